@@ -72,16 +72,17 @@ func read(name string) []byte {
 // on a cluster, whose client has a retry loop of its own.)
 type once struct {
 	*redis.Cmd
-	script *Script
+	script string // its name
+	writes bool
 }
 
 func (once) NoRetry() bool { return true }
 
 // Writes reports whether the script of this call has a command that changes a key.
-func (c once) Writes() bool { return c.script.Writes }
+func (c once) Writes() bool { return c.writes }
 
 // Script returns the name of the script, for hooks of the Redis client.
-func (c once) Script() string { return c.script.Name }
+func (c once) Script() string { return c.script }
 
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
 // not carried it out, so Run sends the source. The error wraps definition.ErrUnavailable; after
@@ -132,5 +133,5 @@ func (s Script) command(ctx context.Context, verb, body string, keys []string, a
 	all = append(all, args...)
 	cmd := redis.NewCmd(ctx, all...)
 	cmd.SetFirstKeyPos(3)
-	return once{cmd, &s}
+	return once{cmd, s.Name, s.Writes}
 }
