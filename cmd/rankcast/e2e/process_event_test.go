@@ -26,9 +26,8 @@ events:
     - {board: e, member: "{user}", score: "{flowers}"}
 `
 
-// A server is killed in the middle of an event: what it asks Redis for is held back
-// from some point on, at each of which it dies once. The event is sent again to
-// another node, and every board counts it once, and the feed tells it once.
+// A server is killed in the middle of an event, once between any two of its trips to Redis. The event
+// is sent again to another node, and every board counts it once, and the feed tells it once.
 func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -40,48 +39,72 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	feed.Send(`{"type":"subscribe","id":1,"feed":"gift"}`)
 	feed.Next("ok")
 	feed.Next("feed")
-	gift := func(id string) string { return fmt.Sprintf(`{"id":%q,"star":"s1","user":%q,"flowers":7}`, id, id) }
-	send := func(id string) servertest.Answer {
-		return servertest.Request(t, "POST", "http://"+other.addr+"/v1/events/gift", gift(id))
+	gift := func(id, star string) string {
+		return fmt.Sprintf(`{"id":%q,"star":%q,"user":%q,"flowers":7}`, id, star, id)
 	}
-	for _, point := range []struct {
+	send := func(id, star string) servertest.Answer {
+		return servertest.Request(t, "POST", "http://"+other.addr+"/v1/events/gift", gift(id, star))
+	}
+	toldOnce := func(id string) {
+		items := feed.Next("feed").Items
+		require.Len(t, items, 1, "%s", items)
+		require.Contains(t, string(items[0].Data), id)
+	}
+	known := []string{"a", "b", "d", "e"} // boards that exist
+	require.Equal(t, 200, send("first", "s").Status)
+	toldOnce("first")
+	points := []struct {
 		name string
-		hold []string // what Redis never gets
-		done []string // boards that count the event before the server dies
+		star string // the board of a star that has none yet takes a trip of its own, and so does the feed then
+		hold string // what Redis does not get once it has carried out the first trip
+		done []string
 	}{
-		{"before anything is noted", []string{"{/gift}"}, nil},
-		{"before the first board", []string{"{a}", "{b}", "{c:s1}", "{d}", "{e}"}, nil},
-		{"after one", []string{"{b}"}, []string{"a"}},
-		{"after three", []string{"{d}"}, []string{"a", "b", "c:s1"}},
-		{"after all", []string{"f:gift"}, []string{"a", "b", "c:s1", "d", "e"}},
-	} {
+		{"before all", "before-all", "", nil},
+		{"before a new board", "before-a-new-board", "{c:before-a-new-board}", known},
+		{"before the feed", "before-the-feed", "f:gift", append([]string{"c:before-the-feed"}, known...)},
+		{"after all", "s", "", append([]string{"c:s"}, known...)},
+	}
+	for _, point := range points {
 		t.Run(point.name, func(t *testing.T) {
 			id := strings.ReplaceAll(point.name, " ", "-")
 			proxy := redistest.StartProxy(t, r.URL())
 			dies := launch(t, "--redis", proxy.URL(), "--boards", file)
 			dies.ready()
-			proxy.Hold(point.hold...)
+			const ofEvent = "{/gift}" // in the first trip
+			var first *redistest.Gate
+			if point.done == nil {
+				proxy.Hold(ofEvent)
+			} else {
+				first = proxy.Gate(ofEvent)
+			}
 			answered := make(chan int, 1)
 			go func() {
-				a, _ := servertest.Try(t, "POST", "http://"+dies.addr+"/v1/events/gift", gift(id))
+				a, _ := servertest.Try(t, "POST", "http://"+dies.addr+"/v1/events/gift", gift(id, point.star))
 				answered <- a.Status
 			}()
-			redistest.Eventually(t, "the event to be half way", func() error {
-				for _, board := range point.done {
-					a := servertest.Request(t, "GET", "http://"+other.addr+"/v1/boards/"+board+"/members/"+id, "")
-					if a.Status != 200 {
-						return fmt.Errorf("%s: %s", board, a.Body)
+			if first != nil {
+				<-first.Reached()
+			}
+			if point.hold != "" {
+				proxy.Hold(point.hold)
+				first.Open()
+			}
+			if first == nil || point.hold != "" {
+				redistest.Eventually(t, "the event to be half way", func() error {
+					if proxy.Held() == 0 {
+						return fmt.Errorf("nothing is held")
 					}
-				}
-				if proxy.Held() == 0 {
-					return fmt.Errorf("nothing is held")
-				}
-				return nil
-			})
+					return nil
+				})
+			}
 			dies.kill()
-			require.NotEqual(t, 200, <-answered, "it died before it had done all")
+			require.NotEqual(t, 200, <-answered, "it died before it had answered")
+			for _, board := range point.done {
+				a := servertest.Request(t, "GET", "http://"+other.addr+"/v1/boards/"+board+"/members/"+id, "")
+				require.Equal(t, 200, a.Status, a.Body)
+			}
 
-			a := send(id)
+			a := send(id, point.star)
 			require.Equal(t, 200, a.Status, a.Body)
 			var answer struct {
 				Results []struct {
@@ -95,16 +118,18 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 			for _, result := range answer.Results {
 				require.Equal(t, slices.Contains(point.done, result.Board), result.Duplicate, result.Board)
 			}
-			again := send(id)
+			again := send(id, point.star)
 			require.Equal(t, strings.ReplaceAll(a.Body, `"duplicate":false`, `"duplicate":true`), again.Body)
-			items := feed.Next("feed").Items
-			require.Len(t, items, 1, "%s", items)
-			require.Contains(t, string(items[0].Data), id)
+			toldOnce(id)
 		})
 	}
-	for _, board := range []string{"a", "b", "c:s1", "d", "e"} {
+	members := map[string]int{"a": 5, "b": 5, "d": 5, "e": 5, "c:s": 2}
+	for _, point := range points[:3] {
+		members["c:"+point.star] = 1
+	}
+	for board, want := range members {
 		top, total := servertest.Top(t, other.addr, board, 10)
-		require.EqualValues(t, 5, total)
+		require.EqualValues(t, want, total, board)
 		for _, e := range top {
 			require.EqualValues(t, 7, e.Score, board)
 		}
