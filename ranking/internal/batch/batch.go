@@ -22,6 +22,7 @@ package batch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -91,6 +92,9 @@ type Queues[T Item] struct {
 	Timeout time.Duration // of one Call
 	// MaxWeight is the weight of the items with which a batch ends. Default: the constant MaxWeight.
 	MaxWeight int
+	// LargeWeight is MaxWeight for a batch that begins with a group of more than MaxWeight. Such a
+	// group is never in two batches in flight, so it gains by larger ones. Default: MaxWeight.
+	LargeWeight int
 	// InFlight is the greatest number of batches of a name in flight, without slow ones. Default 2.
 	InFlight int
 	// Second is the least weight that must wait before a batch goes out while another one is in
@@ -119,7 +123,8 @@ func (q *Queues[T]) Waiting(name string) int {
 }
 
 // Commit hands over the items and waits for their outcomes. It returns nil when at least one
-// item has an outcome, and the error of Call when no item has one. It returns
+// item has an outcome, and the error of Call when no item has one. The error of items that were not
+// carried out, because the Call before them failed, is not ErrOutcomeUnknown. Commit returns
 // definition.ErrOverloaded when the items do not fit into the queue; then none is carried out.
 // When ctx ends first, Commit returns definition.ErrUnavailable and ErrOutcomeUnknown, and the
 // items are still carried out.
@@ -219,7 +224,7 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 		answer(batch, err)
 		if err != nil {
 			// The items behind fail now, instead of one timeout after the other.
-			answer(of.waiting, err)
+			answer(of.waiting, notSent(err))
 			of.waiting, of.weight = nil, 0
 		}
 		batch = q.take(of)
@@ -237,6 +242,9 @@ func (q *Queues[T]) take(of *queue[T]) []pending[T] {
 	most := cmp.Or(q.MaxWeight, MaxWeight)
 	if !of.sent || of.inFlight == cmp.Or(q.InFlight, defaultInFlight) || len(of.waiting) == 0 || of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {
 		return nil
+	}
+	if of.waiting[0].group.waiting > most {
+		most = max(most, q.LargeWeight)
 	}
 	size, weight, bytes := 0, 0, 0
 	var last *group
@@ -266,13 +274,23 @@ func (q *Queues[T]) take(of *queue[T]) []pending[T] {
 	return batch
 }
 
+// notSent is the error of items that waited while a call ended with err: none of them was carried out.
+func notSent(err error) error {
+	if !errors.Is(err, definition.ErrOutcomeUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w: not sent, because the call before ended with: %v", definition.ErrUnavailable, err)
+}
+
 // answer completes the items of a batch, and wakes the callers whose items are all answered. The
 // caller holds Queues.mu.
 func answer[T Item](batch []pending[T], err error) {
 	for _, p := range batch {
 		g := p.group
 		if err != nil {
-			g.err = err
+			if g.err == nil || errors.Is(err, definition.ErrOutcomeUnknown) {
+				g.err = err // of no item more is known than of the group
+			}
 			p.item.Fail(err)
 		} else {
 			g.some = true

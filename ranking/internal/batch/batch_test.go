@@ -128,6 +128,27 @@ func TestFailureIsToldToAllThatWait(t *testing.T) {
 	})
 }
 
+// A call that may have been carried out says so to its own callers, also to those of whom some items
+// wait, and not to callers none of whose items it had.
+func TestWhatWaitsHasAKnownOutcome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		q.MaxWeight = 2
+		called := commitOne(t.Context(), q, "first")
+		divided := commitOne(t.Context(), q, "a", "b", "c")
+		waits := commitOne(t.Context(), q, "last")
+		g.open <- nil
+		require.NoError(t, <-called)
+		g.open <- fmt.Errorf("%w: %w", definition.ErrUnavailable, definition.ErrOutcomeUnknown)
+		require.ErrorIs(t, <-divided, definition.ErrOutcomeUnknown)
+		err := <-waits
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
+		require.Equal(t, [][]string{{"first"}, {"a", "b"}}, g.batches)
+	})
+}
+
 // Of a caller whose updates went out in several calls, those that came through
 // have their outcomes, and the rest are unknown.
 func TestPartlyAppliedCallSaysWhich(t *testing.T) {

@@ -175,6 +175,24 @@ func TestSecondBatchIsNotSmall(t *testing.T) {
 	})
 }
 
+// A batch that begins with a group too large for one batch is larger, and other batches are not.
+func TestBatchesOfALargeGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		q.MaxWeight, q.LargeWeight = 2, 3
+		done := []<-chan error{commitOne(t.Context(), q, "first"), commitOne(t.Context(), q, "a", "b", "c", "d"),
+			commitOne(t.Context(), q, "e"), commitOne(t.Context(), q, "f"), commitOne(t.Context(), q, "g")}
+		for range 4 {
+			g.open <- nil
+		}
+		for _, d := range done {
+			require.NoError(t, <-d)
+		}
+		require.Equal(t, [][]string{{"first"}, {"a", "b", "c"}, {"d", "e"}, {"f", "g"}}, g.batches)
+	})
+}
+
 // A batch that fails takes what waits along, and not the other batch in flight.
 func TestFailureOfOneOfTwoBatches(t *testing.T) {
 	t.Parallel()
