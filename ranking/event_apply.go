@@ -120,7 +120,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	for _, o := range valid {
 		weight += o.Weight()
 	}
-	bound, stop := context.WithDeadline(ctx, began.Add(time.Duration(1+weight/s.events.MaxWeight)*s.cfg.CallTimeout))
+	bound, stop := context.WithDeadline(ctx, began.Add(time.Duration(1+weight/maxEventBatch)*s.cfg.CallTimeout))
 	defer stop()
 	err = s.events.Commit(bound, event, valid)
 	for i, h := range whose {

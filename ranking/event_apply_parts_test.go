@@ -101,13 +101,13 @@ func TestEventThatIsOverloaded(t *testing.T) {
 			require.NoError(t, err)
 		})
 		redistest.Eventually(t, "them to wait", func() error {
-			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-s.events.MaxWeight {
+			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-maxEventBatch {
 				return fmt.Errorf("%d updates wait", waiting)
 			}
 			return nil
 		})
 	}
-	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", s.events.MaxWeight/members+1))
+	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", maxEventBatch/members+1))
 	require.ErrorIs(t, err, ErrOverloaded)
 	require.NotErrorIs(t, err, ErrOutcomeUnknown)
 	close(release)

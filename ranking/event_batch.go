@@ -18,12 +18,13 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// maxEventBatch is the number of updates with which a batch of occurrences ends on a cluster. They
-// are some milliseconds of Redis, in calls of at most 128 updates.
+// maxEventBatch is the number of updates with which a batch of occurrences ends that takes three trips:
+// on a cluster, and for a request with more updates than maxTripUpdates. They are some milliseconds of
+// Redis, in calls of at most 128 updates.
 const maxEventBatch = 512
 
-// eventTimeouts times Config.CallTimeout bounds the three trips of a batch of occurrences, and the
-// one trip before them.
+// eventTimeouts times Config.CallTimeout bounds a batch of occurrences: one trip, and three more for
+// what that one leaves.
 const eventTimeouts = 4
 
 // eventsInFlight is the number of batches of one event in flight on a cluster. While Redis carries
@@ -48,17 +49,17 @@ func (o *occurrence) Weight() int { return len(o.result.Updates) }
 
 func (o *occurrence) Bytes() int { return len(o.id) + len(o.fields) }
 
-func (o *occurrence) Fail(err error) { o.result.Err = err }
+func (o *occurrence) Fail(err error) { o.result.Err, o.result.Outcomes = err, nil }
 
 // hasApplied reports whether any update of the occurrence was applied.
 func (o *occurrence) hasApplied() bool {
 	return slices.ContainsFunc(o.result.Outcomes, func(u Outcome) bool { return u.Err == nil })
 }
 
-// splitEvents has the store carry out events in three trips, because no script may use keys of several
-// nodes of a cluster.
-func (s *Store) splitEvents() {
-	s.eventsSplit = true
+// useThreeTrips has the store carry out events in three trips, because no script may use keys of
+// several slots of a cluster. Call it before the first event.
+func (s *Store) useThreeTrips() {
+	s.inThreeTrips.Store(true)
 	s.events.MaxWeight, s.events.InFlight = maxEventBatch, eventsInFlight
 }
 
@@ -69,24 +70,23 @@ func (s *Store) splitEvents() {
 // the updates of all boards; then the feed. A retry of an occurrence with an id completes what a
 // crash in between has left.
 //
-// The results are in the occurrences. applyOccurrences returns an error when it could not record the
-// ids. It calls sent once the first trip has its place on the connection: an id that two batches
-// have is then recorded for the former one.
+// The results are in the occurrences. An error means that no outcome is known: no occurrence has
+// counted, or with ErrOutcomeUnknown each may have. applyOccurrences calls sent once the first trip
+// has its place on the connection: an id that two batches have is then recorded for the former one.
 func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
 	sent = sync.OnceFunc(sent)
-	trip, err := s.applyInOneTrip(ctx, event, all, sent)
+	batches := s.updatesByBoard(event, all)
+	trip, err := s.applyInOneTrip(ctx, event, all, batches, sent)
+	if err == nil && !trip.recorded {
+		trip.differ, err = s.recordOccurrences(ctx, event, all, sent)
+	}
 	if err != nil {
 		return err
 	}
-	if !trip.recorded {
-		if err := s.recordOccurrences(ctx, event, all, sent); err != nil {
-			return err
-		}
+	if trip.differ {
+		batches = s.updatesByBoard(event, all)
 	}
-	if trip.batches == nil {
-		trip.batches = s.updatesByBoard(event, all)
-	}
-	s.applyUpdatesOf(ctx, all, trip.batches)
+	s.applyUpdatesOf(ctx, all, batches)
 	var counted []*occurrence
 	for _, o := range all {
 		if o.isTakenBack { // its updates have not counted, and will not
@@ -111,18 +111,16 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 	return nil
 }
 
-// recordOccurrences records the ids of occurrences. It calls sent once they have their place on the
-// connection.
-func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
+// recordOccurrences records the ids of occurrences, see takeRecorded. It calls sent once they have
+// their place on the connection.
+func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) (differ bool, err error) {
 	args := recordArgs(all)
 	if len(args) == 0 {
 		sent()
-		return nil
+		return false, nil
 	}
 	ids := s.keys.EventIDs(event)
-	r := s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
-	takeRecorded(r, all)
-	return r.Err
+	return takeRecorded(s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0], all)
 }
 
 // recordArgs returns the arguments of begin.lua for the occurrences with an id.
@@ -136,19 +134,27 @@ func recordArgs(all []*occurrence) []any {
 	return args
 }
 
-// takeRecorded takes the result of begin.lua for the occurrences with an id.
-func takeRecorded(r *script.Reply, all []*occurrence) {
+// takeRecorded takes the result of begin.lua for the occurrences with an id. It reports whether an id
+// is that of another occurrence, or of one that was taken back: then the batches of updatesByBoard
+// differ from those before.
+func takeRecorded(r *script.Reply, all []*occurrence) (differ bool, err error) {
+	if r.Err != nil {
+		return false, r.Err
+	}
 	for _, o := range all {
-		if o.id == "" || r.Err != nil {
+		if o.id == "" {
 			continue
 		}
 		switch r.Text() {
 		case "m":
 			o.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+			differ = true
 		case "t":
 			o.isTakenBack = true // also on boards that the event updates only since then
+			differ = true
 		}
 	}
+	return differ, r.Err
 }
 
 // publishOccurrences publishes each occurrence once on the event's feed.

@@ -90,33 +90,26 @@ func TestFailureOfAnOccurrence(t *testing.T) {
 // short time only.
 func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		prepare func(*Store)
-		want    map[string]int
-	}{
-		"one trip":    {func(*Store) {}, map[string]int{"event": maxEventBatch / maxTripUpdates}},
-		"three trips": {(*Store).splitEvents, map[string]int{"begin": 1, "apply": maxEventBatch / batch.MaxWeight, "publish": 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newNode(t, redistest.Start(t).URL())
-			c.prepare(s)
-			define(t, s, definition.Board{Name: "a"})
-			defineEvent(t, s, 1, "a")
-			all := make([]EventCall, maxEventBatch)
+	inOneAndThreeTrips(t, func(t *testing.T, url string, prepare func(*Store)) {
+		s := newNode(t, url)
+		prepare(s)
+		define(t, s, definition.Board{Name: "a"})
+		defineEvent(t, s, 1, "a")
+		all := make([]EventCall, maxEventBatch)
+		send := func(round string) {
 			for i := range all {
-				all[i] = occurrenceOf(fmt.Sprint(i))
+				all[i] = occurrenceOf(round + fmt.Sprint(i))
 			}
-			_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("first")}) // Redis knows the scripts from here on
+			_, err := s.ApplyEvents(t.Context(), "gift", all)
 			require.NoError(t, err)
-			stall(s)
-			calls := countCalls(s)
-			_, err = s.ApplyEvents(t.Context(), "gift", all)
-			require.NoError(t, err)
-			require.Equal(t, c.want, calls())
-			require.EqualValues(t, 3*(len(all)+1), score(t, s, "a", "u0"))
-		})
-	}
+		}
+		send("first ") // Redis knows the scripts from here on
+		stall(s)
+		calls := countCalls(s)
+		send("second ")
+		require.Equal(t, map[string]int{"begin": 1, "apply": maxEventBatch / batch.MaxWeight, "publish": 1}, calls())
+		require.EqualValues(t, 2*3*len(all), score(t, s, "a", "u0"))
+	})
 }
 
 // countCalls returns a function that returns how often each script was called since its last call.
@@ -181,13 +174,14 @@ func TestCallsOfAnEvent(t *testing.T) {
 		require.Equal(t, map[string]int{"event": 1}, calls())
 		require.Equal(t, 1, published())
 		require.EqualValues(t, 7, score(t, s, "hour:a", "u"))
+		calls()
 
 		again := send(gift("2", "a", 4))[0]
 		require.NoError(t, again.Err)
 		require.True(t, again.Outcomes[2].Result.Duplicate)
 		require.Zero(t, published(), "it was published the first time")
+		require.Equal(t, map[string]int{"event": 1}, calls())
 
-		calls()
 		require.NoError(t, send(gift("3", "b", 1))[0].Err)
 		require.Equal(t, map[string]int{"event": 1, "list": 2, "apply": 2, "publish": 1}, calls(), "two instances are new")
 		require.Equal(t, 1, published())
@@ -238,12 +232,18 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 			require.EqualValues(t, 3, score(t, s, "a", "u0"))
 			require.EqualValues(t, 3, score(t, s, "c", "u0"))
 		}
+		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("")})
+		if err == nil {
+			err = h[0].Err
+		}
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.EqualValues(t, 6, score(t, s, "a", "u0"), "once, though it has no id")
 		require.NoError(t, s.rdb.Del(t.Context(), broken).Err())
-		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
+		h, err = s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
 		require.NoError(t, err)
 		require.NoError(t, h[0].Err)
-		for _, board := range []string{"a", "b", "c"} {
-			require.EqualValues(t, 3, score(t, s, board, "u0"), board)
+		for board, want := range map[string]int64{"a": 6, "b": 3, "c": 6} {
+			require.Equal(t, want, score(t, s, board, "u0"), board)
 		}
 	})
 }

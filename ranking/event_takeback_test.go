@@ -134,7 +134,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for n := range 4 {
 			s, other := newNode(t, url), newNode(t, url)
-			s.splitEvents()
+			s.useThreeTrips()
 			giftEvent(t, s)
 			give(t, s, "warm", "warm", "warm", 1)
 			star := fmt.Sprint("s", n)

@@ -13,20 +13,20 @@ const (
 	// maxTripUpdates is the number of updates with which a batch of occurrences ends where one Redis
 	// holds all boards.
 	maxTripUpdates = 64
-	// maxTripWork bounds the updates of one trip, together with the events that its boards with a
-	// window remove. The trip is one call of a script, so it holds Redis for 2 to 6 ms at most.
-	maxTripWork = 256
+	// maxTripWork bounds the work of one trip, see boardBatch.work. The trip is one call of a script,
+	// so it holds Redis for 2 to 6 ms at most.
+	maxTripWork = 384
 )
 
 // eventTrip tells what applyInOneTrip has done.
 type eventTrip struct {
-	recorded  bool          // the ids are recorded
-	batches   []*boardBatch // of all updates, when each board has been called; else nil
-	published bool          // the occurrences are published
+	recorded  bool // the ids are recorded
+	differ    bool // see takeRecorded
+	published bool // the occurrences are published
 }
 
-// applyInOneTrip carries out occurrences by one call of event.lua, and takes the results. The caller
-// completes what is left:
+// applyInOneTrip carries out occurrences by one call of event.lua, and takes the results. batches are
+// those of updatesByBoard. The caller completes what is left:
 //
 //   - Nothing is done on a cluster, for a batch that would hold Redis for too long, and where Redis
 //     refuses the call.
@@ -35,33 +35,32 @@ type eventTrip struct {
 //     then, and none is when a board refuses an update.
 //
 // An error means that no occurrence has counted, or with ErrOutcomeUnknown that each may have.
-func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurrence, sent func()) (trip eventTrip, err error) {
-	if s.eventsSplit {
+func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurrence, batches []*boardBatch, sent func()) (trip eventTrip, err error) {
+	if s.inThreeTrips.Load() || !s.fitOneTrip(ctx, batches) {
 		return trip, nil
 	}
-	batches := s.updatesByBoard(event, all)
-	call, err := s.eventCall(ctx, event, all, batches)
-	if err != nil || call == nil {
+	call, err := s.eventCall(event, all, batches)
+	if err != nil {
 		return trip, nil // the three trips find the same error
 	}
-	r := s.send(ctx, sent, *call)[0]
+	r := s.send(ctx, sent, call)[0]
 	var refused redis.Error
 	if errors.As(r.Err, &refused) {
-		return trip, nil // the first of the three trips recovers, or fails in the same way
+		if redis.HasErrorPrefix(r.Err, "CROSSSLOT") { // one node is all of a cluster, or a proxy stands before one
+			s.inThreeTrips.Store(true)
+		}
+		return trip, nil // no board has changed, see event.lua
 	}
 	if r.Err != nil {
 		return trip, outcomeOf(r.Err)
 	}
-	begun := r.Of(script.Begin)
-	takeRecorded(begun, all)
-	if begun.Err != nil {
-		return trip, outcomeOf(begun.Err)
+	if trip.differ, err = takeRecorded(r.Of(script.Begin), all); err != nil {
+		return trip, outcomeOf(err)
 	}
 	trip.recorded = true
 	if len(r.Rest) == 0 {
 		return trip, nil
 	}
-	trip.batches = batches
 	ofBoards, replies := r.List(), make([]*script.Reply, len(batches))
 	for i, b := range batches {
 		replies[i] = ofBoards.Of(script.Apply(b.parts()))
@@ -69,38 +68,41 @@ func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurre
 	}
 	s.takeReplies(ctx, batches, replies)
 	if len(r.Rest) > 0 {
-		published := r.Of(script.Publish)
-		s.rights.observeReply(published)
-		trip.published = published.Err == nil
+		trip.published = r.Of(script.Publish).Err == nil
 	}
 	return trip, nil
 }
 
-// eventCall returns the call of event.lua for occurrences, or no call where their updates need more
-// than one.
-func (s *Store) eventCall(ctx context.Context, event string, all []*occurrence, batches []*boardBatch) (*script.Call, error) {
-	calls := make([]script.Call, len(batches))
-	var sets script.PartSets
-	work, keyCount, argCount := 0, 0, 0
-	for i, b := range batches {
-		if b.err != nil {
-			return nil, b.err
+// fitOneTrip plans the next call of each batch, and reports whether one call of event.lua may make
+// them all.
+func (s *Store) fitOneTrip(ctx context.Context, batches []*boardBatch) bool {
+	work := 0
+	for _, b := range batches {
+		if b.err != nil || s.plan(ctx, b) != nil { // the three trips find the same error
+			return false
 		}
-		call, err := s.nextCall(ctx, b)
-		if err != nil {
-			return nil, err
+		work += b.work()
+		if b.sent < len(b.waiting) || work > maxTripWork {
+			return false
 		}
-		if work += b.work(); b.sent < len(b.waiting) || work > maxTripWork {
-			return nil, nil
-		}
-		calls[i] = call
-		sets.Add(b.parts())
-		keyCount, argCount = keyCount+len(call.Keys), argCount+len(call.Args)
 	}
+	return true
+}
+
+// eventCall returns the call of event.lua for occurrences. fitOneTrip has planned the batches.
+func (s *Store) eventCall(event string, all []*occurrence, batches []*boardBatch) (script.Call, error) {
 	ids, recorded := s.keys.EventIDs(event), recordArgs(all)
 	published, err := s.publishArgs(event, all)
 	if err != nil {
-		return nil, err
+		return script.Call{}, err
+	}
+	calls := make([]script.Call, len(batches))
+	var sets script.PartSets
+	keyCount, argCount := 0, 0
+	for i, b := range batches {
+		calls[i] = s.applyCall(b.instance, b.args, b.waiting[:b.sent])
+		sets.Add(b.parts())
+		keyCount, argCount = keyCount+len(calls[i].Keys), argCount+len(calls[i].Args)
 	}
 	keys := append(make([]string, 0, len(ids)+keyCount), ids[:]...)
 	const head, each = 3, 3
@@ -114,5 +116,5 @@ func (s *Store) eventCall(ctx context.Context, event string, all []*occurrence, 
 	for _, c := range calls {
 		args = append(args, c.Args...)
 	}
-	return &script.Call{Script: script.Event(sets), Keys: keys, Args: args}, nil
+	return script.Call{Script: script.Event(sets), Keys: keys, Args: args}, nil
 }

@@ -209,10 +209,14 @@ func (g *rightsGate) observe(ctx context.Context, cmd redis.Cmder, err error) er
 	return err
 }
 
-// observeReply is observe for a script that another script called.
+// observeReply is observe for the reply of a script that another script called.
 func (g *rightsGate) observeReply(r *script.Reply) {
-	if script.RefusalIn(r.Err) != 0 {
-		g.signal()
+	if script.RefusalIn(r.Err) == 0 {
+		return
+	}
+	g.signal()
+	if known := g.err(); known != nil {
+		r.Err = known
 	}
 }
 

@@ -231,7 +231,7 @@ func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestScriptsStayInOneSlot(t *testing.T) {
 	t.Parallel()
 	s, hook := newNode(t, redistest.Embedded(t)), &slots{of: make(map[string][]string)}
-	s.splitEvents()
+	s.useThreeTrips()
 	s.rdb.AddHook(hook)
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "day"}, {Name: "c"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
@@ -348,7 +348,7 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		s.splitEvents()
+		s.useThreeTrips()
 		define(t, s, definition.Board{Name: "b"})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {

@@ -68,7 +68,7 @@ type Store struct {
 	catalog       catalog
 	updates       batch.Queues[updateItem]  // by instance
 	events        batch.Queues[*occurrence] // by event
-	eventsSplit   bool                      // an event takes three trips, see splitEvents
+	inThreeTrips  atomic.Bool               // an event takes three trips, see useThreeTrips
 	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
 	maxDeliveries int                       // of a definition, that wait in Redis
 	dropped       droppedDeliveries
@@ -104,9 +104,9 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
-	s.events.MaxWeight, s.events.SlowAfter = maxTripUpdates, slowEvents
+	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
 	if _, isCluster := client.Unwrap().(*redis.ClusterClient); isCluster {
-		s.splitEvents()
+		s.useThreeTrips()
 	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())

@@ -16,6 +16,9 @@ const (
 	windowItems = 32
 	// windowSweep is the number of these 16 events: SWEEP in lua/lib/apply_window.lua.
 	windowSweep = 16
+	// ttlSweep is the number of members that a call for a board with a member_ttl removes at most:
+	// EXPIRE in lua/apply.lua.
+	ttlSweep = 32
 	// maxLookups is the number of boards for which the node looks up at the same time what their
 	// calls lacked.
 	maxLookups = 32
@@ -39,13 +42,17 @@ type boardBatch struct {
 // parts returns the parts of apply.lua that the call that is out has.
 func (b *boardBatch) parts() script.Part { return b.args.partsFor(b.waiting[:b.sent]) }
 
-// work is the number of updates in the call that is out, together with the events of a window that
-// the call may remove beyond one for each update.
+// work is the number of updates in the call that is next, together with the members, and the events of
+// a window beyond one for each update, whose time may be over and that the call then removes.
 func (b *boardBatch) work() int {
+	work := b.sent
 	if b.args.rule.IsWindowed() {
-		return b.sent + windowSweep
+		work += windowSweep
 	}
-	return b.sent
+	if b.args.rule.MemberTTL > 0 {
+		work += ttlSweep
+	}
+	return work
 }
 
 // fail ends the batch: its updates without an outcome get err.
@@ -80,8 +87,9 @@ func (s *Store) prepare(b *boardBatch) {
 }
 
 // applyBatches applies batches of different boards, which are prepared. Each round trip takes one
-// call of apply.lua for each board that is not done. When the script finds that the node's knowledge of a board is out
-// of date, the node updates it and calls again. The outcomes and errors are in the batches.
+// call of apply.lua for each board that is not done. When the script finds that the node's knowledge
+// of a board is out of date, the node updates it and calls again. The outcomes and errors are in the
+// batches.
 //
 // applyBatches calls sent once the last updates of all boards have been sent for the first time.
 func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent func()) {
@@ -94,12 +102,11 @@ func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent fu
 			if b.isDone() {
 				continue
 			}
-			call, err := s.nextCall(ctx, b)
-			if err != nil {
+			if err := s.plan(ctx, b); err != nil {
 				b.fail(err)
 				continue
 			}
-			active, calls = append(active, b), append(calls, call)
+			active, calls = append(active, b), append(calls, s.applyCall(b.instance, b.args, b.waiting[:b.sent]))
 			areLast = areLast && b.sent == len(b.waiting)
 		}
 		if len(active) == 0 {
@@ -128,21 +135,21 @@ func (s *Store) send(ctx context.Context, sent func(), calls ...script.Call) []*
 	return script.Send(ctx, s.rdb, sent, calls...)
 }
 
-// nextCall returns the next call for a batch.
-func (s *Store) nextCall(ctx context.Context, b *boardBatch) (script.Call, error) {
+// plan decides which updates the next call for a batch has, and by which definition.
+func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	if b.repeated == maxAttempts {
-		return script.Call{}, b.exhausted()
+		return b.exhausted()
 	}
 	d, err := s.catalog.get(ctx)
 	if err != nil {
-		return script.Call{}, err
+		return err
 	}
 	rule, err := d.compiled(b.name)
 	if err != nil {
-		return script.Call{}, err
+		return err
 	}
 	if rule.Union != nil { // it was no union a moment ago
-		return script.Call{}, errUnionWrite(b.instance)
+		return errUnionWrite(b.instance)
 	}
 	b.definitions = d
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
@@ -152,7 +159,7 @@ func (s *Store) nextCall(ctx context.Context, b *boardBatch) (script.Call, error
 	if rule.IsWindowed() {
 		b.sent = min(b.sent, windowItems)
 	}
-	return s.applyCall(b.instance, b.args, b.waiting[:b.sent]), nil
+	return nil
 }
 
 // exhausted is the error of a batch whose calls found the node's knowledge out of date each time.

@@ -48,7 +48,7 @@ func inOneAndThreeTrips(t *testing.T, test func(t *testing.T, url string, prepar
 	})
 	t.Run("three trips", func(t *testing.T) {
 		redistest.Engines(t, func(t *testing.T, url string) {
-			test(t, url, (*Store).splitEvents)
+			test(t, url, (*Store).useThreeTrips)
 		})
 	})
 }
@@ -183,7 +183,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 func TestEventsAtOneTime(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Start(t).URL())
-	s.splitEvents()
+	s.useThreeTrips()
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex

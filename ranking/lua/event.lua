@@ -20,29 +20,38 @@
 --         replies      for each board the result of apply.lua, or an error. If an update was not
 --                      applied, the occurrences were not published, and the result ends here
 --         published    the result of publish.lua, or an error
+-- Errors no board has changed after an error of this script. The caller relies on that, because it
+--        then sends again also what has no id. So all that may fail once a board was called runs
+--        in pcall
 -- Cost   that of begin.lua, apply.lua and publish.lua
 
-local begins, publishes, boards = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local BOARDS, BOARD = 3, 3 -- arguments before those of the boards, and of each board
-local APPLIED, DUPLICATE = 97, 100 -- 'a' and 'd', with which the result of an update begins
+local APPLIED, DUPLICATE = ('a'):byte(), ('d'):byte() -- begin the result of an update that counts
 
-local at = BOARDS + boards * BOARD -- number of arguments that have been used
-local begun = begin(KEYS, {unpack(ARGV, at + 1, at + begins)})
+local begin_args, publish_args, boards = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local args_used = BOARDS + boards * BOARD
+local begun = begin(KEYS, {unpack(ARGV, args_used + 1, args_used + begin_args)})
 for _, state in ipairs(begun) do
   if state == 'm' or state == 't' then return {begun} end
 end
-at = at + begins
-local items = {unpack(ARGV, at + 1, at + publishes)}
-at = at + publishes
+args_used = args_used + begin_args
+local items = {unpack(ARGV, args_used + 1, args_used + publish_args)}
+args_used = args_used + publish_args
 
-local key = 2 -- number of keys that have been used
+-- try calls one of the scripts, and returns its result or its error.
+local function try(run, keys, args)
+  local ok, result = pcall(run, keys, args)
+  if not ok and type(result) ~= 'table' then return redis.error_reply('ERR ' .. result) end
+  return result
+end
+
+local keys_used = 2
 local replies, counted = {}, true
 for i = BOARDS + 1, BOARDS + boards * BOARD, BOARD do
   local keys, args = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
-  -- A board that Redis cannot write to fails no other board.
-  local ok, reply = pcall(apply[tonumber(ARGV[i])], {unpack(KEYS, key + 1, key + keys)}, {unpack(ARGV, at + 1, at + args)})
-  if not ok and type(reply) ~= 'table' then reply = redis.error_reply('ERR ' .. reply) end
-  key, at = key + keys, at + args
+  local reply = try(apply[tonumber(ARGV[i])], {unpack(KEYS, keys_used + 1, keys_used + keys)},
+    {unpack(ARGV, args_used + 1, args_used + args)})
+  keys_used, args_used = keys_used + keys, args_used + args
   replies[#replies + 1] = reply
   counted = counted and reply[1] == 'ok'
   for n = 2, #reply do
@@ -51,6 +60,4 @@ for i = BOARDS + 1, BOARDS + boards * BOARD, BOARD do
   end
 end
 if not counted then return {begun, replies} end
-local ok, published = pcall(publish, KEYS, items)
-if not ok and type(published) ~= 'table' then published = redis.error_reply('ERR ' .. published) end
-return {begun, replies, published}
+return {begun, replies, try(publish, KEYS, items)}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"fmt"
 	"math/bits"
 	"sync"
 )
@@ -27,17 +28,18 @@ func Event(sets PartSets) Script {
 		return made.(Script)
 	}
 	var src bytes.Buffer
-	function := func(before string, body []byte, after string) {
-		src.WriteString(before + "function(KEYS, ARGV)\n")
-		src.Write(body)
-		src.WriteString("end" + after + "\n")
+	writeFunction := func(s Script) {
+		fmt.Fprintf(&src, "function(KEYS, ARGV)\n%send", s.Source)
 	}
-	function("local begin = ", []byte(Begin.Source), "")
-	function("local publish = ", []byte(Publish.Source), "")
-	src.WriteString("local apply = {\n")
+	src.WriteString("local begin = ")
+	writeFunction(Begin)
+	src.WriteString("\nlocal publish = ")
+	writeFunction(Publish)
+	src.WriteString("\nlocal apply = {\n")
 	for p := range AllParts + 1 {
 		if sets&(1<<p) != 0 {
-			function("", []byte(Apply(p).Source), ",")
+			writeFunction(Apply(p))
+			src.WriteString(",\n")
 		}
 	}
 	src.WriteString("}\n")

@@ -1,0 +1,263 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/lua"
+	"rankcast/ranking/redistest"
+)
+
+// sendGift sends an occurrence of defineEvent, without an id if id is "".
+func sendGift(t *testing.T, s *Store, id string) ([]Outcome, error) {
+	t.Helper()
+	return outcomesOf(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf(id)}))
+}
+
+// What the Redis user may not do for one board or for the feed fails that part of an event, and the
+// boards that have changed do so once, also without an id.
+func TestRefusedPartOfAnEvent(t *testing.T) {
+	t.Parallel()
+	keys := []string{"~rc:*", "+@all", "&rc:{/*", "&rc:probe:*"}
+	for name, c := range map[string]struct {
+		rules  []string
+		counts bool // board b counts too, and an event without an id succeeds
+	}{
+		"a board's keys":    {[]string{"~rc:{/*", "~rc:{a}*", "~rc:profile:*", "&rc:*", "+@all"}, false},
+		"a board's channel": {append(keys, "&rc:{a}:c"), false},
+		"the feed":          {[]string{"~rc:*", "+@all", "&rc:{a}:c", "&rc:{b}:c", "&rc:probe:*", "&rc:{/}:profiles"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := redistest.Start(t)
+			s := newNode(t, r.AppURL("~rc:*", "&rc:*", "+@all"))
+			admin := newNode(t, r.URL())
+			feed := admin.rdb.PSubscribe(t.Context(), "*:f:gift")
+			defer feed.Close()
+			_, err := feed.Receive(t.Context())
+			require.NoError(t, err)
+			define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
+			defineEvent(t, s, 1, "a", "b")
+			_, err = sendGift(t, s, "first") // the boards exist from here on
+			require.NoError(t, err)
+			_, err = feed.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			stall(s)
+
+			r.AppURL(c.rules...)
+			_, err = sendGift(t, s, "")
+			require.Equal(t, c.counts, err == nil, err)
+			_, err = sendGift(t, s, "1")
+			require.ErrorIs(t, err, ErrOutcomeUnknown)
+			require.NotEmpty(t, s.rights.refused, "a check of the rights is due")
+			ofB := int64(3)
+			if c.counts {
+				ofB = 9
+			}
+			require.EqualValues(t, 9, score(t, admin, "a", "u0"))
+			require.Equal(t, ofB, score(t, admin, "b", "u0"))
+
+			r.AppURL("~rc:*", "&rc:*", "+@all")
+			outcomes, err := sendGift(t, s, "1")
+			require.NoError(t, err)
+			require.True(t, outcomes[0].Result.Duplicate)
+			require.Equal(t, c.counts, outcomes[1].Result.Duplicate)
+			m, err := feed.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			require.Contains(t, m.Payload, `"n":3`)
+			require.NoError(t, admin.rdb.Publish(t.Context(), "end:f:gift", "").Err())
+			m, err = feed.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, "end:f:gift", m.Channel, "nothing was published twice")
+		})
+	}
+}
+
+// An event whose answer is lost may have counted, and says so.
+func TestEventWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "a"})
+		defineEvent(t, s, 1, "a")
+		_, err := sendGift(t, s, "first")
+		require.NoError(t, err)
+		var lost atomic.Bool
+		lost.Store(true)
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == "event" && lost.Load() {
+				return isDone
+			}
+			return passes
+		}})
+		_, err = sendGift(t, s, "1")
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.EqualValues(t, 6, score(t, s, "a", "u0"))
+		lost.Store(false)
+		outcomes, err := sendGift(t, s, "1")
+		require.NoError(t, err)
+		require.True(t, outcomes[0].Result.Duplicate)
+	})
+}
+
+// However many trips a batch of occurrences takes, the next one may go out once the first of them has
+// its place on the connection, and is told so once.
+func TestNextBatchOfAnEvent(t *testing.T) {
+	t.Parallel()
+	inOneAndThreeTrips(t, func(t *testing.T, url string, prepare func(*Store)) {
+		s := newNode(t, url)
+		prepare(s)
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "fans:{star}"}, {Name: "recent:{star}", MemberTTL: time.Hour}},
+			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
+				{Board: "fans:{star}", Member: "u", Score: "{n}"}, {Board: "recent:{star}", Member: "u", Score: "{n}"},
+			}}},
+		}))
+		call, told := s.events.Call, atomic.Int64{}
+		s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
+			return call(ctx, event, batch, func() { told.Add(1); sent() })
+		}
+		many := make([]EventCall, maxTripUpdates/2)
+		gift := func(id, star string, n int) EventCall {
+			return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)), "n": jsontext.Value(fmt.Sprint(n))}}
+		}
+		for i := range many {
+			many[i] = gift("", fmt.Sprint("s", i), 1)
+		}
+		for what, all := range map[string][]EventCall{
+			"new boards": {gift("1", "a", 1)}, "known boards": {gift("2", "a", 1)}, "a taken id": {gift("1", "a", 2)},
+			"no id": {gift("", "a", 1)}, "too much work": many,
+		} {
+			told.Store(0)
+			_, err := s.ApplyEvents(t.Context(), "gift", all)
+			require.NoError(t, err, what)
+			s.events.Wait()
+			require.EqualValues(t, 1, told.Load(), what)
+		}
+	})
+}
+
+// An id that two batches in flight have is the former one's.
+func TestOneIDInTwoBatchesInFlight(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	proxy := redistest.StartProxy(t, r.URL())
+	s := newNode(t, proxy.URL())
+	define(t, s, definition.Board{Name: "a"})
+	defineEvent(t, s, 1, "a")
+	_, err := sendGift(t, s, "first")
+	require.NoError(t, err)
+	s.events.Wait()
+	s.events.Second = 1
+	call, placed := s.events.Call, make(chan struct{}, 2)
+	s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
+		return call(ctx, event, batch, func() { sent(); placed <- struct{}{} })
+	}
+	other := occurrenceOf("1")
+	other.Fields["n"] = jsontext.Value("4")
+	gate := proxy.Gate("{/gift}")
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i, o := range []EventCall{occurrenceOf("1"), other} {
+		wg.Go(func() { _, errs[i] = outcomesOf(s.ApplyEvents(t.Context(), "gift", []EventCall{o})) })
+		<-placed
+	}
+	<-gate.Reached()
+	gate.Open()
+	wg.Wait()
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], ErrIDMismatch)
+	require.EqualValues(t, 6, score(t, s, "a", "u0"))
+}
+
+// Where keys of several boards may not be in one call, the store asks for that once.
+func TestEventOnOneNodeOfACluster(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, "--cluster-enabled", "yes")
+	require.NoError(t, r.Admin().ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
+	redistest.Eventually(t, "the slots", func() error { return r.Admin().Set(t.Context(), "x", "", 0).Err() })
+	s := newNode(t, r.URL())
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
+	defineEvent(t, s, 1, "a", "b")
+	call, told := s.events.Call, 0
+	s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
+		return call(ctx, event, batch, func() { told++; sent() })
+	}
+	_, err := sendGift(t, s, "first")
+	require.NoError(t, err)
+	s.events.Wait()
+	require.Equal(t, 1, told, "the next batch may go out")
+	stall(s)
+	calls := countCalls(s)
+	_, err = sendGift(t, s, "")
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"apply": 2, "publish": 1}, calls())
+	require.EqualValues(t, 6, score(t, s, "a", "u0"))
+	require.EqualValues(t, 6, score(t, s, "b", "u0"))
+}
+
+// Boards that may have much to remove do not do so in one call.
+func TestRemovalsOfTheBoardsOfAnEvent(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "recent:{star}", MemberTTL: time.Hour}, {Name: "hour", Window: time.Hour, Refresh: definition.Live}},
+			Events: []definition.Event{
+				{Name: "gift", Updates: []definition.Target{{Board: "recent:{star}", Member: "u", Score: "1"}}},
+				{Name: "visit", Updates: []definition.Target{{Board: "hour", Member: "u", Score: "1"}}},
+			},
+		}))
+		const most = maxTripWork / (1 + ttlSweep)
+		all := make([]EventCall, most+1)
+		for i := range all {
+			all[i].Fields = map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf(`"s%d"`, i))}
+		}
+		for range 2 { // the boards exist from here on, and Redis knows the script
+			_, err := s.ApplyEvents(t.Context(), "gift", all[:most])
+			require.NoError(t, err)
+		}
+		_, err := s.ApplyEvents(t.Context(), "gift", all[most:])
+		require.NoError(t, err)
+		stall(s)
+		calls := countCalls(s)
+		_, err = s.ApplyEvents(t.Context(), "gift", all[:most])
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"event": 1}, calls())
+		_, err = s.ApplyEvents(t.Context(), "gift", all)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"apply": most + 1, "publish": 1}, calls())
+
+		visits := make([]EventCall, windowItems+1)
+		_, err = s.ApplyEvents(t.Context(), "visit", visits)
+		require.NoError(t, err)
+		stall(s)
+		calls()
+		_, err = s.ApplyEvents(t.Context(), "visit", visits)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"apply": 2, "publish": 1}, calls())
+		_, err = s.ApplyEvents(t.Context(), "visit", visits[1:])
+		require.NoError(t, err)
+		require.LessOrEqual(t, 1, calls()["event"])
+	})
+}
+
+// The node reckons with as many removals as the scripts make.
+func TestSweepsOfTheScripts(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"apply.lua": fmt.Sprintf("local EXPIRE, TRIM = %d,", ttlSweep), "lib/apply_window.lua": fmt.Sprintf("local SWEEP = %d ", windowSweep),
+	} {
+		source, err := lua.Files.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(source), want)
+	}
+}
