@@ -168,13 +168,14 @@ func (s *serve) playHistory(ctx context.Context, log *slog.Logger, store *embedd
 	log.Info("the history is ready", "took", time.Since(started).Round(time.Millisecond))
 }
 
-// openStore opens a store for the history of the demo.
+// openStore opens a store for the history of the demo. On a machine that stands still for seconds the
+// history comes late, and not in part.
 func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), err error) {
 	rdb, err := ranking.Open(url)
 	if err != nil {
 		return nil, nil, err
 	}
-	store = ranking.New(rdb, ranking.Config{Prefix: s.Prefix})
+	store = ranking.New(rdb, ranking.Config{Prefix: s.Prefix, CallTimeout: 15 * time.Second})
 	return store, func() {
 		store.Close()
 		rdb.Close()
