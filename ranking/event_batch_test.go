@@ -130,69 +130,79 @@ func countCalls(s *Store) func() map[string]int {
 	}
 }
 
+// feedOfGifts returns a function that returns what the feed of the event gift has told since its last
+// call.
+func feedOfGifts(t *testing.T, s *Store) func() string {
+	const end = "end:f:gift"
+	feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
+	t.Cleanup(func() { feed.Close() })
+	_, err := feed.Receive(t.Context())
+	require.NoError(t, err)
+	return func() string {
+		require.NoError(t, s.rdb.Publish(t.Context(), end, "").Err())
+		for told := ""; ; {
+			m, err := feed.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			if m.Channel == end {
+				return told
+			}
+			told += m.Payload
+		}
+	}
+}
+
+// giftTo is an occurrence of an event with the fields star and n.
+func giftTo(id, star string, n int) EventCall {
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)), "n": jsontext.Value(fmt.Sprint(n))}}
+}
+
 // One call of Redis carries an event out. What the call can't carry out goes in further calls: a new
 // instance, an id that is taken, an update that a board refuses, boards that have too much to do.
 func TestCallsOfAnEvent(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
-		defer feed.Close()
-		_, err := feed.Receive(t.Context())
-		require.NoError(t, err)
-		published := func() int {
-			require.NoError(t, s.rdb.Publish(t.Context(), "end:f:gift", "").Err())
-			for n := 0; ; {
-				m, err := feed.ReceiveMessage(t.Context())
-				require.NoError(t, err)
-				if m.Channel == "end:f:gift" {
-					return n
-				}
-				n += strings.Count(m.Payload, `"data"`)
-			}
-		}
+		feed := feedOfGifts(t, s)
+		published := func() int { return strings.Count(feed(), `"data"`) }
 		most, long := int64(100), time.Hour
 		boards := []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Max: &most}, {Name: "hour:{star}", Window: long, Refresh: definition.Live}}
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{n}"}, {Board: "fans:{star}", Member: "u", Score: "{n}"}, {Board: "hour:{star}", Member: "u", Score: "{n}"},
 		}}}}))
-		gift := func(id, star string, n int) EventCall {
-			return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)), "n": jsontext.Value(fmt.Sprint(n))}}
-		}
 		send := func(all ...EventCall) []EventResult {
 			t.Helper()
 			done, err := s.ApplyEvents(t.Context(), "gift", all)
 			require.NoError(t, err)
 			return done
 		}
-		require.NoError(t, send(gift("1", "a", 3))[0].Err)
+		require.NoError(t, send(giftTo("1", "a", 3))[0].Err)
 		require.Equal(t, 1, published())
 		stall(s)
 		calls := countCalls(s)
 
-		require.NoError(t, send(gift("2", "a", 4))[0].Err)
+		require.NoError(t, send(giftTo("2", "a", 4))[0].Err)
 		require.Equal(t, map[string]int{"event": 1}, calls())
 		require.Equal(t, 1, published())
 		require.EqualValues(t, 7, score(t, s, "hour:a", "u"))
 		calls()
 
-		again := send(gift("2", "a", 4))[0]
+		again := send(giftTo("2", "a", 4))[0]
 		require.NoError(t, again.Err)
 		require.True(t, again.Outcomes[2].Result.Duplicate)
 		require.Zero(t, published(), "it was published the first time")
 		require.Equal(t, map[string]int{"event": 1}, calls())
 
-		require.NoError(t, send(gift("3", "b", 1))[0].Err)
+		require.NoError(t, send(giftTo("3", "b", 1))[0].Err)
 		require.Equal(t, map[string]int{"event": 1, "list": 2, "apply": 2, "publish": 1}, calls(), "two instances are new")
 		require.Equal(t, 1, published())
 
-		two := send(gift("2", "a", 5), gift("4", "a", 1))
+		two := send(giftTo("2", "a", 5), giftTo("4", "a", 1))
 		require.ErrorIs(t, two[0].Err, ErrIDMismatch)
 		require.NoError(t, two[1].Err)
 		require.Equal(t, map[string]int{"event": 1, "apply": 3, "publish": 1}, calls())
 		require.Equal(t, 1, published())
 
-		refused := send(gift("5", "a", 100))[0]
+		refused := send(giftTo("5", "a", 100))[0]
 		require.NoError(t, refused.Err)
 		require.ErrorIs(t, refused.Outcomes[1].Err, ErrOutOfRange)
 		require.Equal(t, map[string]int{"event": 1, "publish": 1}, calls())
@@ -200,13 +210,13 @@ func TestCallsOfAnEvent(t *testing.T) {
 
 		many := make([]EventCall, maxTripUpdates/len(boards))
 		for i := range many {
-			many[i] = gift(fmt.Sprint("many", i), fmt.Sprint("c", i), 1)
+			many[i] = giftTo(fmt.Sprint("many", i), fmt.Sprint("c", i), 1)
 		}
 		send(many...)
 		require.Zero(t, calls()["event"], "each window may have events to remove")
 		require.Equal(t, len(many), published())
 		require.NoError(t, s.rdb.ScriptFlush(t.Context()).Err())
-		require.NoError(t, send(gift("6", "a", 1))[0].Err)
+		require.NoError(t, send(giftTo("6", "a", 1))[0].Err)
 		require.Equal(t, 1, published())
 		require.EqualValues(t, 9, score(t, s, "fans:a", "u"))
 		require.EqualValues(t, 109, score(t, s, "hour:a", "u"))

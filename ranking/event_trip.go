@@ -25,8 +25,8 @@ type eventTrip struct {
 	published bool // the occurrences are published
 }
 
-// applyInOneTrip carries out occurrences by one call of event.lua, and takes the results. batches are
-// those of updatesByBoard. The caller completes what is left:
+// applyInOneTrip carries out occurrences by one call of event.lua, and takes the results. The batches
+// come from updatesByBoard. The caller completes what applyInOneTrip leaves:
 //
 //   - Nothing is done on a cluster, for a batch that would hold Redis for too long, and where Redis
 //     refuses the call.

@@ -50,16 +50,17 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 		require.Len(t, items, 1, "%s", items)
 		require.Contains(t, string(items[0].Data), id)
 	}
+	const ofEvent = "{/gift}"             // in the first trip
 	known := []string{"a", "b", "d", "e"} // boards that exist
 	require.Equal(t, 200, send("first", "s").Status)
 	toldOnce("first")
 	points := []struct {
 		name string
 		star string // the board of a star that has none yet takes a trip of its own, and so does the feed then
-		hold string // what Redis does not get once it has carried out the first trip
+		hold string // what Redis does not get, when something is done once it has carried out the first trip
 		done []string
 	}{
-		{"before all", "before-all", "", nil},
+		{"before all", "before-all", ofEvent, nil},
 		{"before a new board", "before-a-new-board", "{c:before-a-new-board}", known},
 		{"before the feed", "before-the-feed", "f:gift", append([]string{"c:before-the-feed"}, known...)},
 		{"after all", "s", "", append([]string{"c:s"}, known...)},
@@ -70,26 +71,21 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 			proxy := redistest.StartProxy(t, r.URL())
 			dies := launch(t, "--redis", proxy.URL(), "--boards", file)
 			dies.ready()
-			const ofEvent = "{/gift}" // in the first trip
-			var first *redistest.Gate
+			first := proxy.Gate(ofEvent)
 			if point.done == nil {
-				proxy.Hold(ofEvent)
-			} else {
-				first = proxy.Gate(ofEvent)
+				proxy.Hold(point.hold)
 			}
 			answered := make(chan int, 1)
 			go func() {
 				a, _ := servertest.Try(t, "POST", "http://"+dies.addr+"/v1/events/gift", gift(id, point.star))
 				answered <- a.Status
 			}()
-			if first != nil {
+			if point.done != nil {
 				<-first.Reached()
 			}
 			if point.hold != "" {
 				proxy.Hold(point.hold)
 				first.Open()
-			}
-			if first == nil || point.hold != "" {
 				redistest.Eventually(t, "the event to be half way", func() error {
 					if proxy.Held() == 0 {
 						return fmt.Errorf("nothing is held")

@@ -128,8 +128,8 @@ func TestFailureIsToldToAllThatWait(t *testing.T) {
 	})
 }
 
-// A call that may have been carried out says so to its own callers, also to those of whom some items
-// wait, and not to callers none of whose items it had.
+// A call may have an unknown outcome. Each caller learns that whose items the call had, all or some of
+// them. Every other caller learns that his items were not sent.
 func TestWhatWaitsHasAKnownOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
