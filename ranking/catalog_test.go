@@ -53,6 +53,15 @@ func aged(s *Store, by time.Duration) {
 // was stopped in the middle of a call.
 func stall(s *Store) { aged(s, -time.Hour) }
 
+// holdDefinitions has a node use its copy of the definitions for an hour, by Redis's clock as well. So
+// nothing reads them between the calls that a test counts, however long the test takes.
+func holdDefinitions(s *Store) {
+	stall(s)
+	d := *s.catalog.latest.Load()
+	d.readAt += time.Hour.Microseconds()
+	s.catalog.latest.Store(&d)
+}
+
 func score(t testing.TB, s *Store, board, member string) int64 {
 	t.Helper()
 	n, err := s.Around(t.Context(), board, member, 0)

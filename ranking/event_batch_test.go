@@ -104,7 +104,7 @@ func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 			require.NoError(t, err)
 		}
 		send("first ") // Redis knows the scripts from here on
-		stall(s)
+		holdDefinitions(s)
 		calls := countCalls(s)
 		send("second ")
 		require.Equal(t, map[string]int{"begin": 1, "apply": maxEventBatch / batch.MaxWeight, "publish": 1}, calls())
@@ -177,7 +177,7 @@ func TestCallsOfAnEvent(t *testing.T) {
 		}
 		require.NoError(t, send(giftTo("1", "a", 3))[0].Err)
 		require.Equal(t, 1, published())
-		stall(s)
+		holdDefinitions(s)
 		calls := countCalls(s)
 
 		require.NoError(t, send(giftTo("2", "a", 4))[0].Err)
