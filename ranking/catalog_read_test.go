@@ -35,16 +35,15 @@ func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
 			return passes
 		}})
 		was := b.catalog.latest.Load()
-		aged(b, lookEarly)
 		ctx, cancel := context.WithTimeout(t.Context(), redistest.CallTimeout/2) // for a node that does wait
 		defer cancel()
 		for _, age := range []time.Duration{lookEarly, lookAgain} {
+			aged(b, age)
 			d, err := b.catalog.get(ctx)
 			require.NoError(t, err)
 			require.NoError(t, ctx.Err(), "the caller waited for the read")
 			require.Equal(t, was.version, d.version)
 			<-begun
-			aged(b, age)
 		}
 		release()
 		d, err := b.catalog.readNewer(t.Context(), was)

@@ -42,10 +42,10 @@ func define(t testing.TB, s *Store, boards ...definition.Board) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
 }
 
-// aged has a node's copy of the definitions be so much older by the node's own clock.
-func aged(s *Store, by time.Duration) {
+// aged has a node's copy of the definitions be so old by the node's own clock.
+func aged(s *Store, age time.Duration) {
 	d := *s.catalog.latest.Load()
-	d.at = d.at.Add(-by)
+	d.at = time.Now().Add(-age)
 	s.catalog.latest.Store(&d)
 }
 

@@ -174,7 +174,7 @@ func TestOneIDInTwoBatchesInFlight(t *testing.T) {
 // Where keys of several boards may not be in one call, the store asks for that once.
 func TestEventOnOneNodeOfACluster(t *testing.T) {
 	t.Parallel()
-	r := redistest.Start(t, "--cluster-enabled", "yes")
+	r, _ := redistest.StartNode(t)
 	require.NoError(t, r.Admin().ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
 	redistest.Eventually(t, "the slots", func() error { return r.Admin().Set(t.Context(), "x", "", 0).Err() })
 	s := newNode(t, r.URL())

@@ -81,6 +81,7 @@ func TestManyLeave(t *testing.T) {
 		for i := range members - 1 {
 			age(fmt.Sprint("m", i))
 		}
+		holdDefinitions(s)
 		require.NoError(t, s.scheduleNow(t.Context(), "b"))
 		w.tend()
 		require.NoError(t, w.shows("b", 1))

@@ -20,7 +20,8 @@ import (
 type Config struct {
 	// Prefix starts each key and each channel in Redis. Default "rc".
 	Prefix string
-	// CallTimeout bounds one call to Redis. Default 2 s.
+	// CallTimeout bounds one call to Redis. Updates of a window wait a quarter of it for the removal of
+	// what has left the window. Default 2 s.
 	CallTimeout time.Duration
 	// ProbeInterval is the interval at which RunRightsChecks probes whether Redis takes writes.
 	// Default 2 s.

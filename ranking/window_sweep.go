@@ -147,14 +147,14 @@ func (s *Store) sweepToNow(ctx context.Context, instance string) (int64, error) 
 	}
 }
 
-// sweepWait is how long updates wait for a sweep. After that the script applies them
-// without it, and their results include events that are overdue.
-const sweepWait = 500 * time.Millisecond
+// sweepWait returns how long updates wait for a sweep: half a second by default. After that the
+// script applies them without it, and their results include events that are overdue.
+func (s *Store) sweepWait() time.Duration { return s.cfg.CallTimeout / 4 }
 
 // awaitSweep starts or joins a sweep, and reports whether it succeeded in time.
 func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 	w := s.startSweep(instance)
-	late := time.NewTimer(time.Until(w.began.Add(sweepWait)))
+	late := time.NewTimer(time.Until(w.began.Add(s.sweepWait())))
 	defer late.Stop()
 	select {
 	case <-w.done:

@@ -231,7 +231,7 @@ func TestUpdateThatDoesNotWait(t *testing.T) {
 	w.pass(time.Hour - time.Minute)
 	w.hear()
 	s.builds.mu.Lock() // a sweep that has been under way for long
-	s.builds.swept = map[string]*sweepRun{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
+	s.builds.swept = map[string]*sweepRun{"b": {began: time.Now().Add(-s.sweepWait()), done: make(chan struct{})}}
 	s.builds.mu.Unlock()
 	r := send(t, s, "b", definition.Update{Member: "a", Score: 1})
 	require.Greater(t, r.Current.Score, int64(1))

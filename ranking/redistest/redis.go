@@ -250,7 +250,7 @@ func FreePort(t testing.TB) int {
 func StartCluster(t testing.TB) (url string, masters []*Redis) {
 	const count, slots = 3, 16384
 	for i := range count {
-		node, port := startNode(t)
+		node, port := StartNode(t)
 		low, high := i*slots/count, (i+1)*slots/count-1
 		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
 		if i > 0 {
@@ -278,8 +278,8 @@ func StartCluster(t testing.TB) (url string, masters []*Redis) {
 	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
 }
 
-// startNode starts a node of a cluster on a port of its own.
-func startNode(t testing.TB) (node *Redis, port int) {
+// StartNode starts a node of a cluster, which has no slots yet, on a port of its own.
+func StartNode(t testing.TB) (node *Redis, port int) {
 	const tries = 10 // another process may take the port before the node does
 	var err error
 	for range tries {
