@@ -127,8 +127,8 @@ func TestBenchOfAServer(t *testing.T) {
 	}
 	before := boards()
 	for _, args := range [][]string{
-		{"gifts", "--users", "20", "--stars", "4", "--callers", "2", "--duration", "100ms"},
-		{"fanout", "--watchers", "5", "--members", "20", "--rate", "100", "--duration", "100ms"},
+		{"gifts", "--users", "20", "--stars", "4", "--callers", "2", "--duration", "500ms"},
+		{"fanout", "--watchers", "5", "--members", "20", "--rate", "100", "--duration", "500ms"},
 	} {
 		r := runBench(t, append(args, at...)...)
 		require.Equal(t, []string{"rankcast"}, r.names(), "there are no bare commands")
@@ -138,7 +138,7 @@ func TestBenchOfAServer(t *testing.T) {
 		require.Equal(t, before, boards())
 	}
 
-	got := run(t, "", append([]string{"bench", "reads", "--members", "20", "--callers", "2", "--duration", "100ms"}, at...)...)
+	got := run(t, "", append([]string{"bench", "reads", "--members", "20", "--callers", "2", "--duration", "500ms"}, at...)...)
 	require.Zero(t, got.code, got.stderr)
 	require.Regexp(t, `(?m)^reads done +\d`, got.stdout)
 	require.Contains(t, got.stdout, "of a server at a URL")
