@@ -201,23 +201,22 @@ func (g *rightsGate) observe(ctx context.Context, cmd redis.Cmder, err error) er
 	if err == nil || script.RefusalIn(err) == 0 || ctx.Value(trialKey{}) != nil || !slices.Contains(sentCommands, strings.ToUpper(cmd.Name())) {
 		return err
 	}
-	g.signal()
-	if known := g.err(); known != nil {
-		cmd.SetErr(known)
-		return known
-	}
+	err = g.noteRefusal(err)
+	cmd.SetErr(err)
 	return err
 }
 
 // observeReply is observe for the reply of a script that another script called.
 func (g *rightsGate) observeReply(r *script.Reply) {
-	if script.RefusalIn(r.Err) == 0 {
-		return
+	if script.RefusalIn(r.Err) != 0 {
+		r.Err = g.noteRefusal(r.Err)
 	}
+}
+
+// noteRefusal signals, and returns the error of the last check, or err after a check that succeeded.
+func (g *rightsGate) noteRefusal(err error) error {
 	g.signal()
-	if known := g.err(); known != nil {
-		r.Err = known
-	}
+	return cmp.Or(g.err(), err)
 }
 
 // DialHook is part of redis.Hook.

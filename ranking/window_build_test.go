@@ -64,14 +64,15 @@ func after(t testing.TB, s *Store, sc script.Script, times int, what func()) {
 	}})
 }
 
-// Five nodes with sixteen readers each build a result once: the first, which all wait
+// Five nodes with two hundred readers each build a result once: the first, which all wait
 // for; one that takes the place of a result that is too old, likewise; and one of a result
 // that is only old, which all are served meanwhile, and nobody waits.
 func TestWindowIsBuiltOnce(t *testing.T) {
 	t.Parallel()
 	const nodes = 5
 	redistest.Engines(t, func(t *testing.T, url string) {
-		const readers = 16 // of a node: as many as have a connection each
+		url += fmt.Sprint("?pool_timeout=", redistest.CallTimeout) // readers wait for one of a few connections
+		readers := redistest.Volume(url, 200)
 		stores := make([]*Store, nodes)
 		for i := range stores {
 			stores[i] = newNode(t, url)

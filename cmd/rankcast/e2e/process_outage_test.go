@@ -136,8 +136,12 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	untilStale(s, false)
 	require.Contains(t, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":2`)
 	endsAs(s, p, "stars")
-	// A change of the rights in the middle of a check is a reason of its own.
-	require.Equal(t, 2, strings.Count(p.output(), `accepts no writes until Redis allows it" reason="`+reason), p.output())
+	const refuses = "Redis refuses what this node needs; the node accepts no writes until Redis allows it"
+	lines := func(reason string) int { return strings.Count(p.output(), refuses+`" reason="`+reason) }
+	// A change of the rights in the middle of a check shows half of what is refused.
+	half := lines(`redis user \"app\" may not PUBLISH to the channels`) + lines(`redis user \"app\" may not SUBSCRIBE to the channels`)
+	require.Equal(t, 2, lines(reason), p.output())
+	require.Equal(t, 2+half, strings.Count(p.output(), "Redis refuses what this node needs"), p.output())
 	require.Equal(t, 2, strings.Count(p.output(), "Redis allows what this node needs"), p.output())
 }
 
