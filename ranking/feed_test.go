@@ -224,7 +224,7 @@ func TestFeedNoticesSilence(t *testing.T) {
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
 	s := open(t, r.URL(), definition.Board{Name: "b"})
-	f, heard := follow(t, p.URL(), 50*time.Millisecond)
+	f, heard := follow(t, p.URL(), time.Second)
 	f.Watch("b")
 	next[subscribed](t, heard)
 	require.Equal(t, 1, p.Swallow())

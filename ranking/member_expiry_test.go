@@ -27,7 +27,7 @@ func (w *world) shows(board string, total int64) error {
 // vote revives nothing.
 func TestHotNews(t *testing.T) {
 	t.Parallel()
-	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: time.Second}
+	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: 4 * time.Second}
 	boards := func(now time.Time) []definition.Board {
 		return []definition.Board{{Name: "hot", MemberTTL: ttl[now.Equal(friday)]}}
 	}

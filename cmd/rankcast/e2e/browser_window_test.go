@@ -40,7 +40,7 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 		return fmt.Sprintf(`{"member":%q,"score":%d,"at":%d}`, member, score, now.Add(left-time.Hour).UnixMilli())
 	}
 	a := p.post("quiet", `{"updates":[`+strings.Join([]string{
-		aged("ann", 9, 5*time.Second), aged("bob", 5, 9*time.Second), aged("ann", 1, 9*time.Second), aged("cid", 3, 13*time.Second),
+		aged("ann", 9, 8*time.Second), aged("bob", 5, 12*time.Second), aged("ann", 1, 12*time.Second), aged("cid", 3, 16*time.Second),
 	}, ",")+`]}`)
 	require.Equal(t, 200, a.Status, a.Body)
 	was := func(list string) chromedp.Action[chromedp.Void] {

@@ -27,7 +27,8 @@ func rollingRestart(t *testing.T, f faultForm) *figures {
 	figures := new(figures)
 	for range f.rounds {
 		for _, n := range tr.nodes {
-			sockets := []*servertest.Socket{n.witness}
+			// Opened now: the node closes a socket that is silent for 35 s, and nobody reads these until it stops.
+			var sockets []*servertest.Socket
 			for range 40 {
 				sockets = append(sockets, servertest.Dial(t, n.addr))
 			}
@@ -59,7 +60,6 @@ func rollingRestart(t *testing.T, f faultForm) *figures {
 			ended := time.Now()
 			tr.load.untilAnswered(200, ended, 5*f.senders)
 			n.start()
-			n.witness = servertest.Dial(t, n.addr)
 			started := time.Now()
 			tr.load.pause()
 			figures.add("all views equal Redis after the start of the new node", tr.right(tr.nodes...).Sub(started))

@@ -30,7 +30,7 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 	defer s.Close()
 	args := []string{"--redis", redis.URL(), "--webhook", s.URL, "--webhook-secret", servertest.WebhookSecret, "--webhook-top", "1", "--webhook-boards", "cup"}
 	dies := launch(t, args...)
-	ends := time.Now().Add(2 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
+	ends := time.Now().Add(5 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
 	for _, board := range []string{"cup", "other"} {
 		answer := servertest.Request(t, "PUT", "http://"+dies.addr+"/v1/boards/"+board, fmt.Sprintf(`{"ends":%q}`, ends))
 		require.Less(t, answer.Status, 300, answer.Body)
