@@ -23,6 +23,10 @@ import (
 	"rankcast/server/servertest"
 )
 
+// patience bounds a wait for one thing on a page, and a fifth of a window's life. A Chromium that draws in
+// software is the first to be slow on a machine that has much else to do.
+const patience = 3 * servertest.Patience
+
 // sharedBrowser starts the Chromium that all tests share, once: its start takes longer than
 // most tests.
 var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
@@ -87,7 +91,7 @@ func newWindow(t testing.TB, width, height int, options ...chromedp.ContextOptio
 	t.Helper()
 	browser, err := sharedBrowser()
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(browser, 5*servertest.Patience)
+	ctx, cancel := context.WithTimeout(browser, 5*patience)
 	ctx, closeWindow := chromedp.NewContext(ctx, options...)
 	t.Cleanup(func() {
 		closeWindow()
@@ -120,7 +124,7 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 // throw for as long as the page has not got what it names.
 func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()", expression, want), chromedp.WithPollingTimeout(servertest.Patience))
+		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()", expression, want), chromedp.WithPollingTimeout(patience))
 		_, err := poll(ctx, t)
 		for err != nil && ctx.Err() == nil &&
 			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(), "Inspected target navigated or closed")) {
@@ -136,7 +140,7 @@ func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 
 // state waits until the board on the page has been in a state since the last call.
 func state(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(servertest.Patience))
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(patience))
 }
 
 // script runs text on the page.
