@@ -278,18 +278,24 @@ func TestUnfinishedMessagesCount(t *testing.T) {
 		sockets = append(sockets, s)
 	}
 	requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
-	answered := 0
+	// A read that waits when its socket is given up may still get what arrives then; the next one does not.
+	open := 0
 	for _, s := range sockets {
 		require.NoError(t, s.SetDeadline(time.Now().Add(servertest.Patience)))
 		_, err := s.Write(append(bytes.Repeat([]byte{' '}, 15_000-2), '{', '}'))
-		var frame []byte
-		for err == nil && !bytes.Contains(frame, []byte("error")) {
-			frame, err = s.ReadFrame()
+		for range 2 {
+			var frame []byte
+			for err == nil && !bytes.Contains(frame, []byte("error")) {
+				frame, err = s.ReadFrame()
+			}
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+			if err == nil {
+				err = s.SendText("{}")
+			}
 		}
-		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 		if err == nil {
-			answered++
+			open++
 		}
 	}
-	require.Equal(t, 2, answered)
+	require.Equal(t, 2, open)
 }
