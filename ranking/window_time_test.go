@@ -16,7 +16,8 @@ import (
 // hear has all nodes know what time it is.
 func (w *world) hear() {
 	for _, s := range w.stores {
-		// A read under way may still tell of the time before. It has ended when this one has.
+		// An earlier read that is still under way may set the clock to the time before. readFresh returns
+		// after the end of that read.
 		_, err := s.catalog.readFresh(context.Background())
 		require.NoError(w.t, err)
 		s.catalog.clock.set(w.now.UnixMicro())

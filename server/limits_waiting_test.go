@@ -278,7 +278,8 @@ func TestUnfinishedMessagesCount(t *testing.T) {
 		sockets = append(sockets, s)
 	}
 	requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
-	// A read that waits when its socket is given up may still get what arrives then; the next one does not.
+	// When the node gives up a socket whose reader waits, that reader may still receive the rest of this message.
+	// It receives nothing more.
 	open := 0
 	for _, s := range sockets {
 		require.NoError(t, s.SetDeadline(time.Now().Add(servertest.Patience)))

@@ -23,8 +23,8 @@ import (
 	"rankcast/server/servertest"
 )
 
-// patience bounds a wait for one thing on a page, and a fifth of a window's life. A Chromium that draws in
-// software is the first to be slow on a machine that has much else to do.
+// patience bounds each wait for something on a page. A window stays open for five times as long. Chromium draws
+// in software here, so it slows down more than the servers do on a busy machine.
 const patience = 3 * servertest.Patience
 
 // sharedBrowser starts the Chromium that all tests share, once: its start takes longer than
