@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -159,6 +160,15 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		another := New(s.rdb, Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(another.Close)
 		holds(t, another, 0)
+		held := make(chan struct{})
+		release := sync.OnceFunc(func() { close(held) })
+		defer release()
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Hold.Name {
+				<-held
+			}
+			return passes
+		}})
 		var waiting sync.WaitGroup
 		for _, read := range []func() error{
 			func() error { _, err := s.Read(ctx, "u", Query{Limit: 200}); return err },
@@ -171,14 +181,15 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		} {
 			waiting.Go(func() { require.ErrorIs(t, read(), ErrNotBuilt) })
 		}
-		redistest.Eventually(t, "the node to look for the result", func() error {
+		redistest.Eventually(t, "both readers to wait for the result", func() error {
 			s.builds.mu.Lock()
 			defer s.builds.mu.Unlock()
-			if len(s.builds.under) == 0 {
-				return errors.New("it has not begun")
+			if b := s.builds.under["u"]; b == nil || b.waiting < 2 {
+				return errors.New("they do not")
 			}
 			return nil
 		})
+		release()
 		_, err = s.Read(t.Context(), "b", Query{Limit: 200})
 		require.NoError(t, err)
 		_, err = s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
