@@ -88,6 +88,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Watch("b")
 		require.EqualValues(t, "b", next[subscribed](t, heard))
 
+		before := s.Now()
 		_, err := s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 3}, {Member: "b", Score: 5}, {Member: "a", Score: 0}, {Member: "a", Score: 4},
 		})
@@ -98,14 +99,16 @@ func TestFeedTellsChanges(t *testing.T) {
 
 		c := next[*feed.Changes](t, heard)
 		require.NotEmpty(t, c.Epoch)
-		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []feed.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, At: c.At, List: []feed.Change{
 			{Member: "a", New: key(-3), Rank: 1, Position: 1},
 			{Member: "b", New: key(-5), Rank: 1, Position: 1},
 			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
-		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, List: []feed.Change{
+		removed := next[*feed.Changes](t, heard)
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, At: removed.At, List: []feed.Change{
 			{Member: "b", Old: key(-5)},
-		}}, next[*feed.Changes](t, heard))
+		}}, removed)
+		require.True(t, !c.At.Before(before) && c.At.Before(removed.At), "from %s: %s, %s", before, c.At, removed.At)
 
 		page, err := s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/sortkey"
@@ -14,11 +15,12 @@ import (
 // change took the board-period to Seq, and each further change to the next number. An empty
 // List means that the board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
-	Board  string   // board or instance: "fans:s17"
-	Period string   // "" on a board without periods
-	Epoch  string   // identifies one life of the board-period
-	Seq    int64    // of the first change, 1 or greater
-	List   []Change // empty only for a board-period that was replaced
+	Board  string    // board or instance: "fans:s17"
+	Period string    // "" on a board without periods
+	Epoch  string    // identifies one life of the board-period
+	Seq    int64     // of the first change, 1 or greater
+	At     time.Time // when the batch was applied, by Redis's clock; zero for a board-period that was replaced
+	List   []Change  // empty only for a board-period that was replaced
 }
 
 // Last is the seq of the last change, or the seq at which the board-period was replaced.
@@ -45,11 +47,15 @@ const (
 var errNotChanges = errors.New("not a change message")
 
 // ParseChanges reads a change message, whose form the head of lua/lib/board.lua gives. Its
-// errors are for a log: a reader gets the missing change from Redis, because seq has a gap.
+// errors are for a log, and name no member: a reader gets the missing change from Redis, because seq has a gap.
 func ParseChanges(payload string) (*Changes, error) {
 	head, rest, ok := strings.Cut(payload, keyspace.RecordSep)
 	f := strings.Split(head, keyspace.FieldSep)
-	if len(f) != 4 || f[0] == "" || f[2] == "" {
+	fields := 4
+	if ok { // it has changes
+		fields = 5
+	}
+	if len(f) != fields || f[0] == "" || f[2] == "" {
 		return nil, errNotChanges
 	}
 	c := &Changes{Board: f[0], Period: f[1], Epoch: f[2]}
@@ -60,6 +66,11 @@ func ParseChanges(payload string) (*Changes, error) {
 	if !ok {
 		return c, nil // the board-period was replaced
 	}
+	at, err := strconv.ParseInt(f[4], 10, 64)
+	if err != nil || at < 1 {
+		return nil, fmt.Errorf("%w: time %q", errNotChanges, f[4])
+	}
+	c.At = time.UnixMicro(at).UTC()
 	c.List = make([]Change, 0, 1+strings.Count(rest, keyspace.RecordSep))
 	for more := true; more; {
 		var one string
@@ -76,12 +87,12 @@ func ParseChanges(payload string) (*Changes, error) {
 func parseChange(s string) (Change, error) {
 	f := strings.Split(s, keyspace.FieldSep)
 	if len(f) < 4 || len(f) > 5 || f[0] == "" || f[1] == "" && f[2] == "" {
-		return Change{}, fmt.Errorf("%w: change %q", errNotChanges, s)
+		return Change{}, fmt.Errorf("%w: a change has %d fields, or lacks its member or its keys", errNotChanges, len(f))
 	}
 	c := Change{Member: f[0]}
 	if len(f) == 5 {
 		if c.Data = f[4]; c.Data == "" || f[2] == "" {
-			return Change{}, fmt.Errorf("%w: data %q of a change to %q", errNotChanges, f[4], f[2])
+			return Change{}, fmt.Errorf("%w: data of a change to %q", errNotChanges, f[2])
 		}
 	}
 	var err error

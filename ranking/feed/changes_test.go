@@ -14,13 +14,13 @@ import (
 )
 
 func FuzzParseChanges(f *testing.F) {
-	f.Add("b\x1f\x1fEPOCH\x1f1\x1em\x1f\x1f-3.5\x1f1\x1em\x1f-3.5\x1f\x1f")
-	f.Add("b\x1f2026-W47\x1fE\x1f9007199254740991\x1e\x1f\x1f\x1f")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-3.5\x1f1\x1f{\"x\":[1,null]}\x1en\x1f\x1f2\x1f9\x1f\"\\u001e\"\x1em\x1f2\x1f\x1f")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f\x1f\x1f1")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f\x1f-3.5\x1f1\x1f")
+	f.Add("b\x1f\x1fEPOCH\x1f1\x1f1763900000123456\x1em\x1f\x1f-3.5\x1f1\x1em\x1f-3.5\x1f\x1f")
+	f.Add("b\x1f2026-W47\x1fE\x1f9007199254740991\x1f1763900000123456\x1e\x1f\x1f\x1f")
+	f.Add("b\x1f\x1fE\x1f7\x1f1763900000123456\x1em\x1f-3.5\x1f-3.5\x1f1\x1f{\"x\":[1,null]}\x1en\x1f\x1f2\x1f9\x1f\"\\u001e\"\x1em\x1f2\x1f\x1f")
+	f.Add("b\x1f\x1fE\x1f7\x1f1763900000123456\x1em\x1f-3.5\x1f\x1f\x1f1")
+	f.Add("b\x1f\x1fE\x1f7\x1f1763900000123456\x1em\x1f\x1f-3.5\x1f1\x1f")
 	f.Add("b\x1f\x1fE\x1f7")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-4.5\x1f1 3 bg\x1em\x1f-3.5\x1f\x1fg\x1em\x1f\x1f3\x1f4 7")
+	f.Add("b\x1f\x1fE\x1f7\x1f1763900000123456\x1em\x1f-3.5\x1f-4.5\x1f1 3 bg\x1em\x1f-3.5\x1f\x1fg\x1em\x1f\x1f3\x1f4 7")
 	f.Fuzz(func(t *testing.T, payload string) {
 		c, err := ParseChanges(payload)
 		if err != nil {
@@ -28,6 +28,7 @@ func FuzzParseChanges(f *testing.F) {
 			return
 		}
 		require.Positive(t, c.Seq)
+		require.Equal(t, len(c.List) == 0, c.At.IsZero())
 		for _, change := range c.List {
 			require.True(t, change.Old != nil || change.New != nil)
 			require.Equal(t, change.New != nil, change.Rank > 0)
@@ -49,6 +50,9 @@ func formatChanges(c *Changes) string {
 		return sortkey.Format(*k)
 	}
 	message := strings.Join([]string{c.Board, c.Period, c.Epoch, fmt.Sprint(c.Seq)}, keyspace.FieldSep)
+	if len(c.List) > 0 {
+		message += keyspace.FieldSep + fmt.Sprint(c.At.UnixMicro())
+	}
 	for _, change := range c.List {
 		fields := []string{change.Member, key(change.Old), key(change.New), ""}
 		var flags string

@@ -219,7 +219,7 @@ if #changes > 0 or wrote then
   --+ end
   call('HSET', meta, 'seq', format('%d', seq + #changes), 'clock', format('%d', clock))
   if #changes > 0 then
-    call('PUBLISH', channel, format('%s\31%s\31%s\31%d\30', board, period, epoch, seq + 1) .. table.concat(changes, '\30'))
+    call('PUBLISH', channel, format('%s\31%s\31%s\31%d\31%d\30', board, period, epoch, seq + 1, now) .. table.concat(changes, '\30'))
   end
 elseif stayed and shaped and ARGV[13] == '1' then
   call('HSET', meta, 'wrote', format('%d', now))

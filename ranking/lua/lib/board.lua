@@ -19,7 +19,7 @@
 --                      equal scores; 'member': f is 0
 --       5 sign         1: the lower score ranks higher; -1: the higher
 -- Message (bytes 31 and 30 separate)
---         board 31 period 31 epoch 31 seq of the first change
+--         board 31 period 31 epoch 31 seq of the first change 31 now, in µs since 1970
 --         { 30 member 31 old key 31 new key 31 place [31 data] }   no key: empty
 --         The place of a member on the board is: rank [' ' position [' ' flags]]. That of a
 --         member that has left is: flags. Flag 'b': nobody had the new score before; 'g':
