@@ -69,6 +69,7 @@ type board struct {
 	generation   uint64       // counts the epochs and periods that the view has shown
 	publication  *publication // the last one
 	publishedAt  time.Time
+	changedAt    time.Time // when the oldest change since then was made, by Redis's clock; zero: none
 	dirty        bool      // the view has changed since then
 	pageToShow   bool      // a page was applied since then: it goes out before any standing
 	ranks        rankRun   // of the members' standings
@@ -111,15 +112,36 @@ func (b *board) end() {
 // applyChanges applies the batches that have arrived: one frame shows them together.
 func (b *board) applyChanges(list []*feed.Changes) {
 	for _, c := range list {
-		if b.isRelevant(c) && b.view.Apply(c) {
+		if !b.isRelevant(c) {
+			continue
+		}
+		was := b.view.Valid()
+		if b.view.Apply(c) {
+			b.changedAt = earlier(b.changedAt, c.At)
 			b.prefetchProfiles(c)
 			b.dirty, b.ranks.dirty = true, true
 			if b.view.Final() { // a final period does not change: it is not final, or not any more
 				b.view.Invalidate()
 			}
+		} else if was && !b.view.Valid() {
+			reason := reasonOf(c)
+			if b.countResync(reason); reason == resyncGap {
+				b.hub.noteResync("board", b.name, "view", b.view.State(), "changes_from", c.Seq)
+			}
 		}
 	}
 }
+
+// reasonOf is why a batch made a view invalid.
+func reasonOf(c *feed.Changes) resyncReason {
+	if len(c.List) == 0 {
+		return resyncReplaced
+	}
+	return resyncGap
+}
+
+// countResync counts that a view that was valid is to be read again.
+func (b *board) countResync(reason resyncReason) { b.hub.metrics.resyncs[reason].Inc() }
 
 func (b *board) handleEvent(event any) {
 	switch e := event.(type) {
@@ -170,6 +192,9 @@ func (b *board) handleEvent(event any) {
 // resetView makes the view invalid and drops the reads under way: changes may have been
 // lost.
 func (b *board) resetView() {
+	if b.view.Valid() {
+		b.countResync(resyncFeed)
+	}
 	b.view.Reset()
 	b.dropPage()
 	b.lookupFetch.drop()

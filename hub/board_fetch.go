@@ -100,6 +100,7 @@ func (b *board) applyAnswers(due *schedule) {
 		b.lookupFetch.reset()
 	}
 	if !agreed {
+		b.countResync(resyncVerification)
 		b.hub.log.Error("the view differs from Redis at the same seq; the node resyncs the board", "board", b.name, "state", b.view.State())
 	}
 }

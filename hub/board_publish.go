@@ -32,7 +32,7 @@ func (b *board) startStreams() {
 	}
 	for _, st := range b.shown {
 		if st.version.Load() == nil && b.publication.covers(st.n) {
-			st.publish(nil, b.publication, nil)
+			st.publish(nil, b.publication, nil, time.Time{})
 			b.hub.announce(st)
 		}
 	}
@@ -62,11 +62,11 @@ func (b *board) publish(now time.Time) {
 		b.state = recovering
 	}
 	b.publishStreams(s, now)
-	b.dirty, b.pageToShow = false, false
+	b.dirty, b.pageToShow, b.changedAt = false, false, time.Time{}
 	b.notifyMoved()
 }
 
-// publishStreams gives the streams of the top a publication.
+// publishStreams gives the streams of the top a publication, which shows the changes since changedAt.
 func (b *board) publishStreams(s *publication, now time.Time) {
 	var difference *encodedRows
 	if b.publication != nil && s.continues(b.publication) {
@@ -74,7 +74,7 @@ func (b *board) publishStreams(s *publication, now time.Time) {
 	}
 	updated := make([]*stream, 0, len(b.shown))
 	for _, st := range b.shown {
-		if s.covers(st.n) && st.publish(b.publication, s, difference) {
+		if s.covers(st.n) && st.publish(b.publication, s, difference, b.changedAt) {
 			updated = append(updated, st)
 		}
 	}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"slices"
+	"time"
 
 	"rankcast/ranking"
 )
@@ -69,6 +70,7 @@ type delivery struct {
 	index         int           // among the shard's deliveries of the stream
 	requires      *delivery     // must have sent a frame of the same generation first; or nil
 	dependent     *delivery     // sends its frame again after a full frame of this one; or nil
+	unseen        time.Time     // of a top: when the oldest change was made that the client could not take; zero: none
 	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
 	receivedItems uint64        // of a feed: items received when the client was last sent something
 	filter        Filter        // of a feed: the items that the client gets; nil: all
@@ -115,7 +117,13 @@ func (d *delivery) detach() bool {
 // connection that would not take it.
 func (d *delivery) send() {
 	v, conn := d.stream.version.Load(), d.client.conn
-	if v == nil || v.number == d.version || d.requires != nil && d.requires.generation != v.generation || !conn.Free() {
+	if v == nil || v.number == d.version || d.requires != nil && d.requires.generation != v.generation {
+		return
+	}
+	if d.version != 0 {
+		d.unseen = earlier(d.unseen, v.changedAt)
+	}
+	if !conn.Free() {
 		return
 	}
 	if d.stream.feed != nil {
@@ -124,7 +132,7 @@ func (d *delivery) send() {
 	}
 	if v.end != nil && d.version != 0 && d.version < v.end.number {
 		end := snapshotFrame(d.stream.board.name, v.end.publication, d.stream.n)
-		if !conn.Send(end) {
+		if !conn.Send(end, time.Time{}) {
 			return
 		}
 		if d.version, d.generation = v.end.number, v.end.generation; !conn.Free() {
@@ -132,14 +140,25 @@ func (d *delivery) send() {
 		}
 	}
 	frame, again := d.nextFrame(v)
-	if !conn.Send(frame) {
+	if !conn.Send(frame, d.unseen) {
 		return
 	}
-	d.version, d.generation, d.resumeFrom = v.number, v.generation, ranking.State{}
+	if d.version != 0 && v.number > d.version+1 {
+		d.client.shard.skipped.Add(float64(v.number - d.version - 1))
+	}
+	d.version, d.generation, d.resumeFrom, d.unseen = v.number, v.generation, ranking.State{}, time.Time{}
 	if again && d.dependent != nil {
 		d.dependent.version = 0
 		d.dependent.send()
 	}
+}
+
+// earlier returns the earlier of two times, of which a zero one stands for none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // nextFrame is the frame that the client needs: the delta where it is one version behind,

@@ -63,7 +63,7 @@ type recordingConn struct{ frames []*Frame }
 
 func (k *recordingConn) Free() bool { return true }
 
-func (k *recordingConn) Send(f *Frame) bool {
+func (k *recordingConn) Send(f *Frame, _ time.Time) bool {
 	k.frames = append(k.frames, f)
 	return true
 }
@@ -102,7 +102,7 @@ type discardingConn struct{}
 
 func (discardingConn) Free() bool { return true }
 
-func (discardingConn) Send(*Frame) bool { return true }
+func (discardingConn) Send(*Frame, time.Time) bool { return true }
 
 // The top of another epoch comes before any me frame of it.
 func TestTopOfAnotherEpochComesBeforeMe(t *testing.T) {

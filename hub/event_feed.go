@@ -114,6 +114,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 		h.status.begin(&f.mark)
 		h.feed.Follow(name)
 	}
+	h.metrics.subscriptions.Inc()
 	f.stream.shards.Or(c.shard.bit)
 	return &delivery{client: c, stream: f.stream}, nil
 }
@@ -139,6 +140,7 @@ func (h *Hub) addFollower(name string) (f *eventFeed, first bool, err error) {
 
 // releaseFeed ends addFollower, and the feed after its last client.
 func (h *Hub) releaseFeed(f *eventFeed) {
+	h.metrics.subscriptions.Dec()
 	h.mu.Lock()
 	f.stream.refs--
 	last := f.stream.refs == 0
@@ -276,7 +278,7 @@ func (s *delivery) sendItems(v *version) {
 	f := s.stream.feed
 	switch {
 	case s.version == 0:
-		if seen := f.received.Load(); f.live.Load() && s.client.conn.Send(f.empty) {
+		if seen := f.received.Load(); f.live.Load() && s.client.conn.Send(f.empty, time.Time{}) {
 			s.version, s.receivedItems = v.number, seen
 		}
 	case v.batch == nil:
@@ -297,7 +299,7 @@ func (s *delivery) sendItems(v *version) {
 		if skipped != v.batch.skipped || int64(len(list)) < all {
 			frame = itemsFrame(f.name, list, skipped)
 		}
-		if s.client.conn.Send(frame) {
+		if s.client.conn.Send(frame, time.Time{}) {
 			s.version, s.receivedItems = v.number, v.batch.last
 		}
 	}

@@ -258,7 +258,7 @@ func (p *fakePeriod) change(member string, score int64, data string) *feed.Chang
 		c.Born = !slices.Contains(before, score)
 		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(definition.Desc))
 	}
-	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), List: []feed.Change{c}}
 }
 
 // replace replaces the whole board and returns the message.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,6 +22,7 @@ type fakeConn struct {
 	refused int // how often it was asked while it was full
 	wasted  int // how many frames it was sent while it was full
 	frames  []hubtest.Message
+	changed []time.Time // as Send was told; without zero times
 	board   hubtest.Board
 	ends    []hubtest.Board // the final boards of periods
 	foldErr error
@@ -42,7 +44,7 @@ func jsonOf(f *Frame) []byte {
 	return slices.Concat(pieces[:]...)
 }
 
-func (c *fakeConn) Send(f *Frame) bool {
+func (c *fakeConn) Send(f *Frame, changed time.Time) bool {
 	orderOperation()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,6 +60,9 @@ func (c *fakeConn) Send(f *Frame) bool {
 	}
 	c.foldErr = errors.Join(c.foldErr, err)
 	c.frames = append(c.frames, m)
+	if !changed.IsZero() {
+		c.changed = append(c.changed, changed)
+	}
 	if c.room > 0 {
 		c.room--
 		c.full = c.room == 0

@@ -17,6 +17,7 @@ type instance struct {
 // FeedChanges passes a batch to the boards of its instance. A board with boardChanges
 // waiting misses the batch: the gap in seq makes it resync.
 func (h *Hub) FeedChanges(c *feed.Changes) {
+	h.metrics.changes.Add(float64(len(c.List)))
 	for _, b := range h.boardsOf(c.Board, nil) {
 		b.post(urgent, func(w *work) {
 			if len(w.changes) < boardChanges {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"rankcast/ranking"
@@ -74,6 +75,8 @@ type Config struct {
 	Shards int
 	// Log receives what an operator should know. Default slog.Default.
 	Log *slog.Logger
+	// Metrics gets the metrics of the hub. Default none.
+	Metrics prometheus.Registerer
 }
 
 const (
@@ -98,6 +101,7 @@ type Hub struct {
 	feed          Feed
 	cfg           Config
 	log           *slog.Logger
+	metrics       *metrics
 	shards        []*shard
 	joined        atomic.Uint64 // how many clients have joined so far
 	status        status
@@ -148,8 +152,9 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h.largeReads = newReadQueue()
 	h.profiles = newProfileIndex()
 	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.metrics = newMetrics(cfg.Metrics, h)
 	for i := range cfg.Shards {
-		h.shards = append(h.shards, newShard(i))
+		h.shards = append(h.shards, newShard(i, h.metrics.skipped))
 	}
 	h.status.hub = h
 	h.status.stream.shards.Store(^uint64(0))

@@ -166,6 +166,7 @@ func (b *board) checkSeq(c seqChecked) {
 	}
 	if c.redis.Err != nil {
 		b.markUnsynced()
+		b.countResync(resyncUnreadable)
 		b.view.Invalidate() // the page that ends the outage makes the view valid again
 		return
 	}
@@ -177,6 +178,7 @@ func (b *board) checkSeq(c seqChecked) {
 	b.redisAhead = nil
 	switch {
 	case back || !reached && lost:
+		b.countResync(resyncSeqCheck)
 		b.hub.noteResync("board", b.name, "view", at, "redis", c.redis.State)
 		b.view.Invalidate()
 	case !reached:

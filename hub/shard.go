@@ -3,6 +3,9 @@ package hub
 import (
 	"context"
 	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Conn is a client's connection, as the hub needs it.
@@ -11,8 +14,12 @@ type Conn interface {
 	// false when the connection is not free after all. Both MUST NOT block. After they have
 	// returned false, the connection MUST call Client.Ready once it is free again, though not
 	// from within them. A broken connection is free: it drops all frames.
+	//
+	// changed is when the oldest change of a board was made that this frame is the first to show to
+	// the client, by Redis's clock. It is zero for a frame without any, and where the hub does not
+	// know it, as after a page was read again.
 	Free() bool
-	Send(f *Frame) bool
+	Send(f *Frame, changed time.Time) bool
 }
 
 const (
@@ -30,6 +37,7 @@ type shard struct {
 
 	deliveries map[*stream][]*delivery
 	recent     recentFrames // empty while the shard does nothing
+	skipped    prometheus.Counter
 
 	bit       uint64 // identifies the shard in a stream
 	mu        sync.Mutex
@@ -38,10 +46,10 @@ type shard struct {
 	wake      chan struct{} // pending or callbacks is not empty; holds one
 }
 
-func newShard(number int) *shard {
+func newShard(number int, skipped prometheus.Counter) *shard {
 	return &shard{
 		ops: make(chan func(), shardOps), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		deliveries: make(map[*stream][]*delivery), bit: 1 << number,
+		deliveries: make(map[*stream][]*delivery), bit: 1 << number, skipped: skipped,
 	}
 }
 

@@ -3,6 +3,7 @@ package hub
 import (
 	"bytes"
 	"sync/atomic"
+	"time"
 
 	"rankcast/hub/view"
 )
@@ -38,6 +39,7 @@ type notifiedStanding struct {
 // version is one state of a stream.
 type version struct {
 	number      uint64        // from 1 on
+	changedAt   time.Time     // of a top: when the oldest change was made that it is the first to show; zero: none
 	generation  uint64        // of the board: the top of a generation goes out before its me frames
 	publication *publication  // of a top
 	delta       *versionDelta // of a top, from the version before; nil: the full frame goes out
@@ -83,10 +85,10 @@ func (v *version) endBefore(s *publication) *periodEnd {
 }
 
 // publish publishes s to a stream of a top. Where the stream has a version, old is its
-// publication and difference the rows that differ. publish reports whether there is
-// anything new to send.
-func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
-	next := &version{generation: s.generation, publication: s}
+// publication and difference the rows that differ. changedAt is when the oldest change was made
+// that s shows and old does not. publish reports whether there is anything new to send.
+func (st *stream) publish(old, s *publication, difference *encodedRows, changedAt time.Time) bool {
+	next := &version{generation: s.generation, publication: s, changedAt: changedAt}
 	if before := st.version.Load(); before != nil {
 		next.end = before.endBefore(s)
 		if s.continues(old) {
@@ -101,6 +103,9 @@ func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 				next.delta = nil
 			}
 		}
+	}
+	if before := st.version.Load(); before != nil && st.announced.Load() != 0 { // a shard has yet to send it
+		next.changedAt = earlier(before.changedAt, changedAt)
 	}
 	st.setVersion(next)
 	return true

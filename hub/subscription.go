@@ -90,6 +90,10 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	if only.instance {
 		h.feed.Watch(b.instance)
 	}
+	h.metrics.subscriptions.Inc()
+	if w.Me != "" {
+		h.metrics.followers.Inc()
+	}
 	return b.addDeliveries(c, w), nil
 }
 
@@ -171,8 +175,10 @@ func (h *Hub) releaseBoard(d *delivery) {
 	b := d.stream.board
 	b.removeDelivery(d)
 	if d.stream.member != "" {
+		h.metrics.followers.Dec()
 		return // the subscription's delivery of the top counts as its watcher
 	}
+	h.metrics.subscriptions.Dec()
 	only := h.removeWatcher(b, d.client)
 	if only.board {
 		b.stop()

@@ -71,6 +71,15 @@ const (
 // ErrConflict) does not stop the other updates of its event. An occurrence that was taken
 // back never counts, also on boards where it has not counted yet.
 func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
+	began := time.Now()
+	results, err := s.applyEvents(ctx, event, all)
+	s.metrics.updateSeconds.Observe(time.Since(began).Seconds())
+	s.metrics.observeEvents(len(all), results, err)
+	return results, err
+}
+
+// applyEvents is ApplyEvents without its metrics.
+func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
 	// One bound for all: a caller may wait for a read of the definitions, for profiles, and then for
 	// the scripts.
 	began := time.Now()

@@ -59,6 +59,7 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	c := newWorkers()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
 		defer s.dropped.report(log)
+		defer s.settled.report(log)
 		return s.startDue(ctx, c)
 	})
 	_ = c.wait() // ctx has ended their work

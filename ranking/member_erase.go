@@ -53,13 +53,13 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	}
 	boards, err := s.boardsOfKind(ctx, kind)
 	if err != nil {
-		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
+		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
 	r, err := s.callScript(ctx, script.Erasing,
 		[]string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda(), s.keys.Audit()},
 		[]any{erasureField(kind, member), kind, member, line, auditKept, maxErasures, boards})
 	if err != nil {
-		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
+		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
 	if r.Text() == "full" {
 		return Erasure{}, &FieldError{Field: "kind", Kind: ErrOverloaded,
@@ -67,7 +67,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	}
 	e, err := parseErasure(r.Text())
 	if err := cmp.Or(r.Err, err); err != nil {
-		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
+		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
 	return e.public(), nil
 }

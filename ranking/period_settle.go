@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +19,9 @@ import (
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 )
+
+// settlementsInterval is the least time between two log lines about settlements.
+const settlementsInterval = time.Second
 
 // feedItem is one item of a feed.
 type feedItem struct {
@@ -91,7 +96,38 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 		reply.Fail("is not a valid record of a period")
 	}
 	settled.Period, settled.fresh = p.Period, true
+	if settled.id != "" {
+		s.metrics.settled.Inc()
+		s.settled.add(instance, p.Name)
+	}
 	return settled, reply.Err
+}
+
+// settlements are the periods that this node has settled and not yet logged. All methods may be called concurrently.
+type settlements struct {
+	mu            sync.Mutex
+	periods       int
+	board, period string // of the last one
+	reported      time.Time
+}
+
+func (s *settlements) add(board, period string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.periods++
+	s.board, s.period = board, period
+}
+
+// report logs the settlements since the last line. At the end of a day many boards close at once, so there is one line a
+// second at most; the caller calls report again later.
+func (s *settlements) report(log *slog.Logger) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.periods == 0 || time.Since(s.reported) < settlementsInterval {
+		return
+	}
+	log.Info("settled closed periods", "periods", s.periods, "board", s.board, "period", s.period)
+	s.periods, s.reported = 0, time.Now()
 }
 
 // deliveryID is the same each time that a node settles this life of a board-period, also

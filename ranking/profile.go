@@ -91,7 +91,7 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	}
 	// First the mark, so that no node misses an existing profile.
 	if err := s.markKind(ctx, kind); err != nil {
-		return false, fmt.Errorf("set the profile of %q: %w", member, err)
+		return false, fmt.Errorf("set a profile of kind %q: %w", kind, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
 	return !there, err
@@ -120,7 +120,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 		s.profiles.forget(profileKey{kind, member})
 	}
 	if err != nil {
-		return false, fmt.Errorf("set the profile of %q: %w", member, outcomeOf(err))
+		return false, fmt.Errorf("set a profile of kind %q: %w", kind, outcomeOf(err))
 	}
 	return r.Number() == 1, r.Err
 }

@@ -35,7 +35,7 @@ var errBuildLost = fmt.Errorf("%w: another node has taken over the build, or the
 
 // build builds a result, unless there is a result newer than the one seen, or another node
 // builds one.
-func (s *Store) build(ctx context.Context, b *build) error {
+func (s *Store) build(ctx context.Context, b *build) (err error) {
 	instance, seen := b.instance, b.seen
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
@@ -52,6 +52,8 @@ func (s *Store) build(ctx context.Context, b *build) error {
 	if !r.IsBuilt() {
 		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
+	began, locked := time.Now(), false
+	defer func() { s.metrics.observeBuild(r, time.Since(began), locked, b, err) }()
 	from, err := s.sources(ctx, d, n, r)
 	if err != nil {
 		return err
@@ -64,7 +66,7 @@ func (s *Store) build(ctx context.Context, b *build) error {
 		}
 	}
 	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.Board(instance, ""), its: s.keys.Build(instance), token: newEpoch()}
-	if has, err := w.lock(ctx, until, seen, b); err != nil || !has {
+	if locked, err = w.lock(ctx, until, seen, b); err != nil || !locked {
 		if errors.Is(err, errStaleDefinitions) {
 			s.catalog.readNewer(ctx, d)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/internal/batch"
@@ -38,6 +39,8 @@ type Config struct {
 	// closed periods wait on all nodes, also on nodes that are configured otherwise. They
 	// wait as long as a node with this setting runs, and for a day after that.
 	Deliver []string
+	// Metrics gets the metrics of the Store. Default none.
+	Metrics prometheus.Registerer
 }
 
 // AllBoards stands for all boards in Config.Deliver.
@@ -73,6 +76,7 @@ type Store struct {
 	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
 	maxDeliveries int                       // of a definition, that wait in Redis
 	dropped       droppedDeliveries
+	settled       settlements
 
 	pacer        pacer // of large pages
 	hiddenCounts hiddenCounts
@@ -82,13 +86,14 @@ type Store struct {
 	profiles *profileCache
 	profiled profiledKinds
 
-	rights rightsGate
+	rights  rightsGate
+	metrics *metrics
 
 	defining chan struct{} // capacity one: held by the caller that changes definitions
 }
 
 // New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
-// sends nothing, and adds a hook to rdb, see CheckRights. The Store does not close rdb, which is a
+// sends nothing, and adds hooks to rdb: for CheckRights, and for Config.Metrics. The Store does not close rdb, which is a
 // client of Open, a *redis.Client or a *redis.ClusterClient. Updates and events go over a connection
 // of their own to each node. Only the hooks of a client of Open see their commands.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
@@ -100,6 +105,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries}
 	s.rights.refused = make(chan struct{}, 1)
 	client.AddHook(&s.rights)
+	s.metrics = newMetrics(cfg.Metrics)
+	client.AddHook(s.metrics)
 	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = &s.rights

@@ -22,7 +22,11 @@ import (
 // the same ids. The end of ctx gives the same two errors, and so does Config.CallTimeout, which
 // bounds the whole call.
 func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
-	return s.applyAs(ctx, none, board, updates)
+	began := time.Now()
+	outcomes, err := s.applyAs(ctx, none, board, updates)
+	s.metrics.updateSeconds.Observe(time.Since(began).Seconds())
+	s.metrics.observeUpdates(len(updates), outcomes, err)
+	return outcomes, err
 }
 
 // applyAs is Apply with one override for all updates.

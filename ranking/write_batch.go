@@ -183,6 +183,7 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 		case err != nil:
 			b.fail(outcomeOf(err))
 		case reply.why == "ok":
+			s.metrics.batchUpdates.Observe(float64(b.sent))
 			b.waiting, b.repeated = b.waiting[b.sent:], 0
 		default:
 			if reply.why != "part" { // the script lacks each part once

@@ -77,6 +77,7 @@ var rights = map[string]string{
 	"GET /v1/live":                     "nrwmMAvo", // no WebSocket handshake: 400
 	"GET /healthz":                     callers,    // also with credentials that are not valid
 	"GET /readyz":                      "nrwmMAvo",
+	"GET /metrics":                     "MoA",
 }
 
 // Each route lets exactly those callers pass that may use it. To all others it says 401 or 403 before it looks

@@ -20,7 +20,7 @@ const (
 	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"
 	allowedMethods = "GET, HEAD, POST, PUT, DELETE"
 	// exposedHeaders are the fields that they may read.
-	exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
+	exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
 	// preflightAge is how long a browser may keep the answer to a preflight, in seconds.
 	preflightAge = "600"
 )

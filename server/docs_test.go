@@ -22,9 +22,10 @@ import (
 // apiRoutes are the routes that http.md documents: all but those of pages, and of HEAD.
 func apiRoutes(t *testing.T) (all []*echo.Route) {
 	e := echo.New()
-	(&Server{pages: pages.New(pages.Config{})}).addRoutes(e)
+	s := &Server{pages: pages.New(pages.Config{})}
+	s.addRoutes(e, s.apiRoutes())
 	for _, route := range e.Routes() {
-		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" || route.Path == "/readyz") {
+		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" || route.Path == readyPath || route.Path == metricsPath) {
 			all = append(all, route)
 		}
 	}
@@ -107,7 +108,7 @@ func TestDocsNameTheNeedOfEachRoute(t *testing.T) {
 		switch {
 		case r.need.credentials:
 			grant = "any key or token"
-		case r.need.scope == access.ScopeAdmin:
+		case r.need.scope == access.ScopeAdmin || r.need.scope == access.ScopeMetrics:
 			grant = ""
 		case r.need.resource != access.NoResource:
 			grant = "`" + r.need.resource.String() + "s`"

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,9 +38,54 @@ func retryAfter(status int, err error) int {
 // seconds rounds a time up to whole seconds.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// logFailure logs a failed request, see warnOnceASecond.
+// logFailure logs a failed request, see warnOnceASecond. The path may name a member, so the line has the route, and the
+// board or event.
 func (s *Server) logFailure(c echo.Context, err error) {
-	s.warnOnceASecond("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	about := []any{"method", c.Request().Method, "route", documentedPath(c.Path()), "request", requestID(c), "error", err}
+	for _, name := range []string{"board", "event"} {
+		if value := c.Param(name); value != "" {
+			about = append(about, name, value)
+		}
+	}
+	s.warnOnceASecond("request failed", about...)
+}
+
+// noteRefusal logs that a caller may not do what it asked for: one line a minute for callers without valid
+// credentials, and one for those without the rights.
+func (s *Server) noteRefusal(err error) {
+	switch {
+	case errors.Is(err, access.ErrUnauthorized):
+		s.unauthorized.Add(func(since uint64) {
+			s.log.Warn("callers have no valid key or token", "refusals", since)
+		})
+	case errors.Is(err, access.ErrForbidden):
+		s.forbidden.Add(func(since uint64) {
+			s.log.Warn("callers may not do what they ask for, by the access file or the definition of an event", "refusals", since)
+		})
+	}
+}
+
+// requestIDField is the field of a request, and of an answer with an error, that identifies the request in the logs of
+// proxies and nodes.
+const requestIDField = "X-Request-Id"
+
+// maxRequestID bounds the id of a request, in bytes.
+const maxRequestID = 64
+
+// requestID returns the id of a request: that which the request brings along, if that is short and printable, or else a
+// new one. The answer carries it.
+func requestID(c echo.Context) string {
+	answer := c.Response().Header()
+	if id := answer.Get(requestIDField); id != "" {
+		return id
+	}
+	id := c.Request().Header.Get(requestIDField)
+	printable := func(r rune) bool { return r > ' ' && r <= '~' }
+	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(r rune) bool { return !printable(r) }) {
+		id = rand.Text()
+	}
+	answer.Set(requestIDField, id)
+	return id
 }
 
 // warnOnceASecond logs one failure a second: in an outage all requests fail in the same way.
@@ -80,6 +126,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 		err = cmp.Or(pageErr, err)
 	}
 	p := problem.For(s.callerOr(c), err)
+	id := requestID(c)
+	s.noteRefusal(err)
+	s.log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status, "code", p.Code, "error", err)
 	var stopped *importError
 	var report *importProblemJSON
 	if errors.As(err, &stopped) {

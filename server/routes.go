@@ -87,13 +87,14 @@ func (s *Server) apiRoutes() []route {
 		{"GET", streamPath, readsBoard, s.getStream},
 		{"GET", "/healthz", need{public: true}, s.healthz},
 		{"GET", readyPath, need{public: true}, s.readyz},
+		{"GET", metricsPath, need{scope: access.ScopeMetrics}, echo.WrapHandler(metricsHandler(s.cfg.Metrics))},
 	}
 }
 
 // addRoutes adds all routes of the API, and the pages, which are open to everybody.
-func (s *Server) addRoutes(e *echo.Echo) {
+func (s *Server) addRoutes(e *echo.Echo, routes []route) {
 	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
-	for _, r := range s.apiRoutes() {
+	for _, r := range routes {
 		switch {
 		case r.method == http.MethodGet && !strings.HasSuffix(r.path, "/live"):
 			get(r.path, r.handler)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,10 +18,10 @@ import (
 // server has no store.
 func TestEachWriteRefusesOtherTypes(t *testing.T) {
 	t.Parallel()
-	s := &Server{pages: pages.New(pages.Config{}), guard: access.NewOpenGuard()}
+	s := &Server{pages: pages.New(pages.Config{}), guard: access.NewOpenGuard(), log: slog.New(slog.DiscardHandler)}
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
-	s.addRoutes(e)
+	s.addRoutes(e, s.apiRoutes())
 	writes := 0
 	for _, route := range apiRoutes(t) {
 		if route.Method == http.MethodGet {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"rankcast/hub"
 	"rankcast/ranking"
@@ -22,6 +23,7 @@ import (
 	"rankcast/server/certificate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
+	"rankcast/server/internal/refusal"
 	"rankcast/server/internal/sharedread"
 	"rankcast/server/live"
 	"rankcast/server/pages"
@@ -69,6 +71,8 @@ type Config struct {
 	StopTimeout time.Duration
 	// Log gets messages for operators. Default slog.Default.
 	Log *slog.Logger
+	// Metrics gets the metrics of the server, and is what /metrics shows. Default a registry of the server's own.
+	Metrics *prometheus.Registry
 }
 
 // Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
@@ -97,7 +101,8 @@ type Server struct {
 	hosts      *host.List
 	checksHost atomic.Bool // whether the rule of Config.Hosts applies
 
-	loggedAt atomic.Int64 // time of the last log entry about a failed request, Unix ns
+	loggedAt                atomic.Int64 // time of the last log entry about a failed request, Unix ns
+	unauthorized, forbidden refusal.Count
 }
 
 // New makes a Server of a store and a hub that watches it. It starts nothing.
@@ -108,6 +113,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	cfg.Limits.Log = cmp.Or(cfg.Limits.Log, cfg.Log)
+	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
 	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
 	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
@@ -118,7 +125,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s.checksHost.Store(len(cfg.Hosts) > 0)
 	origins := origin.New(cfg.Origins, s.hosts.Names, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.noteRefusal, Metrics: cfg.Metrics,
 	})
 
 	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend})
@@ -127,12 +134,15 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s.echo = e
 	e.HTTPErrorHandler = s.handleError
 	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
+		s.log.Error("handler panicked", "method", c.Request().Method, "route", documentedPath(c.Path()), "request", requestID(c), "error", err, "stack", string(stack))
 		return err
 	}})
-	s.needs = needsOf(s.apiRoutes())
+	cfg.Metrics.MustRegister(newLimitedCounter(s.limits))
+	routes := s.apiRoutes()
+	countReads(cfg.Metrics, routes)
+	s.needs = needsOf(routes)
 	e.Use(chain(logPanics, s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
-	s.addRoutes(e)
+	s.addRoutes(e, routes)
 	return s
 }
 

@@ -37,7 +37,7 @@ type commands struct {
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
 	Key     credentials.Key   `cmd:"" help:"Make a key for the access file of a server."`
 	Token   credentials.Token `cmd:"" help:"Make a viewer's token, to try things out."`
-	Example example.Command   `cmd:"" help:"Print the boards file that the documentation's examples use."`
+	Example example.Command   `cmd:"" help:"Print an example: a boards file, alerts, a dashboard."`
 	Version showVersion       `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
@@ -101,9 +101,13 @@ func (showVersion) Run() error {
 }
 
 func versionLine() string {
-	v := version
-	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-		v = info.Main.Version
+	return fmt.Sprintf("rankcast %s %s %s/%s", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// programVersion is the version of the release, or else that of the module as Go knows it.
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		return info.Main.Version
 	}
-	return fmt.Sprintf("rankcast %s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return version
 }

@@ -47,6 +47,8 @@ type serve struct {
 	Access serveAccess `embed:""`
 	TLS    serveTLS    `embed:""`
 	Limits serveLimits `embed:""`
+	Log    serveLog    `embed:""`
+	Admin  serveAdmin  `embed:""`
 }
 
 // Validate checks the flags.
@@ -78,7 +80,7 @@ func (s *serve) Validate() error {
 			return fmt.Errorf("--hosts: %q: %w", host, err)
 		}
 	}
-	if err := checkAddr(s.Addr); err != nil {
+	if err := checkAddr("--addr", s.Addr); err != nil {
 		return err
 	}
 	return s.validateWebhook()
@@ -185,7 +187,7 @@ func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), 
 // Run serves until --drain-time after the end of signal, and returns within stopTimeout after that.
 func (s *serve) Run(signal context.Context) error {
 	heapfloor.Set(heapfloor.Node)
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := s.Log.logger(os.Stderr)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(signal))
 	defer stop(nil)
 	defer afterEnd(signal, s.DrainTime, func() { stop(nil) })()
@@ -213,6 +215,10 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		return err
 	}
 	defer listener.Close()
+	admin, err := s.Admin.listen()
+	if err != nil {
+		return err
+	}
 	s.Access.warn(log, listener.Addr(), s.TLS.given() || len(s.Limits.proxies) > 0)
 	stopReloads := start(func(ctx context.Context) { runReloads(ctx, guard, certificate) })
 	defer stopReloads()
@@ -228,7 +234,9 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	}
 	defer rdb.Close()
 	defer afterEnd(ctx, redisTimeout, func() { rdb.Close() })()
+	metrics := newRegistry()
 	cfg := s.ranking()
+	cfg.Metrics = metrics
 	store := ranking.New(rdb, cfg)
 	defer store.Close()
 	if err = store.CheckRights(ctx); err == nil {
@@ -241,8 +249,11 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	s.checkWebhookBoards(ctx, store, log)
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
-	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log})
+	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
+	if admin != nil {
+		defer s.Admin.start(admin, web, log)()
+	}
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
 	defer context.AfterFunc(signal, web.Drain)()
@@ -266,7 +277,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	})
 	defer stopStore()
 	if s.Webhook != "" {
-		hook, err := webhook.New(store, webhook.Config{URL: s.Webhook, Secret: s.WebhookSecret, Log: log})
+		hook, err := webhook.New(store, webhook.Config{URL: s.Webhook, Secret: s.WebhookSecret, Log: log, Metrics: metrics})
 		if err != nil {
 			return err
 		}
@@ -292,7 +303,10 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if s.Redis == "" && guard.Open() { // a made-up score does not belong in a Redis that keeps scores, and has no key
 		about = append(about, "first_score", firstScore(os.Args[0], s.pageURL(listener.Addr()), boards))
 	}
-	log.Info("serving", about...)
+	if admin != nil {
+		about = append(about, "admin", admin.Addr())
+	}
+	log.Info("serving", append(about, "version", programVersion())...)
 	err = web.Serve(ctx, listener)
 	stop(nil) // when the listener failed, the stop begins here
 	log.Info("stopped")

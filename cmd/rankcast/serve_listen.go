@@ -33,8 +33,8 @@ func (s *serve) listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// checkAddr refuses an address that is no host and port.
-func checkAddr(addr string) error {
+// checkAddr refuses an address of a flag that is no host and port.
+func checkAddr(flag, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil && !strings.Contains(host, "/") {
 		if _, err = net.LookupPort("tcp", port); err == nil {
@@ -45,7 +45,7 @@ func checkAddr(addr string) error {
 	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		example = net.JoinHostPort("127.0.0.1", addr)
 	}
-	return fmt.Errorf("--addr: is %q; want HOST:PORT, such as %s", addr, example)
+	return fmt.Errorf("%s: is %q; want HOST:PORT, such as %s", flag, addr, example)
 }
 
 // explainListen adds to the error of an address that is in use how to choose another one.

@@ -3,8 +3,10 @@ package access
 import (
 	"errors"
 	"iter"
-	"sync/atomic"
+	"log/slog"
 	"time"
+
+	"rankcast/server/internal/refusal"
 )
 
 // Limit is one of the limits.
@@ -44,6 +46,17 @@ var limitNames = [limitCount]string{
 // String is the name of the limit in metrics.
 func (l Limit) String() string { return limitNames[l] }
 
+// limitSettings are what sets each limit, for the log.
+var limitSettings = [limitCount]string{
+	Subscriptions: "--max-subscriptions", Messages: "--message-rate",
+	AddressSockets: "--max-address-sockets", AddressRequests: "--address-rate", AddressHandshakes: "--handshake-rate",
+	Sockets: "--max-sockets", Handshakes: "--handshake-rate", Exports: "--max-exports", AddressExports: "--max-exports",
+	WatchedBoards: "--max-watched-boards", AddressBoards: "--max-watched-boards",
+	WaitingBytes: "--max-waiting-mb", AddressWaitingBytes: "--max-waiting-mb", Requests: "--max-requests",
+	Connections: "--max-connections", AddressConnections: "--max-connections",
+	CallerRate: "rate, in the access file",
+}
+
 // The kinds of a Refusal, for errors.Is.
 var (
 	// ErrRateLimited refuses a client that sends too fast.
@@ -70,16 +83,24 @@ func (r *Refusal) Error() string { return r.reason }
 
 func (r *Refusal) Unwrap() error { return r.kind }
 
-// counts counts refusals.
-type counts [limitCount]atomic.Uint64
+// counts counts refusals, and logs them: one line a minute for each limit.
+type counts struct {
+	log *slog.Logger
+	of  [limitCount]refusal.Count
+}
 
-func (c *counts) add(l Limit) { c[l].Add(1) }
+// add counts a refusal. about are further attributes of the line in the log.
+func (c *counts) add(l Limit, about ...any) {
+	c.of[l].Add(func(since uint64) {
+		c.log.Warn("clients exceed a limit", append([]any{"limit", l.String(), "set_by", limitSettings[l], "refusals", since}, about...)...)
+	})
+}
 
 // all gives the number of refusals for each limit, by its name.
 func (c *counts) all() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
-		for l := range c {
-			if !yield(Limit(l).String(), c[l].Load()) {
+		for l := range c.of {
+			if !yield(Limit(l).String(), c.of[l].Total()) {
 				return
 			}
 		}

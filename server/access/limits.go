@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"log/slog"
 	"math"
 	"runtime"
 	"time"
@@ -59,9 +60,12 @@ type Config struct {
 	// WaitingBytes bounds the memory of frames that wait for slow sockets to accept them, in bytes. One
 	// address gets half of it. Default 256 MiB.
 	WaitingBytes int
+	// Log gets a line about each limit that clients exceed, once a minute at most. Default slog.Default.
+	Log *slog.Logger
 }
 
 func (c Config) withDefaults() Config {
+	c.Log = cmp.Or(c.Log, slog.Default())
 	c.Subscriptions = cmp.Or(c.Subscriptions, 100)
 	c.Messages = cmp.Or(c.Messages, 100)
 	c.AddressSockets = cmp.Or(c.AddressSockets, 10_000)
@@ -118,7 +122,7 @@ type Limits struct {
 func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
 	l := &Limits{
-		cfg: cfg, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
+		cfg: cfg, refused: counts{log: cfg.Log}, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
 		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
 		reads: newTurns(math.MaxInt, half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}

@@ -237,7 +237,7 @@ func TestExports(t *testing.T) {
 
 func TestUnlimited(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
+		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, nil})
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)

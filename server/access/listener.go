@@ -13,22 +13,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// connectionsLoggedFor is the time between two lines of the log about one cause for which the node takes no
-// connections.
-const connectionsLoggedFor = time.Minute
+// filesLogInterval is the time between two lines of the log about a process that may open no more files.
+const filesLogInterval = time.Minute
 
 // Listener returns a listener that accepts connections within the limits of the node and of an address.
 // It closes all others at once: a connection that is idle, or that has not sent a request yet, takes a file
 // as any other does. A trusted proxy, and a program on this machine, has no limit for its address.
 //
-// log gets a line when the listener closes a connection, and one when the process may open no more files:
-// each once a minute at most. The caller calls Accept from one goroutine at a time.
+// log gets a line when the process may open no more files, once a minute at most. The caller calls Accept from one goroutine at a time.
 func (l *Limits) Listener(inner net.Listener, addresses *Addresses, log *slog.Logger) net.Listener {
-	r := &listener{Listener: inner, limits: l, addresses: addresses, log: log}
-	for _, cause := range []*rate.Sometimes{&r.logNode, &r.logAddress, &r.logFiles} {
-		cause.Interval = connectionsLoggedFor
-	}
-	return r
+	return &listener{Listener: inner, limits: l, addresses: addresses, log: log, logFiles: rate.Sometimes{Interval: filesLogInterval}}
 }
 
 type listener struct {
@@ -37,7 +31,7 @@ type listener struct {
 	addresses *Addresses
 	log       *slog.Logger
 
-	logNode, logAddress, logFiles rate.Sometimes
+	logFiles rate.Sometimes
 }
 
 // Accept waits for a connection within the limits.
@@ -70,16 +64,10 @@ func (l *listener) admits(from Address) bool {
 	connections := l.limits.connections
 	switch connections.take(from) {
 	case addressIsFull:
-		l.limits.refused.add(AddressConnections)
-		l.logAddress.Do(func() {
-			l.log.Warn("the node closes new connections of an address, which has half of those of the node", "address", from, "connections", connections.addressMost, "flag", "--max-connections")
-		})
+		l.limits.refused.add(AddressConnections, "address", from, "connections", connections.addressMost)
 		return false
 	case nodeIsFull:
-		l.limits.refused.add(Connections)
-		l.logNode.Do(func() {
-			l.log.Warn("the node closes new connections, for it has as many as it may", "connections", connections.most, "flag", "--max-connections")
-		})
+		l.limits.refused.add(Connections, "connections", connections.most)
 		return false
 	}
 	return true

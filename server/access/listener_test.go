@@ -142,7 +142,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 func TestRefusedConnectionsAreLogged(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		log := new(bytes.Buffer)
-		inner, accept, refuse := accepting(t, New(Config{Connections: 2}), log)
+		inner, accept, refuse := accepting(t, New(Config{Connections: 2, Log: slog.New(slog.NewTextHandler(log, nil))}), log)
 		require.Empty(t, log.String())
 		accept("203.0.113.9:1")
 		outOfFiles := &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
@@ -157,7 +157,7 @@ func TestRefusedConnectionsAreLogged(t *testing.T) {
 		said := func(times int) {
 			t.Helper()
 			lines := log.String()
-			for _, text := range []string{"half of those of the node", "as many as it may", "too many open files"} {
+			for _, text := range []string{"limit=address_connections", "limit=connections", "too many open files"} {
 				require.Equal(t, times, strings.Count(lines, text), lines)
 			}
 			require.Equal(t, 3*times, strings.Count(lines, "--max-connections"), lines)

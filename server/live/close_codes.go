@@ -1,11 +1,14 @@
 package live
 
-// closeCode is the status code of a close frame (RFC 6455, section 7.4). The library sends further
-// codes by itself: 1009 for a message larger than maxMessage, 1002 and 1007 for a client that
-// breaks the protocol.
+// closeCode is the status code of a close frame (RFC 6455, section 7.4).
 type closeCode uint16
 
 const (
+	// The library sends these by itself: closeProtocol and closePayload to a client that breaks the
+	// protocol, closeTooLarge for a message larger than maxMessage.
+	closeProtocol closeCode = 1002
+	closePayload  closeCode = 1007
+	closeTooLarge closeCode = 1009
 	// closeGoingAway follows a bye: the node stops, and the client reconnects to another node.
 	closeGoingAway closeCode = 1001
 	// closePolicy ends a socket that goes on sending more messages than it may.
@@ -26,4 +29,12 @@ const maxReason = 123
 // bytes of UTF-8; "" is none.
 func (c closeCode) frame(reason string) []byte {
 	return append([]byte{0x88, byte(2 + len(reason)), byte(c >> 8), byte(c)}, reason...)
+}
+
+// codeOf is the code of a close frame of the node; 0 if it has none.
+func codeOf(frame []byte) closeCode {
+	if len(frame) < 4 {
+		return 0
+	}
+	return closeCode(frame[2])<<8 | closeCode(frame[3])
 }

@@ -55,7 +55,7 @@ func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.
 	var ss *session // reads no frame before it is set
 	var caller *access.Caller
 	var expired error
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, begin: func() (err error) {
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, metrics: s.metrics, begin: func() (err error) {
 		if !allowed {
 			return nil
 		}
@@ -110,6 +110,7 @@ type hijacker struct {
 	timeout time.Duration
 	running *sync.WaitGroup
 	slot    *access.SocketSlot
+	metrics *metrics
 	begin   func() error // called once the library has accepted the request, before the answer
 
 	socket  *socket // once hijacked
@@ -152,7 +153,7 @@ func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		conn.Close()
 		return nil, nil, err
 	}
-	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.slot)
+	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.slot, u.metrics)
 	return u.socket, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }

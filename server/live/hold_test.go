@@ -20,7 +20,7 @@ func TestHeldClientIsNotSilent(t *testing.T) {
 		s := New(nil, nil, nil, Config{})
 		near, client := net.Pipe()
 		defer client.Close()
-		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})))}
+		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})), noMetrics())}
 		time.Sleep(24 * time.Second)
 		ss.socket.hold(5 * time.Second)
 		time.Sleep(time.Second)
@@ -35,7 +35,7 @@ func TestStopEndsHold(t *testing.T) {
 		s := New(nil, nil, nil, Config{})
 		near, client := net.Pipe()
 		defer client.Close()
-		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})))}
+		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})), noMetrics())}
 		ss.socket.stopped = s.stopped
 		began := time.Now()
 		var holding sync.WaitGroup

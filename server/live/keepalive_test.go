@@ -30,7 +30,7 @@ func keptAlive(t *testing.T) (s *Sessions, stop func()) {
 // silentClient is a client whose session does nothing but read.
 func silentClient(t *testing.T, s *Sessions) (so *socket, client net.Conn) {
 	near, client := net.Pipe()
-	so = newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})))
+	so = newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})), noMetrics())
 	s.mu.Lock()
 	s.sessions[&session{sessions: s, socket: so}] = struct{}{}
 	s.mu.Unlock()

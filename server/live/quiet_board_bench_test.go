@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,7 @@ type countingConn struct{ n *atomic.Int64 }
 
 func (c countingConn) Free() bool { return true }
 
-func (c countingConn) Send(*hub.Frame) bool {
+func (c countingConn) Send(*hub.Frame, time.Time) bool {
 	c.n.Add(1)
 	return true
 }

@@ -124,7 +124,7 @@ func (ss *session) finish(c *access.Caller, code closeCode, reason error) {
 	same := ss.caller.Load() == c && !ss.socket.ending.Swap(true)
 	ss.mu.Unlock()
 	if same {
-		ss.socket.endWith(code.frame(clipReason(reason.Error())))
+		ss.socket.endWith(code.frame(clipReason(reason.Error())), code)
 	}
 }
 

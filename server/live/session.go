@@ -58,12 +58,15 @@ type session struct {
 func (ss *session) run() {
 	ss.client = ss.sessions.join(ss.socket, ss.slot)
 	ss.socket.attach(ss.client)
-	defer ss.close()
+	var err error
+	defer func() { ss.close(err) }()
 	ss.renew() // the access file may have changed before KeepAlive knew of this session
 	for {
 		// A context that can end would cost a timer for each read, and would close the
 		// socket. To end a session, close its connection.
-		kind, r, err := ss.ws.Reader(context.Background())
+		var kind websocket.MessageType
+		var r io.Reader
+		kind, r, err = ss.ws.Reader(context.Background())
 		var wait time.Duration
 		if err == nil {
 			wait, err = ss.read(kind, r)
@@ -80,7 +83,9 @@ func (ss *session) run() {
 	}
 }
 
-func (ss *session) close() {
+// close ends the session. err is why run has stopped reading.
+func (ss *session) close(err error) {
+	ss.socket.metrics.socketClosed(closeCode(ss.socket.closeCode.Load()), err)
 	ss.socket.Close()
 	ss.sessions.hub.Leave(ss.client)
 	ss.ws.CloseNow()
@@ -116,6 +121,9 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 		handling.Wait()
 	}
 	if err != nil {
+		if refused := ss.sessions.cfg.Refused; refused != nil {
+			refused(err)
+		}
 		ss.socket.reply(errorFrame(id, problem.For(ss.caller.Load(), err)))
 	}
 	return holdOf(refused), nil

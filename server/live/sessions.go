@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -59,6 +61,10 @@ type Config struct {
 	Guard *access.Guard
 	// Limits bounds the sockets, their subscriptions, their messages and what waits for them.
 	Limits *access.Limits
+	// Refused is called with each error that answers a client's message. It must not block. Nil: it is not called.
+	Refused func(error)
+	// Metrics gets the metrics of the Sessions; nil: none.
+	Metrics prometheus.Registerer
 }
 
 // Sessions are the WebSockets and the event streams of a node. New makes them, Accept adds a WebSocket,
@@ -68,6 +74,7 @@ type Sessions struct {
 	updater Updater
 	hub     *hub.Hub
 	cfg     Config
+	metrics *metrics
 
 	calls    context.Context // parent of each call for a client's message; ends with the grace of Stop
 	endCalls context.CancelFunc
@@ -86,6 +93,7 @@ type Sessions struct {
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
+	s.metrics = newMetrics(cfg.Metrics, s)
 	s.messages.New = func() any { return bytes.NewBuffer(make([]byte, 0, smallMessage+bytes.MinRead)) }
 	return s
 }

@@ -43,7 +43,8 @@ type socket struct {
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
 	slot     *access.SocketSlot         // counts the frames that wait
-	givenUp  atomic.Bool                // the node needs the room of the frame that waits
+	metrics  *metrics
+	givenUp  atomic.Bool // the node needs the room of the frame that waits
 	made     time.Time
 	lastRead atomic.Int64    // when the client last sent anything, ns since made by the monotonic clock
 	pingedAt time.Duration   // when the node last pinged, since made; only KeepAlive's goroutine accesses it
@@ -52,9 +53,10 @@ type socket struct {
 	ending   atomic.Bool     // a close frame is on its way: no frame counts any more, in either direction
 	stopped  <-chan struct{} // closed when the node stops; nil: never
 
-	mu         sync.Mutex  // held during a write
-	turnedAway atomic.Bool // Send turned a frame away while mu was held
-	closing    bool        // a close frame was sent, so no frame may follow; guarded by mu
+	mu         sync.Mutex    // held during a write
+	turnedAway atomic.Bool   // Send turned a frame away while mu was held
+	closeCode  atomic.Uint32 // of the close frame that the node sent; 0: none
+	closing    bool          // a close frame was sent, so no frame may follow; guarded by mu
 
 	// The state of attempt; guarded by mu. attempt is bound once: a closure for each write
 	// would be an allocation for each frame.
@@ -64,8 +66,8 @@ type socket struct {
 	err     error
 }
 
-func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, made: time.Now(), raw: rawOf(conn)}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot, m *metrics) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, metrics: m, made: time.Now(), raw: rawOf(conn)}
 	s.attempt = func(fd uintptr) bool {
 		s.n, s.err = syscall.Write(int(fd), s.buf)
 		return true // never wait
@@ -111,7 +113,7 @@ func (s *socket) tryLock() bool {
 // reports false if another write is under way. The hub calls it; it never blocks. If too much waits on the
 // node meanwhile, the goroutine closes the connection without a close frame: half a frame leaves no room
 // for one.
-func (s *socket) Send(f *hub.Frame) bool {
+func (s *socket) Send(f *hub.Frame, changed time.Time) bool {
 	if s.ending.Load() {
 		return true
 	}
@@ -121,6 +123,7 @@ func (s *socket) Send(f *hub.Frame) bool {
 	rest, whole := s.tryWriteAll(f.WebSocket())
 	if whole {
 		s.mu.Unlock()
+		s.metrics.sent(f, changed)
 		return true
 	}
 	wait := s.slot.AddWaiting(waitingMemory(f), s.giveUp)
@@ -131,6 +134,9 @@ func (s *socket) Send(f *hub.Frame) bool {
 		runtime.KeepAlive(f) // until now, other frames share its rows
 		if !wait.End() {
 			s.fail()
+		}
+		if !s.closing {
+			s.metrics.sent(f, changed)
 		}
 		s.mu.Unlock()
 		s.notifyReady() // there may be a newer frame
@@ -166,12 +172,13 @@ func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, whole bool) {
 // block: if the connection is full, a goroutine waits.
 func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	pieces := f.WebSocket()
-	s.endWith(slices.Concat(pieces[0], pieces[1], pieces[2], code.frame("")))
+	s.endWith(slices.Concat(pieces[0], pieces[1], pieces[2], code.frame("")), code)
 }
 
-// endWith writes the last bytes of a socket, a close frame at their end. It does not block: if the connection
-// is full, a goroutine waits.
-func (s *socket) endWith(last []byte) {
+// endWith writes the last bytes of a socket, a close frame with a code at their end. It does not block: if the
+// connection is full, a goroutine waits.
+func (s *socket) endWith(last []byte, code closeCode) {
+	s.noteClose(code)
 	end := func(rest []byte) {
 		s.write(rest)
 		s.closing = true
@@ -185,6 +192,9 @@ func (s *socket) endWith(last []byte) {
 		end(nil)
 	}
 }
+
+// noteClose records the code of the first close frame that the node sends.
+func (s *socket) noteClose(code closeCode) { s.closeCode.CompareAndSwap(0, uint32(code)) }
 
 // push writes frames. It does not block: if the connection is full, a goroutine waits. What waits counts.
 func (s *socket) push(b []byte) {
@@ -274,6 +284,9 @@ func (s *socket) reply(f *hub.Frame) {
 	for _, piece := range f.WebSocket() {
 		s.write(piece)
 	}
+	if !s.closing {
+		s.metrics.sent(f, time.Time{})
+	}
 	s.unlock()
 }
 
@@ -298,6 +311,7 @@ func (s *socket) discard(most int64) {
 // refuse ends a socket that no session reads: it writes a close frame, and discards what the client has
 // sent. It returns within twice lingerTime. The caller then closes the connection.
 func (s *socket) refuse(code closeCode, reason string) {
+	s.metrics.socketClosed(code, nil)
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
@@ -363,6 +377,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	s.write(b)
 	if len(b) > 0 && b[0]&0x0f == 8 {
 		s.closing = true
+		s.noteClose(codeOf(b))
 	}
 	s.unlock()
 	return len(b), nil

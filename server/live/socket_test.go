@@ -29,10 +29,13 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 	conn, err := l.Accept()
 	require.NoError(t, err)
 	running = new(sync.WaitGroup)
-	s = newSocket(conn, nil, time.Minute, running, slotOf(t, access.New(access.Config{})))
+	s = newSocket(conn, nil, time.Minute, running, slotOf(t, access.New(access.Config{})), noMetrics())
 	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
 	return s, client, running
 }
+
+// noMetrics counts what no test reads.
+func noMetrics() *metrics { return newMetrics(nil, &Sessions{}) }
 
 // slotOf is the place of a socket of this machine.
 func slotOf(t testing.TB, limits *access.Limits) *access.SocketSlot {
@@ -56,7 +59,7 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 	go func() { io.Copy(io.Discard, client); close(drained) }()
 	f := hub.NewFrame(bytes.Repeat([]byte("x"), 600))
 	require.Zero(t, testing.AllocsPerRun(500, func() {
-		for !s.Send(f) {
+		for !s.Send(f, time.Time{}) {
 		}
 	}))
 	s.Close()
@@ -71,14 +74,14 @@ func TestFramesAreNeverCut(t *testing.T) {
 	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
 	taken := 0
 	for range 1000 { // the client reads nothing yet, so the connection fills up
-		if !s.Send(large) {
+		if !s.Send(large, time.Time{}) {
 			break
 		}
 		taken++
 	}
 	require.Less(t, taken, 1000)
 	require.False(t, s.Free(), "full is full")
-	require.False(t, s.Send(large))
+	require.False(t, s.Send(large, time.Time{}))
 
 	small := hub.NewFrame([]byte("small"))
 	var replied sync.WaitGroup
@@ -95,7 +98,7 @@ func TestFramesAreNeverCut(t *testing.T) {
 	pong := "\x8a\x01p"
 	require.Contains(t, []string{string(wire(small)) + pong, pong + string(wire(small))}, tail)
 	require.True(t, s.Free())
-	require.True(t, s.Send(small))
+	require.True(t, s.Send(small, time.Time{}))
 }
 
 // A frame that is pushed to a client that accepts nothing waits, counts while it waits, and comes whole.
@@ -106,7 +109,7 @@ func TestPushDoesNotWait(t *testing.T) {
 	s.slot = slotOf(t, limits)
 	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
 	taken := 0
-	for s.Send(large) {
+	for s.Send(large, time.Time{}) {
 		taken++
 	}
 	before, pushed := limits.Waiting(), wire(hub.NewFrame([]byte("lost")))
@@ -135,7 +138,7 @@ func TestNothingFollowsCloseFrame(t *testing.T) {
 		s, client, _ := pair(t)
 		f := hub.NewFrame([]byte("late"))
 		end(s)
-		require.True(t, s.Send(f), "it is taken, and dropped")
+		require.True(t, s.Send(f, time.Time{}), "it is taken, and dropped")
 		s.reply(f)
 		s.Write([]byte{0x8a, 1, 'p'})
 		s.Close()
@@ -154,10 +157,10 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		var running sync.WaitGroup
-		s := newSocket(near, nil, 10*time.Second, &running, slotOf(t, access.New(access.Config{})))
+		s := newSocket(near, nil, 10*time.Second, &running, slotOf(t, access.New(access.Config{})), noMetrics())
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
-		require.True(t, s.Send(f))
-		require.False(t, s.Send(f), "while one is on its way no other is taken")
+		require.True(t, s.Send(f, time.Time{}))
+		require.False(t, s.Send(f, time.Time{}), "while one is on its way no other is taken")
 		got := make([]byte, len(wire(f)))
 		for n := 0; n < len(got); {
 			time.Sleep(3 * time.Second) // of simulated time
@@ -168,7 +171,7 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		require.Equal(t, wire(f), got)
 
 		running.Wait()
-		require.True(t, s.Send(f))
+		require.True(t, s.Send(f, time.Time{}))
 		start := time.Now()
 		running.Wait() // nobody reads
 		require.Equal(t, 10*time.Second, time.Since(start))
@@ -213,7 +216,7 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		var running, hubRuns sync.WaitGroup
 		hubRuns.Go(func() { h.Run(ctx) })
 		near, client := net.Pipe()
-		s := newSocket(near, nil, time.Minute, &running, slotOf(t, access.New(access.Config{})))
+		s := newSocket(near, nil, time.Minute, &running, slotOf(t, access.New(access.Config{})), noMetrics())
 		c := h.Join(s, nil)
 		s.attach(c)
 		read := func() string {

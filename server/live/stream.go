@@ -21,8 +21,9 @@ type stream struct {
 	timeout  time.Duration      // for a chunk to be accepted
 	quiet    time.Duration      // after which a comment keeps the connection alive
 	slot     *access.SocketSlot // counts the frames that wait
-	wake     chan struct{}      // pending has become a frame; holds one
-	stopping chan struct{}      // closed when the node stops
+	metrics  *metrics
+	wake     chan struct{} // pending has become a frame; holds one
+	stopping chan struct{} // closed when the node stops
 	board    string
 	caller   atomic.Pointer[access.Caller]
 	lost     chan error // why the stream ends; holds one
@@ -30,6 +31,7 @@ type stream struct {
 
 	mu         sync.Mutex
 	pending    *hub.Frame   // is to be written, or is being written
+	changed    time.Time    // of pending, see hub.Conn
 	wait       *access.Wait // of pending
 	turnedAway bool         // the hub had a frame while another one was pending
 	givenUp    bool         // the node needs the room of pending
@@ -49,13 +51,13 @@ func (st *stream) Free() bool {
 
 // Send passes a frame to the goroutine of the request. If too much waits on the node meanwhile, the stream
 // ends. The hub calls it, from one goroutine at a time.
-func (st *stream) Send(f *hub.Frame) bool {
+func (st *stream) Send(f *hub.Frame, changed time.Time) bool {
 	if !st.Free() {
 		return false
 	}
 	wait := st.slot.AddWaiting(waitingMemory(f), st.giveUp) // which may call giveUp
 	st.mu.Lock()
-	st.pending, st.wait = f, wait
+	st.pending, st.changed, st.wait = f, changed, wait
 	st.mu.Unlock()
 	select {
 	case st.wake <- struct{}{}:
@@ -111,7 +113,7 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	}
 	defer slot.Release()
 	st := &stream{
-		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, slot: slot,
+		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, slot: slot, metrics: s.metrics,
 		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 		board: b.Name, lost: make(chan error, 1), hangUp: func() { HangUp(r.Context()) },
 	}
@@ -236,12 +238,13 @@ func (st *stream) writeLost(why error) {
 // writePending writes the pending frame.
 func (st *stream) writePending(client *hub.Client) error {
 	st.mu.Lock()
-	f := st.pending
+	f, changed := st.pending, st.changed
 	st.mu.Unlock()
 	json := f.JSON()
 	if err := st.write(eventHead(f), json[0], json[1], json[2], eventEnd); err != nil {
 		return err
 	}
+	st.metrics.sent(f, changed)
 	turnedAway, err := st.drop()
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ func TestLongestWaitIsGivenUp(t *testing.T) {
 		began := time.Now()
 		for range 3 {
 			near, client := net.Pipe()
-			s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits))
-			require.True(t, s.Send(f))
+			s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
+			require.True(t, s.Send(f, time.Time{}))
 			clients, sockets = append(clients, client), append(sockets, s)
 			time.Sleep(time.Second)
 			io.ReadFull(client, make([]byte, 5000)) // the write has begun
@@ -61,9 +61,9 @@ func TestFrameLargerThanTheLimit(t *testing.T) {
 		limits := access.New(access.Config{WaitingBytes: 1000})
 		near, client := net.Pipe()
 		var running sync.WaitGroup
-		s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits))
+		s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
 		began := time.Now()
-		require.True(t, s.Send(hub.NewFrame(make([]byte, 2000))))
+		require.True(t, s.Send(hub.NewFrame(make([]byte, 2000)), time.Time{}))
 		running.Wait()
 		require.Zero(t, time.Since(began))
 		_, err := client.Read(make([]byte, 1))
@@ -94,9 +94,9 @@ func TestGivenUpWhileTheLastByteGoes(t *testing.T) {
 			slotOf(t, limits).AddWaiting(access.Memory{Own: 1000}, func() { t.Error("the newer one is given up") })
 		}}
 		var running sync.WaitGroup
-		s := newSocket(conn, nil, time.Minute, &running, slotOf(t, limits))
+		s := newSocket(conn, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
 		f := hub.NewFrame([]byte("short"))
-		require.True(t, s.Send(f))
+		require.True(t, s.Send(f, time.Time{}))
 		all, err := io.ReadAll(client)
 		require.NoError(t, err, "the connection ends")
 		require.Equal(t, wire(f), all)

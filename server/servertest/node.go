@@ -3,11 +3,15 @@ package servertest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
@@ -45,6 +49,34 @@ func (n *Node) Do(method, path, body string, header ...string) Answer {
 	return Request(n.t, method, "http://"+n.Addr+path, body, header...)
 }
 
+// Metric is the value of a metric of the node by its name and labels, as in "rankcast_clients{kind=\"stream\"}". That
+// of a histogram has the name with _count or _sum.
+func (n *Node) Metric(name string) float64 {
+	n.t.Helper()
+	answer := n.Do("GET", "/metrics", "")
+	require.Equal(n.t, 200, answer.Status)
+	for line := range strings.Lines(answer.Body) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			require.NoError(n.t, err)
+			return value
+		}
+	}
+	require.FailNow(n.t, "no metric "+name)
+	return 0
+}
+
+// UntilMetric waits until a metric of the node has a value.
+func (n *Node) UntilMetric(name string, want float64) {
+	n.t.Helper()
+	redistest.Eventually(n.t, name, func() error {
+		if is := n.Metric(name); is != want {
+			return fmt.Errorf("is %v; want %v", is, want)
+		}
+		return nil
+	})
+}
+
 // Top reads the top of a board of the node.
 func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 	n.t.Helper()
@@ -54,9 +86,11 @@ func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 // Start starts a node on the Redis at url, with boards defined. It does not wait until the node is
 // ready. The node stops at the end of the test.
 func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {
-	log := slog.New(slog.DiscardHandler)
-	cfg.Hub.Log, cfg.Server.Log = log, cmp.Or(cfg.Server.Log, log)
+	log := cmp.Or(cfg.Server.Log, slog.New(slog.DiscardHandler)) // of all parts of the node
+	cfg.Hub.Log, cfg.Server.Log = log, log
 	cfg.Server.PingAfter = cmp.Or(cfg.Server.PingAfter, time.Hour) // a client of a test may not read for long
+	cfg.Server.Metrics = cmp.Or(cfg.Server.Metrics, prometheus.NewRegistry())
+	cfg.Ranking.Metrics, cfg.Hub.Metrics = cfg.Server.Metrics, cfg.Server.Metrics
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	if cfg.Ranking.CallTimeout == 0 {

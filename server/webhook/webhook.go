@@ -10,6 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
 	"rankcast/ranking"
 )
 
@@ -30,6 +33,8 @@ type Config struct {
 	URL    string       // http or https
 	Secret string       // whsec_ and base64, or any other text
 	Log    *slog.Logger // default slog.Default
+	// Metrics gets the metrics of the Webhook. Default none.
+	Metrics prometheus.Registerer
 
 	// Timeout bounds one attempt, from dialling to the end of the answer. Default 10 s. It
 	// must be well below ranking.DeliverWithin.
@@ -58,7 +63,16 @@ type Webhook struct {
 	key    []byte
 	client *http.Client
 	health receiverHealth
+
+	attempts *prometheus.CounterVec
 }
+
+// The results of an attempt in metrics.
+const (
+	attemptDelivered = "delivered"
+	attemptFailed    = "failed"
+	attemptGivenUp   = "given_up" // it failed, and is the last one for its message
+)
 
 // New makes a Webhook. It returns an error for an invalid URL or secret.
 func New(source Source, cfg Config) (*Webhook, error) {
@@ -77,7 +91,13 @@ func New(source Source, cfg Config) (*Webhook, error) {
 	cfg.MaxBackoff = cmp.Or(cfg.MaxBackoff, time.Hour)
 	cfg.GiveUpAge = cmp.Or(cfg.GiveUpAge, 24*time.Hour)
 	cfg.GiveUpUptime = cmp.Or(cfg.GiveUpUptime, time.Hour)
-	return &Webhook{source: source, cfg: cfg, key: key, client: newClient()}, nil
+	w := &Webhook{source: source, cfg: cfg, key: key, client: newClient()}
+	w.attempts = promauto.With(cfg.Metrics).NewCounterVec(prometheus.CounterOpts{Name: "rankcast_webhooks_total",
+		Help: "Attempts to send a message to the webhook receiver, by result."}, []string{"result"})
+	for _, result := range []string{attemptDelivered, attemptFailed, attemptGivenUp} {
+		w.attempts.WithLabelValues(result)
+	}
+	return w, nil
 }
 
 // Run sends the deliveries that are due until ctx ends. It returns ctx's error once the last
@@ -149,6 +169,7 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 	var recordErr error
 	switch {
 	case err == nil:
+		w.attempts.WithLabelValues(attemptDelivered).Inc()
 		if w.health.recordSuccess() {
 			log.Info("the webhook receiver accepts messages again")
 		}
@@ -156,9 +177,11 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 	case ctx.Err() != nil: // this node stops; another node may try at once
 		recordErr = w.source.Deferred(record, d, 0)
 	case age >= w.cfg.GiveUpAge && uptime >= w.cfg.GiveUpUptime:
+		w.attempts.WithLabelValues(attemptGivenUp).Inc()
 		log.Error("the webhook receiver does not accept a message; the node gives the message up", "error", err)
 		recordErr = w.source.Delivered(record, d)
 	default:
+		w.attempts.WithLabelValues(attemptFailed).Inc()
 		if tell, failed := w.health.recordFailure(); tell {
 			log.Warn("the webhook receiver does not accept messages; the node tries again", "failed", failed, "error", err)
 		}

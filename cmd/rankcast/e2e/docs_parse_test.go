@@ -44,6 +44,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //   - yaml: a boards file, or a part of one, that rankcast check accepts. What the boards file of the
 //     examples defines too has the same definition there; an event may have more rules.
 //   - yaml access: an access file that the server takes.
+//   - yaml prometheus: a part of a configuration of Prometheus, with rules that a later command writes.
 //   - html: a page that a browser opens from another site, or with file from a file. It logs no
 //     error, and each of its boards becomes live, shows a row, and marks the member that it follows.
 //     The servers that follow directly start first.
@@ -57,7 +58,7 @@ var forms = map[string]form{
 	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"}, "json frame": {caption: "Frame"},
 	"text": {}, "text output": {caption: "Output"}, "text page": {caption: "On the page"},
 	"js":   {},
-	"yaml": {file: mayHaveFile}, "yaml access": {},
+	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
 	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile},
 }

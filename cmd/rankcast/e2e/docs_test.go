@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
 
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking/definition"
@@ -140,12 +141,15 @@ func (p *docPage) step(b block, later []block) {
 			p.comparePage(b)
 		}
 	case "yaml":
-		if b.word == "access" {
+		switch b.word {
+		case "access":
 			_, err := access.NewGuard(access.GuardConfig{Text: b.text})
 			require.NoError(p.t, err, "%s", b)
-			return
+		case "prometheus":
+			p.checkPrometheus(b, later)
+		default:
+			p.check(b)
 		}
-		p.check(b)
 	case "nginx":
 		p.checkNginx(b)
 	case "html":
@@ -189,6 +193,21 @@ func (p *docPage) save(b block, later []block) {
 	}
 	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(p.t, os.WriteFile(path, []byte(p.ports.in(b.text)), 0o644))
+}
+
+// checkPrometheus checks that the job is the one of the alerts, and that a later command writes the rules.
+func (p *docPage) checkPrometheus(b block, later []block) {
+	var config struct {
+		Jobs  []map[string]any `yaml:"scrape_configs"`
+		Rules []string         `yaml:"rule_files"`
+	}
+	require.NoError(p.t, yaml.Unmarshal([]byte(b.text), &config), "%s", b)
+	require.Len(p.t, config.Jobs, 1, "%s", b)
+	require.Contains(p.t, string(example.Alerts), fmt.Sprintf("job=%q", config.Jobs[0]["job_name"]), "%s", b)
+	require.NotEmpty(p.t, config.Rules, "%s", b)
+	for _, file := range config.Rules {
+		require.True(p.t, anyCommand(later, func(commands string) bool { return strings.Contains(commands, "> "+file) }), "%s: no command writes %s", b, file)
+	}
 }
 
 // check checks a boards file, or a part of one, as a user does.

@@ -4,13 +4,27 @@ import "os"
 
 // Command is rankcast example: it prints the files that the documentation uses.
 type Command struct {
-	Boards boardsCommand `cmd:"" help:"Print the boards file of all examples, for --boards and rankcast check."`
+	Boards  boardsCommand  `cmd:"" help:"Print the boards file of all examples, for --boards and rankcast check."`
+	Alerts  alertsCommand  `cmd:"" help:"Print alerts for Prometheus, of the job rankcast."`
+	Grafana grafanaCommand `cmd:"" help:"Print a dashboard for Grafana, to import."`
 }
 
-type boardsCommand struct{}
+type (
+	boardsCommand  struct{}
+	alertsCommand  struct{}
+	grafanaCommand struct{}
+)
 
 // Run prints the boards file on the standard output.
-func (boardsCommand) Run() error {
-	_, err := os.Stdout.Write(Boards)
+func (boardsCommand) Run() error { return print(Boards) }
+
+// Run prints the alerts on the standard output.
+func (alertsCommand) Run() error { return print(Alerts) }
+
+// Run prints the dashboard on the standard output.
+func (grafanaCommand) Run() error { return print(Grafana) }
+
+func print(file []byte) error {
+	_, err := os.Stdout.Write(file)
 	return err
 }

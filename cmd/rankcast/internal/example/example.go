@@ -7,3 +7,13 @@ import _ "embed"
 //
 //go:embed boards.yaml
 var Boards []byte
+
+// Alerts are rules for Prometheus, in its YAML.
+//
+//go:embed alerts.yaml
+var Alerts []byte
+
+// Grafana is a dashboard, in the JSON of Grafana.
+//
+//go:embed grafana.json
+var Grafana []byte

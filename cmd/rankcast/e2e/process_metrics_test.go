@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// With an access file, the listener for operators still shows the metrics without a key. A profile that is being taken
+// does not hold up a node that stops.
+func TestAdminListener(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--admin-addr", "127.0.0.1:0")
+	at := regexp.MustCompile(` admin=(\S+) `).FindStringSubmatch(p.output())
+	require.NotNil(t, at, p.output())
+	admin := "http://" + at[1]
+	a := servertest.Request(t, "GET", admin+"/metrics", "")
+	for _, metric := range []string{"rankcast_redis_up ", `rankcast_build_info{go_version="go1.`, "go_goroutines ", "process_open_fds ", "rankcast_update_seconds_bucket", "rankcast_settled_total 0"} {
+		require.Contains(t, a.Body, metric)
+	}
+
+	res, err := http.Get(admin + "/debug/pprof/trace?seconds=3600") // its first bytes come at once
+	require.NoError(t, err)
+	defer res.Body.Close()
+	_, err = res.Body.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.cmd.Wait())
+	require.Contains(t, p.output(), "msg=stopped")
+}
+
+// Each line of --log-format json is a JSON object. With --log-level error there is no line about a start and a stop.
+func TestLogFormats(t *testing.T) {
+	t.Parallel()
+	serve := func(t *testing.T, args ...string) (lines []string) {
+		cmd := exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...)...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		scanner := bufio.NewScanner(stderr)
+		for scanner.Scan() {
+			lines = append(lines, scanner.Text())
+			if strings.Contains(scanner.Text(), "serving") {
+				require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			}
+		}
+		require.NoError(t, cmd.Wait())
+		return lines
+	}
+	lines := serve(t, "--log-format", "json")
+	require.GreaterOrEqual(t, len(lines), 3)
+	for _, line := range lines {
+		var fields struct{ Time, Level, Msg string }
+		require.NoError(t, json.Unmarshal([]byte(line), &fields), line)
+		require.NotEmpty(t, fields.Msg, line)
+	}
+	require.NotContains(t, strings.Join(serve(t, "--log-level", "info"), "\n"), "level=DEBUG")
+
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	quiet := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-level", "error", "--admin-addr", taken.Addr().String())
+	quiet.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := quiet.CombinedOutput()
+	require.Error(t, err)
+	require.Regexp(t, `^rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n$`, string(out), "and no line of the log")
+
+	debug := launch(t, "--log-level", "debug")
+	servertest.Request(t, "GET", "http://"+debug.addr+"/v1/boards/none/top", "", "X-Request-Id", "r1")
+	redistest.Eventually(t, "the line of the request", func() error {
+		if !regexp.MustCompile(`level=DEBUG msg="request refused" method=GET path=/v1/boards/none/top request=r1 status=404 code=unknown_board`).MatchString(debug.output()) {
+			return errors.New(debug.output())
+		}
+		return nil
+	})
+}

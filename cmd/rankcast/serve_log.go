@@ -1,0 +1,25 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+)
+
+// serveLog are the flags of the log.
+type serveLog struct {
+	Format string `name:"log-format" default:"text" enum:"text,json" env:"RANKCAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log lines: text (key=value) or json. Default ${default}."`
+	Level  string `name:"log-level" default:"info" enum:"debug,info,warn,error" env:"RANKCAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least level of the lines in the log: debug, info, warn or error. Only debug shows ids of members. Default ${default}."`
+}
+
+// logger returns the logger that writes to out.
+func (s *serveLog) logger(out io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.Level)); err != nil {
+		panic(err) // the flag accepts levels only
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if s.Format == "json" {
+		return slog.New(slog.NewJSONHandler(out, options))
+	}
+	return slog.New(slog.NewTextHandler(out, options))
+}

@@ -1,0 +1,63 @@
+package hub
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// resyncReason is why a board's view is read again. Metrics show it.
+type resyncReason string
+
+const (
+	// resyncFeed: the feed was down, so changes may be lost.
+	resyncFeed resyncReason = "feed"
+	// resyncGap: a change is missing, or contradicts the view.
+	resyncGap resyncReason = "gap"
+	// resyncReplaced: Redis replaced the board as a whole, as each build of a union does.
+	resyncReplaced resyncReason = "replaced"
+	// resyncSeqCheck: the view stayed behind Redis, or was ahead of it.
+	resyncSeqCheck resyncReason = "seq_check"
+	// resyncVerification: the view differed from Redis at the same seq.
+	resyncVerification resyncReason = "verification"
+	// resyncUnreadable: Redis did not answer a seq check.
+	resyncUnreadable resyncReason = "unreadable"
+)
+
+var resyncReasons = []resyncReason{resyncFeed, resyncGap, resyncReplaced, resyncSeqCheck, resyncVerification, resyncUnreadable}
+
+// metrics are the figures of a hub.
+type metrics struct {
+	changes       prometheus.Counter
+	resyncs       map[resyncReason]prometheus.Counter
+	skipped       prometheus.Counter
+	subscriptions prometheus.Gauge
+	followers     prometheus.Gauge
+}
+
+// newMetrics registers the metrics of a hub; with nil it only makes them.
+func newMetrics(r prometheus.Registerer, h *Hub) *metrics {
+	make := promauto.With(r)
+	make.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_redis_up", Help: "1 while the node receives changes from Redis, else 0."},
+		func() float64 {
+			if h.Up() {
+				return 1
+			}
+			return 0
+		})
+	make.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_watched_boards", Help: "Boards that clients watch on the node, by name."},
+		func() float64 { return float64(h.Watched()) })
+	m := &metrics{
+		changes: make.NewCounter(prometheus.CounterOpts{Name: "rankcast_changes_total", Help: "Changes of watched boards that the node received from Redis."}),
+		skipped: make.NewCounter(prometheus.CounterOpts{Name: "rankcast_frames_skipped_total",
+			Help: "Frames that clients did not get because they were slow. A later frame held their content."}),
+		subscriptions: make.NewGauge(prometheus.GaugeOpts{Name: "rankcast_subscriptions", Help: "Subscriptions of clients to boards and feeds."}),
+		followers:     make.NewGauge(prometheus.GaugeOpts{Name: "rankcast_followers", Help: "Subscriptions that follow a member."}),
+		resyncs:       map[resyncReason]prometheus.Counter{},
+	}
+	resyncs := make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_resyncs_total",
+		Help: "Boards that the node read again, by reason. Only replaced is normal: Redis replaced the board as a whole."}, []string{"reason"})
+	for _, reason := range resyncReasons {
+		m.resyncs[reason] = resyncs.WithLabelValues(string(reason))
+	}
+	return m
+}

@@ -1,0 +1,211 @@
+package ranking
+
+import (
+	"bytes"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// histogram returns what a histogram has observed.
+func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
+	t.Helper()
+	var m dto.Metric
+	require.NoError(t, of.(prometheus.Metric).Write(&m))
+	return m.Histogram
+}
+
+// updatesBy returns the number of updates with each result that occurred.
+func updatesBy(s *Store) map[string]float64 {
+	counts := make(map[string]float64)
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateOverloaded, updateUnavailable, updateUnknown} {
+		if n := testutil.ToFloat64(s.metrics.updates.WithLabelValues(result)); n > 0 {
+			counts[result] = n
+		}
+	}
+	return counts
+}
+
+func TestUpdatesAreCountedByResult(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb := newClient(t, url)
+		s := New(rdb, patient)
+		t.Cleanup(s.Close)
+		most := int64(100)
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "b", Max: &most}, {Name: "fans:{star}"}},
+			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
+				{Board: "b", Member: "{star}", Score: "{n}"}, {Board: "fans:{star}", Member: "u", Score: "{n}"}}}},
+		}))
+		counted := func(want map[string]float64) {
+			t.Helper()
+			require.Equal(t, want, updatesBy(s))
+		}
+		apply := func(board string, updates ...definition.Update) error {
+			_, err := s.Apply(t.Context(), board, updates)
+			return err
+		}
+		counted(map[string]float64{})
+		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "b", Score: 1}))
+		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "a", Score: 101}, definition.Update{Score: 1}))
+		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}), ErrUnknownBoard)
+		counted(map[string]float64{updateApplied: 2, updateDuplicate: 1, updateRefused: 4})
+		require.EqualValues(t, 3, histogram(t, s.metrics.updateSeconds).GetSampleCount(), "each request once")
+		batches := histogram(t, s.metrics.batchUpdates)
+		require.EqualValues(t, 2, batches.GetSampleCount())
+		require.EqualValues(t, 4, batches.GetSampleSum(), "only what has reached Redis")
+		require.Positive(t, histogram(t, s.metrics.scriptSeconds.WithLabelValues("apply")).GetSampleCount())
+
+		events := []EventCall{giftTo("g1", "s1", 3), giftTo("g2", "s1", 200), {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s1"`)}}}
+		results, err := s.ApplyEvents(t.Context(), "gift", events)
+		require.NoError(t, err)
+		require.Error(t, results[2].Err)
+		counted(map[string]float64{updateApplied: 2 + 3, updateDuplicate: 1, updateRefused: 4 + 2})
+		_, err = s.ApplyEvents(t.Context(), "gift", events[:1])
+		require.NoError(t, err)
+		counted(map[string]float64{updateApplied: 5, updateDuplicate: 1 + 2, updateRefused: 6})
+
+		var what atomic.Int32
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Apply(0).Name {
+				return fate(what.Load())
+			}
+			return passes
+		}})
+		what.Store(int32(isDone))
+		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrOutcomeUnknown)
+		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1})
+		what.Store(int32(passes))
+		s.rights.closed.Store(&closedGate{err: &MissingRightsError{Reason: "no right"}})
+		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrUnavailable)
+		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
+
+		_, err = s.Remove(t.Context(), "b", "nobody")
+		require.Error(t, err)
+		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
+	})
+}
+
+// All scripts that are called are timed, also those that share a trip.
+func TestScriptsAreTimed(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		calls := count(s)
+		giftEvent(t, s)
+		give(t, s, "1", "s1", "u1", 1)
+		_, err := s.Page(t.Context(), "stars", 1, 10)
+		require.NoError(t, err)
+		s.catalog.running.Wait()
+		calls.mu.Lock()
+		defer calls.mu.Unlock()
+		require.Greater(t, len(calls.of), 3)
+		for name, times := range calls.of {
+			timed := histogram(t, s.metrics.scriptSeconds.WithLabelValues(name))
+			require.GreaterOrEqual(t, timed.GetSampleCount(), uint64(times), name)
+			require.Positive(t, timed.GetSampleSum(), name)
+		}
+	})
+}
+
+func TestBuildsAreCounted(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"},
+			definition.Board{Name: "sum", Union: &definition.Union{Of: []string{"a", "b"}}}, definition.Board{Name: "hour", Window: time.Hour})
+		built := func(s *Store, kind, result string) float64 {
+			return testutil.ToFloat64(s.metrics.builds.WithLabelValues(kind, result))
+		}
+		whole(t, s, "sum")
+		require.EqualValues(t, 1, built(s, "union", buildNothing))
+		for _, board := range []string{"a", "hour"} {
+			_, err := s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 1}})
+			require.NoError(t, err)
+			whole(t, s, map[string]string{"a": "sum", "hour": "hour"}[board])
+		}
+		require.EqualValues(t, 1, built(s, "union", buildDone))
+		require.EqualValues(t, 1, built(s, "window", buildDone))
+		require.EqualValues(t, 1, histogram(t, s.metrics.buildSeconds.WithLabelValues("window")).GetSampleCount())
+		require.EqualValues(t, 1, histogram(t, s.metrics.buildSeconds.WithLabelValues("union")).GetSampleCount())
+
+		b := other.builds.start("sum", "sum", 1, false) // it believes that there is an older result
+		require.True(t, other.builds.wait(t.Context(), b))
+		require.NoError(t, b.err)
+		require.EqualValues(t, 1, built(other, "union", buildElsewhere))
+
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Hold.Name {
+				return isLost
+			}
+			return passes
+		}})
+		old(t, time.Hour, "sum", s)
+		_, err := s.Page(t.Context(), "sum", 1, 10)
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.EqualValues(t, 1, built(s, "union", buildFailed))
+	})
+}
+
+// A closed period is counted, and logged, by the node that settles it.
+func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "fans:{star}", Period: "hour"}}, func(t *testing.T, w *world) {
+		for _, star := range []string{"s1", "s2", "s3"} {
+			w.write(w.stores[0], "fans:"+star, "secret-member", 1)
+		}
+		w.pass(time.Hour)
+		w.tend()
+		log := new(bytes.Buffer)
+		total := 0.0
+		for _, s := range w.stores {
+			total += testutil.ToFloat64(s.metrics.settled)
+			s.settled.report(slog.New(slog.NewTextHandler(log, nil)))
+		}
+		require.EqualValues(t, 3, total)
+		require.Regexp(t, `^time=\S+ level=INFO msg="settled closed periods" periods=\d board=fans:s\d period=\S+\n`, log.String())
+		require.NotContains(t, log.String(), "secret-member")
+	})
+}
+
+// Many periods that close at once make one line of the log a second.
+func TestSettlementsShareALine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := new(bytes.Buffer)
+		var s settlements
+		report := func(want string) {
+			t.Helper()
+			log.Reset()
+			s.report(slog.New(slog.NewTextHandler(log, nil)))
+			if want == "" {
+				require.Empty(t, log.String())
+				return
+			}
+			require.Contains(t, log.String(), want)
+		}
+		report("")
+		s.add("fans:s1", "p")
+		report("periods=1 board=fans:s1 period=p")
+		s.add("fans:s2", "p")
+		s.add("fans:s3", "p")
+		report("")
+		time.Sleep(settlementsInterval)
+		report("periods=2 board=fans:s3 period=p")
+		time.Sleep(settlementsInterval)
+		report("")
+	})
+}

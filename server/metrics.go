@@ -1,0 +1,94 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"rankcast/server/access"
+)
+
+// metricsPath is of the metrics, which Prometheus reads.
+const metricsPath = "/metrics"
+
+// metricsHandler serves the metrics of a registry in the formats of Prometheus. Scrapes that overlap share one
+// collection.
+func metricsHandler(r *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{EnableOpenMetrics: true, CoalesceGather: true, ErrorHandling: promhttp.ContinueOnError})
+}
+
+// countReads makes each route that reads count its requests. Checks of the node, sockets and streams are no reads.
+func countReads(r prometheus.Registerer, routes []route) {
+	reads := promauto.With(r).NewCounterVec(prometheus.CounterOpts{Name: "rankcast_reads_total",
+		Help: "Requests that read from the API, by route, of callers that may do so."}, []string{"route"})
+	for i, route := range routes {
+		if route.method != http.MethodGet || !strings.HasPrefix(route.path, "/v1/") || strings.HasSuffix(route.path, "/live") {
+			continue
+		}
+		count := reads.WithLabelValues(documentedPath(route.path))
+		routes[i].handler = func(c echo.Context) error {
+			count.Inc()
+			return route.handler(c)
+		}
+	}
+}
+
+// documentedPath is the path of a route as the documentation writes it: /v1/boards/{board}/top.
+func documentedPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// limitedCounter gives the number of refusals of each limit as metrics.
+type limitedCounter struct {
+	limits *access.Limits
+	desc   *prometheus.Desc
+}
+
+func newLimitedCounter(limits *access.Limits) *limitedCounter {
+	return &limitedCounter{limits, prometheus.NewDesc("rankcast_limited_total", "Refusals, by the limit that a client exceeded.", []string{"limit"}, nil)}
+}
+
+// Describe is part of prometheus.Collector.
+func (l *limitedCounter) Describe(to chan<- *prometheus.Desc) { to <- l.desc }
+
+// Collect is part of prometheus.Collector.
+func (l *limitedCounter) Collect(to chan<- prometheus.Metric) {
+	for limit, count := range l.limits.Counts() {
+		to <- prometheus.MustNewConstMetric(l.desc, prometheus.CounterValue, float64(count), limit)
+	}
+}
+
+// Admin is the handler of a listener for operators alone: the metrics at /metrics, and profiles at /debug/pprof/. It
+// asks for no key, and applies no limits. On a loopback address it answers only requests that Config.Hosts allows,
+// as the Server does.
+func (s *Server) Admin(listener net.Addr) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+metricsPath, metricsHandler(s.cfg.Metrics))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // not pprof.Cmdline: the command line may hold a password of Redis
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	if !isLoopback(listener) {
+		return mux
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.hosts.Allows(r.Host) {
+			s.hosts.LogRefusal(r.Host)
+			http.Error(w, "Host: "+s.hosts.Refusal(r.Host), http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
