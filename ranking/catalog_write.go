@@ -44,8 +44,46 @@ type locateError func(of located, err error) error
 // asGiven keeps the path within the definition.
 func asGiven(_ located, err error) error { return err }
 
+// CheckDefine returns the error that Define would return now, and changes nothing. A later call of
+// Define may fail all the same, because other callers define boards and write to them.
+func (s *Store) CheckDefine(ctx context.Context, all definition.Set) error {
+	plan, err := s.planAll(all, located.LocateInFile)
+	if err != nil {
+		return err
+	}
+	d, err := s.catalog.readFresh(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := plan(d)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
+		instances, err := s.rdb.ZCard(ctx, s.keys.Instances(slot)).Result()
+		if err != nil {
+			return fmt.Errorf("count the instances of %q: %w: %w", slot, ErrUnavailable, err)
+		}
+		if instances > 0 {
+			return c.mustBeEmpty[slot]
+		}
+	}
+	return nil
+}
+
 // defineAll adds or changes definitions. act is the line of the audit; nil for none.
 func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError, act *Action) error {
+	plan, err := s.planAll(all, at)
+	if err != nil {
+		return err
+	}
+	return s.define(ctx, plan, act)
+}
+
+// planAll returns the plan of the change that adds definitions. It refuses a definition that is not valid.
+func (s *Store) planAll(all definition.Set, at locateError) (plan func(*definitions) (catalogChange, error), err error) {
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
@@ -53,7 +91,7 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 			err = boards[i].CheckNew()
 		}
 		if err != nil {
-			return at(b, err)
+			return nil, at(b, err)
 		}
 	}
 	for i, e := range events {
@@ -62,12 +100,12 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 			err = events[i].CheckNew()
 		}
 		if err != nil {
-			return at(e, err)
+			return nil, at(e, err)
 		}
 	}
-	return s.define(ctx, func(d *definitions) (catalogChange, error) {
+	return func(d *definitions) (catalogChange, error) {
 		return d.planDefine(boards, events, at, s.catalog.clock.now())
-	}, act)
+	}, nil
 }
 
 // define writes the change that plan returns, if any, and with it the line of the audit; act is

@@ -114,8 +114,25 @@ func (s *Store) trySubscribe(ctx context.Context, channels []keyspace.Trial) (mi
 	return missing, nil
 }
 
+// rightsFault is one reason for which Redis refuses what the node needs.
+type rightsFault struct {
+	refusal script.Refusal
+	found   string
+	fix     string // for the operator
+	command string // that carries out fix, for redis-cli; "" for none
+}
+
 // explainRights names the missing rights, and how the operator grants them.
 func explainRights(missing []missingRight, user, prefix string) string {
+	var reasons []string
+	for _, fault := range rightsFaults(missing, user, prefix) {
+		reasons = append(reasons, fault.found+": "+fault.fix)
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// rightsFaults joins the missing rights to one fault for each kind of refusal.
+func rightsFaults(missing []missingRight, user, prefix string) (faults []rightsFault) {
 	// pick returns the different values of those with a refusal, sorted.
 	pick := func(refusal script.Refusal, value func(missingRight) string) string {
 		var all []string
@@ -129,23 +146,28 @@ func explainRights(missing []missingRight, user, prefix string) string {
 	}
 	command := func(m missingRight) string { return m.command }
 	pattern := func(m missingRight) string { return m.pattern }
-	var reasons []string
+	grant := func(refusal script.Refusal, found, rules, quoted string) {
+		faults = append(faults, rightsFault{refusal, found, "add " + rules + " to its ACL rules", fmt.Sprintf("ACL SETUSER %s %s", user, quoted)})
+	}
 	if pick(script.ReadOnly, command) != "" {
-		reasons = append(reasons, script.ReadOnlyReason)
+		found, fix, _ := strings.Cut(script.ReadOnlyReason, ": ")
+		faults = append(faults, rightsFault{refusal: script.ReadOnly, found: found, fix: fix})
 	}
 	if names := pick(script.NoCommand, command); names != "" {
-		reasons = append(reasons, fmt.Sprintf("this Redis has no %s: its configuration renames or disables it", names))
+		faults = append(faults, rightsFault{refusal: script.NoCommand, found: "this Redis has no " + names, fix: "its configuration renames or disables it"})
 	}
 	if names := pick(script.RefusedCommand, command); names != "" {
 		rules := "+" + strings.ReplaceAll(strings.ToLower(names), ", ", " +")
-		reasons = append(reasons, fmt.Sprintf("redis user %q may not run %s: add %s to its ACL rules", user, names, rules))
+		grant(script.RefusedCommand, fmt.Sprintf("redis user %q may not run %s", user, names), rules, rules)
 	}
 	if patterns := pick(script.RefusedKeys, pattern); patterns != "" {
-		reasons = append(reasons, fmt.Sprintf("redis user %q may not use the keys %s: add ~%s:* to its ACL rules", user, patterns, prefix))
+		rule := "~" + prefix + ":*"
+		grant(script.RefusedKeys, fmt.Sprintf("redis user %q may not use the keys %s", user, patterns), rule, "'"+rule+"'")
 	}
 	if patterns := pick(script.RefusedChannel, pattern); patterns != "" {
-		reasons = append(reasons, fmt.Sprintf("redis user %q may not %s to the channels %s: add &%s:* to its ACL rules",
-			user, strings.ReplaceAll(pick(script.RefusedChannel, command), ", ", " or "), patterns, prefix))
+		rule := "&" + prefix + ":*"
+		found := fmt.Sprintf("redis user %q may not %s to the channels %s", user, strings.ReplaceAll(pick(script.RefusedChannel, command), ", ", " or "), patterns)
+		grant(script.RefusedChannel, found, rule, "'"+rule+"'")
 	}
-	return strings.Join(reasons, "; ")
+	return faults
 }

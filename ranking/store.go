@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +43,14 @@ type Config struct {
 	Deliver []string
 	// Metrics gets the metrics of the Store. Default none.
 	Metrics prometheus.Registerer
+}
+
+// CheckPrefix returns an error for a text that cannot be Config.Prefix.
+func CheckPrefix(prefix string) error {
+	if prefix == "" || strings.ContainsAny(prefix, "{}: ") {
+		return errors.New("must have no braces, colons or spaces, and not be empty")
+	}
+	return nil
 }
 
 // AllBoards stands for all boards in Config.Deliver.

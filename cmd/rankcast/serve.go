@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,8 +66,8 @@ func (s *serve) Validate() error {
 	if s.FeedRate < 1 || s.FeedRate > 1000 {
 		return errors.New("--feed-rate must be from 1 to 1000")
 	}
-	if s.Prefix == "" || strings.ContainsAny(s.Prefix, "{}: ") {
-		return errors.New("--prefix must have no braces, colons or spaces, and not be empty")
+	if err := ranking.CheckPrefix(s.Prefix); err != nil {
+		return fmt.Errorf("--prefix %w", err)
 	}
 	for _, origin := range s.Origins {
 		if err := server.CheckOrigin(origin); err != nil {

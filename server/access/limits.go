@@ -85,6 +85,25 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Capacity is what a node takes. Unlimited means no limit.
+type Capacity struct {
+	OpenFiles   int // that the process may open
+	Sockets     int
+	Connections int // sockets and requests together
+}
+
+// Capacity returns what a node with these limits takes, by the files that this process may open.
+func (c Config) Capacity() Capacity {
+	c = c.withDefaults()
+	limit := func(n int) int {
+		if n == 0 {
+			return Unlimited
+		}
+		return n
+	}
+	return Capacity{OpenFiles: openFiles(), Sockets: limit(c.Sockets), Connections: limit(c.Connections)}
+}
+
 // half is what one address gets of a limit of the node: at least one. 0 stays without limit.
 func half(most int) int {
 	if most == 0 {

@@ -1,0 +1,66 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+)
+
+// slots is the number of slots of a cluster.
+const slots = 16384
+
+// Shard is a range of slots of a cluster, and who holds them.
+type Shard struct {
+	First, Last int
+	Master      string // host:port; "" for none
+	Replicas    int
+}
+
+// Shards checks that masters hold all slots, and that each of them has a replica. state is the
+// cluster_state of CLUSTER INFO, or "" where Redis refuses to tell.
+func Shards(shards []Shard, state string) Finding {
+	covered := 0
+	var masters, alone []string // in the order of their slots
+	seen := make(map[string]bool)
+	for _, s := range shards {
+		if s.Master == "" {
+			continue
+		}
+		covered += s.Last - s.First + 1
+		if !seen[s.Master] {
+			seen[s.Master] = true
+			masters = append(masters, s.Master)
+			if s.Replicas == 0 {
+				alone = append(alone, s.Master)
+			}
+		}
+	}
+	f := Finding{Check: Cluster, Found: fmt.Sprintf("%d masters hold all %d slots", len(masters), slots)}
+	switch {
+	case covered < slots:
+		f.Level, f.Found = Problem, fmt.Sprintf("no master holds %d of the %d slots: boards in these slots get 503", slots-covered, slots)
+		f.Fix = "redis-cli --cluster fix " + first(masters)
+	case state != "" && state != "ok":
+		f.Level, f.Found = Problem, "the state of the cluster is "+state+": boards get 503"
+		f.Fix = "find the cause: redis-cli --cluster check " + first(masters)
+	case len(alone) > 0:
+		f.Level, f.Found = Warning, f.Found+"; without a replica: "+strings.Join(alone, ", ")+": the end of such a master takes its boards away"
+		f.Fix = "add a replica to each: redis-cli --cluster add-node NEW_HOST:PORT " + alone[0] + " --cluster-slave"
+	}
+	return f
+}
+
+func first(masters []string) string {
+	if len(masters) == 0 {
+		return "HOST:PORT"
+	}
+	return masters[0]
+}
+
+// NoCluster returns a problem where a Redis that a node uses by itself is a node of a cluster, and
+// else nothing.
+func NoCluster(s *Server) []Finding {
+	if s.Info["redis_mode"] != "cluster" {
+		return nil
+	}
+	return []Finding{{Check: Cluster, Level: Problem, Found: "this Redis is a node of a cluster, and holds a part of the slots only", Fix: "give --redis the scheme redis-cluster://"}}
+}
