@@ -26,7 +26,7 @@ const pings = 7
 func (s *Store) DiagnoseSettings(ctx context.Context) ([]diagnosis.Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	var inspection inspection
+	inspection := inspection{user: redisUser(s.rdb)}
 	if err := s.eachServer(ctx, inspection.inspect); err != nil {
 		return nil, fmt.Errorf("%w: check Redis: %w", ErrUnavailable, err)
 	}
@@ -44,7 +44,7 @@ func (s *Store) Diagnose(ctx context.Context) []diagnosis.Finding {
 	ctx = context.WithValue(ctx, trialKey{}, true)
 	answers, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	var inspection inspection
+	inspection := inspection{user: redisUser(s.rdb)}
 	err := s.eachServer(answers, func(ctx context.Context, name string, rdb redis.Cmdable) {
 		trips, err := measureRoundTrips(ctx, rdb)
 		if err != nil {
@@ -106,6 +106,8 @@ func (s *Store) eachServer(ctx context.Context, do func(ctx context.Context, nam
 // inspection holds the answers of all servers. Its methods may be called concurrently while the servers
 // answer.
 type inspection struct {
+	user string // ACL user that asks
+
 	mu    sync.Mutex
 	found map[string]*diagnosis.Server
 	errs  map[string]error
@@ -148,7 +150,7 @@ func (i *inspection) inspect(ctx context.Context, name string, rdb redis.Cmdable
 			return
 		}
 	}
-	server := &diagnosis.Server{Name: name, Config: make(map[string]string)}
+	server := &diagnosis.Server{Name: name, User: i.user, Config: make(map[string]string)}
 	if shown.Err() == nil {
 		server.Clock = diagnosis.NewOffset(shown.Val(), before, after)
 	}
@@ -276,7 +278,7 @@ func (s *Store) diagnoseDefinitions(ctx context.Context) []diagnosis.Finding {
 		all = append(all, diagnosis.Finding{Check: diagnosis.Definitions, Level: diagnosis.Problem, Found: unavailableReason(d.broken[field]), Fix: "run the newest version on all nodes, or define it again"})
 	}
 	if len(all) == 0 {
-		all = append(all, diagnosis.Finding{Check: diagnosis.Definitions, Found: fmt.Sprintf("boards: %d, events: %d", len(d.boardsAfter(nil)), len(d.events))})
+		all = append(all, diagnosis.Finding{Check: diagnosis.Definitions, Found: diagnosis.Counted(len(d.boardsAfter(nil)), "board") + ", " + diagnosis.Counted(len(d.events), "event")})
 	}
 	return all
 }

@@ -36,6 +36,7 @@ var importRules = []struct {
 	// ranking, and calls nothing there.)
 	{folder: "ranking/calendar", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/definition", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
+	{folder: "ranking/diagnosis", forbid: []string{redisClient, redisInGo, "net", "rankcast"}, deep: true},
 	{folder: "ranking/sortkey", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
 	{folder: "ranking/internal/keyspace", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/internal/batch", forbid: []string{redisClient, redisInGo}, deep: true},
@@ -46,7 +47,7 @@ var importRules = []struct {
 	{folder: "server/client", forbid: []string{"rankcast"}},
 
 	// The commands: each stands alone, and knows of the server what any client knows. Only
-	// credentials knows the access file too.
+	// credentials, accessfile and doctor know the access file too.
 	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: []string{"rankcast/server/client", "rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/bench", forbid: []string{"rankcast/cmd", "rankcast/ranking", "rankcast/server/access"}, except: []string{"rankcast/cmd/rankcast/internal/example", "rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term", "rankcast/ranking/definition"}},
 	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"rankcast/cmd", "rankcast/server/client", "rankcast/ranking"}},
@@ -55,6 +56,8 @@ var importRules = []struct {
 	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}, except: []string{"rankcast/cmd/rankcast/internal/example"}},
+	{folder: "cmd/rankcast/internal/accessfile", forbid: []string{"rankcast"}, except: []string{"rankcast/server/access"}},
+	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"rankcast/cmd", "rankcast/server/client"}, except: []string{"rankcast/cmd/rankcast/internal/accessfile", "rankcast/cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/example", forbid: []string{"rankcast"}},
 	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"rankcast"}},
 	{folder: "cmd/rankcast/internal/remote", forbid: []string{"rankcast/cmd", "rankcast/ranking"}, except: []string{"rankcast/cmd/rankcast/internal/term"}},

@@ -16,6 +16,7 @@ import (
 	"rankcast/cmd/rankcast/internal/bench"
 	"rankcast/cmd/rankcast/internal/credentials"
 	"rankcast/cmd/rankcast/internal/define"
+	"rankcast/cmd/rankcast/internal/doctor"
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/replay"
@@ -33,6 +34,7 @@ type commands struct {
 	Replay  replay.Command    `cmd:"" help:"Send a recording to a server."`
 	Bench   bench.Command     `cmd:"" help:"Measure a server: rates, latencies, and what they cost."`
 	Check   define.Check      `cmd:"" help:"Check a boards file, without a server."`
+	Doctor  doctor.Command    `cmd:"" help:"Check Redis and this machine, and say what to change."`
 	Put     define.Put        `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
 	Key     credentials.Key   `cmd:"" help:"Make a key for the access file of a server."`
@@ -54,6 +56,8 @@ Examples:
       Check a boards file without a server
   rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml
       Serve the boards of a file from a Redis, with any number of nodes
+  rankcast doctor --redis redis://127.0.0.1:6379
+      Check a Redis and this machine
   rankcast put points '{kind: player}'
       Define a board on a running server
   rankcast send points ana 40

@@ -201,7 +201,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if err != nil {
 		return err
 	}
-	guard, err := s.Access.guard(log)
+	guard, err := s.Access.Guard(log)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,15 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	cfg.Metrics = metrics
 	store := ranking.New(rdb, cfg)
 	defer store.Close()
-	if err = store.CheckRights(ctx); err == nil {
+	err = store.CheckRights(ctx)
+	diagnosed := s.Redis == "" // the embedded store has no settings
+	if answers := err == nil || store.MissingRights() != nil; answers && !diagnosed {
+		var tooOld error
+		if diagnosed, tooOld = diagnose(ctx, store, log); tooOld != nil {
+			return tooOld
+		}
+	}
+	if err == nil {
 		err = s.define(ctx, store, definitions)
 	}
 	away := errors.Is(err, ranking.ErrUnavailable)
@@ -255,6 +263,14 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	}
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
+	if !diagnosed {
+		stopDiagnosis := start(func(ctx context.Context) {
+			if err := keepDiagnosing(ctx, store, log); err != nil {
+				stop(err)
+			}
+		})
+		defer stopDiagnosis()
+	}
 	defer context.AfterFunc(signal, web.Drain)()
 	stopStore := start(func(ctx context.Context) {
 		if away {

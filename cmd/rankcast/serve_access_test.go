@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/accessfile"
 )
 
 // Without an access file no other machine can reach the server, unless --insecure allows it.
@@ -16,6 +18,6 @@ func TestAddressesThatNeedAccess(t *testing.T) {
 		err := (&serveAccess{}).checkAddr(t.Context(), addr)
 		require.Equal(t, refused, err != nil, "%s: %v", addr, err)
 		require.NoError(t, (&serveAccess{Insecure: true}).checkAddr(t.Context(), addr))
-		require.NoError(t, (&serveAccess{File: "access.yaml"}).checkAddr(t.Context(), addr))
+		require.NoError(t, (&serveAccess{Flag: accessfile.Flag{File: "access.yaml"}}).checkAddr(t.Context(), addr))
 	}
 }

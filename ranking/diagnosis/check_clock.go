@@ -67,7 +67,7 @@ func roundTrip(s *Server) Finding {
 	if !known {
 		return Finding{Check: RoundTrip, Level: Unknown, Found: "Redis answers no PING", Fix: s.ask("+ping", "PING")}
 	}
-	f := Finding{Check: RoundTrip, Found: fmt.Sprintf("%.1f ms", float64(median.Microseconds())/1000)}
+	f := Finding{Check: RoundTrip, Found: fmt.Sprintf("%.2f ms", float64(median.Microseconds())/1000)}
 	if median >= roundTripWarning {
 		f.Level = Warning
 		f.Found += ": each update and each read waits for it at least once"

@@ -16,7 +16,7 @@ var fsyncLoss = map[string]string{
 
 // onDisk is the fix of a Redis without an append-only file. With the line in redis.conf alone, Redis
 // would start with an empty append-only file in place of its snapshot.
-var onDisk = "first " + set("appendonly", "yes")
+const onDisk = "redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes"
 
 func persistence(s *Server) Finding {
 	f := Finding{Check: Persistence}

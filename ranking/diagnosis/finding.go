@@ -1,6 +1,9 @@
 package diagnosis
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Level is the result of a check.
 type Level int
@@ -59,4 +62,12 @@ func perServer(servers []*Server, check func(*Server) Finding) []Finding {
 		all[0].Server = ""
 	}
 	return all
+}
+
+// Counted is a number of things in words: 1 board, 7 boards.
+func Counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -28,6 +28,7 @@ type Proxy struct {
 	cut         bool     // close a connection with a script when the server answers
 	hold        []string // texts; a command of a client that contains one does not reach the server, nor do later data
 	gates       []*Gate
+	rewrite     [2][]byte // the proxy replaces the first text by the second in answers; empty: none
 	held        atomic.Int64
 	conns       []net.Conn
 	swallow     map[*link]bool // connections whose data the proxy drops
@@ -136,6 +137,16 @@ func (p *Proxy) Hold(texts ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = texts
+}
+
+// Rewrite replaces a text in all answers of the server by another text of the same length, as of another server.
+func (p *Proxy) Rewrite(text, by string) {
+	if len(text) != len(by) {
+		panic("redistest: the texts of Rewrite differ in length")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rewrite = [2][]byte{[]byte(text), []byte(by)}
 }
 
 // Gate holds back the answer to the first data of a client that contain text, until Gate.Open. The data go to the
@@ -249,6 +260,7 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		}
 		swallowed := p.swallow[l]
 		cut := p.cut && from == l.server && l.asked.Load()
+		rewrite := p.rewrite
 		p.mu.Unlock()
 		if cut {
 			return
@@ -260,7 +272,11 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 			close(gate.reached)
 			<-gate.open
 		}
-		if _, err := to.Write(buf[:n]); err != nil {
+		data := buf[:n]
+		if from == l.server && len(rewrite[0]) > 0 {
+			data = bytes.ReplaceAll(data, rewrite[0], rewrite[1])
+		}
+		if _, err := to.Write(data); err != nil {
 			return
 		}
 	}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"rankcast/ranking"
+	"rankcast/ranking/diagnosis"
+)
+
+// diagnose logs each setting of Redis that loses scores or slows a node down. It returns false when Redis does
+// not answer, and an error for a Redis that is too old for the scripts.
+func diagnose(ctx context.Context, store *ranking.Store, log *slog.Logger) (answered bool, tooOld error) {
+	all, err := store.DiagnoseSettings(ctx)
+	if err != nil {
+		return false, nil
+	}
+	for _, f := range all {
+		if f.Level == diagnosis.Problem && f.Check == diagnosis.Version {
+			return true, fmt.Errorf("--redis: %s", f.Found)
+		}
+	}
+	for _, f := range all {
+		if f.Level == diagnosis.Warning || f.Level == diagnosis.Problem {
+			about := []any{"check", f.Check, "found", f.Found, "fix", f.Fix}
+			if f.Server != "" {
+				about = append(about, "server", f.Server)
+			}
+			log.Warn("Redis needs another setting; rankcast doctor checks more", about...)
+		}
+	}
+	return true, nil
+}
+
+// keepDiagnosing calls diagnose until Redis has answered, or ctx ends. It returns the error for a Redis that is
+// too old.
+func keepDiagnosing(ctx context.Context, store *ranking.Store, log *slog.Logger) error {
+	for {
+		if answered, tooOld := diagnose(ctx, store, log); answered {
+			return tooOld
+		}
+		select {
+		case <-time.After(definePause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
