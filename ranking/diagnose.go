@@ -54,7 +54,11 @@ func (s *Store) Diagnose(ctx context.Context) []diagnosis.Finding {
 		inspection.inspect(ctx, name, rdb)
 		inspection.measured(name, trips)
 	})
-	if err != nil {
+	switch {
+	case script.RefusalIn(err) == script.RefusedCommand:
+		return []diagnosis.Finding{{Check: diagnosis.Rights, Level: diagnosis.Problem, Found: fmt.Sprintf("redis user %q may not run CLUSTER SLOTS, which finds the masters", inspection.user),
+			Fix: fmt.Sprintf("on each node of the cluster: redis-cli ACL SETUSER %s '+cluster|slots'", inspection.user)}}
+	case err != nil:
 		return []diagnosis.Finding{noAnswer("", err)}
 	}
 	var all []diagnosis.Finding

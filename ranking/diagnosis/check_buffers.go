@@ -60,7 +60,7 @@ func outputBuffers(s *Server) Finding {
 	const command = "CONFIG GET " + bufferLimits
 	value, known := s.Config[bufferLimits]
 	if !known {
-		return Finding{Check: OutputBuffers, Level: Unknown, Found: fmt.Sprintf("redis user %q may not run CONFIG GET", s.User), Fix: s.ask("+config|get", command)}
+		return Finding{Check: OutputBuffers, Level: Unknown, Found: fmt.Sprintf("redis user %q may not run CONFIG GET", s.User), Fix: s.ask("'+config|get'", command)}
 	}
 	l, ok := parsePubsubLimit(value)
 	if !ok {

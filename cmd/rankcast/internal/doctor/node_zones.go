@@ -40,8 +40,7 @@ func timeZones(used []string) diagnosis.Finding { return judgeZones(zoneFolders(
 // judgeZones checks the data in folders. The program has the data of zones that no folder has.
 func judgeZones(folders, used []string) diagnosis.Finding {
 	f := diagnosis.Finding{Check: "time zones"}
-	slices.Sort(used)
-	used = slices.Compact(used)
+	used = slices.Compact(slices.Sorted(slices.Values(used)))
 	at := slices.IndexFunc(folders, func(folder string) bool { return isFile(filepath.Join(folder, "UTC")) })
 	var lacking []string // zones that the system has no data of
 	for _, zone := range used {

@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// doctorWarning is the message of a node about a setting of Redis.
+const doctorWarning = "Redis needs another setting; rankcast doctor checks more"
+
+// line returns the first line of a text that contains all words, or "".
+func line(text string, words ...string) string {
+	for line := range strings.Lines(text) {
+		all := true
+		for _, word := range words {
+			all = all && strings.Contains(line, word)
+		}
+		if all {
+			return strings.TrimRight(line, "\n")
+		}
+	}
+	return ""
+}
+
+// The command prints a line for each check, what to change, and a sum. Its exit code says whether there is a problem.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	boards := write(t, "boards.yaml", "boards: {laps: {period: day, timezone: Asia/Shanghai}}\n")
+	access := write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n")
+	args := []string{"doctor", "--redis", r.URL(), "--boards", boards, "--access", access}
+	got := run(t, "", args...)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+	require.Empty(t, got.stderr)
+	require.Regexp(t, `(?m)^ok       version         (Redis|Valkey) \d+\.`, got.stdout)
+	require.Contains(t, got.stdout, "\nok       eviction        noeviction\n")
+	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync no: ")
+	require.Contains(t, got.stdout, "\nok       rights          redis user \"default\" may do all that a node needs\n")
+	require.Contains(t, got.stdout, "\nok       boards file     "+boards+": 1 board, 0 events; they fit those in Redis\n")
+	require.Contains(t, got.stdout, "\nok       access file     "+access+" is valid\n")
+	require.NotEmpty(t, line(got.stdout, "time zones", "Asia/Shanghai"))
+	require.Regexp(t, `\n\d+ checks: .*\n$`, got.stdout)
+	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val(), "the command defines nothing")
+
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "appendonly", "no").Err())
+	got = run(t, "", args...)
+	require.Zero(t, got.code, "a warning is no problem")
+	require.Contains(t, got.stdout, "\nwarning  persistence     Redis writes nothing to disk: its end loses all scores\n"+
+		"                           redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	got = run(t, "", args...)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stdout, "\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards\n"+
+		"                           redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction\n")
+	require.Regexp(t, `checks: 1 problem, \d warnings?\n$`, got.stdout)
+	require.Equal(t, "rankcast: this deployment has 1 problem\n", got.stderr)
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
+
+	// A boards file that a node would not start with.
+	p := launch(t, "--redis", r.URL(), "--boards", boards)
+	require.Equal(t, 200, p.post("laps", `{"member":"m","score":1}`).Status)
+	got = run(t, "", "doctor", "--redis", r.URL(), "--boards", write(t, "boards.yaml", "boards: {laps: {period: week}}\n"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, line(got.stdout, "problem", "boards file"), "boards.laps.period: would change the order or the meaning of the data")
+	got = run(t, "", "doctor", "--boards", write(t, "boards.yaml", "boards: {laps: {mode: most}}\n"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, line(got.stdout, "problem", "boards file"), "boards.laps.mode")
+}
+
+// The command takes the variables of serve. It needs no Redis, never prints a password, and says what is wrong with
+// a flag.
+func TestDoctorFlags(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	got := run(t, "", "doctor")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "no --redis: the embedded store holds all scores in memory and loses them when the node stops\n")
+	require.NotEmpty(t, line(got.stdout, "open files"))
+	got = runWith(t, []string{"RANKCAST_REDIS=" + r.AppURL("~game:*", "&game:*", "+@all"), "RANKCAST_PREFIX=game", "RANKCAST_ACCESS_TEXT=keys: []"}, "", "doctor")
+	require.Zero(t, got.code, got.stdout)
+	require.Contains(t, line(got.stdout, "ok", "rights"), `redis user "app"`)
+	require.Contains(t, line(got.stdout, "warning", "access file"), "it lets nobody do anything")
+	got = run(t, "", "doctor", "--redis", strings.Replace(r.URL(), "://", "://app:guess@", 1))
+	require.Equal(t, 1, got.code)
+	require.NotContains(t, got.stdout+got.stderr, "guess")
+	require.Contains(t, line(got.stdout, "problem", "redis"), "refuses this node: WRONGPASS")
+	got = run(t, "", "doctor", "--prefix", "a:b")
+	require.Equal(t, 80, got.code)
+	require.Contains(t, got.stderr, "--prefix must have no braces")
+	got = run(t, "", "doctor", "--redis", "mongodb://x")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, `scheme "mongodb"`)
+	require.Contains(t, run(t, "", "doctor", "--help").stdout, "It exits with 0 if there is no problem")
+}
+
+// A node warns of each setting that loses scores, once, and serves all the same. It has nothing to say about a Redis
+// that is as it should be, or about the embedded store.
+func TestServeWarnsOfSettings(t *testing.T) {
+	t.Parallel()
+	require.NotContains(t, launch(t).output(), doctorWarning)
+	require.NotContains(t, launch(t, "--redis", redistest.Start(t).URL()).output(), doctorWarning)
+
+	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--appendonly", "no", "--client-output-buffer-limit", "pubsub 32kb 8kb 60")
+	p := launch(t, "--redis", r.URL())
+	p.ready()
+	log := p.output()
+	require.Equal(t, 3, strings.Count(log, doctorWarning), log)
+	require.Contains(t, line(log, doctorWarning, "check=eviction"), `level=WARN`)
+	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards" fix="redis-cli CONFIG SET maxmemory-policy noeviction`)
+	require.NotEmpty(t, line(log, doctorWarning, "check=persistence", "fix="))
+	require.NotEmpty(t, line(log, doctorWarning, `check="output buffers"`, "fix="))
+	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)
+}
+
+// A node that starts without Redis checks it when it first answers, and once.
+func TestServeWarnsWhenRedisFirstAnswers(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+	r.Kill()
+	p := launch(t, "--redis", r.URL())
+	require.NotContains(t, p.output(), doctorWarning)
+	r.Start()
+	p.ready()
+	warned := func() error {
+		if n := strings.Count(p.output(), doctorWarning); n != 1 {
+			return fmt.Errorf("%d warnings", n)
+		}
+		return nil
+	}
+	redistest.Eventually(t, "the warning", warned)
+	r.Kill()
+	p.refuses("")
+	r.Start()
+	p.ready()
+	redistest.Eventually(t, "the end of the outage in the log", func() error {
+		if strings.Count(p.output(), "Redis answers; this node is ready") < 2 {
+			return errors.New(p.output())
+		}
+		return nil
+	})
+	require.NoError(t, warned())
+}
+
+// A Redis that is too old for the scripts is refused in words, at the start of a node and when Redis answers later.
+func TestServeRefusesAnOldRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	info, err := r.Admin().Info(t.Context(), "server").Result()
+	require.NoError(t, err)
+	version := strings.TrimSpace(strings.TrimPrefix(line(info, "redis_version:"), "redis_version:"))
+	proxy := redistest.StartProxy(t, r.URL())
+	old := "6.2." + strings.Repeat("9", len(version)-len("6.2."))
+	proxy.Rewrite("redis_version:"+version, "redis_version:"+old)
+	const says = " is too old: Rankcast needs Redis 7.0 or later, or Valkey"
+
+	got := run(t, "", "serve", "--addr", "127.0.0.1:0", "--redis", proxy.URL())
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "rankcast: --redis: Redis "+old+says)
+	require.NotContains(t, got.stderr, "serving")
+	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val(), "the node has defined nothing")
+	got = run(t, "", "doctor", "--redis", proxy.URL())
+	require.Equal(t, 1, got.code)
+	require.Contains(t, line(got.stdout, "problem", "version"), old+says)
+
+	proxy.Redirect("")
+	p := launch(t, "--redis", proxy.URL())
+	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
+	proxy.Redirect(r.URL())
+	require.Equal(t, 1, p.ended())
+	require.Contains(t, p.output(), says)
+}
