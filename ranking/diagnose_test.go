@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,11 @@ func TestDiagnoseMemory(t *testing.T) {
 // The user of the documentation sees all but the parameters of CONFIG. A password is in no finding.
 func TestDiagnoseAsDocumentedUser(t *testing.T) {
 	t.Parallel()
+	page, err := os.ReadFile("../web/docs/operations.md")
+	require.NoError(t, err)
+	for _, rules := range [][]string{documentedRights[:1], documentedRights[1:2], documentedRights[2:]} {
+		require.Contains(t, string(page), strings.Join(rules, " "), "the page creates this user")
+	}
 	r := redistest.Start(t)
 	url := r.AppURL(documentedRights...)
 	require.Contains(t, url, ":pw@")

@@ -84,6 +84,39 @@ func TestDocsNameEachFlagOfServe(t *testing.T) {
 	}
 }
 
+// The flags of doctor are those of serve, with the same variables and defaults, so that an operator gives it the
+// same command line.
+func TestFlagsOfDoctorAreThoseOfServe(t *testing.T) {
+	t.Parallel()
+	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
+	flagsOf := func(command string) map[string]*kong.Flag {
+		all := make(map[string]*kong.Flag)
+		i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == command })
+		for _, flag := range parser.Model.Children[i].Flags {
+			all[flag.Name] = flag
+		}
+		return all
+	}
+	serve, doctor := flagsOf("serve"), flagsOf("doctor")
+	require.Len(t, doctor, 4)
+	for name, flag := range doctor {
+		require.Contains(t, serve, name)
+		require.Equal(t, serve[name].Envs, flag.Envs, name)
+		require.Equal(t, serve[name].Default, flag.Default, name)
+	}
+}
+
+func TestDocsNameEachCheckOfDoctor(t *testing.T) {
+	t.Parallel()
+	checks := found(t, "ranking/diagnosis/finding.go", `(?m)^\t[A-Z]\w+ += "([a-z ]+)"$`, 12)
+	for _, file := range []string{"node_files.go", "node_limits.go", "node_zones.go"} {
+		checks = append(checks, found(t, "cmd/rankcast/internal/doctor/"+file, `\w+Check += "([a-z ]+)"`, 1)...)
+	}
+	for _, check := range checks {
+		requireRow(t, "web/docs/operations.md", check)
+	}
+}
+
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
 	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})

@@ -8,6 +8,8 @@ import (
 	"rankcast/server/access"
 )
 
+const filesCheck = "open files"
+
 // leastFiles is the number of open files below which the limit is a warning. Many systems give a service 1,024
 // to begin with, which a page with a thousand viewers exceeds.
 const leastFiles = 10_000
@@ -16,7 +18,7 @@ const leastFiles = 10_000
 func openFiles() diagnosis.Finding { return judgeFiles(access.Config{}.Capacity()) }
 
 func judgeFiles(c access.Capacity) diagnosis.Finding {
-	f := diagnosis.Finding{Check: "open files"}
+	f := diagnosis.Finding{Check: filesCheck}
 	if c.OpenFiles == access.Unlimited {
 		f.Found = "no limit"
 		return f

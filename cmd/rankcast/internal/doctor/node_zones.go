@@ -14,6 +14,8 @@ import (
 	"rankcast/ranking/diagnosis"
 )
 
+const zonesCheck = "time zones"
+
 // zonesOf lists the time zones of boards.
 func zonesOf(boards []definition.Board) (zones []string) {
 	for _, b := range boards {
@@ -39,7 +41,7 @@ func timeZones(used []string) diagnosis.Finding { return judgeZones(zoneFolders(
 
 // judgeZones checks the data in folders. The program has the data of zones that no folder has.
 func judgeZones(folders, used []string) diagnosis.Finding {
-	f := diagnosis.Finding{Check: "time zones"}
+	f := diagnosis.Finding{Check: zonesCheck}
 	used = slices.Compact(slices.Sorted(slices.Values(used)))
 	at := slices.IndexFunc(folders, func(folder string) bool { return isFile(filepath.Join(folder, "UTC")) })
 	var lacking []string // zones that the system has no data of
