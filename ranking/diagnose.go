@@ -149,7 +149,7 @@ func (i *inspection) inspect(ctx context.Context, name string, rdb redis.Cmdable
 	pipe.Exec(ctx) // each command has its own error
 	after := time.Now()
 	for _, err := range []error{shown.Err(), info.Err()} {
-		if err != nil && script.RefusalIn(err) == 0 && !redis.HasErrorPrefix(err, "ERR") {
+		if err != nil && script.RefusalIn(err) == 0 {
 			i.fail(name, err)
 			return
 		}
@@ -219,6 +219,7 @@ func (s *Store) diagnoseCluster(ctx context.Context, servers []*diagnosis.Server
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
+	//lint:ignore SA1019 the client itself sends CLUSTER SLOTS, so the user has that right; it may lack CLUSTER SHARDS
 	ranges, err := cluster.ClusterSlots(ctx).Result()
 	if err != nil {
 		return []diagnosis.Finding{{Check: diagnosis.Cluster, Level: diagnosis.Unknown, Found: err.Error(), Fix: "ask a node of the cluster: redis-cli CLUSTER SLOTS"}}

@@ -136,6 +136,8 @@ func TestUnknown(t *testing.T) {
 		require.Regexp(t, `ACL SETUSER app '?\+`, f.Fix)
 	}
 	require.Len(t, Full([]*Server{refused}), 7)
+	require.Equal(t, `redis user "app" may not run INFO`, version(refused).Found)
+	require.Equal(t, "INFO does not say it", version(&Server{Info: Info{}}).Found)
 	// A store that answers INFO, but not the fields.
 	for _, f := range Full([]*Server{{Info: ParseInfo("# Clients\r\nconnected_clients:1\r\n")}}) {
 		require.Equal(t, Unknown, f.Level, f)

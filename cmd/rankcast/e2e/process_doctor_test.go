@@ -173,6 +173,11 @@ func TestServeRefusesAnOldRedis(t *testing.T) {
 	p := launch(t, "--redis", proxy.URL())
 	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
 	proxy.Redirect(r.URL())
+	redistest.Eventually(t, "the node to refuse this Redis", func() error {
+		if !strings.Contains(p.output(), says) {
+			return errors.New(p.output())
+		}
+		return nil
+	})
 	require.Equal(t, 1, p.ended())
-	require.Contains(t, p.output(), says)
 }
