@@ -256,12 +256,12 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 		if fault.command != "" {
 			f.Fix += ": redis-cli " + fault.command
 		}
-		switch fault.refusal {
-		case script.ReadOnly:
+		if _, all := fault.refusal.AllWrites(); all {
 			f.Check = diagnosis.Role
 			role = f
 			continue
-		case script.NoCommand:
+		}
+		if fault.refusal == script.NoCommand {
 			f.Found, f.Fix = fault.found+": "+fault.fix, "remove the line rename-command of each from redis.conf, and restart Redis"
 		}
 		refused = append(refused, f)

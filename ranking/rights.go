@@ -26,14 +26,15 @@ const (
 
 // CheckRights tries each command that the Store and the feed send to Redis, on keys and channels
 // under each pattern of names. A check leaves nothing behind in Redis. CheckRights returns a
-// MissingRightsError when Redis refuses a command or is a read-only replica, and ErrUnavailable when
-// Redis does not answer.
+// MissingRightsError when Redis refuses a command or all writes, and ErrUnavailable when Redis does
+// not answer. Redis refuses all writes as a read-only replica, while it cannot write to its disk, and
+// while it has too few replicas.
 //
 // After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
-// There is one exception. When Redis has become a replica since a check that succeeded, the Store
-// goes on sending writes. The replica refuses each of them as a whole, so the first write after a
-// failover counts.
+// There is one exception. When Redis has begun to refuse all writes since a check that succeeded, the
+// Store goes on sending writes. Redis refuses each of them as a whole, so the first write after a
+// failover, or after somebody has made room on the disk, counts.
 func (s *Store) CheckRights(ctx context.Context) error {
 	missing, err := s.tryRights(ctx)
 	switch {
@@ -45,9 +46,12 @@ func (s *Store) CheckRights(ctx context.Context) error {
 		return err
 	case len(missing) > 0:
 		err := &MissingRightsError{Reason: explainRights(missing, redisUser(s.rdb), s.cfg.Prefix)}
-		// A check on a replica cannot try all that it tries on a primary, so an earlier one must have.
-		replica := s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool { return m.refusal != script.ReadOnly })
-		s.rights.closed.Store(&closedGate{err, replica})
+		// This check cannot try all that it tries on a Redis that accepts writes, so an earlier one must have.
+		allWrites := s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool {
+			_, all := m.refusal.AllWrites()
+			return !all
+		})
+		s.rights.closed.Store(&closedGate{err, allWrites})
 		return err
 	}
 	s.rights.checked.Store(true)
@@ -65,8 +69,8 @@ func (s *Store) MissingRights() error {
 }
 
 // ProbeWrite sends a write that changes nothing. It returns a MissingRightsError when Redis refuses
-// the write, as a read-only replica does, and ErrUnavailable when Redis does not answer. After a
-// refusal RunRightsChecks checks again.
+// the write, and ErrUnavailable when Redis does not answer. After a refusal RunRightsChecks checks
+// again.
 func (s *Store) ProbeWrite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -88,8 +92,8 @@ func (s *Store) RecheckRights() { s.rights.signal() }
 
 // RunRightsChecks checks the rights again until ctx ends: after a check that failed, after
 // RecheckRights, and after Redis has refused a command of the Store. Once a Config.ProbeInterval
-// RunRightsChecks sends a write that changes nothing, because only a write shows that Redis has
-// become a replica. RunRightsChecks logs each new reason once, and logs when Redis allows all
+// RunRightsChecks sends a write that changes nothing, because only a write shows that Redis refuses
+// all writes. RunRightsChecks logs each new reason once, and logs when Redis allows all
 // commands again. It returns the error of ctx.
 func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 	logged := ""
@@ -150,8 +154,8 @@ type trialKey struct{}
 
 // closedGate is the result of a check that failed.
 type closedGate struct {
-	err     error // of each write that the gate stops
-	replica bool  // Redis itself refuses all writes, so the gate stops none
+	err       error // of each write that the gate stops
+	allWrites bool  // Redis itself refuses all writes, so the gate stops none
 }
 
 // writeCommands are the commands that a closed gate stops, as the client names them.
@@ -181,7 +185,7 @@ func (g *rightsGate) err() error {
 
 // stops returns the error of each write while the gate is closed to writes, or nil.
 func (g *rightsGate) stops() error {
-	if gate := g.closed.Load(); gate != nil && !gate.replica {
+	if gate := g.closed.Load(); gate != nil && !gate.allWrites {
 		return gate.err
 	}
 	return nil

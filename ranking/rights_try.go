@@ -30,8 +30,8 @@ type missingRight struct {
 // tryRights tries each command. It returns the refusals of Redis, or ErrUnavailable.
 //
 // Redis also checks the rights of the user for each command within a script. So one call of try.lua
-// tries all commands of all scripts. tryRights ignores other failures: a write that fails because
-// Redis has no memory left needs no right.
+// tries all commands of all scripts. Where Redis refuses all writes, each that writes fails. tryRights
+// ignores other failures: a write that fails because Redis has no memory left needs no right.
 func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
 	defer cancel()
@@ -149,9 +149,11 @@ func rightsFaults(missing []missingRight, user, prefix string) (faults []rightsF
 	grant := func(refusal script.Refusal, found, rules, quoted string) {
 		faults = append(faults, rightsFault{refusal, found, "add " + rules + " to its ACL rules", fmt.Sprintf("ACL SETUSER %s %s", user, quoted)})
 	}
-	if pick(script.ReadOnly, command) != "" {
-		found, fix, _ := strings.Cut(script.ReadOnlyReason, ": ")
-		faults = append(faults, rightsFault{refusal: script.ReadOnly, found: found, fix: fix})
+	for _, refusal := range []script.Refusal{script.ReadOnly, script.NotStored, script.NoReplicas} {
+		if reason, _ := refusal.AllWrites(); pick(refusal, command) != "" {
+			found, fix, _ := strings.Cut(reason, ": ")
+			faults = append(faults, rightsFault{refusal: refusal, found: found, fix: fix})
+		}
 	}
 	if names := pick(script.NoCommand, command); names != "" {
 		faults = append(faults, rightsFault{refusal: script.NoCommand, found: "this Redis has no " + names, fix: "its configuration renames or disables it"})

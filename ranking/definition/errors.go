@@ -48,8 +48,8 @@ var (
 )
 
 // MissingRightsError reports that Redis refuses a command, key or channel that the node needs, or
-// all writes because Redis is a read-only replica. The call that failed with it has changed nothing
-// in Redis. It wraps ErrUnavailable.
+// all writes: as a read-only replica, or because its disk is full. The call that failed with it has
+// changed nothing in Redis. It wraps ErrUnavailable.
 type MissingRightsError struct {
 	Reason string // what Redis refuses, and what the operator can do
 }

@@ -18,10 +18,22 @@ const (
 	RefusedChannel         // the user may not use the channel
 	NoCommand              // Redis has no such command: it is renamed, or disabled
 	ReadOnly               // Redis is a read-only replica, and the command writes
+	NotStored              // Redis cannot write to its disk, and the command writes
+	NoReplicas             // Redis has fewer replicas than min-replicas-to-write, and the command writes
 )
 
-// ReadOnlyReason tells the operator of ReadOnly.
-const ReadOnlyReason = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
+// reasons tell the operator of the refusals of all writes.
+var reasons = map[Refusal]string{
+	ReadOnly:   "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)",
+	NotStored:  "this Redis cannot write to its disk, so it accepts no writes: make room on the disk, or find the reason in the log of Redis",
+	NoReplicas: "this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
+}
+
+// AllWrites reports whether Redis refuses every write, whoever sends it. reason tells the operator.
+func (r Refusal) AllWrites() (reason string, all bool) {
+	reason, all = reasons[r]
+	return reason, all
+}
 
 // RefusalOf returns what Redis refuses, by the text of its error: that of Redis 7.0, or that of
 // later versions and of Valkey. Redis words an error within a script in another way.
@@ -44,6 +56,10 @@ func RefusalOf(text string) Refusal {
 		return NoCommand
 	case strings.HasPrefix(text, "readonly "):
 		return ReadOnly
+	case strings.HasPrefix(text, "misconf "):
+		return NotStored
+	case strings.HasPrefix(text, "noreplicas "):
+		return NoReplicas
 	}
 	return 0
 }
@@ -60,8 +76,12 @@ func RefusalIn(err error) Refusal {
 // refusedBefore reports whether Redis has refused a script before it changed anything, and the
 // reason.
 func refusedBefore(err error) (reason string, before bool) {
-	if RefusalIn(err) == 0 {
+	refusal := RefusalIn(err)
+	if refusal == 0 {
 		return "", false
+	}
+	if reason, all := refusal.AllWrites(); all { // none of these begins within a script
+		return reason, true
 	}
 	text := err.Error()
 	switch {
@@ -73,8 +93,6 @@ func refusedBefore(err error) (reason string, before bool) {
 		return "this Redis has no EVALSHA or no EVAL", true
 	case strings.HasPrefix(text, "NOPERM ") && !strings.Contains(text, "in script"): // the call as a whole
 		return strings.TrimPrefix(text, "NOPERM "), true
-	case strings.HasPrefix(text, "READONLY "): // a Redis does not become a replica within a script
-		return ReadOnlyReason, true
 	}
 	return "", false
 }

@@ -1,0 +1,79 @@
+package ranking_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// A Redis that accepts no writes, as its disk is full or its replicas are away: each write is refused with the
+// reason, as one that has changed nothing. Reads go on, and the first write afterwards counts.
+func TestRedisAcceptsNoWrites(t *testing.T) {
+	t.Parallel()
+	set := func(setting, value string) func(*testing.T, *redistest.Redis) {
+		return func(t *testing.T, r *redistest.Redis) {
+			require.NoError(t, r.Admin().ConfigSet(t.Context(), setting, value).Err())
+		}
+	}
+	// save makes a snapshot, and waits for its end: ok, or err because a folder has its name.
+	save := func(t *testing.T, r *redistest.Redis, status string) {
+		require.NoError(t, r.Admin().BgSave(t.Context()).Err())
+		redistest.Eventually(t, "the end of the snapshot", func() error {
+			info, err := r.Admin().InfoMap(t.Context(), "persistence").Result()
+			if of := info["Persistence"]; err != nil || of["rdb_bgsave_in_progress"] != "0" || of["rdb_last_bgsave_status"] != status {
+				return errors.Join(err, errors.New(of["rdb_last_bgsave_status"]))
+			}
+			return nil
+		})
+	}
+	snapshot := func(t *testing.T, r *redistest.Redis) string {
+		dir, err := r.Admin().ConfigGet(t.Context(), "dir").Result()
+		require.NoError(t, err)
+		return filepath.Join(dir["dir"], "dump.rdb")
+	}
+	for name, c := range map[string]struct {
+		begin, end func(*testing.T, *redistest.Redis)
+		reason     string
+	}{
+		"MISCONF": {
+			func(t *testing.T, r *redistest.Redis) {
+				set("save", "3600 1000000")(t, r)
+				require.NoError(t, os.Mkdir(snapshot(t, r), 0o700))
+				save(t, r, "err")
+			},
+			func(t *testing.T, r *redistest.Redis) {
+				require.NoError(t, os.Remove(snapshot(t, r)))
+				save(t, r, "ok")
+			},
+			"this Redis cannot write to its disk, so it accepts no writes: make room on the disk, or find the reason in the log of Redis",
+		},
+		"NOREPLICAS": {
+			set("min-replicas-to-write", "1"), set("min-replicas-to-write", "0"),
+			"this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := redistest.Start(t, redistest.WithDebug...)
+			s := open(t, r.URL(), definition.Board{Name: "stars"})
+			require.NoError(t, s.CheckRights(t.Context()))
+			c.begin(t, r)
+			requireRefused(t, r, s, c.reason) // though no check has run
+			require.ErrorContains(t, s.ProbeWrite(t.Context()), c.reason)
+			require.ErrorContains(t, s.CheckRights(t.Context()), c.reason)
+			requireRefused(t, r, s, c.reason)
+			_, err := s.Page(t.Context(), "stars", 1, 10)
+			require.NoError(t, err)
+			c.end(t, r)
+			require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
+			require.NoError(t, s.CheckRights(t.Context()))
+			require.NoError(t, s.MissingRights())
+		})
+	}
+}
