@@ -1,0 +1,147 @@
+//go:build unix
+
+package localredis
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The files of a directory.
+const (
+	ownerLockName = "rankcast.lock"
+	redisLockName = "redis.lock"
+	socketName    = "redis.sock"
+	logName       = "redis.log"
+	appendDirName = "appendonlydir" // as Redis names it
+	trialName     = "rankcast.trial"
+)
+
+// mayStand are the names that a directory without the lock of an owner may have: a restored copy, or
+// the root of a file system.
+var mayStand = []string{redisLockName, socketName, logName, appendDirName, trialName, "lost+found"}
+
+// maxSocketPath is the longest path of a unix socket: a zero byte follows it.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// errLocked reports that another process holds a lock.
+var errLocked = errors.New("locked")
+
+// directory is a directory with the lock of its owner.
+type directory struct {
+	path string // absolute
+	lock *os.File
+}
+
+// openDirectory creates the directory if it is missing, and takes the lock of its owner. It returns
+// ErrInUse if another process holds the lock.
+func openDirectory(name string) (d directory, err error) {
+	if d.path, err = filepath.Abs(name); err != nil {
+		return d, err
+	}
+	if n := len(d.file(socketName)); n > maxSocketPath {
+		return d, fmt.Errorf("the path %s has %d bytes, and that of a unix socket has %d at most: choose a data directory with a shorter path",
+			d.file(socketName), n, maxSocketPath)
+	}
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return d, err
+	}
+	if err := d.checkContent(); err != nil {
+		return d, err
+	}
+	if d.lock, err = lock(d.file(ownerLockName)); err != nil {
+		if errors.Is(err, errLocked) {
+			return d, fmt.Errorf("%w: %s, process id %s: give this node a directory of its own, or share the scores of that node: --redis %s",
+				ErrInUse, d.path, readPid(d.file(ownerLockName)), d.socketURL())
+		}
+		return d, err
+	}
+	// Redis gives the files of its data to all users, in a directory that exists for this user only.
+	if err = os.Mkdir(d.file(appendDirName), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return d, errors.Join(err, d.lock.Close())
+	}
+	writePid(d.lock, os.Getpid())
+	return d, nil
+}
+
+// checkContent returns an error if the directory holds files of something else: no node has used it, and
+// it is neither empty nor a copy of one that a node used.
+func (d *directory) checkContent() error {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	other := slices.IndexFunc(entries, func(e os.DirEntry) bool { return !slices.Contains(mayStand, e.Name()) })
+	used := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ownerLockName })
+	if other >= 0 && !used {
+		return fmt.Errorf("the directory %s holds other files, such as %s: choose an empty data directory, or one that does not exist yet",
+			d.path, entries[other].Name())
+	}
+	return nil
+}
+
+func (d *directory) file(name string) string { return filepath.Join(d.path, name) }
+
+func (d *directory) socketURL() string {
+	u := url.URL{Scheme: "unix", Path: d.file(socketName)}
+	return u.String()
+}
+
+// lock opens a file, which lock creates if it is missing, and locks it. The lock ends with the last
+// process that has the file open. lock returns errLocked if another process holds it.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, errLocked
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// isLocked reports whether a process holds the lock of a file.
+func isLocked(path string) bool {
+	f, err := lock(path)
+	if err != nil {
+		return errors.Is(err, errLocked)
+	}
+	f.Close()
+	return false
+}
+
+// writePid writes the process id of the holder of a lock into its file, for messages. On a full disk the
+// file stays empty.
+func writePid(f *os.File, pid int) {
+	if f.Truncate(0) == nil {
+		f.WriteAt(fmt.Appendln(nil, pid), 0)
+	}
+}
+
+// readPid reads what writePid has written.
+func readPid(path string) string {
+	const most = 20 // digits of a process id
+	f, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most))
+	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
+		return pid
+	}
+	return "unknown"
+}
