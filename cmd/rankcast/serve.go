@@ -24,7 +24,9 @@ import (
 // --demo: RANKCAST_ADDR for --addr.
 type serve struct {
 	Addr          string        `default:"${addr}" env:"RANKCAST_ADDR" help:"Address to listen on. Other machines reach any that is not a loopback address, which takes --access or --insecure."`
-	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it the process holds the scores and loses them when it stops."`
+	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it and --data the process holds the scores and loses them when it stops."`
+	Data          string        `env:"RANKCAST_DATA" placeholder:"DIR" help:"Keep the scores in this directory, in a private redis-server that the node runs. Needs an installed redis-server; not together with --redis."`
+	Fsync         string        `env:"RANKCAST_FSYNC" placeholder:"everysec|always" help:"When the disk stores what --data keeps: everysec (default), where a power cut loses a second or two, or always, before each answer."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
@@ -82,6 +84,9 @@ func (s *serve) Validate() error {
 	if err := checkAddr("--addr", s.Addr); err != nil {
 		return err
 	}
+	if err := s.validateData(); err != nil {
+		return err
+	}
 	return s.validateWebhook()
 }
 
@@ -119,31 +124,6 @@ func (s *serve) ranking() ranking.Config {
 		}
 	}
 	return cfg
-}
-
-// redis returns the URL of the Redis to use. Without --redis it starts an embedded store,
-// which stop ends, and with --demo it gives that store a history.
-func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set) (url string, stop func(), err error) {
-	if s.Redis != "" {
-		if s.Demo {
-			made, err := demo.Definitions()
-			if err != nil {
-				return "", nil, err
-			}
-			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-				"boards", boardNames(made.Boards), "prefix", s.Prefix)
-		}
-		return s.Redis, func() {}, nil
-	}
-	store, err := embedded.Start()
-	if err != nil {
-		return "", nil, err
-	}
-	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
-	if s.Demo {
-		s.playHistory(ctx, log, store, all)
-	}
-	return store.URL(), func() { store.Close() }, nil
 }
 
 // historyLogPause is the time between two lines about a history that takes long.
@@ -315,7 +295,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		boards = definedBoards(ctx, store)
 	}
 	about := []any{"page", page, "boards", boardNames(boards)}
-	if s.Redis == "" && guard.Open() { // a made-up score does not belong in a Redis that keeps scores, and has no key
+	if !s.keeps() && guard.Open() { // a made-up score does not belong in a Redis that keeps scores, and has no key
 		about = append(about, "first_score", firstScore(os.Args[0], s.pageURL(listener.Addr()), boards))
 	}
 	if admin != nil {

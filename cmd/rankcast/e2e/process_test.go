@@ -36,11 +36,15 @@ type process struct {
 var servingAt = regexp.MustCompile(`msg=serving page=https?://([^/]+)/`)
 
 // launch starts rankcast serve and waits until it serves. The process ends with the test.
-func launch(t testing.TB, args ...string) *process {
+func launch(t testing.TB, args ...string) *process { return launchWith(t, nil, args...) }
+
+// launchWith is launch with more variables.
+func launchWith(t testing.TB, env []string, args ...string) *process {
 	if !slices.Contains(args, "--addr") {
 		args = append(args, "--addr", "127.0.0.1:0")
 	}
 	p := &process{t: t, cmd: exec.Command(binary, append([]string{"serve"}, args...)...)}
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(t, err)

@@ -1,0 +1,344 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/client"
+	"rankcast/server/servertest"
+)
+
+// dataDir returns a directory for --data, with a short name. Its redis-server ends with the test, after the
+// nodes.
+func dataDir(t *testing.T) string {
+	base, err := os.MkdirTemp("", "rc")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(base) })
+	return dataDirIn(t, base)
+}
+
+func dataDirIn(t *testing.T, base string) string {
+	dir := filepath.Join(base, "d")
+	t.Cleanup(func() { redistest.KillLocal(t, dir) })
+	return dir
+}
+
+// redisPid is the process id of the redis-server of a directory.
+func redisPid(t *testing.T, dir string) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "redis.lock"))
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	require.NoError(t, err)
+	return pid
+}
+
+// logs waits until the log of a process has a text.
+func (p *process) logs(text string) {
+	p.t.Helper()
+	redistest.Eventually(p.t, fmt.Sprintf("%q in the log", text), func() error {
+		if log := p.output(); !strings.Contains(log, text) {
+			return fmt.Errorf("the log:\n%s", log)
+		}
+		return nil
+	})
+}
+
+// Boards and scores outlive a node with --data. The node ends its redis-server last, and a Ctrl-C in its
+// terminal does not reach redis-server.
+func TestDataSurvivesStop(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	p := launch(t, "--data", dir, "--boards", write(t, "boards.yaml", "boards: {points: {}}"))
+	require.Equal(t, 200, p.post("points", `{"member":"ana","score":40,"id":"1"}`).Status)
+	require.NotContains(t, p.output(), "level=WARN", "nothing to warn of")
+	pid := redisPid(t, dir)
+	session, err := unix.Getsid(pid)
+	require.NoError(t, err)
+	require.Equal(t, pid, session, "redis-server is in a session of its own")
+	require.Nil(t, terminate(t, p), "exit code 0")
+	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "redis-server has ended before the node")
+	require.NotContains(t, p.output(), "redis-server", "all roles end before redis-server does")
+
+	p = launch(t, "--data", dir)
+	answer := p.post("points", `{"member":"ana","score":40,"id":"1"}`)
+	require.Contains(t, answer.Body, `"score":40`)
+	require.Contains(t, answer.Body, `"duplicate":true`)
+}
+
+// SIGKILL ends redis-server, the node, and both, while updates with ids flow: each acknowledged update is
+// there, and counts once.
+func TestDataSurvivesKills(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
+	n := &faultNode{t: t, client: newClient(t, addr), args: []string{"--data", dir, "--fsync", "always", "--addr", addr, "--boards", write(t, "boards.yaml", faultBoards)}}
+	n.start()
+	const senders = 3
+	l := startLoad(t, []*faultNode{n}, senders)
+	killRedis := func() { require.NoError(t, syscall.Kill(redisPid(t, dir), syscall.SIGKILL)) }
+	goesOn := func() {
+		t.Helper()
+		l.untilAnswered(200, time.Now(), 20*senders)
+	}
+	goesOn()
+	for range 2 {
+		killed := time.Now()
+		killRedis()
+		l.untilAnswered(503, killed, 1)
+		goesOn() // the node starts redis-server again
+
+		n.kill()
+		n.start() // the node takes redis-server over
+		goesOn()
+
+		killed = time.Now()
+		n.kill()
+		killRedis()
+		l.untilAnswered(0, killed, 1)
+		n.start()
+		goesOn()
+	}
+	l.finish()
+	require.Nil(t, terminate(t, n.process), "exit code 0")
+	n.start()
+	for board := range written {
+		page, err := n.client.Top(t.Context(), board, client.Query{Limit: 1000})
+		require.NoError(t, err)
+		require.Equal(t, l.ledger[board], scoresOf(page.Top), "board %s", board)
+	}
+}
+
+// A second node shares the scores by --redis, and is refused the directory. The redis-server of a killed node
+// goes on for the other nodes, and the next node takes the same process over.
+func TestDataOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	first := launch(t, "--data", dir)
+	second := launch(t, "--redis", "unix://"+dir+"/redis.sock")
+	second.ready()
+	require.Equal(t, 200, first.post("stars", `{"member":"ana","score":1}`).Status)
+	require.Contains(t, second.post("stars", `{"member":"ana","score":1}`).Body, `"score":2`)
+	got := run(t, "", "serve", "--addr", "127.0.0.1:0", "--data", dir)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, fmt.Sprintf("rankcast: --data: another node uses this data directory: %s, process id %d: ", dir, first.cmd.Process.Pid))
+	require.Contains(t, got.stderr, "--redis unix://"+dir+"/redis.sock")
+
+	pid := redisPid(t, dir)
+	first.kill()
+	require.Contains(t, second.post("stars", `{"member":"ana","score":1}`).Body, `"score":3`)
+	first = launch(t, "--data", dir)
+	require.Equal(t, pid, redisPid(t, dir))
+	first.logs(fmt.Sprintf("takes over the redis-server that an earlier node left behind\" dir=%s pid=%d", dir, pid))
+	require.Contains(t, first.post("stars", `{"member":"ana","score":1}`).Body, `"score":4`)
+	require.Nil(t, terminate(t, first), "exit code 0")
+	redistest.Eventually(t, "the second node to lose its Redis", func() error { return second.notReady("") })
+}
+
+// A directory that cannot serve is refused with the reason, and so is a machine without redis-server.
+func TestDataThatCannotBe(t *testing.T) {
+	t.Parallel()
+	other := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(other, "a.txt"), nil, 0o600))
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
+	dir := dataDir(t)
+	nothing := []string{"PATH=" + t.TempDir()}
+	for name, c := range map[string]struct {
+		env    []string
+		args   []string
+		reason string
+	}{
+		"no redis-server":  {nothing, []string{"--data", dir}, "--data: no redis-server is installed: install one (Debian, Ubuntu: apt-get install redis-server; "},
+		"other files":      {nil, []string{"--data", other}, "--data: the directory " + other + " holds other files, such as a.txt"},
+		"a file":           {nil, []string{"--data", filepath.Join(other, "a.txt")}, "a.txt: not a directory"},
+		"too long":         {nil, []string{"--data", long}, "--data: the path " + long + "/redis.sock has "},
+		"--redis too":      {nil, []string{"--data", dir, "--redis", "redis://127.0.0.1:1"}, "--data and --redis cannot be used together"},
+		"--fsync alone":    {nil, []string{"--fsync", "always"}, "--fsync needs --data"},
+		"--fsync variable": {[]string{"RANKCAST_DATA=" + dir, "RANKCAST_FSYNC=never"}, nil, `--fsync is "never"; want everysec or always`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := runWith(t, c.env, "", append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)
+			require.NotZero(t, got.code, got.stderr)
+			require.Contains(t, got.stderr, c.reason)
+			require.NoDirExists(t, dir)
+		})
+	}
+}
+
+// disk is a place for --data that a test can fill.
+type disk struct {
+	dir        string
+	env        []string // of the node
+	fill, free func()
+	limited    bool // only redis-server finds it full
+}
+
+// smallDisk mounts a file system of its own, where the test may.
+func smallDisk(t *testing.T) disk {
+	base, err := os.MkdirTemp("", "rc")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(base) })
+	if err := unix.Mount("tmpfs", base, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("may not mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(base, 0)) })
+	filler := filepath.Join(base, "filler")
+	return disk{dir: dataDirIn(t, base),
+		fill: func() {
+			err := os.WriteFile(filler, make([]byte, 16<<20), 0o600)
+			require.ErrorIs(t, err, unix.ENOSPC)
+		},
+		free: func() { require.NoError(t, os.Remove(filler)) },
+	}
+}
+
+// limitedDisk limits the size of the files that redis-server may write (RLIMIT_FSIZE), also of those that the
+// node starts later. It works on each machine.
+func limitedDisk(t *testing.T) disk {
+	program, err := exec.LookPath("redis-server")
+	require.NoError(t, err)
+	dir, bin := dataDir(t), t.TempDir()
+	limit := filepath.Join(bin, "limit") // in blocks of 512 bytes
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "redis-server"), fmt.Appendf(nil, `#!/bin/sh
+trap '' XFSZ
+if [ -s %[1]s ]; then ulimit -S -f "$(cat %[1]s)"; fi
+exec %[2]s "$@"
+`, limit, program), 0o700))
+	set := func(bytes uint64) {
+		err := unix.Prlimit(redisPid(t, dir), unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}, nil)
+		if !errors.Is(err, unix.ESRCH) { // it may have ended, and the next one reads the file
+			require.NoError(t, err)
+		}
+	}
+	return disk{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, limited: true,
+		fill: func() {
+			files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.incr.aof"))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+			info, err := os.Stat(files[0])
+			require.NoError(t, err)
+			blocks := info.Size() / 512
+			require.NoError(t, os.WriteFile(limit, fmt.Append(nil, blocks), 0o600))
+			set(uint64(blocks) * 512)
+		},
+		free: func() {
+			require.NoError(t, os.Remove(limit))
+			set(unix.RLIM_INFINITY)
+		},
+	}
+}
+
+// On a full disk updates get 503, with the reason. Once the disk has room, the node goes on by itself, and
+// all acknowledged updates are there.
+func TestDataOnFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, newDisk := range map[string]func(*testing.T) disk{"file system": smallDisk, "limit": limitedDisk} {
+		for _, fsync := range []string{"everysec", "always"} {
+			t.Run(name+"/"+fsync, func(t *testing.T) {
+				t.Parallel()
+				onFullDisk(t, newDisk(t), fsync)
+			})
+		}
+	}
+}
+
+func onFullDisk(t *testing.T, d disk, fsync string) {
+	p := launchWith(t, d.env, "--data", d.dir, "--fsync", fsync)
+	sent := 0 // updates 0 to sent-1 are acknowledged; each is of another member
+	send := func() servertest.Answer {
+		return p.post("stars", fmt.Sprintf(`{"member":"m%[1]d","score":%[1]d,"id":"%[1]d","data":{"x":%[2]q}}`, sent, strings.Repeat("x", 200)))
+	}
+	for ; sent < 40; sent++ {
+		answer := send()
+		require.Equal(t, 200, answer.Status, answer.Body)
+	}
+	d.fill()
+	const most = 1000
+	var answer servertest.Answer
+	for ; sent < most; sent++ {
+		if answer = send(); answer.Status != 200 {
+			break
+		}
+	}
+	require.Equal(t, 503, answer.Status, answer.Body)
+	switch reason := map[string]string{
+		"everysec": "this Redis cannot write to its disk, so it accepts no writes: make room on the disk",
+		"always":   "if it belongs to a node with --data, the disk is full, so make room there",
+	}[fsync]; {
+	case fsync == "always" && d.limited: // the node starts redis-server, which ends at the next update
+		p.logs("Can't recover from AOF write error when the AOF fsync policy is 'always'")
+	default:
+		p.refuses(reason)
+		redistest.Eventually(t, "an answer with the reason", func() error {
+			if answer = send(); answer.Status != 503 || !strings.Contains(answer.Body, reason) {
+				return fmt.Errorf("%d %s", answer.Status, answer.Body)
+			}
+			return nil
+		})
+		_, total := servertest.Top(t, p.addr, "stars", 10)
+		require.EqualValues(t, sent, total, "reads go on, and what was refused does not count")
+	}
+
+	d.free()
+	redistest.Eventually(t, "the node to accept an update", func() error {
+		if answer = send(); answer.Status != 200 {
+			return fmt.Errorf("%d %s", answer.Status, answer.Body)
+		}
+		return nil
+	})
+	sent++
+	p.ready()
+	holdsAll := func() {
+		t.Helper()
+		page, err := newClient(t, p.addr).Top(t.Context(), "stars", client.Query{Limit: 1000})
+		require.NoError(t, err)
+		require.Len(t, page.Top, sent)
+		for i, e := range page.Top {
+			require.EqualValues(t, sent-1-i, e.Score, e.Member)
+		}
+	}
+	holdsAll()
+	require.Nil(t, terminate(t, p), "exit code 0")
+	p = launchWith(t, d.env, "--data", d.dir)
+	holdsAll()
+}
+
+// A node that stops while its redis-server has acknowledged what the full disk does not hold leaves the
+// process running. The next node takes it over, and nothing is lost.
+func TestStopOnFullDisk(t *testing.T) {
+	t.Parallel()
+	d := limitedDisk(t)
+	p := launchWith(t, d.env, "--data", d.dir)
+	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)
+	d.fill()
+	score := int64(1)
+	for p.post("stars", `{"member":"m","score":1}`).Status == 200 {
+		score++
+	}
+	pid := redisPid(t, d.dir)
+	require.Nil(t, terminate(t, p), "exit code 0")
+	require.Contains(t, p.output(), "redis-server goes on, for it has scores that the full disk does not hold")
+	p = launchWith(t, d.env, "--data", d.dir)
+	require.Equal(t, pid, redisPid(t, d.dir))
+	top, _ := servertest.Top(t, p.addr, "stars", 1)
+	require.Equal(t, score, top[0].Score)
+	d.free()
+	p.ready()
+	require.Nil(t, terminate(t, p), "exit code 0")
+	p = launchWith(t, d.env, "--data", d.dir)
+	top, _ = servertest.Top(t, p.addr, "stars", 1)
+	require.Equal(t, score, top[0].Score)
+}
