@@ -106,15 +106,14 @@ func (s *Server) arguments() []string {
 	return args
 }
 
-// adopt returns the redis-server that another process has started, once it answers. It returns nil if none
+// adopt returns the redis-server that an earlier owner has started, once it answers. It returns nil if none
 // runs.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	path := s.dir.file(redisLockName)
 	if !isLocked(path) {
 		// Two processes on one append-only file would destroy it.
-		if info, err := s.rdb.InfoMap(ctx, "server").Result(); err == nil {
-			return nil, fmt.Errorf("a redis-server that no node has started, process id %s, uses %s: stop it first",
-				info["Server"]["process_id"], s.dir.file(socketName))
+		if pid, err := s.pid(ctx); err == nil {
+			return nil, fmt.Errorf("a redis-server that no node has started, process id %d, uses %s: stop it first", pid, s.dir.file(socketName))
 		}
 		return nil, nil
 	}
@@ -123,26 +122,32 @@ func (s *Server) adopt(ctx context.Context) (*process, error) {
 		p.logAt = info.Size()
 	}
 	s.waiting.Go(func() { p.watchLock(s.life, path) })
-	err := s.awaitAnswer(ctx, p)
+	var pid int
+	err := s.await(ctx, p, func(error) bool {
+		var err error
+		pid, err = s.pid(ctx)
+		return err == nil
+	})
 	switch {
-	case p.hasEnded():
+	case p.hasEnded(): // as one does that its owner has told to end
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("the redis-server that an earlier node left behind, process id %s: %w", readPid(path), err)
-	}
-	info, err := s.rdb.InfoMap(ctx, "server").Result()
-	if err != nil {
-		return nil, err
-	}
-	pid, err := strconv.Atoi(info["Server"]["process_id"])
-	if err != nil {
-		return nil, fmt.Errorf("the process id of redis-server: %w", err)
 	}
 	if p.os, err = os.FindProcess(pid); err != nil {
 		return nil, err
 	}
 	s.cfg.Log.Info("this node takes over the redis-server that an earlier node left behind", "dir", s.dir.path, "pid", pid)
 	return p, nil
+}
+
+// pid asks the redis-server at the socket for its process id.
+func (s *Server) pid(ctx context.Context) (int, error) {
+	info, err := s.rdb.InfoMap(ctx, "server").Result()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(info["Server"]["process_id"])
 }
 
 // watchLock closes ended once no process holds the lock of redis-server. It returns at the end of ctx too.

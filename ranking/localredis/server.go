@@ -78,14 +78,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 // open takes over the process that runs, or starts one.
 func (s *Server) open(ctx context.Context) (*process, error) {
-	p, err := s.adopt(ctx)
+	if p, err := s.takeOver(ctx); p != nil || err != nil {
+		return p, err
+	}
+	p, err := s.launch(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if p != nil {
-		return p, s.configure(ctx)
-	}
-	if p, err = s.launch(ctx); err != nil {
 		return nil, fmt.Errorf("redis-server does not start in %s: %w", s.dir.path, err)
 	}
 	loading, cancel := context.WithTimeout(ctx, loadTime)
@@ -97,6 +94,25 @@ func (s *Server) open(ctx context.Context) (*process, error) {
 	p.os.Kill() // no effect on one that has ended
 	<-p.ended
 	return nil, fmt.Errorf("redis-server does not start in %s: %w", s.dir.path, err)
+}
+
+// takeOver takes over the process that runs, with the settings of this Server. It returns nil if none runs.
+func (s *Server) takeOver(ctx context.Context) (*process, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	p, err := s.adopt(ctx)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if err := s.configure(ctx); err != nil {
+		select {
+		case <-p.ended:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // URL returns the URL that ranking.Open takes. Other nodes of the same user on this machine may use it too.
