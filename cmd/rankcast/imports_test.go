@@ -49,7 +49,7 @@ var importRules = []struct {
 	// The commands: each stands alone, and knows of the server what any client knows. Only
 	// credentials, accessfile and doctor know the access file too.
 	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: []string{"rankcast/server/client", "rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/bench", forbid: []string{"rankcast/cmd", "rankcast/ranking", "rankcast/server/access"}, except: []string{"rankcast/cmd/rankcast/internal/example", "rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term", "rankcast/ranking/definition"}},
+	{folder: "cmd/rankcast/internal/bench", forbid: []string{"rankcast/cmd", "rankcast/ranking", "rankcast/server/access"}, except: []string{"rankcast/cmd/rankcast/internal/example", "rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term", "rankcast/ranking/definition", "rankcast/ranking/localredis"}},
 	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"rankcast/cmd", "rankcast/server/client", "rankcast/ranking"}},
 	{folder: "cmd/rankcast/internal/define", forbid: []string{"rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/send", forbid: []string{"rankcast/server/access"}},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/ranking/localredis"
 	"rankcast/server/client"
 )
 
@@ -65,10 +66,9 @@ func openOwn(ctx context.Context, name, program string) (t *target, err error) {
 }
 
 func (o *ownServer) startRedis(ctx context.Context) error {
-	path, err := exec.LookPath("redis-server")
+	path, err := localredis.Find()
 	if err != nil {
-		return errors.New("no redis-server is installed, and the command measures with one of its own: install it " +
-			"(Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or measure a running server with --url URL")
+		return fmt.Errorf("%w; or measure a running server with --url URL: without it the command measures with a Redis of its own", err)
 	}
 	o.redis, err = startChild(path, "--port", "0", "--unixsocket", o.socket, "--dir", o.dir, "--save", "", "--appendonly", "no",
 		"--daemonize", "no", "--loglevel", "warning")
