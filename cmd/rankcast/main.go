@@ -56,6 +56,8 @@ Examples:
       Check a boards file without a server
   rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml
       Serve the boards of a file from a Redis, with any number of nodes
+  rankcast serve --data ./scores --boards boards.yaml
+      Keep the scores in a folder, by a Redis that the node runs
   rankcast doctor --redis redis://127.0.0.1:6379
       Check a Redis and this machine
   rankcast put points '{kind: player}'

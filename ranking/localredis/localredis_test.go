@@ -293,8 +293,11 @@ func TestProgram(t *testing.T) {
 	t.Setenv("PATH", bin)
 	err := refused(t, newDir(t))
 	require.ErrorIs(t, err, localredis.ErrNotInstalled)
+	page, readErr := os.ReadFile("../../web/docs/operations.md")
+	require.NoError(t, readErr)
 	for _, how := range []string{"apt-get install redis-server", "dnf install valkey", "apk add redis", "brew install redis"} {
 		require.ErrorContains(t, err, how)
+		require.Contains(t, string(page), "`"+how+"`")
 	}
 	program := filepath.Join(bin, "redis-server")
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'Redis server v=6.2.7 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64 build=1'\n"), 0o700))

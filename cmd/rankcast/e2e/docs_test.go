@@ -81,6 +81,13 @@ func runPage(t *testing.T, blocks []block) {
 	if anyCommand(blocks, func(commands string) bool { return strings.Contains(commands, "127.0.0.1:"+redisPort) }) {
 		redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
 	}
+	t.Cleanup(func() { // a node that is killed leaves its redis-server behind
+		locks, err := filepath.Glob(filepath.Join(p.clone, "*", "redis.lock"))
+		require.NoError(t, err)
+		for _, lock := range locks {
+			redistest.KillLocal(t, filepath.Dir(lock))
+		}
+	})
 	defer p.stop()
 	for i, b := range blocks {
 		began := time.Now()
