@@ -26,7 +26,7 @@ const (
 	lockStep = 100 * time.Millisecond
 )
 
-// errLoading reports a redis-server that answers, and loads its data still.
+// errLoading reports a redis-server that accepts connections, and loads its data still.
 var errLoading = errors.New("redis-server is loading its data")
 
 // process is one process of redis-server.
@@ -167,12 +167,13 @@ func (p *process) watchLock(ctx context.Context, path string) {
 	}
 }
 
-// ask asks redis-server whether it answers and has its data. It returns errLoading while it loads.
+// ask asks redis-server whether it answers and has its data. It returns errLoading while it loads. Redis answers
+// from time to time then, so an answer that does not come in time means the same.
 func (s *Server) ask(ctx context.Context) error {
 	err := s.rdb.Ping(ctx).Err()
 	var answer redis.Error
 	switch {
-	case redis.HasErrorPrefix(err, "LOADING"):
+	case redis.HasErrorPrefix(err, "LOADING"), errors.Is(err, os.ErrDeadlineExceeded):
 		return errLoading
 	case errors.As(err, &answer): // MISCONF, while Redis cannot write
 		return nil

@@ -4,7 +4,6 @@ package localredis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"syscall"
@@ -61,7 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, dir: dir, program: program}
 	s.life, s.endLife = context.WithCancel(context.Background())
-	const callTime = time.Second // in which a Redis of this machine answers, unless it hangs
+	const callTime = 2 * time.Second // in which a Redis of this machine answers, unless it hangs
 	s.rdb = redis.NewClient(&redis.Options{
 		Network: "unix", Addr: dir.file(socketName), Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
 		DialTimeout: callTime, ReadTimeout: callTime, WriteTimeout: callTime, ContextTimeoutEnabled: true,
@@ -88,7 +87,7 @@ func (s *Server) open(ctx context.Context) (*process, error) {
 	loading, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
 	err = s.awaitData(loading, p)
-	if err == nil || errors.Is(err, errLoading) && ctx.Err() == nil {
+	if err == nil || ctx.Err() == nil && !p.hasEnded() {
 		return p, nil
 	}
 	p.os.Kill() // no effect on one that has ended
@@ -152,8 +151,11 @@ func (s *Server) release() {
 	s.dir.lock.Close()
 }
 
-// hasUnsaved reports whether Redis has failed to write to its file, and not yet made up for it.
+// hasUnsaved reports whether Redis has failed to write to its file, and not yet made up for it. One that hangs
+// has a second to say so.
 func (s *Server) hasUnsaved() bool {
-	info, err := s.rdb.InfoMap(s.life, "persistence").Result()
+	ctx, cancel := context.WithTimeout(s.life, time.Second)
+	defer cancel()
+	info, err := s.rdb.InfoMap(ctx, "persistence").Result()
 	return err == nil && info["Persistence"]["aof_last_write_status"] == "err"
 }

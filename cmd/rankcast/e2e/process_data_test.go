@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -147,6 +148,43 @@ func TestDataOfTwoNodes(t *testing.T) {
 	redistest.Eventually(t, "the second node to lose its Redis", func() error { return second.notReady("") })
 }
 
+// A node serves while its redis-server still loads: it is alive, and accepts updates once the data are there.
+func TestDataThatLoadsSlowly(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	p := launch(t, "--data", dir)
+	require.Equal(t, 200, p.post("stars", `{"member":"ana","score":40,"id":"1"}`).Status)
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: filepath.Join(dir, "redis.sock"), Protocol: 2})
+	defer rdb.Close()
+	_, err := rdb.Pipelined(t.Context(), func(all redis.Pipeliner) error {
+		for i := range 4000 {
+			all.Set(t.Context(), fmt.Sprint("other:", i), "", 0)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Nil(t, terminate(t, p), "exit code 0")
+
+	p = launchWith(t, wrapRedis(t, `exec %s "$@" --key-load-delay 2000`), "--data", dir) // µs for each write: eight seconds
+	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
+	redistest.Eventually(t, "the data", func() error {
+		if answer := p.post("stars", `{"member":"ana","score":40,"id":"1"}`); !strings.Contains(answer.Body, `"duplicate":true`) {
+			return errors.New(answer.Body)
+		}
+		return nil
+	})
+}
+
+// wrapRedis returns the environment of a node whose redis-server is a script. The script has %s in place of
+// the path of the real one.
+func wrapRedis(t *testing.T, script string) []string {
+	program, err := exec.LookPath("redis-server")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "redis-server"), fmt.Appendf(nil, "#!/bin/sh\n"+script+"\n", program), 0o700))
+	return []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+}
+
 // A directory that cannot serve is refused with the reason, and so is a machine without redis-server.
 func TestDataThatCannotBe(t *testing.T) {
 	t.Parallel()
@@ -208,22 +246,18 @@ func smallDisk(t *testing.T) disk {
 // limitedDisk limits the size of the files that redis-server may write (RLIMIT_FSIZE), also of those that the
 // node starts later. It works on each machine.
 func limitedDisk(t *testing.T) disk {
-	program, err := exec.LookPath("redis-server")
-	require.NoError(t, err)
-	dir, bin := dataDir(t), t.TempDir()
-	limit := filepath.Join(bin, "limit") // in blocks of 512 bytes
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "redis-server"), fmt.Appendf(nil, `#!/bin/sh
-trap '' XFSZ
-if [ -s %[1]s ]; then ulimit -S -f "$(cat %[1]s)"; fi
-exec %[2]s "$@"
-`, limit, program), 0o700))
+	dir := dataDir(t)
+	limit := filepath.Join(t.TempDir(), "limit") // in blocks of 512 bytes
+	env := wrapRedis(t, `trap '' XFSZ
+if [ -s `+limit+` ]; then ulimit -S -f "$(cat `+limit+`)"; fi
+exec %s "$@"`)
 	set := func(bytes uint64) {
 		err := unix.Prlimit(redisPid(t, dir), unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}, nil)
 		if !errors.Is(err, unix.ESRCH) { // it may have ended, and the next one reads the file
 			require.NoError(t, err)
 		}
 	}
-	return disk{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, limited: true,
+	return disk{dir: dir, env: env, limited: true,
 		fill: func() {
 			files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.incr.aof"))
 			require.NoError(t, err)
