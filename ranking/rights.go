@@ -34,7 +34,7 @@ const (
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
 // There is one exception. When Redis has begun to refuse all writes since a check that succeeded, the
 // Store goes on sending writes. Redis refuses each of them as a whole, so the first write after a
-// failover, or after somebody has made room on the disk, counts.
+// failover, or after the operator has made room on the disk, counts.
 func (s *Store) CheckRights(ctx context.Context) error {
 	missing, err := s.tryRights(ctx)
 	switch {

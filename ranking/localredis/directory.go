@@ -65,7 +65,7 @@ func openDirectory(name string) (d directory, err error) {
 		}
 		return d, err
 	}
-	// Redis gives the files of its data to all users, in a directory that exists for this user only.
+	// Every user may read the files that Redis creates there. So the folder around them is for this user only.
 	if err = os.Mkdir(d.file(appendDirName), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return d, errors.Join(err, d.lock.Close())
 	}

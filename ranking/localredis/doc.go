@@ -1,5 +1,5 @@
 // Package localredis runs a private redis-server in a directory, so that scores survive on one
-// machine without a Redis that somebody sets up.
+// machine without a Redis that the operator sets up.
 //
 // # Words
 //
@@ -25,13 +25,13 @@
 // # Durability
 //
 // Redis hands each write to the operating system before it answers. So an acknowledged write survives
-// the end of redis-server, by SIGKILL too. With [Always], Redis also waits for the disk, so the write
+// a SIGKILL of redis-server. With [Always], Redis also waits for the disk, so the write
 // survives a power cut.
 //
 // If Redis cannot write to the disk with [EverySecond], it refuses writes until it can. With [Always],
-// Redis ends, for the write may be in the file in part. The Server then starts it with
-// min-replicas-to-write, which makes it refuse writes and answer reads. The Server takes the setting
-// back once the disk has room.
+// Redis ends: the file may hold a part of the write. The Server then starts Redis again with the setting
+// min-replicas-to-write. With this setting Redis refuses writes and answers reads. The Server takes the
+// setting back once the disk has room.
 //
 // The command serve is the user of this package. The package knows nothing of boards.
 package localredis

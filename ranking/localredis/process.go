@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// answerTime is how long redis-server may take until it answers, be it only that it is loading.
+	// answerTime is how long redis-server may take until it accepts connections.
 	answerTime = 30 * time.Second
 	// pollStep is the time between two questions to a redis-server that starts.
 	pollStep = 10 * time.Millisecond
@@ -48,8 +48,8 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// launch starts redis-server, and returns when it answers. Where it would end at the first write, because the
-// disk is full, it starts refusing writes.
+// launch starts redis-server, and returns when redis-server accepts connections. On a full disk it may start
+// redis-server so that it refuses writes, see mustRefuse.
 func (s *Server) launch(ctx context.Context) (p *process, err error) {
 	held, err := lock(s.dir.file(redisLockName))
 	if errors.Is(err, errLocked) { // a child of redis-server, which rewrites the append-only file, may live on for a moment
@@ -167,8 +167,8 @@ func (p *process) watchLock(ctx context.Context, path string) {
 	}
 }
 
-// ask asks redis-server whether it answers and has its data. It returns errLoading while it loads. Redis answers
-// from time to time then, so an answer that does not come in time means the same.
+// ask returns nil when redis-server answers and has its data, and errLoading while redis-server loads them. While
+// it loads, Redis answers only now and then, so a late answer means the same.
 func (s *Server) ask(ctx context.Context) error {
 	err := s.rdb.Ping(ctx).Err()
 	var answer redis.Error
@@ -181,7 +181,7 @@ func (s *Server) ask(ctx context.Context) error {
 	return err
 }
 
-// awaitAnswer waits until a process answers, be it that it is loading.
+// awaitAnswer waits until a process accepts connections. The process may still load its data.
 func (s *Server) awaitAnswer(ctx context.Context, p *process) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -193,8 +193,8 @@ func (s *Server) awaitData(ctx context.Context, p *process) error {
 	return s.await(ctx, p, func(err error) bool { return err == nil })
 }
 
-// await asks a process until enough says so of the result of ask. It returns an error when the process
-// ends, with its last words, and when ctx ends.
+// await calls ask until enough returns true for the result. It returns an error when ctx ends, and when the
+// process ends: then with its last words.
 func (s *Server) await(ctx context.Context, p *process, enough func(error) bool) error {
 	poll := time.NewTicker(pollStep)
 	defer poll.Stop()

@@ -20,8 +20,8 @@ type Server struct {
 	rdb     *redis.Client // for the administration; the store has a client of its own
 
 	// Start sets these, then supervise owns them, and after its end Close.
-	process *process // that runs; nil between two
-	refuses bool     // it refuses writes until the disk has room
+	process *process // the one that runs; nil between an end and a start
+	refuses bool     // the process refuses writes until the disk has room
 
 	life      context.Context // ends when Close has ended redis-server
 	endLife   context.CancelFunc
@@ -151,8 +151,8 @@ func (s *Server) release() {
 	s.dir.lock.Close()
 }
 
-// hasUnsaved reports whether Redis has failed to write to its file, and not yet made up for it. One that hangs
-// has a second to say so.
+// hasUnsaved reports whether the last write of Redis to its file has failed. It waits a second at most, for
+// redis-server may hang.
 func (s *Server) hasUnsaved() bool {
 	ctx, cancel := context.WithTimeout(s.life, time.Second)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// KillLocal kills the redis-server of a directory of package localredis, which outlives a node that a test
-// kills. It has no effect where none runs.
+// KillLocal kills the redis-server of a directory of package localredis. Such a server outlives a node that
+// the test kills. KillLocal has no effect where none runs.
 func KillLocal(t testing.TB, dir string) {
 	path := filepath.Join(dir, "redis.lock")
 	f, err := os.Open(path)
