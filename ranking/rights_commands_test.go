@@ -26,6 +26,8 @@ var commandOf = map[string]string{
 	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
 	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "ZScan": "ZSCAN",
 	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "MemoryUsage": "MEMORY",
+	// Diagnose does without these.
+	"ConfigGet": "", "Info": "", "Time": "",
 	// These send nothing by themselves.
 	"AddHook": "", "Close": "", "CloseIdle": "", "Exec": "", "ForEachMaster": "", "Options": "", "Pipeline": "", "Process": "", "Receive": "", "ReceiveTimeout": "", "Unwrap": "",
 }

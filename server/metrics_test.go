@@ -110,7 +110,9 @@ func TestAdmin(t *testing.T) {
 	t.Cleanup(loopback.Close)
 	public := httptest.NewServer(n.Server.Admin(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}))
 	t.Cleanup(public.Close)
-	get := func(of *httptest.Server, path string) servertest.Answer { return servertest.Request(t, "GET", of.URL+path, "") }
+	get := func(of *httptest.Server, path string) servertest.Answer {
+		return servertest.Request(t, "GET", of.URL+path, "")
+	}
 	for _, of := range []*httptest.Server{loopback, public} {
 		require.Contains(t, get(of, "/metrics").Body, "\nrankcast_redis_up ")
 		require.Contains(t, get(of, "/debug/pprof/goroutine?debug=1").Body, "goroutine profile: total")

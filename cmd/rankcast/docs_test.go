@@ -98,7 +98,7 @@ func TestFlagsOfDoctorAreThoseOfServe(t *testing.T) {
 		return all
 	}
 	serve, doctor := flagsOf("serve"), flagsOf("doctor")
-	require.Len(t, doctor, 4)
+	require.Len(t, doctor, 5)
 	for name, flag := range doctor {
 		require.Contains(t, serve, name)
 		require.Equal(t, serve[name].Envs, flag.Envs, name)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 const (
 	ownerLockName = "rankcast.lock"
 	redisLockName = "redis.lock"
-	socketName    = "redis.sock"
 	logName       = "redis.log"
 	appendDirName = "appendonlydir" // as Redis names it
 	trialName     = "rankcast.trial"
@@ -91,10 +89,7 @@ func (d *directory) checkContent() error {
 
 func (d *directory) file(name string) string { return filepath.Join(d.path, name) }
 
-func (d *directory) socketURL() string {
-	u := url.URL{Scheme: "unix", Path: d.file(socketName)}
-	return u.String()
-}
+func (d *directory) socketURL() string { return socketURL(d.file(socketName)) }
 
 // lock opens a file, which lock creates if it is missing, and locks it. The lock ends with the last
 // process that has the file open. lock returns errLocked if another process holds it.

@@ -3,10 +3,16 @@ package localredis
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 )
+
+// socketName is the name of the socket in a directory.
+const socketName = "redis.sock"
 
 // leastVersion is the oldest major version of Redis that the scripts run on. The first version of
 // Valkey is 7.2.
@@ -24,6 +30,37 @@ func Find() (path string, err error) {
 		}
 	}
 	return "", ErrNotInstalled
+}
+
+// Check returns an error if this machine has no redis-server that a Server can use: ErrNotInstalled, or one for a
+// redis-server that is too old.
+func Check(ctx context.Context) error {
+	program, err := Find()
+	if err != nil {
+		return err
+	}
+	return checkVersion(ctx, program)
+}
+
+// Running returns the URL of the redis-server that runs in a directory, or "" if none runs there. It changes nothing.
+func Running(dir string) (url string, err error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(path, socketName)
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return "", nil
+	}
+	conn.Close()
+	return socketURL(path), nil
+}
+
+// socketURL is the URL of a Redis at a unix socket.
+func socketURL(path string) string {
+	u := url.URL{Scheme: "unix", Path: path}
+	return u.String()
 }
 
 // checkVersion returns an error if a redis-server is too old.

@@ -74,6 +74,29 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, line(got.stdout, "problem", "boards file"), "boards.laps.mode")
 }
 
+// With --data the command checks the Redis of the node that runs there, or says what is missing.
+func TestDoctorOfData(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	got := run(t, "", "doctor", "--data", dir)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stdout, "unknown  redis       no Redis runs in "+dir+"\n                       start the node with --data "+dir)
+	require.NoDirExists(t, dir)
+	p := launch(t, "--data", dir, "--fsync", "always")
+	got = run(t, "", "doctor", "--data", dir)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync always: a power cut loses no acknowledged update\n")
+	require.NotContains(t, got.stdout, "problem")
+	require.Equal(t, 200, p.post("stars", `{"member":"ana","score":1}`).Status)
+
+	got = runWith(t, []string{"PATH=" + t.TempDir()}, "", "doctor", "--data", dataDir(t))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stdout, "problem  redis       no redis-server is installed\n                       install one (Debian, Ubuntu: apt-get install redis-server; ")
+	got = run(t, "", "doctor", "--data", dir, "--redis", "redis://127.0.0.1:1")
+	require.NotZero(t, got.code)
+	require.Contains(t, got.stderr, "--data and --redis cannot be used together")
+}
+
 // The command takes the variables of serve. It needs no Redis, never prints a password, and says what is wrong with
 // a flag.
 func TestDoctorFlags(t *testing.T) {
@@ -81,7 +104,7 @@ func TestDoctorFlags(t *testing.T) {
 	r := redistest.Start(t)
 	got := run(t, "", "doctor")
 	require.Zero(t, got.code, got.stderr)
-	require.Contains(t, got.stdout, "no --redis: the embedded store holds all scores in memory and loses them when the node stops\n")
+	require.Contains(t, got.stdout, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops\n")
 	require.NotEmpty(t, line(got.stdout, "open files"))
 	got = runWith(t, []string{"RANKCAST_REDIS=" + r.AppURL("~game:*", "&game:*", "+@all"), "RANKCAST_PREFIX=game", "RANKCAST_ACCESS_TEXT=keys: []"}, "", "doctor")
 	require.Zero(t, got.code, got.stdout)

@@ -2,19 +2,23 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"rankcast/cmd/rankcast/internal/accessfile"
 	"rankcast/ranking"
 	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/localredis"
 )
 
 // Command is rankcast doctor: it checks Redis and this machine, and says what to change. Its flags are those of
 // rankcast serve.
 type Command struct {
-	Redis  string          `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it the command checks this machine only."`
+	Redis  string          `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it and --data the command checks this machine only."`
+	Data   string          `env:"RANKCAST_DATA" placeholder:"DIR" help:"Directory of a node with --data: its Redis is checked, if the node runs. Not together with --redis."`
 	Prefix string          `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards string          `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): it is checked, also against the boards in Redis."`
 	Access accessfile.Flag `embed:""`
@@ -38,6 +42,9 @@ Examples:
 func (c *Command) Validate() error {
 	if err := ranking.CheckPrefix(c.Prefix); err != nil {
 		return fmt.Errorf("--prefix %w", err)
+	}
+	if c.Data != "" && c.Redis != "" {
+		return errors.New("--data and --redis cannot be used together: with --data the node runs a Redis of its own")
 	}
 	return nil
 }
@@ -64,20 +71,17 @@ func (c *Command) Run(ctx context.Context) error {
 func (c *Command) diagnose(ctx context.Context) ([]diagnosis.Finding, error) {
 	boards, set := readBoards(c.Boards)
 	zones := zonesOf(set.Boards)
-	var all []diagnosis.Finding
-	if c.Redis == "" {
-		all = append(all, diagnosis.Finding{Check: diagnosis.Connection, Level: diagnosis.Warning,
-			Found: "no --redis: the embedded store holds all scores in memory and loses them when the node stops", Fix: "give --redis URL, the Redis that keeps the scores"})
-	} else {
+	all, url := c.findRedis(ctx)
+	if url != "" {
 		ranking.LogTo(slog.New(slog.DiscardHandler))
-		rdb, err := ranking.Open(c.Redis)
+		rdb, err := ranking.Open(url)
 		if err != nil {
 			return nil, err
 		}
 		defer rdb.Close()
 		store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix})
 		defer store.Close()
-		all = store.Diagnose(ctx)
+		all = append(all, store.Diagnose(ctx)...)
 		defined, err := store.Boards(ctx)
 		if err == nil {
 			zones = append(zones, zonesOf(defined)...)
@@ -94,4 +98,33 @@ func (c *Command) diagnose(ctx context.Context) ([]diagnosis.Finding, error) {
 		all = append(all, boards)
 	}
 	return all, nil
+}
+
+// findRedis returns the URL of the Redis to check, or "" and a finding that says why there is none.
+func (c *Command) findRedis(ctx context.Context) (all []diagnosis.Finding, url string) {
+	none := diagnosis.Finding{Check: diagnosis.Connection}
+	switch {
+	case c.Redis != "":
+		return nil, c.Redis
+	case c.Data == "":
+		none.Level, none.Found = diagnosis.Warning, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops"
+		none.Fix = "give --redis URL, the Redis that keeps the scores, or --data DIR"
+		return []diagnosis.Finding{none}, ""
+	}
+	url, err := localredis.Running(c.Data)
+	if err == nil && url == "" {
+		err = localredis.Check(ctx)
+	}
+	switch {
+	case err != nil:
+		none.Level, none.Found, none.Fix = diagnosis.Problem, err.Error(), "install or update redis-server, and give --data the directory that the node has"
+		if errors.Is(err, localredis.ErrNotInstalled) {
+			none.Found, none.Fix, _ = strings.Cut(err.Error(), ": ")
+		}
+	case url == "":
+		none.Level, none.Found, none.Fix = diagnosis.Unknown, "no Redis runs in "+c.Data, "start the node with --data "+c.Data+", and check again"
+	default:
+		return nil, url
+	}
+	return []diagnosis.Finding{none}, ""
 }
