@@ -1,13 +1,10 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,11 +13,19 @@ import (
 	"rankcast/ranking/internal/pipeline"
 )
 
-// Open returns a client for a Redis or Valkey server at one of
+// Open returns a client for a Redis or Valkey at one of
 //
-//	redis://[user:password@]host:port[/db]     also rediss:// with TLS
+//	redis://[user:password@]host:port[/db]
 //	unix:///path/to/socket[?db=n]
-//	redis-cluster://[user:password@]host:port[?addr=host2:port2&…]
+//	redis-sentinel://[user:password@]host:port[,host2:port…]/master[/db]
+//	redis-cluster://[user:password@]host:port[,host2:port…]
+//
+// With Sentinel, the hosts are Sentinels, and the user is one of Redis. The parameters
+// sentinel_username and sentinel_password name the user of the Sentinels.
+//
+// The schemes rediss, rediss-sentinel and rediss-cluster speak TLS. Their parameter ca names a PEM
+// file with the authorities that may have signed the certificates; without it, the system decides. A
+// certificate must name the host or the address to which the client connects.
 //
 // Open sends nothing. The caller closes the client. A Store sends updates and events over one
 // further connection to each node, which the client opens when it needs it.
@@ -28,43 +33,83 @@ import (
 // The client never repeats a command on its own. Redis may have applied an update whose
 // answer was lost, and only the sender knows the id that makes a repetition safe.
 func Open(rawURL string) (redis.UniversalClient, error) {
-	if !strings.Contains(rawURL, "://") {
-		want := "redis:// before it"
-		if !strings.Contains(rawURL, "@") { // else it holds a password, which no error shows
-			want = "redis://" + cmp.Or(rawURL, "localhost:6379")
-		}
-		return nil, fmt.Errorf("redis URL: has no scheme; want %s", want)
+	u, err := parseRedisURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redis URL: %w", err)
 	}
-	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme != "unix" && strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") { // the error of url.Parse, or one of these, may show a part of the password
-		return nil, errors.New("redis URL: is not valid; want redis://user:password@host:port; a password has %XX in place of each of / ? # % @")
+	var client redis.UniversalClient
+	switch u.kind {
+	case oneRedis:
+		client, err = u.openOne()
+	case sentinelRedis:
+		client, err = u.openSentinel()
+	case clusterRedis:
+		client, err = u.openCluster()
 	}
-	// A long wait for a connection has no use: the feed and the callers try again.
-	const dialTimeout, ioTimeout = time.Second, 2 * time.Second
-	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	switch u.Scheme {
-	case "redis", "rediss", "unix":
-		o, err := redis.ParseURL(rawURL)
-		if err != nil {
-			return nil, fmt.Errorf("redis URL: %w", err)
-		}
-		o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
-		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
-		return pipeline.New(redis.NewClient(o)), nil
-	case "redis-cluster":
-		o, err := redis.ParseClusterURL("redis" + strings.TrimPrefix(rawURL, u.Scheme))
-		if err != nil {
-			return nil, fmt.Errorf("redis URL: %w", err)
-		}
-		o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
-		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
-		o.DisableRoutingPolicies = true
-		return pipeline.New(redis.NewClusterClient(o)), nil
-	default:
-		return nil, fmt.Errorf("redis URL: scheme %q; want redis, rediss, unix or redis-cluster", u.Scheme)
+	if err != nil {
+		return nil, fmt.Errorf("redis URL: %w", err)
 	}
+	return client, nil
+}
+
+// A long wait for a connection has no use: the feed and the callers try again.
+const dialTimeout, ioTimeout = time.Second, 2 * time.Second
+
+func quiet() *maintnotifications.Config {
+	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}
+
+func (u *redisURL) openOne() (redis.UniversalClient, error) {
+	o, err := redis.ParseURL(u.forLibrary())
+	if err != nil {
+		return nil, err
+	}
+	if err := u.trust(o.TLSConfig); err != nil {
+		return nil, err
+	}
+	o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+	o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet()
+	return pipeline.New(redis.NewClient(o)), nil
+}
+
+func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
+	if u.master == "" {
+		return nil, errors.New("has no name of a master; want redis-sentinel://host:26379,host2:26379/mymaster")
+	}
+	o, err := redis.ParseFailoverURL(u.forLibrary())
+	if err != nil {
+		return nil, err
+	}
+	// ParseFailoverURL takes the user of the URL for that of the Sentinels.
+	o.Username, o.Password, o.SentinelUsername, o.SentinelPassword = o.SentinelUsername, o.SentinelPassword, u.sentinelUser, u.sentinelPassword
+	o.MasterName, o.SentinelAddrs = u.master, u.hosts
+	if err := u.trustEach(o.TLSConfig); err != nil {
+		return nil, err
+	}
+	o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+	o.ContextTimeoutEnabled = true
+	rdb := redis.NewFailoverClient(o)
+	client := pipeline.New(rdb)
+	rdb.AddHook(&masterSwitch{closeOthers: client.CloseOthers})
+	return client, nil
+}
+
+func (u *redisURL) openCluster() (redis.UniversalClient, error) {
+	o, err := redis.ParseClusterURL(u.forLibrary())
+	if err != nil {
+		return nil, err
+	}
+	o.Addrs = append(o.Addrs, u.hosts[1:]...)
+	if err := u.trustEach(o.TLSConfig); err != nil {
+		return nil, err
+	}
+	o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+	o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet()
+	o.DisableRoutingPolicies = true
+	return pipeline.New(redis.NewClusterClient(o)), nil
 }
 
 // LogTo sends the messages of the Redis client to log, at level debug. The client logs each

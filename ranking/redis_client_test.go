@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -20,7 +22,7 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		"127.0.0.1:6379":              "redis URL: has no scheme; want redis://127.0.0.1:6379",
 		"cache":                       "redis URL: has no scheme; want redis://cache",
 		"u:secret@cache:6379":         "redis URL: has no scheme; want redis:// before it",
-		"mongodb://cache":             `redis URL: scheme "mongodb"; want redis, rediss, unix or redis-cluster`,
+		"mongodb://cache":             `redis URL: scheme "mongodb"; want redis, unix, redis-sentinel or redis-cluster; rediss, rediss-sentinel or rediss-cluster for TLS`,
 		"redis://u:secret@cache:port": "redis URL: is not valid; want redis://user:password@host:port",
 		"redis://u:secret#x@cache":    "redis URL: is not valid",
 		"redis://u:1/secret@cache":    "redis URL: is not valid",
@@ -28,12 +30,23 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		"redis://u:1?secret@cache":    "redis URL: is not valid",
 		"redis://u:1#secret@cache":    "redis URL: is not valid",
 		"redis://u:%secret@cache":     "redis URL: is not valid",
+
+		"redis-sentinel://u:secret@a:26379,b:x/m":         "redis URL: is not valid",
+		"redis-sentinel://u:secret@a,,b/m":                "redis URL: is not valid",
+		"redis-sentinel://u:secret@a,b":                   "redis URL: has no name of a master; want redis-sentinel://host:26379,host2:26379/mymaster",
+		"redis-sentinel://u:secret@a,b/m/1/2":             "redis URL: has the path /m/1/2; want /MASTER or /MASTER/DB",
+		"redis-sentinel://u:secret@a/m/x":                 "redis URL: redis: invalid database number",
+		"redis-sentinel://u:secret@a/m?ca=x":              "redis URL: redis: unexpected option: ca",
+		"redis-cluster://u:secret/1@a":                    "redis URL: is not valid",
+		"rediss://u:secret@cache?ca=/none.pem":            "redis URL: ca: open /none.pem: no such file",
+		"rediss-cluster://u:secret@cache?ca=/dev/null":    "redis URL: ca: /dev/null has no certificate in PEM",
+		"rediss-sentinel://u:secret@cache/m?ca=/dev/null": "redis URL: ca: /dev/null has no certificate in PEM",
 	} {
 		_, err := ranking.Open(url)
 		require.ErrorContains(t, err, says, url)
 		require.NotContains(t, err.Error(), "secret", url)
 	}
-	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1"} {
+	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1", "redis-cluster://a:1?addr=b:2", "rediss-sentinel://u:p@[::1]/m/1"} {
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
 		require.NoError(t, rdb.Close())
@@ -63,4 +76,26 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 	err = <-ended
 	require.Error(t, err)
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+// The hosts and users of Sentinel and of a cluster are those of the URL. With TLS, the certificate of each server names
+// its own host.
+func TestURLOfManyHosts(t *testing.T) {
+	t.Parallel()
+	open := func(url string) redis.UniversalClient {
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		t.Cleanup(func() { rdb.Close() })
+		return rdb.(interface{ Unwrap() redis.UniversalClient }).Unwrap()
+	}
+	one := open("redis-sentinel://app:p%40w@a,b:1/mymaster/3?pool_timeout=5s").(*redis.Client).Options()
+	require.Equal(t, []any{"app", "p@w", 3, 5 * time.Second, 0}, []any{one.Username, one.Password, one.DB, one.PoolTimeout, one.MaxRetries})
+	require.Nil(t, one.TLSConfig)
+	one = open("rediss-sentinel://a/mymaster").(*redis.Client).Options()
+	require.Empty(t, one.TLSConfig.ServerName)
+	cluster := open("rediss-cluster://app:pw@a:1,b,[::1]:2").(*redis.ClusterClient).Options()
+	require.Equal(t, []string{"a:1", "b:6379", "[::1]:2"}, cluster.Addrs)
+	require.Equal(t, "app", cluster.Username)
+	require.Empty(t, cluster.TLSConfig.ServerName)
+	require.Equal(t, "a", open("rediss://a:1").(*redis.Client).Options().TLSConfig.ServerName)
 }

@@ -24,7 +24,7 @@ import (
 // --demo: RANKCAST_ADDR for --addr.
 type serve struct {
 	Addr          string        `default:"${addr}" env:"RANKCAST_ADDR" help:"Address to listen on. Other machines reach any that is not a loopback address, which takes --access or --insecure."`
-	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it and --data the process holds the scores and loses them when it stops."`
+	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, unix:///path, redis-sentinel://host:port,host2:port/master, redis-cluster://host:port; rediss:// and so on by TLS. Without it and --data the process holds the scores and loses them when it stops."`
 	Data          string        `env:"RANKCAST_DATA" placeholder:"DIR" help:"Keep the scores in this directory, in a private redis-server that the node runs. Needs an installed redis-server; not together with --redis."`
 	Fsync         string        `env:"RANKCAST_FSYNC" placeholder:"everysec|always" help:"When the disk stores what --data keeps: everysec (default), where a power cut loses a second or two, or always, before each answer."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`

@@ -280,12 +280,16 @@ func StartCluster(t testing.TB) (url string, masters []*Redis) {
 
 // StartNode starts a node of a cluster, which has no slots yet, on a port of its own.
 func StartNode(t testing.TB) (node *Redis, port int) {
+	return startOnPort(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+}
+
+// startOnPort starts a server on a port of its own. args are further options of redis-server.
+func startOnPort(t testing.TB, args ...string) (node *Redis, port int) {
 	const tries = 10 // another process may take the port before the node does
 	var err error
 	for range tries {
 		port = FreePort(t)
-		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
-			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), append([]string{"--bind", "127.0.0.1", "--port", fmt.Sprint(port)}, args...)...)
 		if err = node.launch(); err == nil {
 			return node, port
 		}

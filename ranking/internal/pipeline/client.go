@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -119,14 +120,22 @@ func (c *Client) Send(ctx context.Context, sent func(), cmds ...Command) error {
 
 // CloseIdle closes the connections that have no command in flight. The next Send dials anew.
 func (c *Client) CloseIdle() {
-	c.mu.Lock()
-	nodes := make([]*node, 0, len(c.nodes))
-	for _, n := range c.nodes {
-		nodes = append(nodes, n)
-	}
-	c.mu.Unlock()
-	for _, n := range nodes {
+	for _, n := range c.allNodes() {
 		n.closeIdle()
+	}
+}
+
+func (c *Client) allNodes() []*node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.nodes))
+}
+
+// CloseOthers closes the connections to all addresses but one. The calls in flight on them fail, and the next
+// Send dials anew. Call it when another Redis has become the master.
+func (c *Client) CloseOthers(address string) {
+	for _, n := range c.allNodes() {
+		n.closeUnless(address)
 	}
 }
 

@@ -461,3 +461,25 @@ func TestExpiredCallLeavesTheConnection(t *testing.T) {
 		require.Equal(t, []any{"list", "x"}, blocked.Val())
 	})
 }
+
+// The connection to a master that is none any more is closed. The next call dials anew.
+func TestCloseOthers(t *testing.T) {
+	t.Parallel()
+	p := redistest.StartProxy(t, redistest.Start(t).URL())
+	o, err := redis.ParseURL(p.URL())
+	require.NoError(t, err)
+	c := pipeline.New(redis.NewClient(o))
+	defer c.Close()
+	id := func() int64 {
+		cmd := redis.NewCmd(t.Context(), "client", "id")
+		require.NoError(t, c.Send(t.Context(), nil, cmd))
+		id, err := cmd.Int64()
+		require.NoError(t, err)
+		return id
+	}
+	before := id()
+	c.CloseOthers(o.Addr)
+	require.Equal(t, before, id())
+	c.CloseOthers("127.0.0.1:1")
+	require.NotEqual(t, before, id())
+}

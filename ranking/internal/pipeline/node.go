@@ -109,6 +109,19 @@ func (n *node) closeIdle() {
 	}
 }
 
+// errOtherMaster reports a connection to a Redis that is the master no more.
+var errOtherMaster = errors.New("another Redis has become the master")
+
+// closeUnless closes the connection unless it leads to an address.
+func (n *node) closeUnless(address string) {
+	n.mu.Lock()
+	c := n.conn
+	n.mu.Unlock()
+	if c != nil && c.socket.RemoteAddr().String() != address {
+		c.fail(errOtherMaster)
+	}
+}
+
 func (n *node) close() {
 	n.mu.Lock()
 	n.closed = true

@@ -17,7 +17,7 @@ import (
 // Command is rankcast doctor: it checks Redis and this machine, and says what to change. Its flags are those of
 // rankcast serve.
 type Command struct {
-	Redis  string          `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it and --data the command checks this machine only."`
+	Redis  string          `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, unix:///path, redis-sentinel://host:port,host2:port/master, redis-cluster://host:port; rediss:// and so on by TLS. Without it and --data the command checks this machine only."`
 	Data   string          `env:"RANKCAST_DATA" placeholder:"DIR" help:"Directory of a node with --data: its Redis is checked, if the node runs. Not together with --redis."`
 	Prefix string          `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards string          `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): it is checked, also against the boards in Redis."`

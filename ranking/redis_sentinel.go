@@ -1,0 +1,91 @@
+package ranking
+
+import (
+	"context"
+	"net"
+	"sync"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// masterSwitch closes the connections to the former master when Sentinel has promoted another Redis. A
+// master that is cut off from the Sentinels does not know of that, and would go on accepting writes and
+// showing an old state. It is a hook of a Sentinel client.
+//
+// The Sentinel client itself closes the idle connections of its pool at a switch. The next dial then
+// tells masterSwitch the new address. A node sends commands at least once a Config.ProbeInterval, so that
+// is soon.
+type masterSwitch struct {
+	closeOthers func(address string) // closes the connections of package pipeline
+
+	mu      sync.Mutex
+	address string                     // of the last connection
+	conns   map[*sentinelConn]struct{} // that are open
+}
+
+// DialHook is part of redis.Hook.
+func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := next(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := &sentinelConn{Conn: conn, of: s}
+		s.add(c)
+		if raw, ok := conn.(syscall.Conn); ok { // the pool looks at the socket, but not below TLS
+			return struct {
+				*sentinelConn
+				syscall.Conn
+			}{c, raw}, nil
+		}
+		return c, nil
+	}
+}
+
+// add adds a connection, and closes those to other addresses.
+func (s *masterSwitch) add(c *sentinelConn) {
+	address := c.RemoteAddr().String()
+	var old []*sentinelConn
+	s.mu.Lock()
+	if s.conns == nil {
+		s.conns = make(map[*sentinelConn]struct{})
+	}
+	s.conns[c] = struct{}{}
+	switched := s.address != "" && s.address != address
+	s.address = address
+	for other := range s.conns {
+		if switched && other.RemoteAddr().String() != address {
+			old = append(old, other)
+		}
+	}
+	s.mu.Unlock()
+	for _, other := range old {
+		other.Close()
+	}
+	if switched {
+		s.closeOthers(address)
+	}
+}
+
+// ProcessHook is part of redis.Hook.
+func (s *masterSwitch) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook is part of redis.Hook.
+func (s *masterSwitch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// sentinelConn is a connection that masterSwitch knows until it is closed.
+type sentinelConn struct {
+	net.Conn
+	of *masterSwitch
+}
+
+// Close closes the connection.
+func (c *sentinelConn) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.conns, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}

@@ -1,0 +1,60 @@
+package ranking
+
+import (
+	"context"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// When a dial leads to another master, the connections to the former one end, and those to the new one stay.
+func TestMasterSwitch(t *testing.T) {
+	t.Parallel()
+	var masters [2]net.Listener
+	for i := range masters {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Close() })
+		masters[i] = l
+	}
+	var others []string
+	s := &masterSwitch{closeOthers: func(address string) { others = append(others, address) }}
+	at := masters[0]
+	dial := s.DialHook(func(context.Context, string, string) (net.Conn, error) { return net.Dial("tcp", at.Addr().String()) })
+	connect := func() net.Conn {
+		conn, err := dial(t.Context(), "tcp", "the name of the master")
+		require.NoError(t, err)
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	isOpen := func(conn net.Conn) bool {
+		_, err := conn.Write([]byte("x"))
+		return err == nil
+	}
+	first, second := connect(), connect()
+	require.Implements(t, (*syscall.Conn)(nil), first, "the pool looks at its socket")
+	require.NoError(t, second.Close())
+	require.Len(t, s.conns, 1, "it forgets what is closed")
+	require.Empty(t, others)
+	require.True(t, isOpen(first))
+
+	at = masters[1]
+	third := connect()
+	require.False(t, isOpen(first))
+	require.True(t, isOpen(third))
+	require.Equal(t, []string{masters[1].Addr().String()}, others)
+	fourth := connect()
+	require.True(t, isOpen(third))
+	require.True(t, isOpen(fourth))
+	require.Len(t, others, 1)
+	require.Len(t, s.conns, 2)
+
+	piped := s.DialHook(func(context.Context, string, string) (net.Conn, error) { end, _ := net.Pipe(); return end, nil })
+	conn, err := piped(t.Context(), "tcp", "")
+	require.NoError(t, err)
+	defer conn.Close()
+	_, looks := conn.(syscall.Conn)
+	require.False(t, looks, "as below TLS")
+}
