@@ -121,6 +121,7 @@ func (b *board) applyChanges(list []*feed.Changes) {
 			b.prefetchProfiles(c)
 			b.dirty, b.ranks.dirty = true, true
 			if b.view.Final() { // a final period does not change: it is not final, or not any more
+				b.countResync(resyncReopened)
 				b.view.Invalidate()
 			}
 		} else if was && !b.view.Valid() {

@@ -82,9 +82,12 @@ func (b *board) applyAnswers(due *schedule) {
 		b.applyProfiles(f, due.now)
 	}
 	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(due)) {
-		was, period := b.view.State(), b.view.Period()
+		was, period, valid := b.view.State(), b.view.Period(), b.view.Valid()
 		agreed = b.view.ApplyPage(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
+			if valid && b.view.Period() == period { // the page was read for another reason
+				b.countResync(resyncGap)
+			}
 			b.beginGeneration()
 		}
 		b.resolveName(period)
@@ -96,7 +99,12 @@ func (b *board) applyAnswers(due *schedule) {
 		b.verification = b.nextVerification(due.now)
 	}
 	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, due, eachNeighbour(p)) {
-		agreed = b.view.ApplyLookups(*p) && agreed
+		was := b.view.Valid()
+		same := b.view.ApplyLookups(*p)
+		if was && same && !b.view.Valid() { // Redis is at another state
+			b.countResync(resyncGap)
+		}
+		agreed = same && agreed
 		b.lookupFetch.reset()
 	}
 	if !agreed {

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -123,6 +124,7 @@ func TestPeriodBoundsWithoutRollover(t *testing.T) {
 		pass(every)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
 		require.Empty(t, f.logged())
+		require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.resyncs[resyncReopened]))
 	})
 }
 

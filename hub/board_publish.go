@@ -45,7 +45,7 @@ func (b *board) publishDue(due *schedule) {
 		b.profilesReady(&b.profiles.waitingSince, due, b.eachTopMember) {
 		b.publish(due.now)
 	} else if b.publishAsEnd {
-		b.publishStreams(b.publication.asFinal(), due.now)
+		b.publishStreams(b.publication.asFinal(), due.now, time.Time{})
 	}
 }
 
@@ -61,20 +61,21 @@ func (b *board) publish(now time.Time) {
 	if b.pageToShow && b.state != ending {
 		b.state = recovering
 	}
-	b.publishStreams(s, now)
+	b.publishStreams(s, now, b.changedAt)
 	b.dirty, b.pageToShow, b.changedAt = false, false, time.Time{}
 	b.notifyMoved()
 }
 
-// publishStreams gives the streams of the top a publication, which shows the changes since changedAt.
-func (b *board) publishStreams(s *publication, now time.Time) {
+// publishStreams gives the streams of the top a publication. changedAt is when the oldest change was made that it is the
+// first to show.
+func (b *board) publishStreams(s *publication, now, changedAt time.Time) {
 	var difference *encodedRows
 	if b.publication != nil && s.continues(b.publication) {
 		difference = s.diff(b.publication, b.largestPublishedTop())
 	}
 	updated := make([]*stream, 0, len(b.shown))
 	for _, st := range b.shown {
-		if s.covers(st.n) && st.publish(b.publication, s, difference, b.changedAt) {
+		if s.covers(st.n) && st.publish(b.publication, s, difference, changedAt) {
 			updated = append(updated, st)
 		}
 	}

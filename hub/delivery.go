@@ -70,7 +70,7 @@ type delivery struct {
 	index         int           // among the shard's deliveries of the stream
 	requires      *delivery     // must have sent a frame of the same generation first; or nil
 	dependent     *delivery     // sends its frame again after a full frame of this one; or nil
-	unseen        time.Time     // of a top: when the oldest change was made that the client could not take; zero: none
+	unseen        time.Time     // of a top: time of the oldest change that the client has not seen; zero: none
 	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
 	receivedItems uint64        // of a feed: items received when the client was last sent something
 	filter        Filter        // of a feed: the items that the client gets; nil: all
@@ -121,7 +121,7 @@ func (d *delivery) send() {
 		return
 	}
 	if d.version != 0 {
-		d.unseen = earlier(d.unseen, v.changedAt)
+		d.unseen = earlier(d.unseen, v.changedSince(d.version))
 	}
 	if !conn.Free() {
 		return

@@ -11,10 +11,12 @@ type resyncReason string
 const (
 	// resyncFeed: the feed was down, so changes may be lost.
 	resyncFeed resyncReason = "feed"
-	// resyncGap: a change is missing, or contradicts the view.
+	// resyncGap: a change is missing or contradicts the view, or Redis is at another state than the view.
 	resyncGap resyncReason = "gap"
 	// resyncReplaced: Redis replaced the board as a whole, as each build of a union does.
 	resyncReplaced resyncReason = "replaced"
+	// resyncReopened: a period that had closed takes updates again, because its end was moved.
+	resyncReopened resyncReason = "reopened"
 	// resyncSeqCheck: the view stayed behind Redis, or was ahead of it.
 	resyncSeqCheck resyncReason = "seq_check"
 	// resyncVerification: the view differed from Redis at the same seq.
@@ -23,7 +25,7 @@ const (
 	resyncUnreadable resyncReason = "unreadable"
 )
 
-var resyncReasons = []resyncReason{resyncFeed, resyncGap, resyncReplaced, resyncSeqCheck, resyncVerification, resyncUnreadable}
+var resyncReasons = []resyncReason{resyncFeed, resyncGap, resyncReplaced, resyncReopened, resyncSeqCheck, resyncVerification, resyncUnreadable}
 
 // metrics are the figures of a hub.
 type metrics struct {
@@ -36,26 +38,26 @@ type metrics struct {
 
 // newMetrics registers the metrics of a hub; with nil it only makes them.
 func newMetrics(r prometheus.Registerer, h *Hub) *metrics {
-	make := promauto.With(r)
-	make.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_redis_up", Help: "1 while the node receives changes from Redis, else 0."},
+	factory := promauto.With(r)
+	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_redis_up", Help: "1 while the node receives changes from Redis, else 0."},
 		func() float64 {
 			if h.Up() {
 				return 1
 			}
 			return 0
 		})
-	make.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_watched_boards", Help: "Boards that clients watch on the node, by name."},
+	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_watched_boards", Help: "Boards that clients watch on the node, by name."},
 		func() float64 { return float64(h.Watched()) })
 	m := &metrics{
-		changes: make.NewCounter(prometheus.CounterOpts{Name: "rankcast_changes_total", Help: "Changes of watched boards that the node received from Redis."}),
-		skipped: make.NewCounter(prometheus.CounterOpts{Name: "rankcast_frames_skipped_total",
-			Help: "Frames that clients did not get because they were slow. A later frame held their content."}),
-		subscriptions: make.NewGauge(prometheus.GaugeOpts{Name: "rankcast_subscriptions", Help: "Subscriptions of clients to boards and feeds."}),
-		followers:     make.NewGauge(prometheus.GaugeOpts{Name: "rankcast_followers", Help: "Subscriptions that follow a member."}),
+		changes: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_changes_total", Help: "Changes of watched boards that the node received from Redis."}),
+		skipped: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_frames_skipped_total",
+			Help: "Frames that clients did not get because they, or the node, were slow. A later frame held their content."}),
+		subscriptions: factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_subscriptions", Help: "Subscriptions of clients to boards and feeds."}),
+		followers:     factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_followers", Help: "Subscriptions that follow a member."}),
 		resyncs:       map[resyncReason]prometheus.Counter{},
 	}
-	resyncs := make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_resyncs_total",
-		Help: "Boards that the node read again, by reason. Only replaced is normal: Redis replaced the board as a whole."}, []string{"reason"})
+	resyncs := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_resyncs_total",
+		Help: "Boards that the node read again, by reason. replaced, reopened and feed are normal."}, []string{"reason"})
 	for _, reason := range resyncReasons {
 		m.resyncs[reason] = resyncs.WithLabelValues(string(reason))
 	}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,25 +58,23 @@ func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
 	})
 }
 
-// Until a shard has sent a version, a newer one takes over the time of its oldest change.
-func TestVersionThatNobodyWasSentKeepsItsTime(t *testing.T) {
+// A client that has skipped versions gets the time of the oldest change in them, as far as the newest version knows it.
+func TestVersionKnowsTimesOfThoseBefore(t *testing.T) {
 	t.Parallel()
 	st := &stream{board: &board{name: "b"}, n: 1}
-	at := time.Unix(100, 0)
-	show := func(score int64, changedAt time.Time) time.Time {
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	old := &publication{}
+	for score := int64(1); score <= 9; score++ {
 		s := &publication{state: ranking.State{Epoch: "e", Seq: score}, total: 1, top: []ranking.Entry{{Rank: 1, Member: "a", Score: score}}}
-		old := &publication{}
-		if before := st.version.Load(); before != nil {
-			old = before.publication
-		}
-		require.True(t, st.publish(old, s, s.diff(old, 1), changedAt))
-		return st.version.Load().changedAt
+		require.True(t, st.publish(old, s, s.diff(old, 1), at(score)))
+		old = s
 	}
-	require.Equal(t, at, show(1, at))
-	require.Equal(t, at.Add(time.Second), show(2, at.Add(time.Second)), "a shard has sent the one before")
-	st.announced.Store(1)
-	require.Equal(t, at.Add(time.Second), show(3, at.Add(2*time.Second)))
-	require.Equal(t, at.Add(time.Second), show(4, time.Time{}))
+	v := st.version.Load()
+	require.EqualValues(t, 9, v.number)
+	require.Equal(t, at(9), v.changedSince(8))
+	require.Equal(t, at(8), v.changedSince(7))
+	require.Equal(t, at(6), v.changedSince(5))
+	require.Equal(t, at(6), v.changedSince(1), "no version knows more than three before it")
 }
 
 func TestResyncsAreCountedByReason(t *testing.T) {
@@ -121,6 +120,33 @@ func TestResyncsAreCountedByReason(t *testing.T) {
 		})
 		require.EqualValues(t, 2, testutil.ToFloat64(h.metrics.changes), "changes that arrived")
 	})
+}
+
+// A page that the node reads for more entries, or the place of a member, may be the first to show a new life of the board.
+func TestReadsThatFindAnotherStateCountAsResyncs(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(t *testing.T, h *Hub){
+		"page":   func(t *testing.T, h *Hub) { join(t, h, 100) },
+		"lookup": func(t *testing.T, h *Hub) { follow(t, h, 10, "m150", 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				f.fill(200)
+				_, conn, _ := join(t, h, 10)
+				h.FeedSubscribed("b")
+				pass(time.Second)
+				scores := make(map[string]int64)
+				for i := range 200 {
+					scores[fmt.Sprintf("m%03d", i)] = int64(i)
+				}
+				f.replace(scores) // its message is lost
+				read(t, h)
+				pass(100 * time.Millisecond)
+				require.Equal(t, f.top(10), conn.board.Top)
+				require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.resyncs[resyncGap]))
+			})
+		})
+	}
 }
 
 func TestGaugesFollowSubscriptions(t *testing.T) {

@@ -15,9 +15,9 @@ type Conn interface {
 	// returned false, the connection MUST call Client.Ready once it is free again, though not
 	// from within them. A broken connection is free: it drops all frames.
 	//
-	// changed is when the oldest change of a board was made that this frame is the first to show to
-	// the client, by Redis's clock. It is zero for a frame without any, and where the hub does not
-	// know it, as after a page was read again.
+	// changed is the time, by Redis's clock, of the oldest change that the client first sees in this
+	// frame. It is zero for a frame without such a change, and where the hub does not know the time, as
+	// after a page was read again.
 	Free() bool
 	Send(f *Frame, changed time.Time) bool
 }

@@ -38,14 +38,33 @@ type notifiedStanding struct {
 
 // version is one state of a stream.
 type version struct {
-	number      uint64        // from 1 on
-	changedAt   time.Time     // of a top: when the oldest change was made that it is the first to show; zero: none
-	generation  uint64        // of the board: the top of a generation goes out before its me frames
-	publication *publication  // of a top
-	delta       *versionDelta // of a top, from the version before; nil: the full frame goes out
-	end         *periodEnd    // of a top
-	frame       *Frame        // of anything but a top; nil: nothing new
-	batch       *itemBatch    // of a feed; nil: none
+	number      uint64         // from 1 on
+	changedAt   time.Time      // of a top: when the oldest change was made that it is the first to show; zero: none
+	before      [3]versionTime // of the versions before it, the latest first
+	generation  uint64         // of the board: the top of a generation goes out before its me frames
+	publication *publication   // of a top
+	delta       *versionDelta  // of a top, from the version before; nil: the full frame goes out
+	end         *periodEnd     // of a top
+	frame       *Frame         // of anything but a top; nil: nothing new
+	batch       *itemBatch     // of a feed; nil: none
+}
+
+// versionTime is the changedAt of a version.
+type versionTime struct {
+	number    uint64
+	changedAt time.Time
+}
+
+// changedSince returns when the oldest change was made that a client does not see who has an earlier version, as far as
+// that is known; zero: none.
+func (v *version) changedSince(number uint64) time.Time {
+	at := v.changedAt
+	for _, b := range v.before {
+		if b.number > number {
+			at = earlier(at, b.changedAt)
+		}
+	}
+	return at
 }
 
 // versionDelta is what has changed since the version before.
@@ -104,8 +123,9 @@ func (st *stream) publish(old, s *publication, difference *encodedRows, changedA
 			}
 		}
 	}
-	if before := st.version.Load(); before != nil && st.announced.Load() != 0 { // a shard has yet to send it
-		next.changedAt = earlier(before.changedAt, changedAt)
+	if before := st.version.Load(); before != nil {
+		copy(next.before[1:], before.before[:])
+		next.before[0] = versionTime{before.number, before.changedAt}
 	}
 	st.setVersion(next)
 	return true

@@ -127,7 +127,7 @@ func (s *Store) readAudit(ctx context.Context, from, before string, limit int) (
 		text, _ := l.Values["line"].(string)
 		a := Action{Line: l.ID}
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			return nil, fmt.Errorf("%w: the audit holds %q, which is not a valid line", ErrUnavailable, definition.Clip(text))
+			return nil, fmt.Errorf("%w: the line %q of the audit is not valid JSON", ErrUnavailable, definition.Clip(l.ID))
 		}
 		var ms int64
 		if _, err := fmt.Sscanf(l.ID, "%d-", &ms); err != nil {

@@ -54,7 +54,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return TakenBack{}, err
 	}
 	if err := json.Unmarshal([]byte(record.fields), &o.Fields); err != nil {
-		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(record.fields))
+		return TakenBack{}, fmt.Errorf("%w: event %q has stored fields that are not valid JSON", ErrUnavailable, event)
 	}
 	t := TakenBack{Before: record.was == "T"}
 	if t.Updates, err = e.ExpandRecorded(o.Fields); err != nil {

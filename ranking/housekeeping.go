@@ -59,10 +59,11 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	c := newWorkers()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
 		defer s.dropped.report(log)
-		defer s.settled.report(log)
+		defer s.settled.report(log, settlementsInterval)
 		return s.startDue(ctx, c)
 	})
 	_ = c.wait() // ctx has ended their work
+	s.settled.report(log, 0)
 	wg.Wait()
 	return ctx.Err()
 }

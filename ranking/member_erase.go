@@ -131,7 +131,7 @@ func erasureField(kind, member string) string { return kind + keyspace.FieldSep 
 func parseErasure(text string) (*erasureState, error) {
 	e := new(erasureState)
 	if err := json.Unmarshal([]byte(text), e); err != nil {
-		return nil, fmt.Errorf("%w: the stored state of an erasure is not valid: %q", ErrUnavailable, definition.Clip(text))
+		return nil, fmt.Errorf("%w: the stored state of an erasure is not valid JSON", ErrUnavailable)
 	}
 	return e, nil
 }

@@ -46,7 +46,7 @@ const (
 func parseWalk(text string) (*erasureWalk, error) {
 	w := &erasureWalk{text: text}
 	if err := json.Unmarshal([]byte(text), w); err != nil {
-		return nil, fmt.Errorf("%w: the stored progress of erasures is not valid: %q", ErrUnavailable, definition.Clip(text))
+		return nil, fmt.Errorf("%w: the stored progress of erasures is not valid JSON", ErrUnavailable)
 	}
 	return w, nil
 }

@@ -47,21 +47,21 @@ type metrics struct {
 
 // newMetrics registers the metrics of a Store; with nil it only makes them.
 func newMetrics(r prometheus.Registerer) *metrics {
-	make := promauto.With(r)
+	factory := promauto.With(r)
 	m := &metrics{
-		updates: make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_updates_total",
+		updates: factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_updates_total",
 			Help: "Updates that clients sent, those of events included, by result."}, []string{"result"}),
-		updateSeconds: make.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_update_seconds", Buckets: callBuckets,
+		updateSeconds: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_update_seconds", Buckets: callBuckets,
 			Help: "Time that the node took to apply a request of updates or events, its wait for others included."}),
-		scriptSeconds: make.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_script_seconds", Buckets: callBuckets,
+		scriptSeconds: factory.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_script_seconds", Buckets: callBuckets,
 			Help: "Time from the call of a script to its reply, by script. Calls that go out together all take the time of the last reply."}, []string{"script"}),
-		batchUpdates: make.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_batch_updates", Buckets: prometheus.ExponentialBuckets(1, 2, 8),
+		batchUpdates: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_batch_updates", Buckets: prometheus.ExponentialBuckets(1, 2, 8),
 			Help: "Updates of a board that a call of a script applied together."}),
-		builds: make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_builds_total",
-			Help: "Builds of the results of unions and windows, by result."}, []string{"kind", "result"}),
-		buildSeconds: make.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_build_seconds", Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60},
+		builds: factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_builds_total",
+			Help: "Builds of the results of unions and windows that began, by result."}, []string{"kind", "result"}),
+		buildSeconds: factory.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_build_seconds", Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60},
 			Help: "Time that a build with a result took."}, []string{"kind"}),
-		settled: make.NewCounter(prometheus.CounterOpts{Name: "rankcast_settled_total", Help: "Closed periods that the node settled."}),
+		settled: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_settled_total", Help: "Closed periods that the node settled."}),
 	}
 	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateOverloaded, updateUnavailable, updateUnknown} {
 		m.updates.WithLabelValues(result)

@@ -173,7 +173,7 @@ func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
 		total := 0.0
 		for _, s := range w.stores {
 			total += testutil.ToFloat64(s.metrics.settled)
-			s.settled.report(slog.New(slog.NewTextHandler(log, nil)))
+			s.settled.report(slog.New(slog.NewTextHandler(log, nil)), 0)
 		}
 		require.EqualValues(t, 3, total)
 		require.Regexp(t, `^time=\S+ level=INFO msg="settled closed periods" periods=\d board=fans:s\d period=\S+\n`, log.String())
@@ -190,7 +190,7 @@ func TestSettlementsShareALine(t *testing.T) {
 		report := func(want string) {
 			t.Helper()
 			log.Reset()
-			s.report(slog.New(slog.NewTextHandler(log, nil)))
+			s.report(slog.New(slog.NewTextHandler(log, nil)), settlementsInterval)
 			if want == "" {
 				require.Empty(t, log.String())
 				return

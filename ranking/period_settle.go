@@ -87,7 +87,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	if err != nil {
 		return p, err
 	}
-	text := reply.Text()
+	text, first := reply.Text(), reply.Text() == "1"
 	if reply.Err != nil || text == "" { // the period is gone
 		return p, reply.Err
 	}
@@ -96,7 +96,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 		reply.Fail("is not a valid record of a period")
 	}
 	settled.Period, settled.fresh = p.Period, true
-	if settled.id != "" {
+	if first {
 		s.metrics.settled.Inc()
 		s.settled.add(instance, p.Name)
 	}
@@ -105,29 +105,39 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 
 // settlements are the periods that this node has settled and not yet logged. All methods may be called concurrently.
 type settlements struct {
-	mu            sync.Mutex
-	periods       int
-	board, period string // of the last one
-	reported      time.Time
+	mu     sync.Mutex
+	since  settledPeriods // the last line
+	logged time.Time      // when the last line was logged
+}
+
+// settledPeriods is a number of periods, with the last one of them.
+type settledPeriods struct {
+	count         int
+	board, period string
 }
 
 func (s *settlements) add(board, period string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.periods++
-	s.board, s.period = board, period
+	s.since = settledPeriods{s.since.count + 1, board, period}
 }
 
-// report logs the settlements since the last line. At the end of a day many boards close at once, so there is one line a
-// second at most; the caller calls report again later.
-func (s *settlements) report(log *slog.Logger) {
+// take returns the settlements since the last line, once that is old enough.
+func (s *settlements) take(least time.Duration) (since settledPeriods) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.periods == 0 || time.Since(s.reported) < settlementsInterval {
-		return
+	if s.since.count > 0 && time.Since(s.logged) >= least {
+		since, s.since, s.logged = s.since, settledPeriods{}, time.Now()
 	}
-	log.Info("settled closed periods", "periods", s.periods, "board", s.board, "period", s.period)
-	s.periods, s.reported = 0, time.Now()
+	return since
+}
+
+// report logs the settlements since the last line, unless that was less than a time ago: at the end of a day many boards
+// close at once.
+func (s *settlements) report(log *slog.Logger, least time.Duration) {
+	if since := s.take(least); since.count > 0 {
+		log.Info("settled closed periods", "periods", since.count, "board", since.board, "period", since.period)
+	}
 }
 
 // deliveryID is the same each time that a node settles this life of a board-period, also

@@ -63,7 +63,7 @@ type Imported struct {
 // rolls over during the import. Imported always holds the work done until then.
 func (s *Store) Import(ctx context.Context, board string, next func() (Row, error)) (Imported, error) {
 	im := importer{store: s, board: board}
-	if _, err := s.Apply(ctx, board, nil); err != nil { // before the first row is read
+	if _, err := s.applyAs(ctx, none, board, nil); err != nil { // before the first row is read
 		return im.done, err
 	}
 	if err := s.checkImport(ctx, board); err != nil {

@@ -162,6 +162,7 @@ func TestLimitOfSubscriptions(t *testing.T) {
 	s.Next("ok")
 	s.Subscribe("c", 1)
 	require.Equal(t, uint64(2), maps.Collect(n.Server.Limited())["subscriptions"])
+	require.EqualValues(t, 2, n.Metric(`rankcast_limited_total{limit="subscriptions"}`))
 }
 
 // A node that watches all boards that it may refuses another one, and goes on showing those to everybody.

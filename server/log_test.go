@@ -74,7 +74,9 @@ func TestFailedRequestsHaveAnID(t *testing.T) {
 		return a.Header.Get("X-Request-Id")
 	}
 	require.Empty(t, id(200), "an answer without an error")
+	n.UntilMetric("rankcast_redis_up", 1)
 	redis.Kill()
+	n.UntilMetric("rankcast_redis_up", 0)
 	require.Equal(t, "from-proxy-1", id(503, "X-Request-Id", "from-proxy-1"))
 	require.Contains(t, log.String(), `msg="request failed (the log has one failure a second)" method=POST route=/v1/boards/{board}/scores request=from-proxy-1 error=`)
 	require.Contains(t, log.String(), " board=b\n")

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,6 +70,21 @@ func TestMetricsOfOneUpdate(t *testing.T) {
 	})
 }
 
+// The time from a score to its frame is measured by Redis's clock alone: that of the node may differ by an hour.
+func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
+	t.Parallel()
+	redis, shift := redistest.StartShifted(t)
+	shift(time.Hour)
+	n := servertest.Start(t, redis.URL(), servertest.Config{}, definition.Board{Name: "b"})
+	s := servertest.Dial(t, n.Addr)
+	s.Subscribe("b", 3)
+	n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`)
+	s.Next("snapshot", "delta")
+	n.UntilMetric("rankcast_score_to_frame_seconds_count", 1)
+	sum := n.Metric("rankcast_score_to_frame_seconds_sum")
+	require.True(t, 0 < sum && sum < servertest.Patience.Seconds(), sum)
+}
+
 // The names, helps and units follow the conventions of Prometheus, and no label depends on what users send.
 func TestMetricsAreWellFormed(t *testing.T) {
 	t.Parallel()
@@ -131,12 +147,13 @@ func TestAdmin(t *testing.T) {
 // The ends of sockets are counted by the code of the first close frame.
 func TestClosedSocketsAreCountedByCode(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	registry := prometheus.NewRegistry()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Metrics: registry}}, definition.Board{Name: "b"})
 	ended := make(map[string]float64)
 	expect := func(code string) {
 		t.Helper()
 		ended[code]++
-		for _, c := range []string{"1000", "1001", "1002", "1005", "1006", "1009", "4503", "other"} {
+		for _, c := range []string{"1000", "1006", "1009", "4503", "other"} {
 			n.UntilMetric(`rankcast_closed_total{code="`+c+`"}`, ended[c])
 		}
 	}
@@ -158,4 +175,23 @@ func TestClosedSocketsAreCountedByCode(t *testing.T) {
 	_, err := foreign.Raw()
 	require.Equal(t, websocket.StatusCode(4503), websocket.CloseStatus(err))
 	expect("4503")
+	last := servertest.Dial(t, n.Addr)
+	last.Subscribe("b", 3)
+	n.Stop()
+	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`# HELP rankcast_clients Clients that are connected, by kind.
+# TYPE rankcast_clients gauge
+rankcast_clients{kind="stream"} 0
+rankcast_clients{kind="websocket"} 0
+`), "rankcast_clients"))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if f.GetName() == "rankcast_closed_total" && m.Label[0].GetValue() == "1001" {
+				require.EqualValues(t, 1, m.Counter.GetValue(), "a node that stops")
+				return
+			}
+		}
+	}
+	t.Fatal("no socket was closed with 1001")
 }

@@ -62,7 +62,7 @@ func (s *Server) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 		r, w := c.Request(), c.Response().Writer.(*waitingWriter)
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
-			if lasts(c.Path()) {
+			if takesNoTurn(c.Path()) {
 				return next(c)
 			}
 			var err error
@@ -84,8 +84,9 @@ func (s *Server) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// lasts reports whether an answer of a route goes on for longer than the server works on it: sockets, event
-// streams and exports have limits of their own.
-func lasts(route string) bool {
-	return strings.HasSuffix(route, "/live") || strings.HasSuffix(route, "/export")
+// takesNoTurn reports whether requests of a route that reads take no turns. The answers of sockets, event streams and
+// exports go on for longer than the server works on them, and have limits of their own. An overloaded node must
+// answer with its metrics.
+func takesNoTurn(route string) bool {
+	return strings.HasSuffix(route, "/live") || strings.HasSuffix(route, "/export") || route == metricsPath
 }

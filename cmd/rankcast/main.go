@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -91,7 +92,9 @@ func main() {
 	}
 	command, err := parser.Parse(args)
 	parser.FatalIfErrorf(err)
-	if err := command.Run(); err != nil {
+	if err := command.Run(); errors.Is(err, errLogged) {
+		os.Exit(1)
+	} else if err != nil {
 		for i, line := range strings.Split(err.Error(), "\n") { // the message may have lines of a server
 			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], term.Printable(line))
 		}

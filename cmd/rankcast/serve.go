@@ -170,8 +170,22 @@ func (s *serve) Run(signal context.Context) error {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(signal))
 	defer stop(nil)
 	defer afterEnd(signal, s.DrainTime, func() { stop(nil) })()
-	return stopWithin(ctx, stopTimeout, log, func() error { return s.run(ctx, signal, stop, log) })
+	err := stopWithin(ctx, stopTimeout, log, func() error {
+		err := s.run(ctx, signal, stop, log)
+		if err == nil {
+			log.Info("stopped")
+		}
+		return err
+	})
+	if err != nil && s.Log.Format == jsonFormat {
+		log.Error("the node has ended", "error", err)
+		return errLogged
+	}
+	return err
 }
+
+// errLogged is the error of a command that has logged the reason of its end.
+var errLogged = errors.New("the log has the reason")
 
 // run serves until ctx ends; stop ends it. From the end of signal on, the node is not ready. run
 // starts the roles from the store outwards and stops them in reverse order: clients, hub, webhook,
@@ -194,10 +208,6 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		return err
 	}
 	defer listener.Close()
-	admin, err := s.Admin.listen()
-	if err != nil {
-		return err
-	}
 	s.Access.warn(log, listener.Addr(), s.TLS.given() || len(s.Limits.proxies) > 0)
 	stopReloads := start(func(ctx context.Context) { runReloads(ctx, guard, certificate) })
 	defer stopReloads()
@@ -219,7 +229,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	store := ranking.New(rdb, cfg)
 	defer store.Close()
 	err = store.CheckRights(ctx)
-	diagnosed := s.Redis == "" // the embedded store has no settings
+	diagnosed := s.Redis == "" // the Redis of --data has the right settings, and the embedded store has none
 	if answers := err == nil || store.MissingRights() != nil; answers && !diagnosed {
 		var tooOld error
 		if diagnosed, tooOld = diagnose(ctx, store, log); tooOld != nil {
@@ -238,9 +248,11 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
-	if admin != nil {
-		defer s.Admin.start(admin, web, log)()
+	admin, stopAdmin, err := s.Admin.start(web, log)
+	if err != nil {
+		return err
 	}
+	defer stopAdmin()
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
 	if !diagnosed {
@@ -299,12 +311,11 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		about = append(about, "first_score", firstScore(os.Args[0], s.pageURL(listener.Addr()), boards))
 	}
 	if admin != nil {
-		about = append(about, "admin", admin.Addr())
+		about = append(about, "admin", admin)
 	}
 	log.Info("serving", append(about, "version", programVersion())...)
 	err = web.Serve(ctx, listener)
 	stop(nil) // when the listener failed, the stop begins here
-	log.Info("stopped")
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		err = cause
 	}

@@ -11,6 +11,9 @@ type serveLog struct {
 	Level  string `name:"log-level" default:"info" enum:"debug,info,warn,error" env:"RANKCAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least level of the lines in the log: debug, info, warn or error. Only debug shows ids of members. Default ${default}."`
 }
 
+// jsonFormat is the format with a JSON object a line.
+const jsonFormat = "json"
+
 // logger returns the logger that writes to out.
 func (s *serveLog) logger(out io.Writer) *slog.Logger {
 	var level slog.Level
@@ -18,7 +21,7 @@ func (s *serveLog) logger(out io.Writer) *slog.Logger {
 		panic(err) // the flag accepts levels only
 	}
 	options := &slog.HandlerOptions{Level: level}
-	if s.Format == "json" {
+	if s.Format == jsonFormat {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
 	return slog.New(slog.NewTextHandler(out, options))

@@ -20,7 +20,7 @@ import (
 // newRegistry returns a registry with the metrics of the process.
 func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_build_info", Help: "1, with the version of the program and of Go."}, []string{"version", "go_version"})
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_build_info", Help: "1, with the version of the program and of Go."}, []string{"version", "goversion"})
 	build.WithLabelValues(programVersion(), runtime.Version()).Set(1)
 	r.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
@@ -43,34 +43,30 @@ func (s *serveAdmin) Validate() error {
 // its caller asks for, so the answer has no bound.
 const adminHeaderTimeout = 10 * time.Second
 
-// listen opens the listener of --admin-addr; nil without the flag.
-func (s *serveAdmin) listen() (net.Listener, error) {
+// start serves the address of --admin-addr, and returns the address; nil without the flag. stop ends that, with the
+// requests under way, and waits.
+func (s *serveAdmin) start(web *server.Server, log *slog.Logger) (at net.Addr, stop func(), err error) {
 	if s.Addr == "" {
-		return nil, nil
+		return nil, func() {}, nil
 	}
 	l, err := net.Listen("tcp", s.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("--admin-addr: %w", err)
+		return nil, nil, fmt.Errorf("--admin-addr: %w", err)
 	}
-	return l, nil
-}
-
-// start serves an admin listener. stop ends that, with the requests under way, and waits.
-func (s *serveAdmin) start(l net.Listener, web *server.Server, log *slog.Logger) (stop func()) {
-	admin := &http.Server{Handler: web.Admin(l.Addr()), ReadHeaderTimeout: adminHeaderTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-	var requests context.CancelFunc
-	base := context.Background()
-	base, requests = context.WithCancel(base)
-	admin.BaseContext = func(net.Listener) context.Context { return base }
+	requests, endRequests := context.WithCancel(context.Background())
+	admin := &http.Server{
+		Handler: web.Admin(l.Addr()), ReadHeaderTimeout: adminHeaderTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return requests },
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := admin.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the admin listener failed", "error", err)
 		}
 	})
-	return func() {
-		requests() // a profile that is being taken
+	return l.Addr(), func() {
+		endRequests() // a profile that is being taken
 		admin.Close()
 		serving.Wait()
-	}
+	}, nil
 }

@@ -10,7 +10,7 @@ import (
 // fsyncLoss words what a power cut loses, by appendfsync. Linux writes dirty pages after 30 seconds.
 var fsyncLoss = map[string]string{
 	"always":   "loses no acknowledged update",
-	"everysec": "loses up to a second of scores",
+	"everysec": "loses the last second or two of scores",
 	"no":       "loses about 30 seconds of scores",
 }
 
@@ -28,7 +28,7 @@ func persistence(s *Server) Finding {
 	case s.failed("aof_last_write_status") && aof == "1":
 		f.Level, f.Found = Problem, "the last write to the append-only file failed, so Redis refuses updates"
 		f.Fix = "look into the log of Redis, and free space on its disk (dir in redis.conf)"
-	case s.failed("rdb_last_bgsave_status"):
+	case s.failed("rdb_last_bgsave_status") && (saves != "" || !savesKnown): // without save points Redis goes on
 		f.Level, f.Found = Problem, "the last snapshot failed, so Redis may refuse updates (stop-writes-on-bgsave-error)"
 		f.Fix = "look into the log of Redis, free space on its disk, and then: redis-cli BGSAVE"
 	case s.failed("aof_last_bgrewrite_status") && aof == "1":

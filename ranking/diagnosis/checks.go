@@ -50,9 +50,9 @@ func set(name, value string) string {
 	return fmt.Sprintf("redis-cli CONFIG SET %s %s, and in redis.conf: %s %s", name, argument, name, value)
 }
 
-// leastMajor is the first major version of Redis with all that the scripts need: redis.acl_check_cmd
+// LeastMajor is the first major version of Redis with all that the scripts need: redis.acl_check_cmd
 // came with 7.0. Valkey reports the version of Redis that it is compatible with: 7.2.4.
-const leastMajor = 7
+const LeastMajor = 7
 
 func version(s *Server) Finding {
 	redisVersion := s.Info["redis_version"]
@@ -65,7 +65,7 @@ func version(s *Server) Finding {
 	if valkey := s.Info["valkey_version"]; valkey != "" {
 		product = "Valkey " + valkey
 	}
-	if major < leastMajor {
+	if major < LeastMajor {
 		return Finding{Check: Version, Level: Problem, Found: product + " is too old: Rankcast needs Redis 7.0 or later, or Valkey", Fix: "update Redis to 7.0 or later, or use Valkey"}
 	}
 	return Finding{Check: Version, Found: product}

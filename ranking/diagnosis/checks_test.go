@@ -49,7 +49,7 @@ func TestPersistence(t *testing.T) {
 		level  Level
 		found  string
 	}{
-		{"1", map[string]string{fsyncPolicy: "everysec"}, OK, "append-only file, appendfsync everysec: a power cut loses up to a second of scores"},
+		{"1", map[string]string{fsyncPolicy: "everysec"}, OK, "append-only file, appendfsync everysec: a power cut loses the last second or two of scores"},
 		{"1", map[string]string{fsyncPolicy: "always"}, OK, "append-only file, appendfsync always: a power cut loses no acknowledged update"},
 		{"1", map[string]string{fsyncPolicy: "no"}, OK, "append-only file, appendfsync no: a power cut loses about 30 seconds of scores"},
 		{"0", map[string]string{savePoints: "3600 1 300 100 60 10000"}, Warning, "snapshots only: a crash of Redis loses up to 1h0m0s of scores (save 3600 1 300 100 60 10000)"},

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 )
 
-// Fsync says when Redis has the disk store what it has written (the setting appendfsync of Redis).
+// Fsync says when Redis flushes its writes to the disk (the setting appendfsync of Redis).
 type Fsync string
 
 const (
-	// EverySecond stores once a second. A power cut may lose the last second or two.
+	// EverySecond flushes once a second. A power cut may lose the last second or two.
 	EverySecond Fsync = "everysec"
-	// Always stores before each answer.
+	// Always flushes before each answer.
 	Always Fsync = "always"
 )
 
@@ -21,7 +21,7 @@ type Config struct {
 	// Dir is the directory, which Start creates if it is missing. Required. The path of the socket in it must
 	// fit an address of a unix socket: 107 bytes on Linux, 103 on macOS.
 	Dir string
-	// Fsync says when the disk stores a write. Default EverySecond.
+	// Fsync says when Redis flushes a write. Default EverySecond.
 	Fsync Fsync
 	// Log gets a line when redis-server ends, and one when it runs again. Default: none.
 	Log *slog.Logger

@@ -21,12 +21,12 @@ const (
 	redisLockName = "redis.lock"
 	logName       = "redis.log"
 	appendDirName = "appendonlydir" // as Redis names it
-	trialName     = "rankcast.trial"
+	probeName     = "rankcast.probe"
 )
 
-// mayStand are the names that a directory without the lock of an owner may have: a restored copy, or
+// expectedFiles are the names that a directory without the lock of an owner may have: a restored copy, or
 // the root of a file system.
-var mayStand = []string{redisLockName, socketName, logName, appendDirName, trialName, "lost+found"}
+var expectedFiles = []string{redisLockName, socketName, logName, appendDirName, probeName, "lost+found"}
 
 // maxSocketPath is the longest path of a unix socket: a zero byte follows it.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
@@ -78,7 +78,7 @@ func (d *directory) checkContent() error {
 	if err != nil {
 		return err
 	}
-	other := slices.IndexFunc(entries, func(e os.DirEntry) bool { return !slices.Contains(mayStand, e.Name()) })
+	other := slices.IndexFunc(entries, func(e os.DirEntry) bool { return !slices.Contains(expectedFiles, e.Name()) })
 	used := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ownerLockName })
 	if other >= 0 && !used {
 		return fmt.Errorf("the directory %s holds other files, such as %s: choose an empty data directory, or one that does not exist yet",
@@ -108,14 +108,13 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// isLocked reports whether a process holds the lock of a file.
-func isLocked(path string) bool {
-	f, err := lock(path)
-	if err != nil {
-		return errors.Is(err, errLocked)
+// isLocked reports whether another process holds the lock of an open file.
+func isLocked(f *os.File) bool {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		unix.Flock(int(f.Fd()), unix.LOCK_UN)
 	}
-	f.Close()
-	return false
+	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
 // writePid writes the process id of the holder of a lock into its file, for messages. On a full disk the

@@ -8,23 +8,23 @@ import (
 	"os"
 )
 
-// trialSize is the room that a disk needs before Redis accepts writes again, in bytes. Redis writes less at
+// probeSize is the room that a disk needs before Redis accepts writes again, in bytes. Redis writes less at
 // once, and a disk that has just this much is not full again at the first write.
-const trialSize = 1 << 20
+const probeSize = 1 << 20
 
-// tryDisk writes a file into the directory, waits for the disk, and removes the file. It returns an
+// probeDisk writes a file into the directory, waits for the disk, and removes the file. It returns an
 // error if the disk has no room.
-func (d *directory) tryDisk() error {
-	f, err := os.OpenFile(d.file(trialName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func (d *directory) probeDisk() error {
+	f, err := os.OpenFile(d.file(probeName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("the data directory takes no files: %w", err)
 	}
-	_, err = f.Write(make([]byte, trialSize))
+	_, err = f.Write(make([]byte, probeSize))
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
-		return fmt.Errorf("the disk of the data directory has less than %d MiB of room: %w", trialSize>>20, err)
+		return fmt.Errorf("the disk of the data directory has less than %d MiB of room: %w", probeSize>>20, err)
 	}
 	return nil
 }

@@ -110,7 +110,12 @@ func (s *Server) arguments() []string {
 // runs.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	path := s.dir.file(redisLockName)
-	if !isLocked(path) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if !isLocked(file) {
+		file.Close()
 		// Two processes on one append-only file would destroy it.
 		if pid, err := s.pid(ctx); err == nil {
 			return nil, fmt.Errorf("a redis-server that no node has started, process id %d, uses %s: stop it first", pid, s.dir.file(socketName))
@@ -121,9 +126,9 @@ func (s *Server) adopt(ctx context.Context) (*process, error) {
 	if info, err := os.Stat(s.dir.file(logName)); err == nil {
 		p.logAt = info.Size()
 	}
-	s.waiting.Go(func() { p.watchLock(s.life, path) })
+	s.waiting.Go(func() { p.watchLock(s.life, file) })
 	var pid int
-	err := s.await(ctx, p, func(error) bool {
+	err = s.await(ctx, p, func(error) bool {
 		var err error
 		pid, err = s.pid(ctx)
 		return err == nil
@@ -150,14 +155,16 @@ func (s *Server) pid(ctx context.Context) (int, error) {
 	return strconv.Atoi(info["Server"]["process_id"])
 }
 
-// watchLock closes ended once no process holds the lock of redis-server. It returns at the end of ctx too.
-func (p *process) watchLock(ctx context.Context, path string) {
+// watchLock closes ended once no process holds the lock of redis-server. It returns at the end of ctx too. It keeps the
+// file open, because a process that may open no more files could not tell the end of redis-server.
+func (p *process) watchLock(ctx context.Context, file *os.File) {
+	defer file.Close()
 	tick := time.NewTicker(lockStep)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if !isLocked(path) {
+			if !isLocked(file) {
 				close(p.ended)
 				return
 			}
@@ -205,7 +212,7 @@ func (s *Server) await(ctx context.Context, p *process, enough func(error) bool)
 		}
 		select {
 		case <-p.ended:
-			return errors.New(s.lastWords(p))
+			return errors.New(s.exitReason(p))
 		case <-ctx.Done():
 			if errors.Is(err, errLoading) {
 				return err
@@ -216,8 +223,8 @@ func (s *Server) await(ctx context.Context, p *process, enough func(error) bool)
 	}
 }
 
-// lastWords says how a process has ended, with its last lines in redis.log.
-func (s *Server) lastWords(p *process) string {
+// exitReason says how a process has ended, with its last lines in redis.log.
+func (s *Server) exitReason(p *process) string {
 	words := p.state
 	if lines := s.dir.lastLines(p.logAt); lines != "" && !strings.HasPrefix(words, "signal: ") {
 		words += ": " + lines

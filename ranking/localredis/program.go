@@ -2,6 +2,7 @@ package localredis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,14 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
+
+	"rankcast/ranking/diagnosis"
 )
 
 // socketName is the name of the socket in a directory.
 const socketName = "redis.sock"
-
-// leastVersion is the oldest major version of Redis that the scripts run on. The first version of
-// Valkey is 7.2.
-const leastVersion = 7
 
 // versionOf finds the version in what redis-server --version prints.
 var versionOf = regexp.MustCompile(`\bv=((\d+)[.\d]*)`)
@@ -42,16 +42,21 @@ func Check(ctx context.Context) error {
 	return checkVersion(ctx, program)
 }
 
-// Running returns the URL of the redis-server that runs in a directory, or "" if none runs there. It changes nothing.
-func Running(dir string) (url string, err error) {
+// Running returns the URL of the redis-server that runs in a directory, or "" if none runs there. It changes nothing. It
+// returns an error if it cannot find out, as for a directory of another user.
+func Running(ctx context.Context, dir string) (url string, err error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(path, socketName)
-	conn, err := net.Dial("unix", path)
-	if err != nil {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", path)
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
 		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	conn.Close()
 	return socketURL(path), nil
@@ -73,8 +78,8 @@ func checkVersion(ctx context.Context, program string) error {
 	if found == nil {
 		return fmt.Errorf("%s --version prints no version: %q", program, out)
 	}
-	if major, err := strconv.Atoi(string(found[2])); err != nil || major < leastVersion {
-		return fmt.Errorf("%s has version %s; want %d.0 or later", program, found[1], leastVersion)
+	if major, err := strconv.Atoi(string(found[2])); err != nil || major < diagnosis.LeastMajor {
+		return fmt.Errorf("%s has version %s; want %d.0 or later", program, found[1], diagnosis.LeastMajor)
 	}
 	return nil
 }

@@ -117,8 +117,8 @@ func (s *Server) takeOver(ctx context.Context) (*process, error) {
 // URL returns the URL that ranking.Open takes. Other nodes of the same user on this machine may use it too.
 func (s *Server) URL() string { return s.dir.socketURL() }
 
-// Close ends redis-server, and returns once it has ended. Redis stores on the disk all that it has first,
-// so the end may take seconds on a slow disk, and a process that hangs never ends. If the caller ends
+// Close ends redis-server, and returns once it has ended. Redis first writes all its data to the disk, so the
+// end may take seconds on a slow disk, and a process that hangs never ends. If the caller ends
 // meanwhile, the next Start in the directory takes the process over.
 //
 // Close leaves redis-server running if it has acknowledged writes that the full disk does not hold.
@@ -130,7 +130,7 @@ func (s *Server) Close() {
 		switch p := s.process; {
 		case p == nil:
 		case s.hasUnsaved():
-			s.cfg.Log.Warn("redis-server goes on, for it has scores that the full disk does not hold; make room, and start the node again", "dir", s.dir.path)
+			s.cfg.Log.Warn("redis-server keeps running, because the full disk does not hold all its scores; make room, and start the node again", "dir", s.dir.path)
 			s.endLife()
 			s.rdb.Close()
 			s.dir.lock.Close()

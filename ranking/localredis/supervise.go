@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// restartPauseFirst and restartPauseMost bound the pause before a start of redis-server. Each start that
+	// minBackoff and maxBackoff bound the pause before a start of redis-server. Each start that
 	// has no lasting success doubles the pause.
-	restartPauseFirst = 100 * time.Millisecond
-	restartPauseMost  = 5 * time.Second
+	minBackoff = 100 * time.Millisecond
+	maxBackoff = 5 * time.Second
 	// steadyTime is how long redis-server must have run for its end to be the first one again.
 	steadyTime = 10 * time.Second
 	// diskPause is the time between two looks at a full disk.
@@ -23,17 +23,17 @@ const (
 
 // supervise starts redis-server again each time that it ends, until ctx ends.
 func (s *Server) supervise(ctx context.Context) {
-	pause := restartPauseFirst
+	pause := minBackoff
 	for {
 		began := time.Now()
-		if !s.attend(ctx) {
+		if !s.watchProcess(ctx) {
 			return
 		}
 		ended := time.Now()
 		if ended.Sub(began) > steadyTime {
-			pause = restartPauseFirst
+			pause = minBackoff
 		}
-		reason := s.reason(s.lastWords(s.process))
+		reason := s.reason(s.exitReason(s.process))
 		s.process = nil
 		s.cfg.Log.Warn("redis-server has ended; the node starts it again", "reason", reason)
 		for s.process == nil {
@@ -42,7 +42,7 @@ func (s *Server) supervise(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			}
-			pause = min(2*pause, restartPauseMost)
+			pause = min(2*pause, maxBackoff)
 			p, err := s.restart(ctx)
 			if ctx.Err() != nil {
 				s.process = p
@@ -59,9 +59,9 @@ func (s *Server) supervise(ctx context.Context) {
 	}
 }
 
-// attend returns true when the process has ended, and false when ctx has. Meanwhile it lets Redis accept
+// watchProcess returns true when the process has ended, and false when ctx has. Meanwhile it lets Redis accept
 // writes again once the disk has room.
-func (s *Server) attend(ctx context.Context) (ended bool) {
+func (s *Server) watchProcess(ctx context.Context) (ended bool) {
 	look := time.NewTicker(diskPause)
 	defer look.Stop()
 	for {
@@ -78,8 +78,12 @@ func (s *Server) attend(ctx context.Context) (ended bool) {
 	}
 }
 
-// restart starts redis-server, and returns once it has loaded its data, which takes minutes for large data.
+// restart starts redis-server, or takes over one that runs, and returns once it has loaded its data, which takes minutes
+// for large data.
 func (s *Server) restart(ctx context.Context) (*process, error) {
+	if p, err := s.takeOver(ctx); p != nil || err != nil {
+		return p, err
+	}
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
@@ -106,11 +110,11 @@ func (s *Server) configure(ctx context.Context) error {
 }
 
 // mustRefuse reports whether Redis would end at the first write, see the documentation of the package.
-func (s *Server) mustRefuse() bool { return s.cfg.Fsync == Always && s.dir.tryDisk() != nil }
+func (s *Server) mustRefuse() bool { return s.cfg.Fsync == Always && s.dir.probeDisk() != nil }
 
 // reason adds to the reason of an end that the disk is full: redis.log may have had no room to say so.
 func (s *Server) reason(text string) string {
-	if err := s.dir.tryDisk(); err != nil {
+	if err := s.dir.probeDisk(); err != nil {
 		return text + "; " + err.Error()
 	}
 	return text

@@ -13,9 +13,9 @@
 --       6 channel      of the feed
 --       7 message
 --       8 ttl          µs after which a member leaves; 0: never
--- Result {the record of the period after the call}; '' if the period is gone. The record has no id if
---         the period has not ended, has another seq, or has a member whose ttl was over before the
---         end; or if the lease is over.
+-- Result {the record of the period after the call, whether this call has settled it: '1' or ''}; the
+--         record is '' if the period is gone. It has no id if the period has not ended, has another
+--         seq, or has a member whose ttl was over before the end; or if the lease is over.
 -- Cost   O(log n), and the message to each node
 
 local periods, meta, entered = KEYS[1], KEYS[2], KEYS[3]
@@ -31,13 +31,13 @@ if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local record = call('HGET', periods, period)
-if not record then return {''} end
+if not record then return {'', ''} end
 local _, words = record:gsub('%S+', '')
-if words > 2 or now < ended or now >= lease or (call('HGET', meta, 'seq') or '0') ~= seq then return {record} end
-if ttl > 0 and call('ZCOUNT', entered, '-inf', string.format('(%.0f', ended - ttl)) > 0 then return {record} end
+if words > 2 or now < ended or now >= lease or (call('HGET', meta, 'seq') or '0') ~= seq then return {record, ''} end
+if ttl > 0 and call('ZCOUNT', entered, '-inf', string.format('(%.0f', ended - ttl)) > 0 then return {record, ''} end
 record = record .. ' ' .. id .. ' ' .. string.format('%.0f', now)
 call('HSET', periods, period, record)
 if ended > tonumber(call('HGET', periods, '/') or 0) then call('HSET', periods, '/', string.format('%.0f', ended)) end
 call('HSET', meta, 'settled', '1')
 call('PUBLISH', channel, message)
-return {record}
+return {record, '1'}

@@ -237,7 +237,10 @@ func TestExports(t *testing.T) {
 
 func TestUnlimited(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, nil})
+		l := New(Config{
+			Subscriptions: Unlimited, Messages: Unlimited, AddressSockets: Unlimited, AddressRequests: Unlimited, Sockets: Unlimited,
+			Connections: Unlimited, Handshakes: Unlimited, Exports: Unlimited, Requests: Unlimited, WaitingBytes: Unlimited,
+		})
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)

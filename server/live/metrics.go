@@ -41,32 +41,32 @@ type metrics struct {
 
 // newMetrics registers the metrics of Sessions; with nil it only makes them.
 func newMetrics(r prometheus.Registerer, s *Sessions) *metrics {
-	make := promauto.With(r)
+	factory := promauto.With(r)
 	m := &metrics{
 		now:    func() time.Time { return s.store.Now() },
 		frames: map[string]prometheus.Counter{},
-		bytes:  make.NewCounter(prometheus.CounterOpts{Name: "rankcast_frame_bytes_total", Help: "Bytes of the frames that the node sent."}),
-		scoreToFrame: make.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_score_to_frame_seconds", Buckets: scoreToFrameBuckets,
+		bytes:  factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_frame_bytes_total", Help: "Bytes of the frames that the node sent."}),
+		scoreToFrame: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_score_to_frame_seconds", Buckets: scoreToFrameBuckets,
 			Help: "Time from the oldest change of a frame, by Redis's clock, until the kernel has the frame for one client."}),
 		closed: map[closeCode]prometheus.Counter{},
 	}
 	clients := "rankcast_clients"
 	help := "Clients that are connected, by kind."
-	make.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "websocket"}}, func() float64 {
+	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "websocket"}}, func() float64 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return float64(len(s.sessions))
 	})
-	make.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "stream"}}, func() float64 {
+	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "stream"}}, func() float64 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return float64(len(s.streams))
 	})
-	frames := make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total", Help: "Frames that the node sent, by type."}, []string{"kind"})
+	frames := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total", Help: "Frames that the node sent, by type."}, []string{"kind"})
 	for _, kind := range frameKinds {
 		m.frames[kind] = frames.WithLabelValues(kind)
 	}
-	closed := make.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_closed_total",
+	closed := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_closed_total",
 		Help: "WebSockets that ended, by the code of the first close frame of either side; 1006 without one."}, []string{"code"})
 	for _, code := range closeCodes {
 		m.closed[code] = closed.WithLabelValues(strconv.Itoa(int(code)))

@@ -122,8 +122,11 @@ func (s *socket) Send(f *hub.Frame, changed time.Time) bool {
 	}
 	rest, whole := s.tryWriteAll(f.WebSocket())
 	if whole {
+		sent := !s.closing // a broken connection drops frames
 		s.mu.Unlock()
-		s.metrics.sent(f, changed)
+		if sent {
+			s.metrics.sent(f, changed)
+		}
 		return true
 	}
 	wait := s.slot.AddWaiting(waitingMemory(f), s.giveUp)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
@@ -126,6 +127,22 @@ func TestPushDoesNotWait(t *testing.T) {
 	_, err = io.ReadFull(client, got[:len(pushed)])
 	require.NoError(t, err)
 	require.Equal(t, pushed, got[:len(pushed)])
+}
+
+// The metrics count what the kernel has as a whole: not what a broken connection drops.
+func TestFramesOfABrokenConnectionDoNotCount(t *testing.T) {
+	t.Parallel()
+	s, _, _ := pair(t)
+	f := hub.NewFrame([]byte("frame"))
+	require.True(t, s.Send(f, time.Time{}))
+	require.EqualValues(t, f.Size(), testutil.ToFloat64(s.metrics.bytes))
+	s.mu.Lock()
+	s.fail()
+	s.mu.Unlock()
+	require.True(t, s.Send(f, time.Time{}))
+	s.reply(f)
+	require.EqualValues(t, f.Size(), testutil.ToFloat64(s.metrics.bytes))
+	require.EqualValues(t, 1, testutil.ToFloat64(s.metrics.frames[answerKind]))
 }
 
 // Nothing follows a close frame, whoever sent it.

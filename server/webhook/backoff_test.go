@@ -1,12 +1,15 @@
 package webhook
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,12 +18,12 @@ import (
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		source, began := newFakeSource("m"), time.Now()
+		source, began, registry := newFakeSource("m"), time.Now(), prometheus.NewRegistry()
 		var tries []time.Duration
 		log, stop := startWebhook(t, source, func(*http.Request) (int, error) {
 			tries = append(tries, time.Since(began))
 			return 500, nil
-		}, Config{})
+		}, Config{Metrics: registry})
 		defer stop()
 		time.Sleep(30 * time.Hour)
 		synctest.Wait()
@@ -40,6 +43,12 @@ func TestBackoff(t *testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"), log.String())
 		require.Contains(t, log.String(), "gives the message up")
 		require.NotContains(t, log.String(), "secret")
+		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(fmt.Sprintf(`# HELP rankcast_webhooks_total Attempts to send a message to the webhook receiver, by result.
+# TYPE rankcast_webhooks_total counter
+rankcast_webhooks_total{result="delivered"} 0
+rankcast_webhooks_total{result="failed"} %d
+rankcast_webhooks_total{result="given_up"} 1
+`, len(tries)-1))))
 	})
 }
 

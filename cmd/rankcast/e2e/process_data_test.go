@@ -372,7 +372,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	}
 	pid := redisPid(t, d.dir)
 	require.Nil(t, terminate(t, p), "exit code 0")
-	require.Contains(t, p.output(), "redis-server goes on, for it has scores that the full disk does not hold")
+	require.Contains(t, p.output(), "redis-server keeps running, because the full disk does not hold all its scores")
 	p = launchWith(t, d.env, "--data", d.dir)
 	require.Equal(t, pid, redisPid(t, d.dir))
 	top, _ := servertest.Top(t, p.addr, "stars", 1)

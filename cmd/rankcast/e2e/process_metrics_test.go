@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os/exec"
@@ -22,12 +23,13 @@ import (
 // does not hold up a node that stops.
 func TestAdminListener(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--admin-addr", "127.0.0.1:0")
+	p := launch(t, "--admin-addr", "127.0.0.1:0", "--access", write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n"))
+	require.Equal(t, 401, servertest.Request(t, "GET", "http://"+p.addr+"/metrics", "").Status)
 	at := regexp.MustCompile(` admin=(\S+) `).FindStringSubmatch(p.output())
 	require.NotNil(t, at, p.output())
 	admin := "http://" + at[1]
 	a := servertest.Request(t, "GET", admin+"/metrics", "")
-	for _, metric := range []string{"rankcast_redis_up ", `rankcast_build_info{go_version="go1.`, "go_goroutines ", "process_open_fds ", "rankcast_update_seconds_bucket", "rankcast_settled_total 0"} {
+	for _, metric := range []string{"rankcast_redis_up ", `rankcast_build_info{goversion="go1.`, "go_goroutines ", "process_open_fds ", "rankcast_update_seconds_bucket", "rankcast_settled_total 0"} {
 		require.Contains(t, a.Body, metric)
 	}
 
@@ -39,6 +41,19 @@ func TestAdminListener(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, p.cmd.Wait())
 	require.Contains(t, p.output(), "msg=stopped")
+}
+
+// get returns an error unless a URL answers 200.
+func get(url string) error {
+	res, err := http.Get(url)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 200 {
+		return errors.New(res.Status)
+	}
+	return nil
 }
 
 // Each line of --log-format json is a JSON object. With --log-level error there is no line about a start and a stop.
@@ -69,14 +84,28 @@ func TestLogFormats(t *testing.T) {
 	}
 	require.NotContains(t, strings.Join(serve(t, "--log-level", "info"), "\n"), "level=DEBUG")
 
+	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
+	var out strings.Builder
+	quiet := exec.Command(binary, "serve", "--addr", addr, "--log-level", "error")
+	quiet.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	quiet.Stderr = &out
+	require.NoError(t, quiet.Start())
+	redistest.Eventually(t, "the node to answer", func() error { return get("http://" + addr + "/healthz") })
+	require.NoError(t, quiet.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, quiet.Wait())
+	require.Empty(t, out.String(), "neither the warning of the embedded store, nor start and stop")
+
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	quiet := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-level", "error", "--admin-addr", taken.Addr().String())
-	quiet.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := quiet.CombinedOutput()
-	require.Error(t, err)
-	require.Regexp(t, `^rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n$`, string(out), "and no line of the log")
+	for format, want := range map[string]string{
+		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n$`,
+		"json": `"level":"ERROR","msg":"the node has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use"}\n$`,
+	} {
+		failed, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-format", format, "--admin-addr", taken.Addr().String()).CombinedOutput()
+		require.Error(t, err)
+		require.Regexp(t, want, string(failed))
+	}
 
 	debug := launch(t, "--log-level", "debug")
 	servertest.Request(t, "GET", "http://"+debug.addr+"/v1/boards/none/top", "", "X-Request-Id", "r1")

@@ -1,10 +1,8 @@
 package refusal
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // countInterval is the time between two lines of the log about one class of refusals.
@@ -12,22 +10,34 @@ const countInterval = time.Minute
 
 // Count counts refusals of one class. The zero value is ready. All methods may be called concurrently.
 type Count struct {
-	total atomic.Uint64
-	line  rate.Sometimes
-	told  uint64 // what total was at the last call of log; line guards it
+	mu       sync.Mutex
+	total    uint64
+	logged   uint64 // what total was at the last line
+	loggedAt time.Time
 }
 
 // Add counts a refusal. It calls log at the first one, and then once a minute at most. since is the number of
-// refusals since the last call of log, this one included.
+// refusals since the last call of log, this one included. Add holds no lock while log writes.
 func (c *Count) Add(log func(since uint64)) {
-	c.total.Add(1)
-	c.line.Do(func() {
-		c.line.Interval = countInterval
-		total := c.total.Load()
-		log(total - c.told)
-		c.told = total
-	})
+	if since := c.count(); since > 0 {
+		log(since)
+	}
+}
+
+// count counts a refusal. It returns the refusals since the last line, or 0 while that is not old enough.
+func (c *Count) count() (since uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total++
+	if now := time.Now(); c.loggedAt.IsZero() || now.Sub(c.loggedAt) >= countInterval {
+		since, c.logged, c.loggedAt = c.total-c.logged, c.total, now
+	}
+	return since
 }
 
 // Total is the number of refusals so far.
-func (c *Count) Total() uint64 { return c.total.Load() }
+func (c *Count) Total() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}

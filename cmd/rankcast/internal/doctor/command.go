@@ -14,8 +14,8 @@ import (
 	"rankcast/ranking/localredis"
 )
 
-// Command is rankcast doctor: it checks Redis and this machine, and says what to change. Its flags are those of
-// rankcast serve.
+// Command is rankcast doctor: it checks Redis and this machine, and says what to change. rankcast serve has the same
+// flags, and more.
 type Command struct {
 	Redis  string          `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, unix:///path, redis-sentinel://host:port,host2:port/master, redis-cluster://host:port; rediss:// and so on by TLS. Without it and --data the command checks this machine only."`
 	Data   string          `env:"RANKCAST_DATA" placeholder:"DIR" help:"Directory of a node with --data: its Redis is checked, if the node runs. Not together with --redis."`
@@ -27,9 +27,9 @@ type Command struct {
 // Help is the text below the usage line of doctor --help.
 func (*Command) Help() string {
 	return `Prints a line for each check: ok, warning, problem or unknown, and what it found. A line below it says what to change.
-It changes nothing. Give it the flags and variables of rankcast serve, on the machine of the node.
+It changes nothing. Run it on the machine of the node, with these flags or variables as rankcast serve has them.
 
-It exits with 0 if there is no problem, warnings or not, and with 1 if there is one.
+It exits with 0 if there is no problem, also with warnings and unknown findings. It exits with 1 if there is a problem.
 
 Examples:
   rankcast doctor --redis redis://127.0.0.1:6379
@@ -111,13 +111,13 @@ func (c *Command) findRedis(ctx context.Context) (all []diagnosis.Finding, url s
 		none.Fix = "give --redis URL, the Redis that keeps the scores, or --data DIR"
 		return []diagnosis.Finding{none}, ""
 	}
-	url, err := localredis.Running(c.Data)
+	url, err := localredis.Running(ctx, c.Data)
 	if err == nil && url == "" {
 		err = localredis.Check(ctx)
 	}
 	switch {
 	case err != nil:
-		none.Level, none.Found, none.Fix = diagnosis.Problem, err.Error(), "install or update redis-server, and give --data the directory that the node has"
+		none.Level, none.Found, none.Fix = diagnosis.Problem, err.Error(), "install or update redis-server, and run the command as the user of the node, with its --data"
 		if errors.Is(err, localredis.ErrNotInstalled) {
 			none.Found, none.Fix, _ = strings.Cut(err.Error(), ": ")
 		}

@@ -16,15 +16,15 @@ type (
 )
 
 // Run prints the boards file on the standard output.
-func (boardsCommand) Run() error { return print(Boards) }
+func (boardsCommand) Run() error { return write(Boards) }
 
 // Run prints the alerts on the standard output.
-func (alertsCommand) Run() error { return print(Alerts) }
+func (alertsCommand) Run() error { return write(Alerts) }
 
 // Run prints the dashboard on the standard output.
-func (grafanaCommand) Run() error { return print(Grafana) }
+func (grafanaCommand) Run() error { return write(Grafana) }
 
-func print(file []byte) error {
+func write(file []byte) error {
 	_, err := os.Stdout.Write(file)
 	return err
 }

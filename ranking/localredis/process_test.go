@@ -1,0 +1,34 @@
+//go:build linux
+
+package localredis
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The end of a redis-server that another process has started is the end of its lock, and nothing else: not a file that
+// the node cannot open, as without free file descriptors.
+func TestWatchLock(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), redisLockName)
+	held, err := lock(path)
+	require.NoError(t, err)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	synctest.Test(t, func(t *testing.T) {
+		p := &process{ended: make(chan struct{})}
+		go p.watchLock(t.Context(), file)
+		time.Sleep(time.Minute)
+		require.False(t, p.hasEnded())
+		require.NoError(t, held.Close())
+		time.Sleep(2 * lockStep)
+		require.True(t, p.hasEnded())
+	})
+}
