@@ -1,0 +1,77 @@
+package ranking
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+)
+
+// largest is the number of members of the large board of BenchmarkLargeBoard. Fifty million take some ten minutes to
+// fill, and about 6 GB of memory.
+var largest = flag.Int("largest", 1_000_000, "members of the large board of BenchmarkLargeBoard")
+
+// BenchmarkLargeBoard compares a board of -largest members with one of 50,000, in turns on one Redis: the first page, a
+// page in the middle, the rank of a member, what the hub looks up for a follower with five neighbours on each side, and
+// updates with ids, alone and 16 in a call. Medians of the turns: Redis CPU, and what the caller waits.
+func BenchmarkLargeBoard(b *testing.B) {
+	const turn = 50 // calls
+	ctx := context.Background()
+	rdb, s := benchStore(b)
+	sizes := map[string]int{"small": 50_000, "large": *largest}
+	for name, members := range sizes {
+		began := time.Now()
+		fillBoard(b, rdb, s, definition.Board{Name: name}, members)
+		info, err := s.Info(ctx, name)
+		require.NoError(b, err)
+		b.Logf("%s: %d members, filled in %v; Redis estimates %d MB", name, info.Total, time.Since(began).Round(time.Second), info.Memory>>20)
+	}
+	request := 0
+	anyMember := func(board string) string { return benchMember(rand.IntN(sizes[board])) }
+	update := func(board string, size int) error {
+		updates := make([]definition.Update, size)
+		for i := range updates {
+			request++
+			updates[i] = definition.Update{Member: anyMember(board), Score: 1 + rand.Int64N(100), ID: fmt.Sprint("request-", request)}
+		}
+		_, err := s.Apply(ctx, board, updates)
+		return err
+	}
+	for _, call := range []struct {
+		name string
+		do   func(board string) error
+	}{
+		{"top10", func(board string) error { _, err := s.Page(ctx, board, 1, 10); return err }},
+		{"middle10", func(board string) error { _, err := s.Page(ctx, board, int64(sizes[board]/2), 10); return err }},
+		{"rank", func(board string) error { _, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board)}}); return err }},
+		{"follower", func(board string) error {
+			_, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board), Around: 5}})
+			return err
+		}},
+		{"update", func(board string) error { return update(board, 1) }},
+		{"updates16", func(board string) error { return update(board, 16) }},
+	} {
+		b.Run(call.name, func(b *testing.B) {
+			costs := make(map[string][]cost)
+			for b.Loop() {
+				for board := range sizes {
+					cpu, start := redisCPU(b, rdb), time.Now()
+					for range turn {
+						require.NoError(b, call.do(board))
+					}
+					wall := time.Since(start)
+					costs[board] = append(costs[board], cost{redisCPU(b, rdb) - cpu, wall})
+				}
+			}
+			for board := range sizes {
+				measured(b, board, "call", costs[board], turn, true)
+			}
+		})
+	}
+}
