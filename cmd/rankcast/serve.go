@@ -239,7 +239,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if err == nil {
 		err = s.define(ctx, store, definitions)
 	}
-	away := errors.Is(err, ranking.ErrUnavailable)
+	away, unavailable := errors.Is(err, ranking.ErrUnavailable), err
 	if err != nil && !away {
 		return fmt.Errorf("define boards%s: %w", s.ofFile(), err)
 	}
@@ -267,7 +267,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			if store.MissingRights() == nil { // else RunRightsChecks logs the reason
-				log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
+				log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(unavailable))
 			}
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
 				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
