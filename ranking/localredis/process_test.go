@@ -13,9 +13,9 @@ import (
 )
 
 // The end of a redis-server that another process has started is the end of its lock, and nothing else: not a file that
-// the node cannot open, as without free file descriptors.
+// the node cannot open, as without free file descriptors. The test is not parallel: a process that another test starts
+// holds the lock too, until it runs its program.
 func TestWatchLock(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), redisLockName)
 	held, err := lock(path)
 	require.NoError(t, err)
