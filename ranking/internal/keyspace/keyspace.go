@@ -4,7 +4,8 @@
 // A name starts with a prefix and a hash tag in braces: rc:{fans:s17}:2026-W46:z. All keys of
 // one board share its tag, so that one script may use them together in a cluster. The keys of
 // the definitions share the tag {/}, and those of an event have its name after a slash. A
-// board's name contains no slash, so no tag can be that of a board.
+// board's name contains no slash, so no tag of these can be that of a board. The keys beside a stream of
+// package ingest have the name of the stream as their tag, and ends that no key of a board has.
 //
 // The store uses these names, the feed those of channels, and package definition the separators
 // of messages and digests. The package is pure: it knows neither Redis nor the network, and
@@ -229,6 +230,17 @@ func (k Keys) Ticket(hash string) string { return k.Tag("/ticket/"+hash) + "k" }
 
 // EventIDs returns two hashes: request id to the record of one call of the event, see Ids.
 func (k Keys) EventIDs(event string) [2]string { return k.Ids("/" + event) }
+
+// Ingest is a stream: the updates and events of producers that cannot wait, see package ingest. The name
+// has no hash tag, so that a producer can write it plainly.
+func (k Keys) Ingest() string { return k.prefix + ":ingest" }
+
+// DeadLetters is a stream: the entries of the stream of a name that have not been applied. The hash tag
+// is the whole name, so a cluster has both streams on one node. No name of a board-period ends like this.
+func (k Keys) DeadLetters(stream string) string { return k.Tag(stream) + "dead" }
+
+// IngestLease is a string: the token of the one consumer of a stream, for as long as its lease lasts.
+func (k Keys) IngestLease(stream string) string { return k.Tag(stream) + "lease" }
 
 // The ASCII separators of messages, digests and fields that hold several names. No name
 // contains a separator, because names have no control characters.

@@ -52,6 +52,9 @@ func load(verb string, parts ...string) Script {
 	return newScript(verb, append(src, read(verb)...))
 }
 
+// New returns a script that is not in ranking/lua: a node does not need its commands.
+func New(verb string, src []byte) Script { return newScript(verb, src) }
+
 // newScript returns the script with a source.
 func newScript(verb string, src []byte) Script {
 	sum := sha1.Sum(src)

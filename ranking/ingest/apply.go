@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// maxBoards bounds the boards of a batch that are updated at once.
+const maxBoards = 16
+
+// apply applies the messages that have no result yet, and sets their results. Messages of one board, and
+// events, keep their order. After an error some messages have no result. apply has begun nothing that
+// comes after these and may concern the same board.
+func (c *consumer) apply(ctx context.Context, all []*message) error {
+	var run []*message // updates, or occurrences of one event
+	for _, m := range all {
+		if m.result != "" {
+			continue
+		}
+		if len(run) > 0 && run[0].event != m.event {
+			if err := c.applyRun(ctx, run); err != nil {
+				return err
+			}
+			run = nil
+		}
+		run = append(run, m)
+	}
+	return c.applyRun(ctx, run)
+}
+
+// applyRun applies updates, or occurrences of one event.
+func (c *consumer) applyRun(ctx context.Context, run []*message) error {
+	switch {
+	case len(run) == 0:
+		return nil
+	case run[0].event != "":
+		return c.applyEvents(ctx, run)
+	}
+	byBoard := make(map[string][]*message)
+	for _, m := range run {
+		byBoard[m.board] = append(byBoard[m.board], m)
+	}
+	var (
+		boards sync.WaitGroup
+		slots  = make(chan struct{}, maxBoards)
+		mu     sync.Mutex
+		failed error
+	)
+	for board, messages := range byBoard {
+		slots <- struct{}{}
+		boards.Go(func() {
+			defer func() { <-slots }()
+			if err := c.applyUpdates(ctx, board, messages); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = cmp.Or(failed, err)
+			}
+		})
+	}
+	boards.Wait()
+	return failed
+}
+
+// applyUpdates applies updates of one board in one call. It returns the error of those without a result.
+func (c *consumer) applyUpdates(ctx context.Context, board string, messages []*message) (passing error) {
+	updates := make([]definition.Update, len(messages))
+	for i, m := range messages {
+		updates[i] = m.update
+	}
+	outcomes, err := c.store.Apply(ctx, board, updates)
+	if err != nil {
+		return c.refuseAll(messages, err)
+	}
+	for i, m := range messages {
+		switch err := outcomes[i].Err; {
+		case err != nil && isPassing(err):
+			passing = cmp.Or(passing, err)
+		case err != nil:
+			m.refuse(c.explain(err))
+		default:
+			m.result = resultOf(outcomes[i].Result.Duplicate)
+		}
+	}
+	return passing
+}
+
+func resultOf(duplicate bool) string {
+	if duplicate {
+		return resultDuplicate
+	}
+	return resultApplied
+}
+
+// refuseAll refuses messages by the error of their call, and returns an error that says nothing about them.
+func (c *consumer) refuseAll(messages []*message, err error) error {
+	if isPassing(err) {
+		return err
+	}
+	for _, m := range messages {
+		m.refuse(c.explain(err))
+	}
+	return nil
+}
+
+// applyEvents applies occurrences of one event, in as few calls as the store allows.
+func (c *consumer) applyEvents(ctx context.Context, messages []*message) error {
+	most := max(1, ranking.MaxEventUpdates/max(1, messages[0].updates))
+	for len(messages) > 0 {
+		part := messages[:min(most, len(messages))]
+		if err := c.applyOccurrences(ctx, part); err != nil {
+			return err
+		}
+		messages = messages[len(part):]
+	}
+	return nil
+}
+
+// applyOccurrences applies occurrences of one event in one call. It returns the error of those without a
+// result.
+func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (passing error) {
+	calls := make([]ranking.EventCall, len(messages))
+	for i, m := range messages {
+		calls[i] = m.call
+	}
+	results, err := c.store.ApplyEvents(ctx, messages[0].event, calls)
+	if err != nil {
+		return c.refuseAll(messages, err)
+	}
+	for i, m := range messages {
+		switch err := results[i].Err; {
+		case err != nil && isPassing(err):
+			passing = cmp.Or(passing, err)
+		case err != nil:
+			m.refuse(c.explain(err))
+		default:
+			c.takeOutcomes(m, results[i])
+		}
+	}
+	return passing
+}
+
+// takeOutcomes sets the result of an event by the outcomes of its updates.
+func (c *consumer) takeOutcomes(m *message, r ranking.EventResult) {
+	counted, duplicate := 0, true
+	var first *Problem // of the boards that refuse it
+	for i, o := range r.Outcomes {
+		if o.Err == nil {
+			counted++
+			duplicate = duplicate && o.Result.Duplicate
+			continue
+		}
+		if first == nil {
+			p := c.explain(o.Err)
+			p.Detail = "board " + r.Updates[i].Board + ": " + p.Detail
+			first = &p
+		}
+	}
+	switch {
+	case first == nil:
+		m.result = resultOf(duplicate)
+	case counted == 0:
+		m.refuse(*first)
+	default:
+		m.refuse(Problem{Code: codePartly, Field: first.Field, Detail: first.Code + ": " + first.Detail})
+	}
+}

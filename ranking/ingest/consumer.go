@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"rankcast/ranking"
+)
+
+const (
+	// retryFirst and retryMost bound the pause after a failure. Each further failure doubles the pause.
+	retryFirst = 100 * time.Millisecond
+	retryMost  = 2 * time.Second
+	// storeTimeout is the time after which a call of the store has no effect any more: the lease of the
+	// definitions is three seconds, and a call takes two at most.
+	storeTimeout = 5 * time.Second
+	// logPause is the least time between two lines of a stream about dead letters.
+	logPause = time.Minute
+)
+
+// consumer consumes one stream. One goroutine uses it.
+type consumer struct {
+	*Ingest
+	stream string
+	token  string // of its lease
+
+	holds   bool          // the last call of take.lua renewed the lease
+	failing bool          // the last batch failed
+	retry   time.Duration // the next pause after a failure
+	letters int           // dead letters since loggedAt
+	logged  time.Time     // the last line about dead letters
+}
+
+func (in *Ingest) consumer(stream string) *consumer {
+	return &consumer{Ingest: in, stream: stream, token: rand.Text(), retry: retryFirst}
+}
+
+// run consumes the stream until ctx ends. It ends a batch that has begun.
+func (c *consumer) run(ctx context.Context) {
+	batches := context.WithoutCancel(ctx)
+	defer c.release(batches) // on failure the lease ends by itself
+	for ctx.Err() == nil {
+		pause, err := c.batch(batches)
+		c.note(err)
+		if err != nil {
+			pause, c.retry = c.retry, min(2*c.retry, retryMost)
+		} else {
+			c.retry = retryFirst
+		}
+		wait(ctx, pause)
+	}
+}
+
+// wait returns after a pause, or when ctx ends.
+func wait(ctx context.Context, pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// batch takes a batch, applies it and acknowledges it. It returns the pause before the next one. After an
+// error some entries of the batch stay pending, and the next batch begins with them.
+func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
+	// The batch ends before the lease does: a call of the store takes effect within the lease of its
+	// definitions, see doc.go.
+	began := time.Now()
+	t, err := c.take(ctx, c.pace.batch())
+	if err != nil {
+		return 0, err
+	}
+	c.metrics.observe(c.stream, t)
+	c.noteLease(!t.busy)
+	switch {
+	case t.busy:
+		return busyPause, nil
+	case len(t.entries) == 0:
+		return idlePause, nil
+	}
+	bounded, cancel := context.WithDeadline(ctx, began.Add(c.cfg.Lease-min(storeTimeout, c.cfg.Lease/2)))
+	defer cancel()
+	messages := make([]*message, len(t.entries))
+	for i, e := range t.entries {
+		messages[i] = &message{entry: e, origin: e.id}
+	}
+	err = c.read(bounded, messages)
+	if err == nil {
+		err = c.apply(bounded, messages)
+	}
+	held, concludeErr := c.conclude(ctx, t.now, messages)
+	if concludeErr != nil {
+		return 0, errors.Join(err, concludeErr)
+	}
+	if !held {
+		c.noteLease(false)
+		return busyPause, err
+	}
+	return c.pace.book(c.count(messages)), err
+}
+
+// count counts the results of messages, and returns how many updates they made.
+func (c *consumer) count(all []*message) (updates int) {
+	results := make(map[string]int)
+	for _, m := range all {
+		if m.result != "" {
+			results[m.result]++
+			updates += m.updates
+		}
+	}
+	for result, n := range results {
+		c.metrics.entries.WithLabelValues(c.stream, result).Add(float64(n))
+	}
+	if c.letters += results[resultRefused] + results[resultUnknown]; c.letters > 0 && time.Since(c.logged) >= logPause {
+		c.cfg.Log.Warn("entries were not applied; they are dead letters", "stream", c.stream, "dead", c.keys.DeadLetters(c.stream), "entries", c.letters)
+		c.letters, c.logged = 0, time.Now()
+	}
+	return updates
+}
+
+// noteLease logs a change of the consumer of the stream.
+func (c *consumer) noteLease(holds bool) {
+	if holds != c.holds {
+		c.holds = holds
+		if holds {
+			c.cfg.Log.Info("this process consumes the stream", "stream", c.stream)
+		} else {
+			c.cfg.Log.Info("another process consumes the stream", "stream", c.stream)
+		}
+	}
+}
+
+// note logs the first failure in a row, and the first success after it.
+func (c *consumer) note(err error) {
+	switch {
+	case err != nil && !c.failing:
+		c.failing = true
+		c.cfg.Log.Warn("the consumer cannot apply entries; it tries again", "stream", c.stream, "error", err)
+	case err == nil && c.failing:
+		c.failing = false
+		c.cfg.Log.Info("the consumer applies entries again", "stream", c.stream)
+	}
+}
+
+// isPassing reports whether the same call may succeed later: it says nothing about the entry.
+func isPassing(err error) bool {
+	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+// Package ingest applies updates and events that producers append to Redis Streams.
+//
+// # Words
+//
+// A producer appends an entry to a stream by XADD. A consumer applies the entries of one stream. A dead
+// letter is an entry that the consumer did not apply, with the problem. It stands in a stream of its
+// own, the dead letters of the stream.
+//
+// # Flow
+//
+//	consumer.batch     consumer.go  one turn: take, read, apply, conclude
+//	  take.lua         scripts.go   renews the lease; returns entries that were delivered before, or new ones
+//	  consumer.read    read.go      decodes the entries
+//	  consumer.apply   apply.go     calls Store.Apply for each board, or Store.ApplyEvents
+//	  conclude.lua     scripts.go   acknowledges the entries and deletes them, or makes them dead letters
+//
+// A batch that fails leaves its entries pending. The next batch takes them again, in order, before any
+// new entry. So a retry and the start after a crash are the same code.
+//
+// # Exactly once
+//
+// The request id of an entry is the name of its stream and its own id, unless the producer gives one. The
+// store counts a request id once, for ten minutes at least. So an entry may be applied again within that
+// time. The consumer acknowledges an entry after the store has answered.
+//
+// Redis stores the time of the last delivery with each pending entry. XREADGROUP, XCLAIM and XAUTOCLAIM
+// set it, so a consumer that claims an entry loses the time of the first delivery. This package therefore
+// delivers each entry once. XREADGROUP in take.lua delivers new entries, under one consumer name for all
+// processes. Afterwards XPENDING lists the pending entries of the group, and XRANGE reads them. Neither
+// changes the time, so it stays that of the first delivery. (XCLAIM with TIME would keep the time as well,
+// and needs a further command for each entry.) Redis writes the time into its append-only file.
+//
+// An entry that is pending for more than nine minutes is not applied again: the store may have forgotten
+// its request id. The entry becomes a dead letter with the code outcome_unknown. Redis's clock decides
+// both, the nine minutes and the ten.
+//
+// conclude.lua writes a dead letter, acknowledges its entry and deletes it in one call, and only while the
+// entry is pending. So a crash neither loses nor doubles a dead letter.
+//
+// # One consumer a stream
+//
+// The lease of a stream is a key with the token of its consumer. take.lua acquires or renews it, and
+// conclude.lua changes nothing without it. A consumer that was paused beyond its lease
+// can take and acknowledge nothing.
+//
+// A paused consumer may be about to apply its last batch. The deadline of the batch ends five seconds
+// before the lease. The monotonic clock, which runs on during a pause, then ends the call. If the pause falls
+// after that check, the scripts of the store refuse the call: each of them is valid for three seconds by
+// Redis's clock. So the calls of two consumers do not overlap, and order holds. One gap is left. If the
+// clock of Redis is set back meanwhile, a late call may still pass. Then the order of two updates
+// may change. They count once all the same, because their ids are known.
+//
+// # Order
+//
+// The updates of a board are applied in the order of their entries, as are the occurrences of an event. After
+// a failure the consumer begins nothing that comes later in the batch and may concern the same board.
+// Two streams of one process may update the same board. Then the store may split the updates of a
+// batch into two calls. If only the first call fails, a later update may count before an earlier one.
+//
+// # Keys
+//
+// The dead letters and the lease of rc:ingest are rc:{rc:ingest}:dead and rc:{rc:ingest}:lease. Their hash
+// tag is the whole name of the stream. So a cluster has all three keys on one node, and a script may use
+// them together. They begin with the prefix as all other keys do, so the Redis user needs no further
+// pattern. The name of a stream has no braces: its own hash tag would differ from that of its dead letters.
+package ingest

@@ -1,0 +1,61 @@
+-- Takes the next entries of a stream for the consumer that holds the lease: the entries that were
+-- delivered before and not acknowledged, or else new ones. Acquires a free lease, or renews it.
+--
+-- KEYS  1 stream       of the producers
+--       2 stream       of the dead letters
+--       3 string       lease: the token of its holder
+-- ARGV  1 token        of the caller
+--       2 duration     of the lease, ms
+--       3 group        of the consumers; the script creates it where it is missing
+--       4 count        of the entries, at most
+-- Result {state, now, length, oldest, dead, id, age, {field, value, ...}, id, age, ...}
+--         state        'busy': another consumer holds the lease; 'ok'
+--         now          Redis's clock, ms since 1970
+--         length       of the stream, before the call
+--         oldest       id of the first entry of the stream, or ''
+--         dead         length of the stream of dead letters
+--         age          time since the first delivery of the entry, ms; 0 for a new one
+--         {}           an entry that was deleted from the stream
+-- Cost   O(count)
+
+local stream, dead, lease = KEYS[1], KEYS[2], KEYS[3]
+local token, duration, group, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local consumer = 'rankcast' -- one name for all, so no entry is delivered a second time
+
+local time = redis.call('TIME')
+local now = string.format('%d%03d', tonumber(time[1]), math.floor(tonumber(time[2]) / 1000))
+local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+local result = {'busy', now, redis.call('XLEN', stream), first and first[1] or '', redis.call('XLEN', dead)}
+
+local holder = redis.call('GET', lease)
+if holder and holder ~= token then return result end
+if holder then
+  redis.call('PEXPIRE', lease, duration) -- in place of SET, which a Redis without free memory refuses
+else
+  redis.call('SET', lease, token, 'PX', duration)
+end
+result[1] = 'ok'
+
+local pending = redis.pcall('XPENDING', stream, group, '-', '+', count)
+if pending.err then
+  if not pending.err:find('NOGROUP', 1, true) then return pending end
+  redis.call('XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM')
+  pending = {}
+end
+
+local function add(id, age, fields)
+  local n = #result
+  result[n + 1], result[n + 2], result[n + 3] = id, age, fields
+end
+
+if #pending > 0 then
+  for _, entry in ipairs(pending) do
+    local id, age = entry[1], entry[3]
+    local found = redis.call('XRANGE', stream, id, id)[1]
+    add(id, age, found and found[2] or {})
+  end
+  return result
+end
+local read = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
+for _, entry in ipairs(read and read[1] and read[1][2] or {}) do add(entry[1], 0, entry[2]) end
+return result

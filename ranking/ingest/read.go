@@ -1,0 +1,282 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// originField is the field of a replayed entry that names the entry that the producer wrote. No event has
+// a field of this name, because of its colon.
+const originField = "rankcast:entry"
+
+// eventField is the field that names the event of an entry.
+const eventField = "event"
+
+// updateFields are the fields of an entry with an update.
+var updateFields = []string{"board", "member", "score", "id", "op", "if", "data", "at"}
+
+// Codes of dead letters beside those of Config.Explain. The updates of such an entry may have counted.
+const (
+	codeUnknown = "outcome_unknown" // first delivered over nine minutes ago, and never acknowledged
+	codePartly  = "partly_refused"  // an event that counts on some of its boards
+	codeDeleted = "entry_deleted"   // deleted from the stream after its delivery
+	// codeMismatch is also of an entry that has counted before its board got a window, which changes its time.
+	codeMismatch = "idempotency_mismatch" // its id was used for another update
+)
+
+// message is an entry and what becomes of it.
+type message struct {
+	entry
+	origin string // id of the entry that the producer wrote
+
+	board  string // of an update
+	update definition.Update
+	event  string // of an event; "" for an update
+	call   ranking.EventCall
+
+	updates int     // that the message makes
+	result  string  // "" until it is known
+	problem Problem // of a dead letter
+}
+
+// refuse makes the message a dead letter with a problem.
+func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
+
+// explain describes the error of a refused entry.
+func (c *consumer) explain(err error) Problem {
+	p := c.cfg.Explain(err)
+	if errors.Is(err, ranking.ErrIDMismatch) {
+		p.Code = codeMismatch
+	}
+	return p
+}
+
+// read decodes the entries. It refuses those that are wrong in themselves, and those that are too old. An
+// error means that the definitions cannot be read.
+func (c *consumer) read(ctx context.Context, all []*message) error {
+	d := decoder{stream: c.stream, store: c.store, windowed: make(map[string]bool), events: make(map[string]*knownEvent)}
+	for _, m := range all {
+		err := d.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
+		if m.age > unknownAfter {
+			m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Detail: fmt.Sprintf("was delivered %v ago and never acknowledged; it may have counted", m.age.Round(time.Second))}
+			continue
+		}
+		switch {
+		case len(m.fields) == 0:
+			m.result, m.problem = resultUnknown, Problem{Code: codeDeleted, Detail: "was deleted from the stream before it was acknowledged; it may have counted"}
+		case err != nil && isPassing(err):
+			return err
+		case err != nil:
+			m.refuse(c.explain(err))
+		}
+	}
+	return nil
+}
+
+// decoder decodes the entries of one batch.
+type decoder struct {
+	stream   string
+	store    Store
+	windowed map[string]bool // by board
+	events   map[string]*knownEvent
+}
+
+// knownEvent is what decoding needs of an event.
+type knownEvent struct {
+	definition.Event
+	types    map[string]definition.FieldType
+	windowed *bool // a board of the event has a window; nil: not known yet
+}
+
+// decode decodes an entry. A FieldError names the field that is wrong.
+func (d *decoder) decode(ctx context.Context, m *message) error {
+	fields := make(fields, len(m.fields)/2)
+	for pair := range slices.Chunk(m.fields, 2) {
+		name, value := pair[0], pair[1]
+		if _, twice := fields[name]; twice {
+			return definition.Invalid(definition.FieldPath("", name), "occurs twice in the entry")
+		}
+		fields[name] = value
+	}
+	if origin, there := fields[originField]; there {
+		if _, ok := timeOf(origin); !ok || len(origin) > len("18446744073709551615-18446744073709551615") {
+			return definition.Invalid(originField, "is not the id of an entry")
+		}
+		m.origin = origin
+		delete(fields, originField)
+	}
+	id, err := fields.optional("id")
+	if err != nil {
+		return err
+	}
+	id = cmp.Or(id, d.stream+" "+m.origin)
+	if event, there := fields[eventField]; there {
+		delete(fields, eventField)
+		delete(fields, "id")
+		m.event = event
+		return d.decodeEvent(ctx, m, id, fields)
+	}
+	return d.decodeUpdate(ctx, m, id, fields)
+}
+
+// decodeUpdate decodes an update.
+func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fields) (err error) {
+	for name := range f {
+		if !slices.Contains(updateFields, name) {
+			return definition.Invalid(definition.FieldPath("", name), "is not a field of an update; want "+strings.Join(updateFields, ", ")+"; or event and the fields of the event")
+		}
+	}
+	for _, name := range updateFields[:3] {
+		if _, there := f[name]; !there {
+			return definition.Invalid(name, "is missing")
+		}
+	}
+	m.board, m.updates = f["board"], 1
+	u := &m.update
+	u.Member, u.ID = f["member"], id
+	if u.Score, err = definition.ParseScore("score", f["score"]); err != nil {
+		return err
+	}
+	op, err := f.optional("op")
+	if err != nil {
+		return err
+	}
+	condition, err := f.optional("if")
+	if err != nil {
+		return err
+	}
+	u.Op, u.If = definition.Mode(op), definition.Condition(condition)
+	if data, there := f["data"]; there {
+		if u.Data, err = definition.CompactData(jsontext.Value(data)); err != nil {
+			return err
+		}
+	}
+	if at, there := f["at"]; there {
+		if u.At, err = definition.ParseAt(timeValue(at)); err != nil {
+			return err
+		}
+		return nil
+	}
+	windowed, err := d.isWindowed(ctx, m.board)
+	if windowed {
+		u.At, _ = timeOf(m.origin)
+	}
+	return err
+}
+
+// isWindowed reports whether a board has a window. It reports false for a name that Apply refuses.
+func (d *decoder) isWindowed(ctx context.Context, board string) (bool, error) {
+	if known, there := d.windowed[board]; there {
+		return known, nil
+	}
+	b, err := d.store.Board(ctx, board)
+	switch {
+	case err != nil && isPassing(err):
+		return false, err
+	case err == nil && b.Definition.Name == "": // this process has never reached Redis
+		return false, fmt.Errorf("%w: the definitions are not known", ranking.ErrUnavailable)
+	}
+	d.windowed[board] = err == nil && b.Definition.IsWindowed()
+	return d.windowed[board], nil
+}
+
+// decodeEvent decodes an event.
+func (d *decoder) decodeEvent(ctx context.Context, m *message, id string, f fields) error {
+	e := d.events[m.event]
+	if e == nil {
+		found, err := d.store.Event(ctx, m.event)
+		if err != nil {
+			return err
+		}
+		e = &knownEvent{Event: found, types: make(map[string]definition.FieldType)}
+		for _, field := range found.Fields() {
+			e.types[field.Name] = field.Type
+		}
+		d.events[m.event] = e
+	}
+	m.updates = len(e.Updates)
+	m.call = ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value, len(f)+1)}
+	_, ownTime := e.types[definition.AtField]
+	for name, value := range f {
+		switch {
+		case e.types[name] == definition.IntegerField:
+			if _, err := definition.ParseScore(name, value); err != nil {
+				return err
+			}
+			m.call.Fields[name] = jsontext.Value(value)
+		case name == definition.AtField && !ownTime:
+			m.call.Fields[name] = timeValue(value)
+		default:
+			text, err := jsontext.AppendQuote(nil, value)
+			if err != nil {
+				return definition.Invalid(definition.FieldPath("", name), "is not valid UTF-8")
+			}
+			m.call.Fields[name] = text
+		}
+	}
+	if _, given := f[definition.AtField]; given || ownTime {
+		return nil
+	}
+	windowed, err := d.updatesWindow(ctx, e, m.call.Fields)
+	if windowed {
+		at, _ := timeOf(m.origin)
+		m.call.Fields[definition.AtField] = jsontext.Value(fmt.Sprint(at.UnixMilli()))
+	}
+	return err
+}
+
+// updatesWindow reports whether an event updates a board with a window. The boards of an event have the same
+// definitions, whatever its fields are.
+func (d *decoder) updatesWindow(ctx context.Context, e *knownEvent, fields map[string]jsontext.Value) (bool, error) {
+	if e.windowed != nil {
+		return *e.windowed, nil
+	}
+	updates, err := e.Expand(fields)
+	if err != nil {
+		return false, err
+	}
+	any := false
+	for _, u := range updates {
+		windowed, err := d.isWindowed(ctx, u.Board)
+		if err != nil {
+			return false, err
+		}
+		any = any || windowed
+	}
+	e.windowed = &any
+	return any, nil
+}
+
+// fields are the fields of an entry.
+type fields map[string]string
+
+// optional returns the value of a field, or "" without the field. An empty value is an error.
+func (f fields) optional(name string) (string, error) {
+	value, there := f[name]
+	if there && value == "" {
+		return "", definition.Invalid(name, "is empty")
+	}
+	return value, nil
+}
+
+// timeValue returns a time as JSON: a number is milliseconds since 1970.
+func timeValue(text string) jsontext.Value {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		return jsontext.Value(text)
+	}
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return jsontext.Value(`""`) // no time either
+	}
+	return quoted
+}

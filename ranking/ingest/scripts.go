@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+// files holds the scripts. They are not in ranking/lua, because a node needs none of their commands.
+//
+//go:embed lua/*.lua
+var files embed.FS
+
+var (
+	takeScript     = load("take")
+	concludeScript = load("conclude")
+	releaseScript  = load("release")
+	replayScript   = load("replay")
+)
+
+// load returns the script of a verb.
+func load(verb string) script.Script {
+	src, err := files.ReadFile("lua/" + verb + ".lua")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	return script.New("ingest_"+verb, src)
+}
+
+// callTimeout bounds one call of a script.
+const callTimeout = 2 * time.Second
+
+// entry is an entry of a stream that was delivered to this consumer or to an earlier one.
+type entry struct {
+	id     string
+	age    time.Duration // since the first delivery
+	fields []string      // names and values in turn; empty: the entry was deleted from the stream
+}
+
+// taken is the result of take.lua.
+type taken struct {
+	busy    bool // another consumer holds the lease
+	now     time.Time
+	length  int64  // of the stream
+	oldest  string // id of the first entry of the stream; "" for none
+	dead    int64  // length of the stream of dead letters
+	entries []entry
+}
+
+// take calls take.lua.
+func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), c.cfg.Group, count})
+	if err != nil {
+		return t, err
+	}
+	switch state := r.Text(); state {
+	case "ok":
+	case "busy":
+		t.busy = true
+	default:
+		r.Fail(fmt.Sprintf("has the unknown state %q", definition.Clip(state)))
+	}
+	t.now, t.length, t.oldest, t.dead = time.UnixMilli(r.Number()).UTC(), r.Number(), r.Text(), r.Number()
+	for len(r.Rest) > 0 && r.Err == nil {
+		e := entry{id: r.Text(), age: time.Duration(r.Number()) * time.Millisecond}
+		fields := r.List()
+		for len(fields.Rest) > 0 && fields.Err == nil {
+			e.fields = append(e.fields, fields.Text())
+		}
+		if fields.Err != nil || len(e.fields)%2 != 0 {
+			r.Fail("has an entry of another form")
+		}
+		t.entries = append(t.entries, e)
+	}
+	return t, r.Err
+}
+
+// conclude calls conclude.lua for the messages that have a result. held is false where another consumer
+// holds the lease.
+func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) (held bool, err error) {
+	args := []any{c.token, c.cfg.Lease.Milliseconds(), c.cfg.Group, now.Format(definition.TimeForm), 0}
+	var letters []any
+	applied := 0
+	for _, m := range all {
+		switch {
+		case m.result == "":
+		case m.result == resultApplied || m.result == resultDuplicate:
+			args = append(args, m.id)
+			applied++
+		default:
+			letters = append(letters, m.id, m.origin, m.problem.Code, m.problem.Field, m.problem.Detail)
+		}
+	}
+	if applied == 0 && len(letters) == 0 {
+		return true, nil
+	}
+	args[4] = applied
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), append(args, letters...))
+	if err != nil {
+		return false, err
+	}
+	state := r.Text()
+	return state == "ok", r.Err
+}
+
+// release calls release.lua.
+func (c *consumer) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := releaseScript.Run(ctx, c.rdb, c.keyNames()[2:], []any{c.token})
+	return err
+}
+
+// keyNames returns the KEYS of take.lua and conclude.lua.
+func (c *consumer) keyNames() []string {
+	return []string{c.stream, c.keys.DeadLetters(c.stream), c.keys.IngestLease(c.stream)}
+}

@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// delivered sets the time of the delivery of an entry back.
+func (b *bench) delivered(id string, ago time.Duration) {
+	b.t.Helper()
+	now, err := b.rdb.Time(b.t.Context()).Result()
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.rdb.Do(b.t.Context(), "XCLAIM", stream, "rankcast", "rankcast", 0, id, "TIME", now.Add(-ago).UnixMilli(), "JUSTID").Err())
+}
+
+// An entry that was delivered over nine minutes ago is not applied again. A younger one is, and one that
+// was never delivered, however old.
+func TestOldEntries(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t) // miniredis does not take TIME
+	b := newBench(t, redis.URL())
+	b.addAs("1763900000123-0", "board", "stars", "member", "never", "score", "1")
+	old := b.add("board", "stars", "member", "old", "score", "1")
+	young := b.add("board", "stars", "member", "young", "score", "1")
+	b.fake.before = once()
+	in := b.ingest()
+	c := in.consumer(stream)
+	_, err := c.batch(t.Context())
+	require.Error(t, err)
+	b.delivered(old, unknownAfter+time.Second)
+	b.delivered(young, unknownAfter-time.Minute)
+	b.drain(c)
+	require.Zero(t, b.score("stars", "old"))
+	require.EqualValues(t, 1, b.score("stars", "young"))
+	require.EqualValues(t, 1, b.score("stars", "never"))
+	letters, fields := b.letters()
+	require.Equal(t, []letter{{stream, old, codeUnknown, ""}}, letters)
+	require.Equal(t, []string{"board", "stars", "member", "old", "score", "1"}, fields[0])
+	require.Equal(t, 1, counted(t, in, resultUnknown))
+}
+
+// A retry does not move the time of the first delivery: neither by the same consumer, nor by another one,
+// nor after a crash of Redis.
+func TestRetriesKeepTheTimeOfDelivery(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t, "--appendfsync", "always")
+	b := newBench(t, redis.URL())
+	id := b.add("board", "stars", "member", "m", "score", "1")
+	c := b.ingest().consumer(stream)
+	b.fake.before = once()
+	_, err := c.batch(t.Context())
+	require.Error(t, err)
+	b.delivered(id, time.Minute)
+	for _, next := range []func(){
+		func() {},
+		func() {
+			b.dropLease()
+			c = b.ingest().consumer(stream)
+		},
+		func() {
+			redis.Kill()
+			redis.Start()
+		},
+	} {
+		next()
+		redistest.Eventually(t, "the entry", func() error {
+			taken, err := c.take(t.Context(), maxEntries)
+			if err == nil {
+				require.Len(t, taken.entries, 1)
+				require.GreaterOrEqual(t, taken.entries[0].age, time.Minute)
+			}
+			return err
+		})
+	}
+}
+
+// An entry that somebody deletes before it is acknowledged leaves a dead letter without fields.
+func TestDeletedEntries(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		id := b.add("board", "stars", "member", "m", "score", "1")
+		b.fake.before = once()
+		c := b.ingest().consumer(stream)
+		_, err := c.batch(t.Context())
+		require.Error(t, err)
+		require.NoError(t, b.rdb.XDel(t.Context(), stream, id).Err())
+		_, err = c.batch(t.Context())
+		require.NoError(t, err)
+		letters, fields := b.letters()
+		require.Equal(t, []letter{{stream, id, codeDeleted, ""}}, letters)
+		require.Empty(t, fields[0])
+		moved, left, err := b.ingest().Replay(t.Context(), All)
+		require.NoError(t, err)
+		require.Equal(t, []int{0, 1}, []int{moved, left})
+	})
+}
