@@ -49,7 +49,10 @@ func BenchmarkLargeBoard(b *testing.B) {
 	}{
 		{"top10", func(board string) error { _, err := s.Page(ctx, board, 1, 10); return err }},
 		{"middle10", func(board string) error { _, err := s.Page(ctx, board, int64(sizes[board]/2), 10); return err }},
-		{"rank", func(board string) error { _, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board)}}); return err }},
+		{"rank", func(board string) error {
+			_, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board)}})
+			return err
+		}},
 		{"follower", func(board string) error {
 			_, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board), Around: 5}})
 			return err

@@ -173,6 +173,13 @@ func routeError(c echo.Context, router *echo.HTTPError) error {
 	return router
 }
 
+// Explain describes an error of the store as the API does: by its code, the field that is wrong or "", and a message. It
+// is for a process that applies updates without a Server.
+func Explain(err error) (code, field, message string) {
+	p := problem.Of(err)
+	return p.Code, p.Field, p.Message
+}
+
 type refusalJSON struct {
 	Error errorJSON `json:"error"`
 }

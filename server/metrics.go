@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"rankcast/server/access"
+	"rankcast/server/internal/host"
 )
 
 // metricsPath is of the metrics, which Prometheus reads.
@@ -74,8 +76,18 @@ func (l *limitedCounter) Collect(to chan<- prometheus.Metric) {
 // asks for no key, and applies no limits. On a loopback address it answers only requests that Config.Hosts allows,
 // as the Server does.
 func (s *Server) Admin(listener net.Addr) http.Handler {
+	return adminHandler(listener, s.cfg.Metrics, s.hosts)
+}
+
+// Admin is Server.Admin for a process that runs no Server. On a loopback address the handler answers only requests for
+// localhost and IP addresses.
+func Admin(listener net.Addr, metrics *prometheus.Registry, log *slog.Logger) http.Handler {
+	return adminHandler(listener, metrics, host.New(nil, log))
+}
+
+func adminHandler(listener net.Addr, metrics *prometheus.Registry, hosts *host.List) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+metricsPath, metricsHandler(s.cfg.Metrics))
+	mux.Handle("GET "+metricsPath, metricsHandler(metrics))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // not pprof.Cmdline: the command line may hold a password of Redis
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
@@ -84,9 +96,9 @@ func (s *Server) Admin(listener net.Addr) http.Handler {
 		return mux
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.hosts.Allows(r.Host) {
-			s.hosts.LogRefusal(r.Host)
-			http.Error(w, "Host: "+s.hosts.Refusal(r.Host), http.StatusMisdirectedRequest)
+		if !hosts.Allows(r.Host) {
+			hosts.LogRefusal(r.Host)
+			http.Error(w, "Host: "+hosts.Refusal(r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -31,6 +31,7 @@ var version string
 
 type commands struct {
 	Serve   serve             `cmd:"" help:"Run a server."`
+	Ingest  ingestCommand     `cmd:"" help:"Apply updates and events from Redis Streams."`
 	Watch   watch.Command     `cmd:"" help:"Show a board, live."`
 	Replay  replay.Command    `cmd:"" help:"Send a recording to a server."`
 	Bench   bench.Command     `cmd:"" help:"Measure a server: rates, latencies, and what they cost."`
@@ -61,6 +62,8 @@ Examples:
       Keep the scores in a folder, by a Redis that the node runs
   rankcast doctor --redis redis://127.0.0.1:6379
       Check a Redis and this machine
+  rankcast ingest --redis redis://127.0.0.1:6379
+      Apply what producers append by XADD to a stream of that Redis
   rankcast put points '{kind: player}'
       Define a board on a running server
   rankcast send points ana 40

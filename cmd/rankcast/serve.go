@@ -177,15 +177,8 @@ func (s *serve) Run(signal context.Context) error {
 		}
 		return err
 	})
-	if err != nil && s.Log.Format == jsonFormat {
-		log.Error("the node has ended", "error", err)
-		return errLogged
-	}
-	return err
+	return s.Log.end(log, err)
 }
-
-// errLogged is the error of a command that has logged the reason of its end.
-var errLogged = errors.New("the log has the reason")
 
 // run serves until ctx ends; stop ends it. From the end of signal on, the node is not ready. run
 // starts the roles from the store outwards and stops them in reverse order: clients, hub, webhook,
@@ -248,7 +241,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
-	admin, stopAdmin, err := s.Admin.start(web, log)
+	admin, stopAdmin, err := s.Admin.start(web.Admin, log)
 	if err != nil {
 		return err
 	}

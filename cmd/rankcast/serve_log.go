@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 )
@@ -25,4 +26,17 @@ func (s *serveLog) logger(out io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
 	return slog.New(slog.NewTextHandler(out, options))
+}
+
+// errLogged is the error of a command that has logged the reason of its end.
+var errLogged = errors.New("the log has the reason")
+
+// end returns the error with which a command ends. A log in JSON gets the error as a line, as no other text must stand
+// between its lines.
+func (s *serveLog) end(log *slog.Logger, err error) error {
+	if err == nil || s.Format != jsonFormat {
+		return err
+	}
+	log.Error("the process has ended", "error", err)
+	return errLogged
 }

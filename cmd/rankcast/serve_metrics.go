@@ -13,8 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-
-	"rankcast/server"
 )
 
 // newRegistry returns a registry with the metrics of the process.
@@ -43,9 +41,9 @@ func (s *serveAdmin) Validate() error {
 // its caller asks for, so the answer has no bound.
 const adminHeaderTimeout = 10 * time.Second
 
-// start serves the address of --admin-addr, and returns the address; nil without the flag. stop ends that, with the
-// requests under way, and waits.
-func (s *serveAdmin) start(web *server.Server, log *slog.Logger) (at net.Addr, stop func(), err error) {
+// start serves the address of --admin-addr by a handler for that address. It returns the address; nil without the flag.
+// stop ends that, with the requests under way, and waits.
+func (s *serveAdmin) start(handler func(net.Addr) http.Handler, log *slog.Logger) (at net.Addr, stop func(), err error) {
 	if s.Addr == "" {
 		return nil, func() {}, nil
 	}
@@ -55,7 +53,7 @@ func (s *serveAdmin) start(web *server.Server, log *slog.Logger) (at net.Addr, s
 	}
 	requests, endRequests := context.WithCancel(context.Background())
 	admin := &http.Server{
-		Handler: web.Admin(l.Addr()), ReadHeaderTimeout: adminHeaderTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: handler(l.Addr()), ReadHeaderTimeout: adminHeaderTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var serving sync.WaitGroup

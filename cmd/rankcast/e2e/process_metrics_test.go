@@ -100,7 +100,7 @@ func TestLogFormats(t *testing.T) {
 	defer taken.Close()
 	for format, want := range map[string]string{
 		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n$`,
-		"json": `"level":"ERROR","msg":"the node has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use"}\n$`,
+		"json": `"level":"ERROR","msg":"the process has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use"}\n$`,
 	} {
 		failed, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-format", format, "--admin-addr", taken.Addr().String()).CombinedOutput()
 		require.Error(t, err)

@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+var ingestingAt = regexp.MustCompile(`msg=ingesting .*admin=(\S+)`)
+
+// launchIngest starts rankcast ingest and waits until it consumes. The process ends with the test.
+func launchIngest(t testing.TB, args ...string) *process {
+	p := &process{t: t, cmd: exec.Command(binary, append([]string{"ingest", "--admin-addr", "127.0.0.1:0"}, args...)...)}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr, err := p.cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(p.kill)
+	ingesting := make(chan string, 1)
+	p.wg.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			p.mu.Lock()
+			fmt.Fprintln(&p.log, lines.Text())
+			p.mu.Unlock()
+			if at := ingestingAt.FindStringSubmatch(lines.Text()); at != nil {
+				ingesting <- at[1]
+			}
+		}
+		close(ingesting)
+	})
+	addr, ok := <-ingesting
+	if !ok {
+		t.Fatalf("rankcast ingest did not start:\n%s", p.output())
+	}
+	p.addr = addr
+	return p
+}
+
+// ingestGift is the event of the tests of rankcast ingest.
+var ingestGift = definition.Event{Name: "gift", Updates: []definition.Target{
+	{Board: "total", Member: "{star}", Score: "{flowers}"}, {Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
+}}
+
+// newIngestStore opens the store of a Redis and defines the boards of the tests of rankcast ingest.
+func newIngestStore(t *testing.T, url string) *ranking.Store {
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
+	t.Cleanup(store.Close)
+	require.NoError(t, store.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Name: "stars"}, {Name: "total"}, {Name: "fans:{star}"}}, Events: []definition.Event{ingestGift},
+	}))
+	return store
+}
+
+// Consumers and Redis are killed in the middle of many entries, and other processes go on. Each entry counts once.
+func TestIngestSurvivesKills(t *testing.T) {
+	t.Parallel()
+	const entries, rounds, member, lease = 6000, 3, "s17", "rc:{rc:ingest}:lease"
+	r := redistest.Start(t, "--appendfsync", "always")
+	store := newIngestStore(t, r.URL())
+	var stars, flowers int64
+	pipe := r.Admin().Pipeline()
+	for i := range entries {
+		score := int64(i%7 + 1)
+		values := []string{"board", "stars", "member", member, "score", fmt.Sprint(score)}
+		if i/50%2 == 1 { // in stretches, as producers of one kind send them
+			values = []string{"event", "gift", "star", member, "user", "u4", "flowers", fmt.Sprint(score)}
+			flowers += score
+		} else {
+			stars += score
+		}
+		pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: values})
+	}
+	_, err := pipe.Exec(t.Context())
+	require.NoError(t, err)
+	left := func() int64 {
+		n, err := r.Admin().XLen(t.Context(), "rc:ingest").Result()
+		if err != nil {
+			return entries // Redis starts
+		}
+		return n
+	}
+	// below waits until fewer entries are left.
+	below := func(n int64) {
+		t.Helper()
+		redistest.Eventually(t, "entries to be applied", func() error {
+			if now := left(); now >= n {
+				return fmt.Errorf("%d are left", now)
+			}
+			return nil
+		})
+	}
+	works, waits := launchIngest(t, "--redis", r.URL(), "--rate", "0"), launchIngest(t, "--redis", r.URL(), "--rate", "0")
+	for round := range rounds {
+		below(int64(entries - entries/(rounds+1)*(round+1) + entries/8))
+		works.kill()
+		waits.kill()
+		r.Kill()
+		r.Start()
+		works, waits = launchIngest(t, "--redis", r.URL(), "--rate", "0"), launchIngest(t, "--redis", r.URL(), "--rate", "0")
+		// The lease of the dead consumer ends, as after 20 s.
+		require.NoError(t, r.Admin().Del(t.Context(), lease).Err())
+	}
+	below(1)
+	require.Equal(t, stars, scoreOf(t, store, "stars", member))
+	require.Equal(t, flowers, scoreOf(t, store, "total", member))
+	require.Equal(t, flowers, scoreOf(t, store, "fans:"+member, "u4"))
+	dead, err := r.Admin().XLen(t.Context(), "rc:{rc:ingest}:dead").Result()
+	require.NoError(t, err)
+	require.Zero(t, dead)
+
+	// Of a process that stops, the lease goes too, so another one need not wait.
+	for _, p := range []*process{works, waits} {
+		p.terminate()
+		require.Zero(t, p.ended(), p.output())
+		require.Contains(t, p.output(), "msg=stopped")
+	}
+	require.Zero(t, r.Admin().Exists(t.Context(), lease).Val())
+}
+
+func scoreOf(t *testing.T, store *ranking.Store, board, member string) int64 {
+	t.Helper()
+	n, err := store.Around(context.WithoutCancel(t.Context()), board, member, 0)
+	require.NoError(t, err)
+	return n.Entry.Score
+}
+
+// A consumer that is killed while Redis has no answer for it leaves its entries to another process.
+func TestIngestIsTakenOver(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	store := newIngestStore(t, r.URL())
+	first := launchIngest(t, "--redis", r.URL())
+	redistest.Eventually(t, "the lease", func() error { return r.Admin().Get(t.Context(), "rc:{rc:ingest}:lease").Err() })
+	ttl, err := r.Admin().PTTL(t.Context(), "rc:{rc:ingest}:lease").Result()
+	require.NoError(t, err)
+	require.Less(t, ttl.Seconds(), 29.0, "another process looks at the lease once a second, so it takes over within 30 s")
+	second := launchIngest(t, "--redis", r.URL())
+	require.NoError(t, first.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, r.Admin().XAdd(t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: []string{"board", "stars", "member", "m", "score", "3"}}).Err())
+	require.NoError(t, r.Admin().Del(t.Context(), "rc:{rc:ingest}:lease").Err())
+	redistest.Eventually(t, "the entry to be applied", func() error {
+		if n := r.Admin().XLen(t.Context(), "rc:ingest").Val(); n > 0 {
+			return fmt.Errorf("%d are left", n)
+		}
+		return nil
+	})
+	require.NoError(t, first.cmd.Process.Signal(syscall.SIGCONT))
+	redistest.Eventually(t, "the first process to notice", func() error {
+		if !strings.Contains(first.output(), "another process consumes the stream") {
+			return errors.New(first.output())
+		}
+		return nil
+	})
+	require.EqualValues(t, 3, scoreOf(t, store, "stars", "m"))
+	metrics := servertest.Request(t, "GET", "http://"+second.addr+"/metrics", "").Body
+	require.Contains(t, metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`)
+	require.Contains(t, metrics, `rankcast_updates_total{result="applied"} 1`)
+}
+
+// Dead letters have the codes of the API. The command moves them back and ends.
+func TestIngestReplaysDeadLetters(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	store := newIngestStore(t, r.URL())
+	launchIngest(t, "--redis", r.URL(), "--stream", "a,b")
+	for _, stream := range []string{"a", "b"} {
+		require.NoError(t, r.Admin().XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: []string{"board", "late", "member", "m", "score", "3"}}).Err())
+	}
+	var letters []redis.XMessage
+	redistest.Eventually(t, "the dead letters", func() error {
+		letters = append(r.Admin().XRange(t.Context(), "rc:{a}:dead", "-", "+").Val(), r.Admin().XRange(t.Context(), "rc:{b}:dead", "-", "+").Val()...)
+		if len(letters) < 2 {
+			return fmt.Errorf("%v", letters)
+		}
+		return nil
+	})
+	require.Equal(t, "unknown_board", letters[0].Values["code"])
+	require.Equal(t, "board", letters[0].Values["field"])
+	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "late"}}}))
+	out := run(t, "", "ingest", "--redis", r.URL(), "--stream", "a,b", "--replay-dead")
+	require.Equal(t, ran{0, "2 dead letters moved, 0 left\n", ""}, out)
+	redistest.Eventually(t, "both to count", func() error {
+		if n, err := store.Around(t.Context(), "late", "m", 0); err != nil || n.Entry.Score != 6 {
+			return fmt.Errorf("%v %v", n, err)
+		}
+		return nil
+	})
+	for _, wrong := range [][]string{
+		{"ingest"}, {"ingest", "--redis", r.URL(), "--stream", "{a}"}, {"ingest", "--redis", r.URL(), "--rate", "1"}, {"ingest", "--redis", r.URL(), "--replay-unknown"},
+	} {
+		require.NotZero(t, run(t, "", wrong...).code, wrong)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"rankcast/ranking"
+	"rankcast/ranking/ingest"
+	"rankcast/server"
+)
+
+// ingestCommand is rankcast ingest: it applies the entries of streams in Redis, or moves their dead letters
+// back.
+type ingestCommand struct {
+	Redis  string   `required:"" env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey with the boards and the streams: redis://host:port, rediss://, unix:///path, redis-cluster://host:port."`
+	Prefix string   `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys in Redis, as of serve."`
+	Stream []string `env:"RANKCAST_STREAM" placeholder:"STREAM" help:"Streams to consume. Default PREFIX:ingest."`
+	Group  string   `default:"rankcast" env:"RANKCAST_GROUP" help:"Consumer group. A stream has one, because applied entries are deleted."`
+	Rate   int      `default:"10000" env:"RANKCAST_RATE" help:"Most updates of this process in a second, those of events included. 0 for no bound."`
+
+	ReplayDead    bool `help:"Move the refused dead letters back to their streams, and exit."`
+	ReplayUnknown bool `help:"With --replay-dead: move also those that may have counted, and may count a second time."`
+
+	Log   serveLog   `embed:""`
+	Admin serveAdmin `embed:""`
+}
+
+// Validate checks the flags.
+func (c *ingestCommand) Validate() error {
+	if err := ranking.CheckPrefix(c.Prefix); err != nil {
+		return fmt.Errorf("--prefix %w", err)
+	}
+	for _, stream := range c.Stream {
+		if err := ingest.CheckStream(stream); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+	}
+	if c.ReplayUnknown && !c.ReplayDead {
+		return errors.New("--replay-unknown needs --replay-dead")
+	}
+	if c.Group == "" {
+		return errors.New("--group must not be empty")
+	}
+	if c.Rate != 0 && c.Rate < ingest.MinRate {
+		return fmt.Errorf("--rate must be %d or more, or 0", ingest.MinRate)
+	}
+	return nil
+}
+
+// Run consumes the streams until the end of signal, and returns within stopTimeout after that.
+func (c *ingestCommand) Run(signal context.Context) error {
+	log := c.Log.logger(os.Stderr)
+	err := stopWithin(signal, stopTimeout, log, func() error { return c.run(signal, log) })
+	return c.Log.end(log, err)
+}
+
+func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
+	ranking.LogTo(log)
+	rdb, err := ranking.Open(c.Redis)
+	if err != nil {
+		return err
+	}
+	defer rdb.Close()
+	defer afterEnd(ctx, redisTimeout, func() { rdb.Close() })()
+	metrics := newRegistry()
+	store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix, Metrics: metrics})
+	defer store.Close()
+	in, err := ingest.New(rdb, store, ingest.Config{Prefix: c.Prefix, Streams: c.Stream, Group: c.Group, Rate: c.Rate, Explain: explain, Log: log, Metrics: metrics})
+	if err != nil {
+		return err
+	}
+	if c.ReplayDead {
+		which := ingest.Refused
+		if c.ReplayUnknown {
+			which = ingest.All
+		}
+		moved, left, err := in.Replay(ctx, which)
+		fmt.Printf("%d dead letters moved, %d left\n", moved, left)
+		return err
+	}
+	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil { // else RunRightsChecks logs the reason
+		log.Warn("Redis does not answer; this process applies entries when it does", "reason", redisReason(err))
+	}
+	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
+	defer stopRightsChecks()
+	about := []any{"streams", in.Streams(), "group", c.Group, "rate", c.Rate}
+	admin, stopAdmin, err := c.Admin.start(func(at net.Addr) http.Handler { return server.Admin(at, metrics, log) }, log)
+	if err != nil {
+		return err
+	}
+	defer stopAdmin()
+	if admin != nil {
+		about = append(about, "admin", admin)
+	}
+	log.Info("ingesting", append(about, "version", programVersion())...)
+	in.Run(ctx)
+	log.Info("stopped")
+	return nil
+}
+
+// explain describes the error of a refused entry as the API does.
+func explain(err error) ingest.Problem {
+	code, field, message := server.Explain(err)
+	return ingest.Problem{Code: code, Field: field, Detail: message}
+}
