@@ -117,6 +117,22 @@ func TestDocsNameEachCheckOfDoctor(t *testing.T) {
 	}
 }
 
+func TestDocsNameEachFlagOfIngest(t *testing.T) {
+	t.Parallel()
+	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
+	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ingest" })
+	require.GreaterOrEqual(t, command, 0)
+	flags := parser.Model.Children[command].Flags
+	require.Greater(t, len(flags), 8)
+	for _, flag := range flags {
+		says := slices.Clone(flag.Envs)
+		if flag.Default != "" {
+			says = append(says, "`"+flag.Default+"`")
+		}
+		requireRow(t, "web/docs/ingest.md", "--"+flag.Name, says...)
+	}
+}
+
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
 	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})

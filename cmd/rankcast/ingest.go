@@ -17,7 +17,7 @@ import (
 // ingestCommand is rankcast ingest: it applies the entries of streams in Redis, or moves their dead letters
 // back.
 type ingestCommand struct {
-	Redis  string   `required:"" env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey with the boards and the streams: redis://host:port, rediss://, unix:///path, redis-cluster://host:port."`
+	Redis  string   `required:"" env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey with the boards and the streams: redis://host:port, unix:///path, redis-sentinel://host:port,host2:port/master, redis-cluster://host:port; rediss:// and so on by TLS."`
 	Prefix string   `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys in Redis, as of serve."`
 	Stream []string `env:"RANKCAST_STREAM" placeholder:"STREAM" help:"Streams to consume. Default PREFIX:ingest."`
 	Group  string   `default:"rankcast" env:"RANKCAST_GROUP" help:"Consumer group. A stream has one, because applied entries are deleted."`

@@ -14,11 +14,12 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/feed"
+	"rankcast/ranking/ingest"
 	"rankcast/server"
 	"rankcast/server/webhook"
 )
 
-// metricsOf is the registry of a node that runs nothing, and its metrics with their labels: {"rankcast_clients":
+// metricsOf is the registry of a node and of rankcast ingest, which run nothing, and its metrics with their labels: {"rankcast_clients":
 // {"kind"}}.
 func metricsOf(t *testing.T) (*prometheus.Registry, map[string][]string) {
 	r := newRegistry()
@@ -29,6 +30,8 @@ func metricsOf(t *testing.T) (*prometheus.Registry, map[string][]string) {
 	frames := hub.New(store, feed.New(rdb, nil, feed.Config{}), hub.Config{Metrics: r})
 	server.New(store, frames, server.Config{Metrics: r})
 	_, err = webhook.New(store, webhook.Config{URL: "https://example.com", Secret: "long enough to be a secret of a webhook", Metrics: r})
+	require.NoError(t, err)
+	_, err = ingest.New(rdb, store, ingest.Config{Metrics: r})
 	require.NoError(t, err)
 	described := make(chan *prometheus.Desc)
 	go func() {

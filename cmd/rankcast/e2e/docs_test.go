@@ -77,7 +77,10 @@ func runPage(t *testing.T, blocks []block) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\n"), 0o644))
 	env, err := cleanEnvironment(home)
 	require.NoError(t, err)
-	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort))
+	queues, err := filepath.Abs("testdata/queues") // stand-ins of the packages for queues
+	require.NoError(t, err)
+	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort),
+		"PYTHONPATH="+queues, "PYTHONDONTWRITEBYTECODE=1")
 	if anyCommand(blocks, func(commands string) bool { return strings.Contains(commands, "127.0.0.1:"+redisPort) }) {
 		redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
 	}
