@@ -101,7 +101,7 @@ func (c *consumer) refuseAll(messages []*message, err error) error {
 		return err
 	}
 	for _, m := range messages {
-		m.refuse(c.explain(err))
+		c.refuseUnsent(m, err)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (p
 		case err != nil && isPassing(err):
 			passing = cmp.Or(passing, err)
 		case err != nil:
-			m.refuse(c.explain(err))
+			c.refuseUnsent(m, err)
 		default:
 			c.takeOutcomes(m, results[i])
 		}

@@ -88,7 +88,7 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 	defer cancel()
 	messages := make([]*message, len(t.entries))
 	for i, e := range t.entries {
-		messages[i] = &message{entry: e, origin: e.id}
+		messages[i] = &message{entry: e, origin: e.id, again: t.again}
 	}
 	err = c.read(bounded, messages)
 	if err == nil {

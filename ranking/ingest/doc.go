@@ -34,6 +34,9 @@
 // its request id. The entry becomes a dead letter with the code outcome_unknown. Redis's clock decides
 // both, the nine minutes and the ten.
 //
+// So does an entry that was delivered before and is refused without a look at its request id, as after the
+// deletion of its board: it may have counted earlier.
+//
 // conclude.lua writes a dead letter, acknowledges its entry and deletes it in one call, and only while the
 // entry is pending. So a crash neither loses nor doubles a dead letter.
 //

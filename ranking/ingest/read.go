@@ -38,6 +38,7 @@ const (
 type message struct {
 	entry
 	origin string // id of the entry that the producer wrote
+	again  bool   // the entry was delivered before
 
 	board  string // of an update
 	update definition.Update
@@ -51,6 +52,16 @@ type message struct {
 
 // refuse makes the message a dead letter with a problem.
 func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
+
+// refuseUnsent refuses a message whose request id the store has not looked up. If the entry was delivered before, it may
+// have counted then, under other definitions.
+func (c *consumer) refuseUnsent(m *message, err error) {
+	p := c.explain(err)
+	m.refuse(p)
+	if m.again {
+		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field, Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
+	}
+}
 
 // explain describes the error of a refused entry.
 func (c *consumer) explain(err error) Problem {
@@ -77,7 +88,7 @@ func (c *consumer) read(ctx context.Context, all []*message) error {
 		case err != nil && isPassing(err):
 			return err
 		case err != nil:
-			m.refuse(c.explain(err))
+			c.refuseUnsent(m, err)
 		}
 	}
 	return nil

@@ -44,6 +44,7 @@ type entry struct {
 // taken is the result of take.lua.
 type taken struct {
 	busy    bool // another consumer holds the lease
+	again   bool // the entries were delivered before
 	now     time.Time
 	length  int64  // of the stream
 	oldest  string // id of the first entry of the stream; "" for none
@@ -61,6 +62,8 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	}
 	switch state := r.Text(); state {
 	case "ok":
+	case "again":
+		t.again = true
 	case "busy":
 		t.busy = true
 	default:

@@ -78,6 +78,29 @@ func TestRetriesKeepTheTimeOfDelivery(t *testing.T) {
 	}
 }
 
+// An entry may have counted before its board was deleted, so a refusal of its retry says nothing about that.
+func TestRefusedRetries(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		update := b.add("board", "none", "member", "m", "score", "1")
+		event := b.add("event", "sad", "star", "s17", "n", "1", "colour", "red")
+		b.fake.before = once()
+		in := b.ingest()
+		c := in.consumer(stream)
+		_, err := c.batch(t.Context())
+		require.Error(t, err)
+		b.drain(c)
+		letters, _ := b.letters()
+		require.Len(t, letters, 2)
+		codes := map[string]string{letters[0].Entry: letters[0].Code, letters[1].Entry: letters[1].Code}
+		require.Equal(t, map[string]string{update: codeUnknown, event: "invalid_request"}, codes, "the event was refused at once")
+		moved, left, err := in.Replay(t.Context(), Refused)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 1}, []int{moved, left})
+	})
+}
+
 // An entry that somebody deletes before it is acknowledged leaves a dead letter without fields.
 func TestDeletedEntries(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,8 @@
 --       3 group        of the consumers; the script creates it where it is missing
 --       4 count        of the entries, at most
 -- Result {state, now, length, oldest, dead, id, age, {field, value, ...}, id, age, ...}
---         state        'busy': another consumer holds the lease; 'ok'
+--         state        'busy': another consumer holds the lease; 'again': the entries were
+--                      delivered before; 'ok': they are new
 --         now          Redis's clock, ms since 1970
 --         length       of the stream, before the call
 --         oldest       id of the first entry of the stream, or ''
@@ -49,6 +50,7 @@ local function add(id, age, fields)
 end
 
 if #pending > 0 then
+  result[1] = 'again'
   for _, entry in ipairs(pending) do
     local id, age = entry[1], entry[3]
     local found = redis.call('XRANGE', stream, id, id)[1]
