@@ -68,19 +68,27 @@ func TestDocsNameEachKeyOfABoard(t *testing.T) {
 	}
 }
 
-func TestDocsNameEachFlagOfServe(t *testing.T) {
-	t.Parallel()
+// commandOf is a command of the program, with its flags.
+func commandOf(t *testing.T, name string) *kong.Node {
 	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
-	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == name })
 	require.GreaterOrEqual(t, command, 0)
-	flags := parser.Model.Children[command].Flags
-	require.Greater(t, len(flags), 10)
-	for _, flag := range flags {
-		says := slices.Clone(flag.Envs)
-		if flag.Default != "" {
-			says = append(says, "`"+flag.Default+"`")
+	return parser.Model.Children[command]
+}
+
+// Each flag of a command has a row of a table, with its variable and its default.
+func TestDocsNameEachFlag(t *testing.T) {
+	t.Parallel()
+	for command, page := range map[string]string{"serve": "web/docs/operations.md", "ingest": "web/docs/ingest.md"} {
+		flags := commandOf(t, command).Flags
+		require.Greater(t, len(flags), 8)
+		for _, flag := range flags {
+			says := slices.Clone(flag.Envs)
+			if flag.Default != "" {
+				says = append(says, "`"+flag.Default+"`")
+			}
+			requireRow(t, page, "--"+flag.Name, says...)
 		}
-		requireRow(t, "web/docs/operations.md", "--"+flag.Name, says...)
 	}
 }
 
@@ -88,11 +96,9 @@ func TestDocsNameEachFlagOfServe(t *testing.T) {
 // same command line.
 func TestFlagsOfDoctorAreThoseOfServe(t *testing.T) {
 	t.Parallel()
-	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
 	flagsOf := func(command string) map[string]*kong.Flag {
 		all := make(map[string]*kong.Flag)
-		i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == command })
-		for _, flag := range parser.Model.Children[i].Flags {
+		for _, flag := range commandOf(t, command).Flags {
 			all[flag.Name] = flag
 		}
 		return all
@@ -117,28 +123,9 @@ func TestDocsNameEachCheckOfDoctor(t *testing.T) {
 	}
 }
 
-func TestDocsNameEachFlagOfIngest(t *testing.T) {
-	t.Parallel()
-	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
-	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ingest" })
-	require.GreaterOrEqual(t, command, 0)
-	flags := parser.Model.Children[command].Flags
-	require.Greater(t, len(flags), 8)
-	for _, flag := range flags {
-		says := slices.Clone(flag.Envs)
-		if flag.Default != "" {
-			says = append(says, "`"+flag.Default+"`")
-		}
-		requireRow(t, "web/docs/ingest.md", "--"+flag.Name, says...)
-	}
-}
-
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
-	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
-	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "bench" })
-	require.GreaterOrEqual(t, command, 0)
-	works := parser.Model.Children[command].Children
+	works := commandOf(t, "bench").Children
 	require.Len(t, works, 6)
 	for _, work := range works {
 		requireRow(t, "web/docs/terminal.md", work.Name)
