@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"syscall"
@@ -20,19 +21,25 @@ type masterSwitch struct {
 	closeOthers func(address string) // closes the connections of package pipeline
 
 	mu      sync.Mutex
-	address string                     // of the last connection
+	dials   uint64                     // that have begun
+	address string                     // of the master
+	since   uint64                     // number of the dial that found this master
 	conns   map[*sentinelConn]struct{} // that are open
 }
 
 // DialHook is part of redis.Hook.
 func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		number := s.begin()
 		conn, err := next(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		c := &sentinelConn{Conn: conn, of: s}
-		s.add(c)
+		if !s.add(c, number) {
+			conn.Close()
+			return nil, errFormerMaster
+		}
 		if raw, ok := conn.(syscall.Conn); ok { // the pool looks at the socket, but not below TLS
 			return struct {
 				*sentinelConn
@@ -43,17 +50,35 @@ func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
 	}
 }
 
-// add adds a connection, and closes those to other addresses.
-func (s *masterSwitch) add(c *sentinelConn) {
+// errFormerMaster reports a dial that was under way when another Redis became the master.
+var errFormerMaster = errors.New("another Redis has become the master meanwhile")
+
+// begin returns the number of a dial that begins.
+func (s *masterSwitch) begin() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dials++
+	return s.dials
+}
+
+// add adds a connection, and closes those to other addresses. It reports false for a connection to a former master: a dial
+// that began later has found another one.
+func (s *masterSwitch) add(c *sentinelConn, number uint64) bool {
 	address := c.RemoteAddr().String()
 	var old []*sentinelConn
 	s.mu.Lock()
+	switched := s.address != "" && s.address != address
+	if switched && number < s.since {
+		s.mu.Unlock()
+		return false
+	}
+	if s.address != address {
+		s.address, s.since = address, number
+	}
 	if s.conns == nil {
 		s.conns = make(map[*sentinelConn]struct{})
 	}
 	s.conns[c] = struct{}{}
-	switched := s.address != "" && s.address != address
-	s.address = address
 	for other := range s.conns {
 		if switched && other.RemoteAddr().String() != address {
 			old = append(old, other)
@@ -66,6 +91,7 @@ func (s *masterSwitch) add(c *sentinelConn) {
 	if switched {
 		s.closeOthers(address)
 	}
+	return true
 }
 
 // ProcessHook is part of redis.Hook.

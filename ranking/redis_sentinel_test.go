@@ -51,8 +51,21 @@ func TestMasterSwitch(t *testing.T) {
 	require.Len(t, others, 1)
 	require.Len(t, s.conns, 2)
 
+	// A dial to the former master, which began before the switch, ends after it.
+	late := s.DialHook(func(context.Context, string, string) (net.Conn, error) {
+		at = masters[0]
+		connect()
+		return net.Dial("tcp", masters[1].Addr().String())
+	})
+	_, err := late(t.Context(), "tcp", "")
+	require.ErrorIs(t, err, errFormerMaster)
+	require.False(t, isOpen(third), "the connection that came between has found another master")
+	require.Len(t, others, 2)
+	require.Len(t, s.conns, 1)
+
 	piped := s.DialHook(func(context.Context, string, string) (net.Conn, error) { end, _ := net.Pipe(); return end, nil })
-	conn, err := piped(t.Context(), "tcp", "")
+	var conn net.Conn
+	conn, err = piped(t.Context(), "tcp", "")
 	require.NoError(t, err)
 	defer conn.Close()
 	_, looks := conn.(syscall.Conn)

@@ -34,6 +34,9 @@ type redisURL struct {
 // place of redis.
 var schemes = map[string]kindOfRedis{"redis": oneRedis, "unix": oneRedis, "redis-sentinel": sentinelRedis, "redis-cluster": clusterRedis}
 
+// unsupported are parameters of go-redis that would have another part of the URL, or a replica, in their place.
+var unsupported = []string{"addr", "master_name", "username", "password", "replica_only", "route_by_latency", "route_randomly", "use_disconnected_replicas"}
+
 // parseRedisURL parses a URL. Its errors show no password, and no part of one.
 func parseRedisURL(raw string) (*redisURL, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -83,7 +86,18 @@ func parseRedisURL(raw string) (*redisURL, error) {
 		}
 		u.Path = strings.TrimPrefix(u.Path, "/"+r.master)
 	}
-	query := u.Query()
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil || base == "unix" && u.Host != "" {
+		return nil, invalid
+	}
+	for _, name := range unsupported {
+		if query.Has(name) && !(name == "addr" && kind == clusterRedis) {
+			return nil, fmt.Errorf("has the parameter %s, which does not apply", name)
+		}
+	}
+	if db := strings.Trim(u.Path, "/"); base != "unix" && strings.Trim(db, "0123456789") != "" {
+		return nil, errors.New("has no valid number of a database behind the host")
+	}
 	take := func(name string) string {
 		value := query.Get(name)
 		query.Del(name)

@@ -20,7 +20,6 @@ type ingestCommand struct {
 	Redis  string   `required:"" env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey with the boards and the streams: redis://host:port, unix:///path, redis-sentinel://host:port,host2:port/master, redis-cluster://host:port; rediss:// and so on by TLS."`
 	Prefix string   `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys in Redis, as of serve."`
 	Stream []string `env:"RANKCAST_STREAM" placeholder:"STREAM" help:"Streams to consume. Default PREFIX:ingest."`
-	Group  string   `default:"rankcast" env:"RANKCAST_GROUP" help:"Consumer group. A stream has one, because applied entries are deleted."`
 	Rate   int      `default:"10000" env:"RANKCAST_RATE" help:"Most updates of this process in a second, those of events included. 0 for no bound."`
 
 	ReplayDead    bool `help:"Move the refused dead letters back to their streams, and exit."`
@@ -42,9 +41,6 @@ func (c *ingestCommand) Validate() error {
 	}
 	if c.ReplayUnknown && !c.ReplayDead {
 		return errors.New("--replay-unknown needs --replay-dead")
-	}
-	if c.Group == "" {
-		return errors.New("--group must not be empty")
 	}
 	if c.Rate != 0 && c.Rate < ingest.MinRate {
 		return fmt.Errorf("--rate must be %d or more, or 0", ingest.MinRate)
@@ -70,7 +66,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	metrics := newRegistry()
 	store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix, Metrics: metrics})
 	defer store.Close()
-	in, err := ingest.New(rdb, store, ingest.Config{Prefix: c.Prefix, Streams: c.Stream, Group: c.Group, Rate: c.Rate, Explain: explain, Log: log, Metrics: metrics})
+	in, err := ingest.New(rdb, store, ingest.Config{Prefix: c.Prefix, Streams: c.Stream, Rate: c.Rate, Explain: explain, Log: log, Metrics: metrics})
 	if err != nil {
 		return err
 	}
@@ -88,7 +84,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	}
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
-	about := []any{"streams", in.Streams(), "group", c.Group, "rate", c.Rate}
+	about := []any{"streams", in.Streams(), "rate", c.Rate}
 	admin, stopAdmin, err := c.Admin.start(func(at net.Addr) http.Handler { return server.Admin(at, metrics, log) }, log)
 	if err != nil {
 		return err

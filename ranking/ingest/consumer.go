@@ -13,8 +13,8 @@ const (
 	// retryFirst and retryMost bound the pause after a failure. Each further failure doubles the pause.
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 2 * time.Second
-	// storeTimeout is the time after which a call of the store has no effect any more: the lease of the
-	// definitions is three seconds, and a call takes two at most.
+	// storeTimeout is the time before the end of the lease at which a batch ends, so that a call under way
+	// mostly ends within the lease: it takes two seconds, and a definitions lease holds for three.
 	storeTimeout = 5 * time.Second
 	// logPause is the least time between two lines of a stream about dead letters.
 	logPause = time.Minute

@@ -47,18 +47,10 @@
 // can take and acknowledge nothing.
 //
 // A paused consumer may be about to apply its last batch. The deadline of the batch ends five seconds
-// before the lease. The monotonic clock, which runs on during a pause, then ends the call. If the pause falls
-// after that check, the scripts of the store refuse the call: each of them is valid for three seconds by
-// Redis's clock. So the calls of two consumers do not overlap, and order holds. One gap is left. If the
-// clock of Redis is set back meanwhile, a late call may still pass. Then the order of two updates
-// may change. They count once all the same, because their ids are known.
-//
-// # Order
-//
-// The updates of a board are applied in the order of their entries, as are the occurrences of an event. After
-// a failure the consumer begins nothing that comes later in the batch and may concern the same board.
-// Two streams of one process may update the same board. Then the store may split the updates of a
-// batch into two calls. If only the first call fails, a later update may count before an earlier one.
+// before the lease, by the monotonic clock, which runs on during a pause. Updates that the store has
+// queued by then still go out, each call within a definitions lease of three seconds by Redis's clock. So
+// on a slow Redis a late call of the former consumer may follow the first call of the next one. Then the
+// order of two updates may change. They count once all the same, because their ids are known.
 //
 // # Keys
 //

@@ -26,8 +26,11 @@ const (
 	busyPause = time.Second
 	// idlePause is the time between two looks at an empty stream. One look costs Redis 20 µs.
 	idlePause = 50 * time.Millisecond
-	// maxEntries bounds the entries of a batch. Even the largest updates of so many entries fit into one
-	// call of apply.lua. Redis applies all updates of a call or none, so order holds after a failure.
+	// group is the consumer group of each stream. There is one, because applied entries are deleted: another
+	// group would take an entry for new that this one has delivered before.
+	group = "rankcast"
+	// maxEntries bounds the entries of a batch. The updates of a board in it are one request to the store,
+	// which the store never has in two calls in flight. So their order holds after a failure.
 	maxEntries = 100
 	// unknownAfter is the age from which an entry is not applied again. The store keeps request ids for
 	// ten minutes at least. The minute between is for a batch that is under way.
@@ -57,9 +60,10 @@ type Problem struct {
 type Config struct {
 	Prefix  string        // start of all keys, as of ranking.Config. Default "rc".
 	Streams []string      // names that CheckStream accepts. Default the one of DefaultStream.
-	Group   string        // consumer group. Default "rankcast".
 	Rate    int           // most updates a second, of all streams together, MinRate at least. Default 0: no bound.
 	Lease   time.Duration // how long a dead consumer keeps its stream. Default 20 s.
+	// CallTimeout bounds one call that takes or acknowledges entries. Default 2 s.
+	CallTimeout time.Duration
 
 	Explain func(error) Problem   // describes the error of a refused entry. Default: the text of the error, as "refused".
 	Log     *slog.Logger          // Default none.
@@ -71,8 +75,8 @@ func (c Config) withDefaults() Config {
 	if len(c.Streams) == 0 {
 		c.Streams = []string{DefaultStream(c.Prefix)}
 	}
-	c.Group = cmp.Or(c.Group, "rankcast")
 	c.Lease = cmp.Or(c.Lease, leaseDuration)
+	c.CallTimeout = cmp.Or(c.CallTimeout, callTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Explain == nil {
 		c.Explain = func(err error) Problem { return Problem{Code: "refused", Detail: err.Error()} }

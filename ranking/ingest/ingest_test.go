@@ -115,7 +115,7 @@ func newBench(t *testing.T, url string) *bench {
 
 // ingest returns an Ingest of the stream.
 func (b *bench) ingest() *Ingest {
-	in, err := New(b.rdb, b.fake, Config{Explain: explain})
+	in, err := New(b.rdb, b.fake, Config{Explain: explain, CallTimeout: redistest.CallTimeout})
 	require.NoError(b.t, err)
 	return in
 }

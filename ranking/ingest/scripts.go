@@ -31,7 +31,7 @@ func load(verb string) script.Script {
 	return script.New("ingest_"+verb, src)
 }
 
-// callTimeout bounds one call of a script.
+// callTimeout is the default of Config.CallTimeout.
 const callTimeout = 2 * time.Second
 
 // entry is an entry of a stream that was delivered to this consumer or to an earlier one.
@@ -54,9 +54,9 @@ type taken struct {
 
 // take calls take.lua.
 func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), c.cfg.Group, count})
+	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), group, count})
 	if err != nil {
 		return t, err
 	}
@@ -87,7 +87,7 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 // conclude calls conclude.lua for the messages that have a result. held is false where another consumer
 // holds the lease.
 func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) (held bool, err error) {
-	args := []any{c.token, c.cfg.Lease.Milliseconds(), c.cfg.Group, now.Format(definition.TimeForm), 0}
+	args := []any{c.token, c.cfg.Lease.Milliseconds(), group, now.Format(definition.TimeForm), 0}
 	var letters []any
 	applied := 0
 	for _, m := range all {
@@ -104,7 +104,7 @@ func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) 
 		return true, nil
 	}
 	args[4] = applied
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), append(args, letters...))
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) 
 
 // release calls release.lua.
 func (c *consumer) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	_, err := releaseScript.Run(ctx, c.rdb, c.keyNames()[2:], []any{c.token})
 	return err

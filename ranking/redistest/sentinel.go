@@ -26,12 +26,13 @@ type Sentinel struct {
 	t       testing.TB
 	Servers [2]*Redis // the first one is the master at the start
 	ports   []string  // of the Sentinels
+	clients map[string]*redis.SentinelClient
 }
 
 // StartSentinel starts all servers, and waits until each Sentinel knows the replica and the other Sentinels.
 // args are further options of the two redis-servers.
 func StartSentinel(t testing.TB, args ...string) *Sentinel {
-	s := &Sentinel{t: t}
+	s := &Sentinel{t: t, clients: make(map[string]*redis.SentinelClient)}
 	for i := range s.Servers {
 		s.Servers[i], _ = startOnPort(t, args...)
 	}
@@ -66,8 +67,8 @@ func (s *Sentinel) startSentinel(masterPort string) string {
 bind 127.0.0.1
 dir %s
 sentinel monitor %[3]s 127.0.0.1 %s 2
-sentinel down-after-milliseconds %[3]s 1000
-sentinel failover-timeout %[3]s 3000
+sentinel down-after-milliseconds %[3]s 3000
+sentinel failover-timeout %[3]s 30000
 `, port, dir, sentinelMaster, masterPort), 0o600))
 	path, err := exec.LookPath("redis-server")
 	require.NoError(s.t, err)
@@ -84,8 +85,12 @@ sentinel failover-timeout %[3]s 3000
 
 // client is a client of the Sentinel at a port. The end of the test closes it.
 func (s *Sentinel) client(port string) *redis.SentinelClient {
+	if known := s.clients[port]; known != nil {
+		return known
+	}
 	c := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port, Protocol: 2, MaxRetries: -1})
 	s.t.Cleanup(func() { c.Close() })
+	s.clients[port] = c
 	return c
 }
 

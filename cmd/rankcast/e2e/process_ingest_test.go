@@ -106,14 +106,15 @@ func TestIngestSurvivesKills(t *testing.T) {
 			return nil
 		})
 	}
-	works, waits := launchIngest(t, "--redis", r.URL(), "--rate", "0"), launchIngest(t, "--redis", r.URL(), "--rate", "0")
+	works, waits := launchIngest(t, "--redis", r.URL(), "--rate", "2000"), launchIngest(t, "--redis", r.URL(), "--rate", "2000")
 	for round := range rounds {
 		below(int64(entries - entries/(rounds+1)*(round+1) + entries/8))
 		works.kill()
 		waits.kill()
 		r.Kill()
 		r.Start()
-		works, waits = launchIngest(t, "--redis", r.URL(), "--rate", "0"), launchIngest(t, "--redis", r.URL(), "--rate", "0")
+		require.Positive(t, left(), "they are killed in the middle")
+		works, waits = launchIngest(t, "--redis", r.URL(), "--rate", "2000"), launchIngest(t, "--redis", r.URL(), "--rate", "2000")
 		// The lease of the dead consumer ends, as after 20 s.
 		require.NoError(t, r.Admin().Del(t.Context(), lease).Err())
 	}
@@ -169,9 +170,13 @@ func TestIngestIsTakenOver(t *testing.T) {
 		return nil
 	})
 	require.EqualValues(t, 3, scoreOf(t, store, "stars", "m"))
-	metrics := servertest.Request(t, "GET", "http://"+second.addr+"/metrics", "").Body
-	require.Contains(t, metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`)
-	require.Contains(t, metrics, `rankcast_updates_total{result="applied"} 1`)
+	redistest.Eventually(t, "the second process to count it", func() error { // after it has acknowledged the entry
+		metrics := servertest.Request(t, "GET", "http://"+second.addr+"/metrics", "").Body
+		if !strings.Contains(metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`) || !strings.Contains(metrics, `rankcast_updates_total{result="applied"} 1`) {
+			return errors.New(metrics)
+		}
+		return nil
+	})
 }
 
 // Dead letters have the codes of the API. The command moves them back and ends.

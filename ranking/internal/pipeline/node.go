@@ -18,6 +18,9 @@ type node struct {
 	conn    *conn         // nil, or the latest one, which may have failed
 	dialing *dialing      // nil while nobody dials
 	closed  bool
+
+	master   string // the address that closeUnless was told last
+	switches int    // calls of closeUnless
 }
 
 // dialing is one attempt to connect. All callers that need the connection wait for it.
@@ -73,7 +76,7 @@ func (n *node) connection(ctx context.Context) (*conn, error) {
 		d, mine = &dialing{done: make(chan struct{})}, true
 		n.dialing = d
 	}
-	rdb := n.rdb
+	rdb, switches := n.rdb, n.switches
 	n.mu.Unlock()
 	if !mine {
 		select {
@@ -93,6 +96,10 @@ func (n *node) connection(ctx context.Context) (*conn, error) {
 	n.mu.Lock()
 	if d.err == nil && n.closed {
 		d.conn.fail(redis.ErrClosed)
+	}
+	if d.err == nil && n.switches != switches && d.conn.socket.RemoteAddr().String() != n.master {
+		d.conn.fail(errOtherMaster) // closeUnless did not know of the connection
+		d.conn, d.err = nil, errOtherMaster
 	}
 	n.conn, n.dialing = d.conn, nil
 	n.mu.Unlock()
@@ -116,6 +123,8 @@ var errOtherMaster = errors.New("another Redis has become the master")
 func (n *node) closeUnless(address string) {
 	n.mu.Lock()
 	c := n.conn
+	n.master = address
+	n.switches++
 	n.mu.Unlock()
 	if c != nil && c.socket.RemoteAddr().String() != address {
 		c.fail(errOtherMaster)
