@@ -153,7 +153,7 @@ func (d *delivery) send() {
 	}
 }
 
-// earlier returns the earlier of two times, of which a zero one stands for none.
+// earlier returns the earlier of two times. A zero time means none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -76,7 +76,7 @@ func TestProbeFindsReplica(t *testing.T) {
 	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: 20 * time.Millisecond})
 	t.Cleanup(s.Close)
 	require.NoError(t, s.CheckRights(t.Context()))
-	log := &syncLog{}
+	log := new(redistest.Log)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })

@@ -1,7 +1,6 @@
 package ranking_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -212,24 +211,6 @@ func TestRightsLostBeforeACheck(t *testing.T) {
 	}
 }
 
-// syncLog is a log that a test reads while the node writes it.
-type syncLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *syncLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *syncLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // The first command that Redis refuses brings about a check, also one of an event's feed or of the
 // audit. The log has each reason once, and the node goes on by itself when the right is there.
 func TestRightsLostAndGranted(t *testing.T) {
@@ -238,7 +219,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 	s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars"})
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "stars", Member: "{m}", Score: "1"}}}}}))
 	require.NoError(t, s.CheckRights(t.Context()))
-	log := &syncLog{}
+	log := new(redistest.Log)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })

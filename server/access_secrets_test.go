@@ -29,7 +29,7 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	t.Cleanup(func() { rdb.Close() })
-	var text servertest.Log
+	var text redistest.Log
 	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
 	g := accesstest.StartWithLog(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+"tokens: {secret_file: secret}\n", log)
 	key, unknown := g.Key("ops"), access.NewKey()

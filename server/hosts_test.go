@@ -43,7 +43,7 @@ func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
 func TestDNSRebinding(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var logged servertest.Log
+		var logged redistest.Log
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"*"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
 		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"secret","score":7}`).Status)
 		before := n.Do("GET", "/v1/boards/b", "").Body
@@ -79,7 +79,7 @@ func TestDNSRebinding(t *testing.T) {
 // A page of the server's own, behind a proxy that drops Host, is told so, and so is the log: --origins would not help.
 func TestProxyThatDropsHost(t *testing.T) {
 	t.Parallel()
-	var logged servertest.Log
+	var logged redistest.Log
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Hosts: []string{"scores.test"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
 	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
 	defer cancel()

@@ -40,7 +40,7 @@ func idle(t *testing.T, n *servertest.Node) (net.Conn, error) {
 // others go on, and one that ends makes room.
 func TestLimitOfConnections(t *testing.T) {
 	t.Parallel()
-	log := new(servertest.Log)
+	log := new(redistest.Log)
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		Limits: access.Config{Connections: 3}, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}}, definition.Board{Name: "b"})

@@ -23,7 +23,7 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			const member = "secret-member"
-			redis, log := redistest.Start(t), new(servertest.Log)
+			redis, log := redistest.Start(t), new(redistest.Log)
 			logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
 			g := accesstest.StartWithLog(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("reader", "scopes: [read]")+"tokens: {secret_file: secret}\n", logger)
 			key, reader := g.Key("ops"), g.Key("reader")
@@ -66,7 +66,7 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 // The answer with an error, and the line of the log about it, have the id of the request: the client's, or a new one.
 func TestFailedRequestsHaveAnID(t *testing.T) {
 	t.Parallel()
-	redis, log := redistest.Start(t), new(servertest.Log)
+	redis, log := redistest.Start(t), new(redistest.Log)
 	n := servertest.Start(t, redis.URL(), servertest.Config{Server: server.Config{Log: slog.New(slog.NewTextHandler(log, nil))}}, definition.Board{Name: "b"})
 	id := func(want int, header ...string) string {
 		a := n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`, header...)

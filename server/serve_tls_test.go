@@ -223,7 +223,7 @@ func TestSlowSocketOverTLS(t *testing.T) {
 // operators says nothing of what strangers send.
 func TestHandshakeThatNeverEnds(t *testing.T) {
 	t.Parallel()
-	log := new(servertest.Log)
+	log := new(redistest.Log)
 	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		RequestTimeout: 100 * time.Millisecond, Limits: access.Config{Connections: 1}, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}})

@@ -101,7 +101,7 @@ func TestRefusedRetries(t *testing.T) {
 	})
 }
 
-// An entry that somebody deletes before it is acknowledged leaves a dead letter without fields.
+// If an entry is deleted before the worker acknowledges it, its dead letter has no fields.
 func TestDeletedEntries(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {

@@ -4,7 +4,6 @@ package localredis_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -24,24 +22,6 @@ import (
 	"rankcast/ranking/localredis"
 	"rankcast/ranking/redistest"
 )
-
-// syncLog keeps what a server logs.
-type syncLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *syncLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *syncLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // newDir makes a folder with a short name, for a directory "d" in it. No redis-server of the directory
 // outlives the test.
@@ -55,9 +35,9 @@ func newDir(t *testing.T) string {
 }
 
 // start starts a server, which the end of the test closes.
-func start(t *testing.T, dir string, fsync localredis.Fsync) (*localredis.Server, *syncLog) {
+func start(t *testing.T, dir string, fsync localredis.Fsync) (*localredis.Server, *redistest.Log) {
 	t.Helper()
-	log := &syncLog{}
+	log := new(redistest.Log)
 	s, err := localredis.Start(t.Context(), localredis.Config{Dir: dir, Fsync: fsync, Log: slog.New(slog.NewTextHandler(log, nil))})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)

@@ -20,7 +20,6 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/certificate"
 	"rankcast/server/certificate/certificatetest"
-	"rankcast/server/servertest"
 )
 
 // serve accepts TLS connections with the certificate of files, and writes a byte to each.
@@ -123,7 +122,7 @@ func TestLastGoodFilesStayInForce(t *testing.T) {
 		now := time.Now()
 		good, other := dated(t, now), dated(t, now)
 		certFile, keyFile := good.Write(t, t.TempDir())
-		log := new(servertest.Log)
+		log := new(redistest.Log)
 		files, err := certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile, Log: slog.New(slog.NewTextHandler(log, nil))})
 		require.NoError(t, err)
 		role(t, files)

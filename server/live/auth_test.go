@@ -216,7 +216,7 @@ func TestAuthWithoutAccessFile(t *testing.T) {
 // No log line and no error holds a key, a token or a ticket.
 func TestCredentialsAreNotLogged(t *testing.T) {
 	t.Parallel()
-	log := new(servertest.Log)
+	log := new(redistest.Log)
 	g := accesstest.Start(t, accessFile)
 	n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	secrets := []string{g.Key("w"), g.Key("other"), grants(g, "b"), grants(g, "b") + "x", access.NewTicket()}

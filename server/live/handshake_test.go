@@ -56,7 +56,7 @@ func TestMessageSentWithHandshake(t *testing.T) {
 func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var logged servertest.Log
+		var logged redistest.Log
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
 			definition.Board{Name: "b"})
 		for _, c := range []struct{ origin, reason, flag string }{

@@ -74,7 +74,8 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, line(got.stdout, "problem", "boards file"), "boards.laps.mode")
 }
 
-// With --data the command checks the Redis of the node that runs there, or says what is missing.
+// With --data, doctor checks the Redis of the node that runs in this directory. If none runs, doctor says what is
+// missing.
 func TestDoctorOfData(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
@@ -97,8 +98,8 @@ func TestDoctorOfData(t *testing.T) {
 	require.Contains(t, got.stderr, "--data and --redis cannot be used together")
 }
 
-// The command takes the variables of serve. It needs no Redis, never prints a password, and says what is wrong with
-// a flag.
+// doctor reads the same variables as serve. It works without Redis, never prints a password, and says what is wrong
+// with a flag.
 func TestDoctorFlags(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

@@ -29,7 +29,7 @@ var reasons = map[Refusal]string{
 	NoReplicas: "this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
 }
 
-// AllWrites reports whether Redis refuses every write, whoever sends it. reason tells the operator.
+// AllWrites reports whether Redis refuses every write, whoever sends it, and the reason in words for the operator.
 func (r Refusal) AllWrites() (reason string, all bool) {
 	reason, all = reasons[r]
 	return reason, all

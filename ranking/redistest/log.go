@@ -1,4 +1,4 @@
-package servertest
+package redistest
 
 import (
 	"strings"
