@@ -80,6 +80,9 @@ sentinel failover-timeout %[3]s 30000
 		cmd.Wait()
 	})
 	Eventually(s.t, "the Sentinel to answer", func() error { return s.client(port).Ping(context.Background()).Err() })
+	// By default, a Sentinel looks at the role of a server every ten seconds.
+	period := redis.NewStatusCmd(s.t.Context(), "SENTINEL", "DEBUG", "info-period", "1000")
+	require.NoError(s.t, s.client(port).Process(s.t.Context(), period))
 	return port
 }
 
@@ -137,6 +140,16 @@ func (s *Sentinel) AwaitMaster(server *Redis) {
 // Failover has the Sentinels promote the replica, though the master is up.
 func (s *Sentinel) Failover() {
 	s.t.Helper()
+	// A Sentinel that still takes the replica for a master would make it a replica again during the failover.
+	for _, at := range s.ports {
+		Eventually(s.t, "the Sentinel to know the replica as one", func() error {
+			replicas, err := s.client(at).Replicas(context.Background(), sentinelMaster).Result()
+			if err == nil && (len(replicas) != 1 || replicas[0]["flags"] != "slave" || replicas[0]["role-reported"] != "slave") {
+				err = fmt.Errorf("it knows %v", replicas)
+			}
+			return err
+		})
+	}
 	Eventually(s.t, "the Sentinel to begin a failover", func() error { // it refuses while it ends another one
 		return s.client(s.ports[0]).Failover(context.Background(), sentinelMaster).Err()
 	})
