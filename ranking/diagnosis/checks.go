@@ -18,11 +18,7 @@ func Settings(servers []*Server) []Finding {
 
 // Full makes all checks of the answers of Redis.
 func Full(servers []*Server) []Finding {
-	var all []Finding
-	for _, check := range []func(*Server) Finding{version, eviction, persistence, memory, outputBuffers} {
-		all = append(all, perServer(servers, check)...)
-	}
-	all = append(all, clocks(servers)...)
+	all := append(Settings(servers), perServer(servers, memory)...)
 	return append(all, perServer(servers, roundTrip)...)
 }
 

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -23,10 +22,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rankcast/server/internal/filewatch"
-
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/internal/filewatch"
 )
 
 // jwkOf is a public key as a key set has it.
@@ -111,24 +111,6 @@ func (s *keyServer) hang() {
 	})
 }
 
-// lockedBuffer is a log that a test reads while others write it.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 const keySetFile = `tokens: {jwks: "https://keys.example/set?code=hush", audience: rankcast}`
 
 // runGuard runs a Guard until the test ends.
@@ -143,10 +125,10 @@ func runGuard(t *testing.T, cfg GuardConfig) *Guard {
 }
 
 // inKeyBubble runs a test by a clock of its own, with a Guard that fetches keys of a keyServer.
-func inKeyBubble(t *testing.T, begin func(*keyServer), test func(t *testing.T, s *keyServer, g *Guard, log *lockedBuffer)) {
+func inKeyBubble(t *testing.T, begin func(*keyServer), test func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log)) {
 	t.Helper()
 	inBubble(t, func(t *testing.T) {
-		s, log := new(keyServer), new(lockedBuffer)
+		s, log := new(keyServer), new(redistest.Log)
 		begin(s)
 		g := runGuard(t, GuardConfig{Text: keySetFile, HTTP: &http.Client{Transport: s}, Log: slog.New(slog.NewTextHandler(log, nil))})
 		synctest.Wait()
@@ -166,7 +148,7 @@ func TestKeysOfAKeySet(t *testing.T) {
 	ec, ed := newSigner("a"), newEd25519()
 	inKeyBubble(t, func(s *keyServer) {
 		s.say(http.StatusOK, keySetOf(ec.jwk(), jwkOf("a", ed.Public()), jwkOf("r", &testRSA().PublicKey)))
-	}, func(t *testing.T, s *keyServer, g *Guard, log *lockedBuffer) {
+	}, func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log) {
 		more := claims(object{"aud": "rankcast"})
 		requireValid(t, g, ec.token(nil))
 		requireValid(t, g, (&signer{"", ec.key}).token(nil))
@@ -246,7 +228,7 @@ func TestKeysThatAreLeftOutOfAKeySet(t *testing.T) {
 // A token without kid must not choose among keys.
 func TestTokenWithoutKid(t *testing.T) {
 	a, b := newSigner("a"), newSigner("b")
-	inKeyBubble(t, func(s *keyServer) { s.publish(a, b) }, func(t *testing.T, s *keyServer, g *Guard, _ *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a, b) }, func(t *testing.T, s *keyServer, g *Guard, _ *redistest.Log) {
 		_, err := g.Authenticate(t.Context(), (&signer{"", a.key}).token(nil))
 		require.ErrorIs(t, err, ErrUnauthorized)
 		require.ErrorContains(t, err, "has no kid, and the key set has several keys of the algorithm ES256")
@@ -258,7 +240,7 @@ func TestTokenWithoutKid(t *testing.T) {
 // A key that the set has no more ends the rights of all viewers that it has let in.
 func TestKeyIsWithdrawn(t *testing.T) {
 	a, b := newSigner("a"), newSigner("b")
-	inKeyBubble(t, func(s *keyServer) { s.publish(a, b) }, func(t *testing.T, s *keyServer, g *Guard, log *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a, b) }, func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log) {
 		ofA, ofB := requireValid(t, g, a.token(nil)), requireValid(t, g, b.token(nil))
 		ticket, err := ofA.EncodeForTicket()
 		require.NoError(t, err)
@@ -284,7 +266,7 @@ func TestKeyIsWithdrawn(t *testing.T) {
 
 func TestKeyServerIsAwayAtTheStart(t *testing.T) {
 	a := newSigner("a")
-	inKeyBubble(t, (*keyServer).fail, func(t *testing.T, s *keyServer, g *Guard, log *lockedBuffer) {
+	inKeyBubble(t, (*keyServer).fail, func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log) {
 		for range 10 {
 			_, err := g.Authenticate(t.Context(), a.token(nil))
 			requireLater(t, err, keyRetry)
@@ -304,7 +286,7 @@ func TestKeyServerIsAwayAtTheStart(t *testing.T) {
 func TestKeyServerIsAwayLater(t *testing.T) {
 	a := newSigner("a")
 	oversize := keySetOf(a.jwk())[:1] + strings.Repeat(" ", maxSetBytes) + keySetOf(a.jwk())[1:]
-	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, log *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log) {
 		c := requireValid(t, g, a.token(nil))
 		version, fetches := g.Version(), s.fetches.Load()
 		time.Sleep(keyRefresh + time.Second) // so that no fetch begins while the answer changes
@@ -336,7 +318,7 @@ func TestKeyServerIsAwayLater(t *testing.T) {
 // Any number of tokens with unknown kids cause one fetch a minute, and wait for it no longer than they may.
 func TestUnknownKids(t *testing.T) {
 	a, b := newSigner("a"), newSigner("b")
-	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *redistest.Log) {
 		time.Sleep(keyRetry)
 		s.serve(func(r *http.Request) (*http.Response, error) {
 			time.Sleep(2 * time.Second)
@@ -395,7 +377,7 @@ func requireLater(t *testing.T, err error, after time.Duration) {
 // soon as the server may fetch again.
 func TestStrangerDoesNotHaveTokensOfANewKeyRefused(t *testing.T) {
 	a, b, stranger := newSigner("a"), newSigner("b"), newSigner("x")
-	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *redistest.Log) {
 		time.Sleep(2 * keyRetry)
 		_, err := g.Authenticate(t.Context(), stranger.token(nil))
 		require.ErrorIs(t, err, ErrUnauthorized, "the fetch happened after the token came")
@@ -422,7 +404,7 @@ func TestStrangerDoesNotHaveTokensOfANewKeyRefused(t *testing.T) {
 // the former one.
 func TestKeysRotateUnderLoad(t *testing.T) {
 	a, b := newSigner("a"), newSigner("b")
-	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *lockedBuffer) {
+	inKeyBubble(t, func(s *keyServer) { s.publish(a) }, func(t *testing.T, s *keyServer, g *Guard, _ *redistest.Log) {
 		var token atomic.Pointer[string]
 		use := func(from *signer) {
 			signed := from.token(object{"exp": time.Now().Add(time.Hour).Unix()})

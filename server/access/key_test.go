@@ -9,9 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
 )
 
-func newTestLog(to *lockedBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
+func newTestLog(to *redistest.Log) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
 
 func TestNewKey(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"rankcast/server/internal/filewatch"
-
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/internal/filewatch"
 )
 
 var testHash = HashKey("rck_test")
@@ -231,7 +232,7 @@ func TestAccessFileIsReloaded(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte(text), 0o600))
 			time.Sleep(2*filewatch.Interval + 1)
 		}
-		log := new(lockedBuffer)
+		log := new(redistest.Log)
 		g := runGuard(t, GuardConfig{File: file, Log: newTestLog(log)})
 		server, viewer := requireValid(t, g, key), requireValid(t, g, signHS256(claims(nil)))
 		version := g.Version()
@@ -333,7 +334,7 @@ func TestWarningsAboutAnAccessFile(t *testing.T) {
 		"keys: [{name: a, hash: \"" + hash + "\", scopes: [admin]}]\nanonymous: {scopes: [read], kinds: [user]}\ntokens: {secret_file: s}":                 "",
 		"keys: [{name: a, hash: \"" + hash + "\", scopes: [metrics]}, {name: b, hash: \"" + HashKey(NewKey()) + "\", scopes: [moderate], events: [gift]}]": "",
 	} {
-		var log lockedBuffer
+		var log redistest.Log
 		_, err := NewGuard(GuardConfig{File: writeFiles(t, map[string]string{"access.yaml": text, "s": testSecret}), Log: newTestLog(&log)})
 		require.NoError(t, err, text)
 		if want == "" {
