@@ -15,7 +15,8 @@ import (
 // instances, periods and events all pass, on boards of all three masters.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	url, masters := redistest.StartCluster(t)
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
 	boards := []string{"a", "b", "fans:s1", "fans:s2", "fans:星", "hot:x:y", "weekly", "h"}
 	s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "h", Ties: definition.ByMember},
 		definition.Board{Name: "fans:{star}", Period: "day"}, definition.Board{Name: "hot:{x}:{y}", Order: definition.Asc},

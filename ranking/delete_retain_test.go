@@ -655,7 +655,8 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 // On a cluster, each script finds its keys on one node.
 func TestTendOnACluster(t *testing.T) {
 	t.Parallel()
-	url, masters := redistest.StartCluster(t)
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
 	w := &world{t: t, url: url}
 	now := time.Now().UTC()
 	w.open(2, Config{}, []definition.Board{{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})

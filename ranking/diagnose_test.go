@@ -243,7 +243,8 @@ func TestDiagnoseEmbedded(t *testing.T) {
 // Each master of a cluster is checked, and all slots need a master.
 func TestDiagnoseCluster(t *testing.T) {
 	t.Parallel()
-	url, masters := redistest.StartCluster(t)
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
 	s := doctor(t, url)
 	all := s.Diagnose(t.Context())
 	require.Equal(t, map[string]diagnosis.Level{diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
@@ -272,7 +273,7 @@ func TestDiagnoseCluster(t *testing.T) {
 // In a cluster the user of the documentation needs one right more, which finds the masters.
 func TestDiagnoseClusterAsDocumentedUser(t *testing.T) {
 	t.Parallel()
-	_, masters := redistest.StartCluster(t)
+	masters := redistest.StartCluster(t).Masters
 	allow := func(rules ...string) (url string) {
 		for _, master := range masters {
 			url = "redis-cluster" + strings.TrimPrefix(master.AppURL(rules...), "redis")

@@ -784,7 +784,8 @@ func TestUnionsThatAreNone(t *testing.T) {
 // Sources lie on all masters of a cluster, and the union on any.
 func TestUnionOnACluster(t *testing.T) {
 	t.Parallel()
-	url, masters := redistest.StartCluster(t)
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
 	s, other := newNode(t, url), newNode(t, url)
 	var boards []definition.Board
 	var of []string

@@ -38,7 +38,7 @@ func exercise(t *testing.T, b *bench, streams ...string) {
 // A stream and its dead letters are on one node of a cluster, and the boards are anywhere.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	url, _ := redistest.StartCluster(t)
+	url := redistest.StartCluster(t).URL
 	exercise(t, newBench(t, url), "rc:ingest", "rc:ingest2", "orders", "星")
 }
 

@@ -1,7 +1,7 @@
 // Package redistest gives tests the engines that Rankcast runs on, and faults of the network.
 //
 // The engines are the embedded store, a real [Redis] that the test can kill and start again,
-// and a real cluster. Engines runs a test on the embedded store and on a real Redis. Clocked
+// a real [Cluster], and [Sentinel]. Engines runs a test on the embedded store and on a real Redis. Clocked
 // starts an embedded store whose clock the test sets. A [Proxy] simulates a network whose
 // connections fall silent or lose answers. All of these stop at the end of the test.
 //

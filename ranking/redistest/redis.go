@@ -3,7 +3,6 @@ package redistest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -161,6 +160,12 @@ func (r *Redis) Kill() {
 	}
 }
 
+// Suspend makes the server hang, with all connections open. It does not answer until Resume.
+func (r *Redis) Suspend() { require.NoError(r.t, syscall.Kill(r.Pid(), syscall.SIGSTOP)) }
+
+// Resume ends Suspend.
+func (r *Redis) Resume() { require.NoError(r.t, syscall.Kill(r.Pid(), syscall.SIGCONT)) }
+
 // Admin returns a plain client of the server, for commands that a test sends without Rankcast.
 func (r *Redis) Admin() *redis.Client {
 	if r.admin == nil {
@@ -243,44 +248,6 @@ func FreePort(t testing.TB) int {
 	}
 	t.Fatal("no free port between 10,000 and 22,000")
 	return 0
-}
-
-// StartCluster starts a cluster of three masters, each with a third of the
-// slots, and returns its URL and the masters, by slots.
-func StartCluster(t testing.TB) (url string, masters []*Redis) {
-	const count, slots = 3, 16384
-	for i := range count {
-		node, port := StartNode(t)
-		low, high := i*slots/count, (i+1)*slots/count-1
-		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
-		if i > 0 {
-			require.NoError(t, masters[0].Admin().Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", port).Err())
-		}
-		masters = append(masters, node)
-	}
-	for _, node := range masters {
-		Eventually(t, "the cluster to form", func() error {
-			info, err := node.Admin().ClusterInfo(t.Context()).Result()
-			if err != nil {
-				return err
-			}
-			nodes, err := node.Admin().ClusterNodes(t.Context()).Result()
-			if err != nil {
-				return err
-			}
-			// A node passes on no message to one whose link is not connected.
-			if !strings.Contains(info, "cluster_state:ok") || strings.Count(nodes, " connected") != count {
-				return errors.New(info + nodes)
-			}
-			return nil
-		})
-	}
-	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
-}
-
-// StartNode starts a node of a cluster, which has no slots yet, on a port of its own.
-func StartNode(t testing.TB) (node *Redis, port int) {
-	return startOnPort(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
 }
 
 // startOnPort starts a server on a port of its own. args are further options of redis-server.

@@ -16,7 +16,8 @@ import (
 // changes of the others are still heard.
 func TestClusterMasterOutage(t *testing.T) {
 	t.Parallel()
-	url, masters := redistest.StartCluster(t)
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
 	var boards []definition.Board
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		boards = append(boards, definition.Board{Name: name})

@@ -28,7 +28,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNotSent reports that Redis has not received the command.
+// ErrNotSent reports that Redis has not received the command, or that a cluster has not carried it out.
 var ErrNotSent = errors.New("the command was not sent to Redis")
 
 // Command is a command that Send carries out. *redis.Cmd is one. Its arguments are of the types
@@ -58,6 +58,15 @@ func New(rdb redis.UniversalClient) *Client {
 // Unwrap returns the client that New was given.
 func (c *Client) Unwrap() redis.UniversalClient { return c.UniversalClient }
 
+// ClusterOf returns the cluster client that rdb is or sends by, or nil for any other client.
+func ClusterOf(rdb redis.UniversalClient) *redis.ClusterClient {
+	if c, ok := rdb.(*Client); ok {
+		rdb = c.UniversalClient
+	}
+	cluster, _ := rdb.(*redis.ClusterClient)
+	return cluster
+}
+
 // AddHook adds a hook to all commands. The first hook is the outermost one. A single command of
 // Send runs through ProcessHook, several run through ProcessPipelineHook. The DialHook does not
 // apply to the connections of Send.
@@ -78,8 +87,8 @@ func (c *Client) allHooks() []redis.Hook {
 
 // Send sends the commands together, waits for their replies, and stores a value or an error in
 // each command. It returns the first of these errors. An error of Redis is a redis.Error, and a
-// nil reply is redis.Nil. The error wraps ErrNotSent when Redis has not received the command.
-// Any other error means that Redis may have carried the command out.
+// nil reply is redis.Nil. The error wraps ErrNotSent when Redis has not received the command, or a cluster
+// has refused it for now. Any other error means that Redis may have carried the command out.
 //
 // Send calls sent once, unless sent is nil: when the commands have their place behind those of
 // earlier calls. A call of Send that starts after that sends its commands to the same node later.
@@ -170,7 +179,8 @@ func (c *Client) send(ctx context.Context, sent func(), cmds []redis.Cmder) erro
 	}
 	var few [1]part
 	parts := few[:0]
-	if _, cluster := c.UniversalClient.(*redis.ClusterClient); !cluster {
+	cluster := ClusterOf(c)
+	if cluster == nil {
 		n, err := c.nodeOf(ctx, cmds[0])
 		parts = append(parts, part{node: n, call: &call{cmds: cmds}, err: err})
 	} else {
@@ -202,11 +212,13 @@ func (c *Client) send(ctx context.Context, sent func(), cmds []redis.Cmder) erro
 	parts[0].wait(ctx)
 	others.Wait()
 
-	if cluster, ok := c.UniversalClient.(*redis.ClusterClient); ok {
+	if cluster != nil {
 		for _, cmd := range cmds {
-			if isRedirect(cmd.Err()) {
+			if IsRedirect(cmd.Err()) {
 				cmd.SetErr(nil)
-				cluster.Process(ctx, cmd) // stores the error in cmd
+				if err := cluster.Process(ctx, cmd); IsRedirect(err) {
+					cmd.SetErr(fmt.Errorf("%w: %w", ErrNotSent, err))
+				}
 			}
 		}
 	}
@@ -229,10 +241,10 @@ func (p *part) wait(ctx context.Context) {
 	}
 }
 
-// isRedirect reports whether a node of a cluster has refused a command for now, or in favour of
+// IsRedirect reports whether a node of a cluster has refused a command for now, or in favour of
 // another node. The node has not carried it out. READONLY means that the node is the primary of
 // its slots no more.
-func isRedirect(err error) bool {
+func IsRedirect(err error) bool {
 	for _, prefix := range []string{"MOVED ", "ASK ", "TRYAGAIN", "CLUSTERDOWN", "READONLY"} {
 		if redis.HasErrorPrefix(err, prefix) {
 			return true
