@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -55,6 +56,10 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 // A long wait for a connection has no use: the feed and the callers try again.
 const dialTimeout, ioTimeout = time.Second, 2 * time.Second
 
+// stateInterval is how often a client asks for the masters of a cluster. With the default of the library, a node would
+// use a former master that is cut off from the others for a minute.
+const stateInterval = 2 * time.Second
+
 func quiet() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
@@ -90,6 +95,7 @@ func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
 	o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
 	o.ContextTimeoutEnabled = true
+	o.Dialer = dialByName(redis.NewDialer(&redis.Options{DialTimeout: dialTimeout, TLSConfig: o.TLSConfig}))
 	rdb := redis.NewFailoverClient(o)
 	client := pipeline.New(rdb)
 	rdb.AddHook(&masterSwitch{closeOthers: client.CloseOthers})
@@ -109,7 +115,21 @@ func (u *redisURL) openCluster() (redis.UniversalClient, error) {
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
 	o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet()
 	o.DisableRoutingPolicies = true
-	return pipeline.New(redis.NewClusterClient(o)), nil
+	o.ClusterStateReloadInterval = stateInterval
+	var cluster *redis.ClusterClient
+	o.NewClient = func(o *redis.Options) *redis.Client {
+		dial := redis.NewDialer(o)
+		o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil { // another node may be the master
+				cluster.ReloadState(ctx)
+			}
+			return conn, err
+		}
+		return redis.NewClient(o)
+	}
+	cluster = redis.NewClusterClient(o)
+	return pipeline.New(cluster), nil
 }
 
 // LogTo sends the messages of the Redis client to log, at level debug. The client logs each

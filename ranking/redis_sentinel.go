@@ -50,6 +50,41 @@ func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
 	}
 }
 
+// dialByName wraps dial: the remote address of each connection is the address that was dialled, as Sentinel names it. A
+// host may have several addresses. Another address of the same host is no other master.
+func dialByName(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		named := namedConn{conn, dialledAddress{network, address}}
+		if raw, ok := conn.(syscall.Conn); ok {
+			return struct {
+				namedConn
+				syscall.Conn
+			}{named, raw}, nil
+		}
+		return named, nil
+	}
+}
+
+// namedConn is a connection whose remote address is the one that was dialled.
+type namedConn struct {
+	net.Conn
+	remote net.Addr
+}
+
+// RemoteAddr returns the address that was dialled.
+func (c namedConn) RemoteAddr() net.Addr { return c.remote }
+
+// dialledAddress is an address that was dialled.
+type dialledAddress struct{ network, address string }
+
+func (a dialledAddress) Network() string { return a.network }
+
+func (a dialledAddress) String() string { return a.address }
+
 // errFormerMaster reports a dial that was under way when another Redis became the master.
 var errFormerMaster = errors.New("another Redis has become the master meanwhile")
 

@@ -71,3 +71,27 @@ func TestMasterSwitch(t *testing.T) {
 	_, looks := conn.(syscall.Conn)
 	require.False(t, looks, "as below TLS")
 }
+
+// A host with several addresses is one master, whichever of them a dial finds.
+func TestMasterWithSeveralAddresses(t *testing.T) {
+	t.Parallel()
+	var addresses []net.Listener
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Close() })
+		addresses = append(addresses, l)
+	}
+	s := &masterSwitch{closeOthers: func(address string) { t.Errorf("a switch to %s", address) }}
+	for i := range 4 {
+		dial := s.DialHook(dialByName(func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("tcp", addresses[i%2].Addr().String())
+		}))
+		conn, err := dial(t.Context(), "tcp", "redis.internal:6379")
+		require.NoError(t, err)
+		defer conn.Close()
+		require.Equal(t, "redis.internal:6379", conn.RemoteAddr().String())
+		require.Implements(t, (*syscall.Conn)(nil), conn, "the pool looks at its socket")
+	}
+	require.Len(t, s.conns, 4)
+}
