@@ -179,6 +179,10 @@ func (b *board) handleEvent(event any) {
 		if b.profileFetch.isCurrent(e) && !b.profileFetch.complete(b, e) {
 			b.applyPartialProfiles(e.value) // all else that clients see is right
 		}
+	case profilesForgotten:
+		if b.link.live {
+			b.refreshProfiles()
+		}
 	case clockSet:
 		if !b.rolloverDue.IsZero() {
 			b.rolloverDue = time.Now().Add(rand.N(clockJitter))
@@ -222,8 +226,7 @@ func (b *board) markUnsynced() {
 // markSynced notes that clients see the current state.
 func (b *board) markSynced() {
 	b.state = live
-	s := &b.hub.status
-	s.synced(&b.mark, func() bool { return b.link.outages == s.outages }) // otherwise the feed has gone down again
+	b.hub.status.syncedAfter(&b.mark, b.link.outage)
 }
 
 // step does all that is due: it applies answers, publishes, and starts reads.

@@ -37,9 +37,11 @@ type work struct {
 type (
 	// feedLink says whether the feed delivers the board's changes from now on.
 	feedLink struct {
-		live    bool
-		outages int // of the feed, when it became live
+		live   bool
+		outage int // number of the last outage before it became live
 	}
+	// profilesForgotten says that changes of profiles may be lost.
+	profilesForgotten struct{}
 	// clockSet says that Redis's clock was set: what the board knows of the end of a period is wrong.
 	clockSet struct{}
 	// finalsSent says that the shards have sent the final standings beside a publication.

@@ -45,16 +45,29 @@ func (h *Hub) boardsOf(name string, link *feedLink) []*board {
 // FeedSubscribed makes the boards of an instance resync: from now on the feed delivers each
 // change.
 func (h *Hub) FeedSubscribed(name string) {
-	link := feedLink{live: true, outages: h.status.outageCount()}
+	link := feedLink{live: true, outage: h.status.lastOutage()}
 	for _, b := range h.boardsOf(name, &link) {
 		b.postEvent(normal, link)
 	}
 }
 
-// FeedUp notes that the feed is connected. The outage ends once all boards have been read.
+// FeedUnsubscribed makes the clients stale until the boards of an instance have been read again.
+func (h *Hub) FeedUnsubscribed(name string, asOf time.Time) {
+	boards := h.boardsOf(name, &feedLink{})
+	h.status.boardsDown(asOf, boards)
+	for _, b := range boards {
+		b.postEvent(normal, feedLink{})
+	}
+}
+
+// FeedUp notes that the feed is connected. The outage ends once all boards have been read. On a cluster, boards may be
+// live already: their profiles are read again.
 func (h *Hub) FeedUp() {
 	h.source.ForgetProfiles()
 	h.status.feedUp()
+	for _, b := range h.boardList() {
+		b.postEvent(normal, profilesForgotten{})
+	}
 }
 
 // FeedDown makes the clients stale. The views stay as they are until they are read again.
@@ -64,11 +77,7 @@ func (h *Hub) FeedDown(asOf time.Time) {
 	for _, i := range h.instances {
 		i.link = feedLink{}
 	}
-	var all []*syncMark
-	for _, f := range h.feeds {
-		f.markDown()
-		all = append(all, &f.mark)
-	}
+	all := h.unfollow()
 	h.mu.Unlock()
 	for _, b := range boards {
 		all = append(all, &b.mark)
@@ -77,4 +86,21 @@ func (h *Hub) FeedDown(asOf time.Time) {
 	for _, b := range boards {
 		b.postEvent(normal, feedLink{})
 	}
+}
+
+// FeedUnfollowed makes the clients stale until the feed is connected again. Boards stay live.
+func (h *Hub) FeedUnfollowed(asOf time.Time) {
+	h.mu.Lock()
+	feeds := h.unfollow()
+	h.mu.Unlock()
+	h.status.feedDown(asOf, feeds)
+}
+
+// unfollow marks all feeds of events as down, and returns their marks. The caller holds mu.
+func (h *Hub) unfollow() (marks []*syncMark) {
+	for _, f := range h.feeds {
+		f.markDown()
+		marks = append(marks, &f.mark)
+	}
+	return marks
 }

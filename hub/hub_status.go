@@ -14,7 +14,7 @@ type status struct {
 
 	mu       sync.Mutex
 	up       bool // the feed is connected
-	outages  int  // how often the feed went down
+	outages  int  // how often the feed went down, or lost its subscription to a board
 	unsynced int  // how many boards and feeds are unsynced
 	stale    bool // clients have been told that their boards may be old
 }
@@ -22,6 +22,7 @@ type status struct {
 // syncMark is what the status knows of a board or a feed. The status guards it.
 type syncMark struct {
 	unsynced bool // clients may see an old state of it
+	outage   int  // number of the last outage that concerned it; 0: none
 	ended    bool // its last watcher has left
 }
 
@@ -62,11 +63,26 @@ func (s *status) feedUp() { s.change(time.Time{}, func() { s.up = true }) }
 func (s *status) feedDown(asOf time.Time, all []*syncMark) {
 	s.change(asOf, func() {
 		s.up = false
-		s.outages++
-		for _, m := range all {
-			s.mark(m, true)
-		}
+		s.beginOutage(all)
 	})
+}
+
+// boardsDown notes that the feed has lost its subscription to some boards.
+func (s *status) boardsDown(asOf time.Time, boards []*board) {
+	var all []*syncMark
+	for _, b := range boards {
+		all = append(all, &b.mark)
+	}
+	s.change(asOf, func() { s.beginOutage(all) })
+}
+
+// beginOutage makes boards and feeds unsynced. The caller holds mu.
+func (s *status) beginOutage(all []*syncMark) {
+	s.outages++
+	for _, m := range all {
+		m.outage = s.outages
+		s.mark(m, true)
+	}
 }
 
 // begin adds a board or a feed. It is unsynced if clients are stale already.
@@ -94,6 +110,11 @@ func (s *status) synced(m *syncMark, holds func() bool) {
 	})
 }
 
+// syncedAfter calls synced, unless an outage later than that number concerns m.
+func (s *status) syncedAfter(m *syncMark, outage int) {
+	s.synced(m, func() bool { return m.outage <= outage })
+}
+
 // isUp reports whether the feed is connected.
 func (s *status) isUp() bool {
 	s.mu.Lock()
@@ -112,8 +133,8 @@ func (s *status) join(d *delivery) {
 	d.attach()
 }
 
-// outageCount is how often the feed went down.
-func (s *status) outageCount() int {
+// lastOutage is the number of the last outage.
+func (s *status) lastOutage() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.outages

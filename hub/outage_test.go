@@ -3,10 +3,12 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +49,106 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 		_, fresh, _ := join(t, h, 10)
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot"}, fresh.take(t))
+	})
+}
+
+// The feed loses its subscription to one board: clients are told, and a board of another instance goes on. The outage
+// ends when the board has been read after the new subscription.
+func TestOutageOfOneBoard(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.set("a", 1)
+		_, conn, _ := join(t, h, 10)
+		other := &fakeConn{}
+		_, err := h.Subscribe(h.Join(other, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
+		require.NoError(t, err)
+		h.FeedSubscribed("b")
+		h.FeedSubscribed("b2")
+		pass(time.Second)
+		conn.take(t)
+		other.take(t)
+		reads := func() int {
+			return len(slices.DeleteFunc(slices.Clone(f.pages), func(name string) bool { return name != "b" }))
+		}
+		before := reads()
+
+		asOf := time.Now()
+		pass(time.Second)
+		h.FeedUnsubscribed("b", asOf)
+		synctest.Wait()
+		require.Equal(t, asOf.UTC().Format(definition.TimeForm), conn.frames[0].AsOf)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		require.Equal(t, []string{"status true"}, other.take(t))
+		require.True(t, h.Up())
+		f.set("a", 2) // the message is lost
+		pass(5 * time.Second)
+		require.Equal(t, before, reads(), "nothing is read before the new subscription")
+		require.True(t, isStale(h))
+		require.Equal(t, []string{"delta"}, other.take(t), "its seq check goes on")
+
+		_, late, _ := join(t, h, 10)
+		pass(time.Second)
+		require.Equal(t, []string{"status true", "snapshot"}, late.take(t))
+		h.FeedSubscribed("b")
+		h.FeedUnsubscribed("b", time.Now()) // again, before the board has been read
+		pass(time.Second)
+		require.True(t, isStale(h))
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, []string{"status false"}, other.take(t))
+	})
+}
+
+// On a cluster the feed loses items and changes of profiles alone: boards go on, and show the right names afterwards.
+func TestOutageWithoutBoards(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		_, feeds, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		conn.take(t)
+		feeds.take(t)
+		reads := len(f.pages)
+		h.FeedUnfollowed(time.Now())
+		synctest.Wait()
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		require.False(t, h.Up())
+		h.FeedChanges(f.set("b", 9))
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t), "the board goes on")
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+		f.setProfile("a", "Anna") // the message is lost
+		h.FeedUp()
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, "Anna", conn.board.Top[1].Name)
+		require.True(t, isStale(h), "items may still be lost")
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		require.Equal(t, []string{"status false"}, conn.take(t))
+		require.Equal(t, reads, len(f.pages), "nothing was missing on the board")
+	})
+}
+
+// The feed may lose its subscription while a page is about to end an earlier outage.
+func TestOutageOfOneBoardWhileItRecovers(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		h.mu.Lock()
+		b := h.boards["b"]
+		h.mu.Unlock()
+		h.FeedUnsubscribed("b", time.Now())
+		h.status.syncedAfter(&b.mark, 0) // by a turn that does not know of it yet
+		require.True(t, isStale(h))
+		pass(time.Second)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.False(t, isStale(h))
 	})
 }
 

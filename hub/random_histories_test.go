@@ -59,11 +59,16 @@ func (w *watchers) churn() {
 		one.watch = w.draw()
 		w.subscribe(one)
 	case 3:
-		if rand.IntN(w.outages) == 0 {
+		if rand.IntN(w.outages) > 0 {
+			break
+		}
+		if rand.IntN(2) == 0 {
 			w.h.FeedDown(time.Now())
 			w.h.FeedUp()
-			w.h.FeedSubscribed("b")
+		} else {
+			w.h.FeedUnsubscribed("b", time.Now())
 		}
+		w.h.FeedSubscribed("b")
 	case 4:
 		w.add()
 	}

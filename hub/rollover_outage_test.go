@@ -32,6 +32,11 @@ func TestRolloverDuringAnOutage(t *testing.T) {
 			h.FeedDown(time.Now())
 			return func() { h.FeedUp(); h.FeedSubscribed("b") }
 		},
+		"of one master": func(h *Hub, f *fakeBoard) func() {
+			h.FeedUnsubscribed("b", time.Now())
+			f.setReadErr(errAway)
+			return func() { f.setReadErr(nil); h.FeedSubscribed("b") }
+		},
 		"of both": func(h *Hub, f *fakeBoard) func() {
 			h.FeedDown(time.Now())
 			f.setReadErr(errAway)

@@ -65,8 +65,12 @@ type receivedChanges chan any
 // subscribedTo is the event that a board's changes are delivered from now on.
 type subscribedTo string
 
-func (h receivedChanges) FeedUp()                     {}
-func (h receivedChanges) FeedDown(time.Time)          { h <- errors.New("the feed went down") }
+func (h receivedChanges) FeedUp()                  {}
+func (h receivedChanges) FeedDown(time.Time)       { h <- errors.New("the feed went down") }
+func (h receivedChanges) FeedUnfollowed(time.Time) {}
+func (h receivedChanges) FeedUnsubscribed(string, time.Time) {
+	h <- errors.New("the feed lost the board")
+}
 func (h receivedChanges) FeedSubscribed(board string) { h <- subscribedTo(board) }
 func (h receivedChanges) FeedChanges(c *feed.Changes) { h <- c }
 func (h receivedChanges) FeedFollowed(string)         {}

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/script"
 )
 
@@ -96,8 +97,8 @@ func isAnswer(err error) bool {
 // eachServer calls do for Redis, or side by side for each master of a cluster with its address as the
 // name. It returns an error when it does not find the masters.
 func (s *Store) eachServer(ctx context.Context, do func(ctx context.Context, name string, rdb redis.Cmdable)) error {
-	cluster, ok := s.rdb.Unwrap().(*redis.ClusterClient)
-	if !ok {
+	cluster := pipeline.ClusterOf(s.rdb)
+	if cluster == nil {
 		do(ctx, "", s.rdb)
 		return nil
 	}
@@ -213,8 +214,8 @@ func measureRoundTrips(ctx context.Context, rdb redis.Cmdable) (trips []time.Dur
 
 // diagnoseCluster checks the slots of a cluster. Without a cluster it checks that Redis is no node of one.
 func (s *Store) diagnoseCluster(ctx context.Context, servers []*diagnosis.Server) []diagnosis.Finding {
-	cluster, ok := s.rdb.Unwrap().(*redis.ClusterClient)
-	if !ok {
+	cluster := pipeline.ClusterOf(s.rdb)
+	if cluster == nil {
 		return diagnosis.NoCluster(servers[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)

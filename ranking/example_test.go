@@ -99,13 +99,15 @@ type watcher struct {
 	changes    chan *feed.Changes
 }
 
-func (l watcher) FeedUp()                     {}
-func (l watcher) FeedDown(time.Time)          {} // FeedSubscribed follows: read a page then
-func (l watcher) FeedSubscribed(board string) { l.subscribed <- board }
-func (l watcher) FeedChanges(c *feed.Changes) { l.changes <- c }
-func (l watcher) FeedFollowed(string)         {}
-func (l watcher) FeedItems(string, [][]byte)  {}
-func (l watcher) FeedProfile(string, string)  {}
+func (l watcher) FeedUp()                            {}
+func (l watcher) FeedDown(time.Time)                 {} // FeedSubscribed follows: read a page then
+func (l watcher) FeedUnfollowed(time.Time)           {}
+func (l watcher) FeedUnsubscribed(string, time.Time) {} // likewise
+func (l watcher) FeedSubscribed(board string)        { l.subscribed <- board }
+func (l watcher) FeedChanges(c *feed.Changes)        { l.changes <- c }
+func (l watcher) FeedFollowed(string)                {}
+func (l watcher) FeedItems(string, [][]byte)         {}
+func (l watcher) FeedProfile(string, string)         {}
 
 // A board is followed: a page says how it is, and the changes after it, by any process,
 // what becomes of that.

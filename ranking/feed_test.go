@@ -21,20 +21,24 @@ import (
 type recorder chan any
 
 type (
-	up         struct{}
-	down       struct{}
-	subscribed string
-	followed   string
-	item       string
-	profile    struct{ kind, member string }
+	up           struct{}
+	down         struct{}
+	unfollowed   struct{}
+	subscribed   string
+	unsubscribed string
+	followed     string
+	item         string
+	profile      struct{ kind, member string }
 )
 
-func (r recorder) FeedUp()                         { r <- up{} }
-func (r recorder) FeedDown(time.Time)              { r <- down{} }
-func (r recorder) FeedSubscribed(board string)     { r <- subscribed(board) }
-func (r recorder) FeedChanges(c *feed.Changes)     { r <- c }
-func (r recorder) FeedFollowed(feed string)        { r <- followed(feed) }
-func (r recorder) FeedProfile(kind, member string) { r <- profile{kind, member} }
+func (r recorder) FeedUnfollowed(time.Time)                   { r <- unfollowed{} }
+func (r recorder) FeedUp()                                    { r <- up{} }
+func (r recorder) FeedDown(time.Time)                         { r <- down{} }
+func (r recorder) FeedSubscribed(board string)                { r <- subscribed(board) }
+func (r recorder) FeedUnsubscribed(board string, _ time.Time) { r <- unsubscribed(board) }
+func (r recorder) FeedChanges(c *feed.Changes)                { r <- c }
+func (r recorder) FeedFollowed(feed string)                   { r <- followed(feed) }
+func (r recorder) FeedProfile(kind, member string)            { r <- profile{kind, member} }
 func (r recorder) FeedItems(_ string, items [][]byte) {
 	for _, i := range items {
 		r <- item(i)

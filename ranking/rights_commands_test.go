@@ -25,7 +25,7 @@ var commandOf = map[string]string{
 	"Exists": "EXISTS", "Get": "GET", "GetDel": "GETDEL", "Set": "SET", "HGet": "HGET", "HGetAll": "HGETALL", "HMGet": "HMGET", "HSet": "HSET", "Ping": "PING", "Publish": "PUBLISH",
 	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
 	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "ZScan": "ZSCAN",
-	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "MemoryUsage": "MEMORY",
+	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "SSubscribe": "SSUBSCRIBE", "SUnsubscribe": "SUNSUBSCRIBE", "MemoryUsage": "MEMORY",
 	// Diagnose does without these.
 	"ConfigGet": "", "Info": "", "Time": "",
 	// These send nothing by themselves.
@@ -106,11 +106,12 @@ func TestEachCommandIsTried(t *testing.T) {
 	require.Equal(t, sentCommands, direct)
 
 	tried := quoted(script.Try.Source, `\btry\('([A-Z]+)'`)
-	for _, command := range []string{"EVAL", "EVALSHA", "SUBSCRIBE", "UNSUBSCRIBE"} { // see tryRights
+	for _, command := range []string{"EVAL", "EVALSHA", "SUBSCRIBE", "UNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE"} { // see tryRights
 		tried[command] = true
 	}
 	needed := maps.Clone(inScripts)
-	delete(needed, "INFO") // scan.lua does without it
+	delete(needed, "INFO")    // scan.lua does without it
+	needed["SPUBLISH"] = true // the scripts of boards publish by it on a cluster
 	for _, command := range direct {
 		needed[command] = true
 	}

@@ -10,13 +10,15 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/script"
 )
 
-// sentCommands are the commands that the Store and the feed send outside of scripts, and need. (The
-// Store does not need MEMORY: without that command it estimates the size of a board.)
+// sentCommands are the commands that the Store and the feed send outside of scripts, and need; SSUBSCRIBE and
+// SUNSUBSCRIBE only on a cluster. (The Store does not need MEMORY: without that command it estimates the size
+// of a board.)
 var sentCommands = []string{
-	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SET", "SUBSCRIBE", "UNSUBSCRIBE",
+	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
 	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZREM", "ZSCAN",
 }
 
@@ -36,15 +38,24 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
 	defer cancel()
 	id := rand.Text()
-	channels := s.keys.TrialChannels(id)
-	args := []any{s.keys.Profiles()}
-	patterns := map[string]string{s.keys.Profiles(): s.keys.Profiles()}
+	board, channels := s.keys.TrialBoardChannel(id), s.keys.TrialChannels(id)
+	sharded := pipeline.ClusterOf(s.rdb) != nil
+	if !sharded {
+		channels = append(channels, board)
+	}
+	patterns := map[string]string{s.keys.Profiles(): s.keys.Profiles(), board.Names[0]: board.Pattern}
 	for _, c := range channels {
-		args = append(args, c.Names[0])
 		patterns[c.Names[0]] = c.Pattern
 	}
 	var missing []missingRight
 	for i, keys := range s.keys.TrialKeys(id) {
+		args := []any{s.keys.Profiles(), ""}
+		if sharded && i == 0 {
+			args[1] = board.Names[0]
+		}
+		for _, c := range channels {
+			args = append(args, c.Names[0])
+		}
 		run := script.Try.Run // by EVALSHA
 		if i == 0 {
 			run = script.Try.RunSource // by EVAL
@@ -76,34 +87,50 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 		}
 	}
 	// A user who may not run the command needs that right first; the channels tell the operator nothing.
-	command := slices.ContainsFunc(missing, func(m missingRight) bool { return m.command == "PUBLISH" && m.refusal == script.RefusedCommand })
-	missing = slices.DeleteFunc(missing, func(m missingRight) bool { return command && m.refusal == script.RefusedChannel })
-	refused, err := s.trySubscribe(ctx, append(channels, keyspace.Trial{Pattern: s.keys.Profiles(), Names: []string{s.keys.Profiles()}}))
+	for _, publish := range []string{"PUBLISH", "SPUBLISH"} {
+		refused := func(m missingRight) bool { return m.command == publish && m.refusal == script.RefusedCommand }
+		if slices.ContainsFunc(missing, refused) {
+			missing = slices.DeleteFunc(missing, func(m missingRight) bool { return m.command == publish && m.refusal == script.RefusedChannel })
+		}
+	}
+	ps := s.rdb.Subscribe(ctx)
+	defer ps.Close()
+	channels = append(channels, keyspace.Trial{Pattern: s.keys.Profiles(), Names: []string{s.keys.Profiles()}})
+	refused, err := s.trySubscribe(ctx, ps, [2]string{"SUBSCRIBE", "UNSUBSCRIBE"}, ps.Subscribe, ps.Unsubscribe, channels)
+	if err != nil || !sharded {
+		return append(missing, refused...), err
+	}
+	missing = append(missing, refused...)
+	shard := s.rdb.SSubscribe(ctx)
+	defer shard.Close()
+	refused, err = s.trySubscribe(ctx, shard, [2]string{"SSUBSCRIBE", "SUNSUBSCRIBE"}, shard.SSubscribe, shard.SUnsubscribe, []keyspace.Trial{board})
 	return append(missing, refused...), err
 }
 
-// trySubscribe subscribes to each channel, on a connection of its own, and leaves the last one.
-func (s *Store) trySubscribe(ctx context.Context, channels []keyspace.Trial) (missing []missingRight, err error) {
-	ps := s.rdb.Subscribe(ctx)
-	defer ps.Close()
+// subscribing is a method of a PubSub that sends a command for some channels.
+type subscribing func(ctx context.Context, channels ...string) error
+
+// trySubscribe subscribes to each channel on a connection, and leaves the last one, by commands of these names.
+func (s *Store) trySubscribe(ctx context.Context, ps *redis.PubSub, names [2]string, subscribe, leave subscribing, channels []keyspace.Trial) (missing []missingRight, err error) {
 	for _, c := range channels {
-		if err := ps.Subscribe(ctx, c.Names[0]); err != nil {
+		if err := subscribe(ctx, c.Names[0]); err != nil {
 			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
 		}
 	}
 	last := channels[len(channels)-1]
-	if err := ps.Unsubscribe(ctx, last.Names[0]); err != nil {
+	if err := leave(ctx, last.Names[0]); err != nil {
 		return nil, fmt.Errorf("%w: unsubscribe: %w", ErrUnavailable, err)
 	}
 	for i := 0; i <= len(channels); {
 		answer, err := ps.ReceiveTimeout(ctx, s.cfg.CallTimeout)
-		right := missingRight{script.RefusalIn(err), "UNSUBSCRIBE", last.Pattern}
+		right := missingRight{script.RefusalIn(err), names[1], last.Pattern}
 		if i < len(channels) {
-			right.command, right.pattern = "SUBSCRIBE", channels[i].Pattern
+			right.command, right.pattern = names[0], channels[i].Pattern
 		}
 		switch {
 		case right.refusal != 0:
 			missing = append(missing, right)
+		case redis.HasErrorPrefix(err, "NOSUB"): // Valkey answers this without a subscription to leave
 		case err != nil:
 			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
 		}

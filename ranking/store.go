@@ -123,7 +123,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
-	if _, isCluster := client.Unwrap().(*redis.ClusterClient); isCluster {
+	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
 	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
@@ -148,11 +148,10 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer cancel()
 	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
 	var err error
-	switch rdb := s.rdb.Unwrap().(type) {
-	case *redis.ClusterClient:
-		err = rdb.ForEachMaster(ctx, ping)
-	default:
-		err = rdb.Ping(ctx).Err()
+	if cluster := pipeline.ClusterOf(s.rdb); cluster != nil {
+		err = cluster.ForEachMaster(ctx, ping)
+	} else {
+		err = s.rdb.Ping(ctx).Err()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: ping: %w", ErrUnavailable, err)

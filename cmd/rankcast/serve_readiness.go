@@ -39,6 +39,17 @@ func (r *readiness) FeedDown(asOf time.Time) {
 	r.Handler.FeedDown(asOf)
 }
 
+func (r *readiness) FeedUnfollowed(asOf time.Time) {
+	r.away = true
+	r.recheck()
+	r.Handler.FeedUnfollowed(asOf)
+}
+
+func (r *readiness) FeedUnsubscribed(board string, asOf time.Time) {
+	r.recheck()
+	r.Handler.FeedUnsubscribed(board, asOf)
+}
+
 // logReturns logs each signal of again, with the boards, until ctx ends. Where Redis answers but
 // refuses what the node needs, the rights checks log that instead, and its end.
 func (r *readiness) logReturns(ctx context.Context, log *slog.Logger, store *ranking.Store) {

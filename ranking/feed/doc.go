@@ -17,15 +17,21 @@
 //
 //	any node: script ─► PUBLISH ─► Redis ─► Feed.Run ─► ParseChanges ─► Handler (the hub)
 //
-// Run holds one connection. It first subscribes to its probe channel and to the channel of
+// Run holds a main connection (session.go). It first subscribes to its probe channel and to the channel of
 // profiles. When Redis has confirmed both, Run calls FeedUp and subscribes to the boards and
 // feeds that are wanted. When the connection fails, or Run has received nothing for three
 // probe intervals, it calls FeedDown and connects again after a growing, partly random pause.
 //
+// On a cluster the scripts publish the changes of a board by SPUBLISH. Only the board's master and its
+// replicas receive them. Run has a further connection to each master with watched boards (masters.go), and the
+// main connection serves profiles and feeds alone. The probe of a further connection is a PING. When such a
+// connection fails, or another Redis becomes the master of a board, Run calls FeedUnsubscribed for the boards
+// concerned, and subscribes to them at their present masters.
+//
 // Pub/sub loses messages while a connection is down, and delivers nothing from before the
 // subscription. A handler of changes therefore reads a page of the board after FeedSubscribed.
 // It drops the changes that are not later than the page's seq, and applies the later ones. It
-// reads a page again when a seq is missing, when the epoch differs, and after FeedDown. Items
+// reads a page again when a seq is missing, when the epoch differs, and after FeedDown and FeedUnsubscribed. Items
 // have no number: lost items stay lost.
 //
 // # Users and limits

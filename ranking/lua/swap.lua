@@ -19,7 +19,7 @@
 --       5 clock        of the build
 --       6 from, 7 span of which the tie fraction of a sort key is a fraction; span in µs
 --       8 shape        of the definition
---       9 channel      to publish on
+--       9 channel      to publish on, see board.lua
 --      10 board        name, for the message
 --      11 revision     of the moderation that the caller knows
 --      12 was          when the present result was built, as hold.lua returned it

@@ -4,7 +4,8 @@
 -- KEYS  1 string, 2 hash, 3 sorted set, 4 sorted set, 5 stream: of the trial alone
 -- ARGV  1 channel      of the nodes, on which a message would mean something: nothing is
 --                      published there
---       2 and more     channels of the trial alone
+--       2 shard        on a cluster, a channel of the trial alone, in the slot of the keys; otherwise ''
+--       3 and more     channels of the trial alone
 -- Result {command, channel or '', error, ...} of each command that failed; most failures are no
 --         refusals, such as that of RENAME without a key
 -- Cost   O(1)
@@ -22,11 +23,12 @@ end
 local function try(command, ...)
   local answer = redis.pcall(command, ...)
   local err = type(answer) == 'table' and answer.err
-  if err then note(command, command == 'PUBLISH' and (...) or '', err) end
+  if err then note(command, (command == 'PUBLISH' or command == 'SPUBLISH') and (...) or '', err) end
   return not err
 end
 
-for i = 2, #ARGV do try('PUBLISH', ARGV[i], '') end
+if ARGV[2] ~= '' then try('SPUBLISH', ARGV[2], '') end
+for i = 3, #ARGV do try('PUBLISH', ARGV[i], '') end
 if redis.acl_check_cmd then
   local known, allowed = pcall(redis.acl_check_cmd, 'PUBLISH', announced, '')
   if known and not allowed then note('PUBLISH', announced, 'NOPERM the channel') end

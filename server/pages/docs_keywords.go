@@ -105,6 +105,7 @@ var docKeywords = map[string]string{
 	"operations#a-proxy-for-browsers":              "nginx caddy traefik apache haproxy reverse https tls ssl certificate domain auth password rate limit",
 	"operations#hosts":                             "host header dns rebinding 421 misdirected request allowed hosts virtual host server name proxy_set_header",
 	"operations#pages-of-other-sites":              "cors cross origin access-control-allow-origin",
+	"operations#cluster":                           "sharding shards spublish failover master replica slot resharding scale",
 	"operations#redis":                             "database valkey sentinel username password acl tls ssl elasticache",
 	"operations#settings-of-redis":                 "persistence persistent durability backup aof rdb data loss crash eviction",
 	"operations#a-redis-user-for-rankcast":         "acl username password permissions rights noperm channels",

@@ -145,15 +145,17 @@ func (k Keys) TrialKeys(id string) []Trial {
 // WriteProbe is a key that never exists. A node tries on it whether Redis takes writes.
 func (k Keys) WriteProbe() string { return k.Tag("/") + "check:write" }
 
-// TrialChannels returns a channel under each pattern of channels but that of Profiles, on which
+// TrialBoardChannel returns a channel under the pattern of boards' channels. It has the hash tag of the first
+// Trial of TrialKeys.
+func (k Keys) TrialBoardChannel(id string) Trial {
+	return Trial{k.Channel("*"), []string{k.Channel("/check/" + id)}}
+}
+
+// TrialChannels returns a channel under each other pattern of channels but that of Profiles, on which
 // each message means something.
 func (k Keys) TrialChannels(id string) []Trial {
 	id = "/check/" + id
-	return []Trial{
-		{k.Channel("*"), []string{k.Channel(id)}},
-		{k.Feed("*"), []string{k.Feed(id)}},
-		{k.Probe("*"), []string{k.Probe(id)}},
-	}
+	return []Trial{{k.Feed("*"), []string{k.Feed(id)}}, {k.Probe("*"), []string{k.Probe(id)}}}
 }
 
 // Definitions is a hash: the definitions of boards and events, see catalog.lua.

@@ -55,7 +55,7 @@ var applyScripts [AllParts + 1]struct {
 func Apply(parts Part) Script {
 	parts = parts.WithImplied()
 	made := &applyScripts[parts]
-	made.once.Do(func() { made.script = newScript("apply", expand("apply", parts)) })
+	made.once.Do(func() { made.script = withSharded(newScript("apply", expand("apply", parts))) })
 	return made.script
 }
 

@@ -100,3 +100,17 @@ func TestEventOfEachSetOfParts(t *testing.T) {
 	require.Equal(t, sets.Place(TakingBack), sets.Place(TakingBack|Leaving))
 	require.Equal(t, s, Event(sets))
 }
+
+// On a cluster the scripts of boards publish by SPUBLISH. Feeds and profiles stay on PUBLISH.
+func TestScriptsOfBoardsOnACluster(t *testing.T) {
+	t.Parallel()
+	for _, s := range []Script{Sweep, Moderate, Erase, Clear, Swap, Apply(0), Apply(AllParts)} {
+		require.NotNil(t, s.sharded, s.Name)
+		compileWhole(t, *s.sharded)
+		require.Contains(t, s.sharded.Source, "call('SPUBLISH'", s.Name)
+		require.NotRegexp(t, `\bPUBLISH'|SSPUBLISH`, s.sharded.Source, s.Name)
+	}
+	for _, s := range []Script{Publish, Profile, Settle} {
+		require.Nil(t, s.sharded, s.Name)
+	}
+}

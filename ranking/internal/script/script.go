@@ -4,7 +4,8 @@
 // [Script] is that file with the shared parts of lua/lib it needs in front of it. Run calls it
 // by its SHA-1 and, where Redis does not know it, by its source. [Send] does the same for calls
 // that share a trip over the connection of package pipeline. A [Reply] takes the answer apart
-// with checks, so that an unexpected answer is an error and no wrong value.
+// with checks, so that an unexpected answer is an error and no wrong value. On a cluster, the scripts of boards
+// publish by SPUBLISH.
 //
 // Only the store uses this package: it chooses the keys, passes the arguments in the order of
 // the head, and gives the values of the reply their meaning. The package knows no boards and
@@ -17,11 +18,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/lua"
 )
 
@@ -32,6 +35,8 @@ type Script struct {
 	Source string
 	SHA1   string // of Source, in hex; Redis knows the script by it
 	Writes bool   // the script has a command that changes a key
+
+	sharded *Script // the form for a cluster; nil: the same
 }
 
 // writing finds a command of a script that changes a key.
@@ -43,13 +48,34 @@ var WriteCommands = []string{
 }
 
 // load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes
-// decide the SHA-1.
+// decide the SHA-1. A script with the part board publishes the changes of a board.
 func load(verb string, parts ...string) Script {
 	var src []byte
 	for _, part := range parts {
 		src = append(src, read("lib/"+part)...)
 	}
-	return newScript(verb, append(src, read(verb)...))
+	s := newScript(verb, append(src, read(verb)...))
+	if slices.Contains(parts, "board") {
+		return withSharded(s)
+	}
+	return s
+}
+
+// withSharded gives a script that publishes the changes of a board its form for a cluster. There it publishes
+// by SPUBLISH: only the board's master and its replicas get the message, and not all nodes.
+func withSharded(s Script) Script {
+	src := strings.ReplaceAll(s.Source, "'PUBLISH'", "'SPUBLISH'")
+	sharded := newScript(s.Name, []byte(strings.ReplaceAll(src, "may not PUBLISH", "may not SPUBLISH")))
+	s.sharded = &sharded
+	return s
+}
+
+// formFor returns the form of the script for a Redis.
+func (s Script) formFor(rdb redis.UniversalClient) Script {
+	if s.sharded != nil && pipeline.ClusterOf(rdb) != nil {
+		return *s.sharded
+	}
+	return s
 }
 
 // New returns a script that is not in ranking/lua: a node does not need its commands.
@@ -92,6 +118,7 @@ func (c once) Script() string { return c.script }
 // it the script may or may not have run. After a definition.MissingRightsError it has changed
 // nothing.
 func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
+	s = s.formFor(rdb)
 	answer, err := s.eval(ctx, rdb, "evalsha", s.SHA1, keys, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		return s.RunSource(ctx, rdb, keys, args)
@@ -102,6 +129,7 @@ func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []strin
 
 // RunSource is Run, but sends the source at once.
 func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
+	s = s.formFor(rdb)
 	r := s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
 	return r, r.Err
 }

@@ -1,6 +1,6 @@
 package script
 
-// The scripts, one for each verb. See Apply for the one that is missing.
+// The scripts, one for each verb. See Apply and Event for those that are missing.
 var (
 	Sweep    = load("sweep", "board", "changes", "rank_tied", "sort_key", "window")
 	Events   = load("events", "order", "place")
@@ -45,7 +45,7 @@ var (
 	Scan     = load("scan")
 	Differs  = load("differs", "lock")
 	Gather   = load("gather", "lock", "sort_key")
-	Swap     = load("swap", "lock")
+	Swap     = withSharded(load("swap", "lock"))
 	Profile  = load("profile")
 	Mark     = load("mark")
 	Try      = load("try")

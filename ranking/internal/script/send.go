@@ -25,7 +25,8 @@ func Send(ctx context.Context, c *pipeline.Client, sent func(), calls ...Call) [
 	replies := make([]*Reply, len(calls))
 	cmds := make([]pipeline.Command, len(calls))
 	for i, call := range calls {
-		cmds[i] = call.Script.command(ctx, "evalsha", call.Script.SHA1, call.Keys, call.Args)
+		s := call.Script.formFor(c)
+		cmds[i] = s.command(ctx, "evalsha", s.SHA1, call.Keys, call.Args)
 	}
 	c.Send(ctx, sent, cmds...) // each command has its own error
 	var unknown []int          // indexes of calls
@@ -33,7 +34,7 @@ func Send(ctx context.Context, c *pipeline.Client, sent func(), calls ...Call) [
 	for i, call := range calls {
 		if redis.HasErrorPrefix(cmds[i].Err(), "NOSCRIPT") {
 			unknown = append(unknown, i)
-			sources = append(sources, call.Script.command(ctx, "eval", call.Script.Source, call.Keys, call.Args))
+			sources = append(sources, call.Script.command(ctx, "eval", call.Script.formFor(c).Source, call.Keys, call.Args))
 		}
 	}
 	if len(unknown) > 0 {

@@ -13,7 +13,7 @@
 --       9 sorted set   hidden members, which are not among the members, by sort key
 --      10 sorted set   members that were removed a while ago, to the board's clock then; by
 --                      digest, because no name of an erased member stays
--- ARGV  1 channel      to publish on
+-- ARGV  1 channel      to publish on; on a cluster by SPUBLISH, see withSharded in ranking/internal/script
 --       2 board, 3 period: names, for the message
 --       4 ties         'first': by arrival; 'shared' and 'dense': likewise, with one rank for
 --                      equal scores; 'member': f is 0

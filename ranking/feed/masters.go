@@ -1,0 +1,413 @@
+package feed
+
+import (
+	"context"
+	"maps"
+	mathrand "math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/pipeline"
+)
+
+// rerouteFirst and rerouteMost bound the pause before boards without a subscription are routed again. Each pause
+// is twice the one before. A check of the routes without such boards resets it.
+const (
+	rerouteFirst = 200 * time.Millisecond
+	rerouteMost  = time.Second
+)
+
+// masters receives the changes of boards on a cluster, by sharded pub/sub: the master of a board has the
+// channel of its changes. There is one connection to each master with watched boards.
+//
+// The goroutine of run routes each board to the connection to its master. A connection gives boards back when it
+// fails, and when its Redis does not serve them. These boards are routed again after a pause.
+type masters struct {
+	feed    *Feed
+	cluster *redis.ClusterClient
+
+	// Only the goroutine of run accesses these.
+	byAddress map[string]*masterConn
+	checked   time.Time // when checkRoutes ran last
+
+	// feed.handling guards these.
+	routes map[string]*masterConn // by channel
+	lost   map[string]bool        // channels that were reported as lost, and not confirmed since
+	warned map[string]bool        // addresses: the log says that the master is away
+
+	mu   sync.Mutex
+	back []givenBack
+	wake chan struct{} // holds one signal: back is not empty
+}
+
+// givenBack is what a connection gives back.
+type givenBack struct {
+	channel string      // that has no route now; "" for none
+	ended   *masterConn // gives all of its channels back; nil: it has not ended
+}
+
+// masterConn is a connection to one master.
+type masterConn struct {
+	of       *masters
+	address  string
+	channels *channels
+	stop     context.CancelFunc
+
+	// feed.handling guards these.
+	unanswered []channelCommand // commands without an answer, oldest first
+	leaving    int              // how many of these are SUNSUBSCRIBE
+}
+
+// channelCommand is an SSUBSCRIBE or an SUNSUBSCRIBE of one channel. Redis answers each by a message that names the
+// channel or by an error that does not, in the order of the commands.
+type channelCommand struct {
+	channel string
+	leaves  bool // SUNSUBSCRIBE
+}
+
+func newMasters(f *Feed, cluster *redis.ClusterClient) *masters {
+	return &masters{
+		feed: f, cluster: cluster, byAddress: make(map[string]*masterConn), checked: time.Now(),
+		routes: make(map[string]*masterConn), lost: make(map[string]bool), warned: make(map[string]bool),
+		wake: make(chan struct{}, 1),
+	}
+}
+
+// run routes boards until ctx ends, and returns once all connections have ended.
+func (m *masters) run(ctx context.Context, h Handler) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	check := time.NewTicker(m.feed.interval)
+	defer check.Stop()
+	reroute := time.NewTimer(time.Hour)
+	reroute.Stop()
+	var waiting []string // channels to route when reroute fires
+	pause, pausing := rerouteFirst, false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.feed.boards.wake:
+			add, drop := m.feed.boards.take()
+			for _, name := range drop {
+				m.leave(name)
+			}
+			for i, name := range add {
+				if !m.route(ctx, h, &running, name) { // each further board would ask all nodes again
+					waiting = append(waiting, add[i:]...)
+					break
+				}
+			}
+		case <-m.wake:
+			waiting = append(waiting, m.takeBack(h)...)
+		case <-reroute.C:
+			m.feed.boards.restart(m.withoutRoute(waiting)...)
+			waiting, pausing = nil, false
+		case <-check.C:
+			if len(waiting) == 0 {
+				pause = rerouteFirst
+				m.endWarnings()
+			}
+			waiting = append(waiting, m.checkRoutes(ctx, h)...)
+		}
+		if len(waiting) > 0 && !pausing {
+			reroute.Reset(pause/2 + mathrand.N(pause/2))
+			pause, pausing = min(2*pause, rerouteMost), true
+		}
+	}
+}
+
+// route passes a channel to the connection to its master. It reports false while the client does not know the
+// masters at all. For a slot without a master the client names any node, which refuses the channel.
+func (m *masters) route(ctx context.Context, h Handler, running *sync.WaitGroup, name string) bool {
+	master, err := m.cluster.MasterForKey(ctx, name)
+	if err != nil {
+		m.feed.call(func() {
+			m.lose(h, name, m.checked)
+			m.unroute(name)
+		})
+		return false
+	}
+	address := master.Options().Addr
+	to := m.byAddress[address]
+	if to == nil {
+		ctx, cancel := context.WithCancel(ctx)
+		to = &masterConn{of: m, address: address, channels: newChannels(), stop: cancel}
+		m.byAddress[address] = to
+		running.Go(func() { to.run(ctx, h, master) })
+	}
+	m.feed.call(func() {
+		if from := m.routes[name]; from != nil && from != to {
+			m.lose(h, name, m.checked)
+			m.unroute(name)
+		}
+		m.routes[name] = to
+	})
+	to.channels.want(name)
+	return true
+}
+
+// leave ends the subscription to a channel that is not wanted any more.
+func (m *masters) leave(name string) {
+	m.feed.call(func() {
+		m.unroute(name)
+		delete(m.lost, name)
+	})
+}
+
+// unroute ends the subscription to a channel. The caller is within feed.call.
+func (m *masters) unroute(name string) {
+	if from := m.routes[name]; from != nil {
+		from.channels.leaveAll(name)
+		delete(m.routes, name)
+	}
+}
+
+// lose reports once that the changes of a board do not arrive, until they are confirmed. The caller is within
+// feed.call.
+func (m *masters) lose(h Handler, name string, asOf time.Time) {
+	if board, ok := m.feed.keys.BoardOf(name); ok && !m.lost[name] {
+		m.lost[name] = true
+		h.FeedUnsubscribed(board, asOf)
+	}
+}
+
+// withoutRoute returns those channels that have no route.
+func (m *masters) withoutRoute(names []string) []string {
+	m.feed.handling.Lock()
+	defer m.feed.handling.Unlock()
+	return slices.DeleteFunc(names, func(name string) bool { return m.routes[name] != nil })
+}
+
+// takeBack takes what the connections have given back since the last call. It returns the channels to route again.
+func (m *masters) takeBack(h Handler) (names []string) {
+	m.mu.Lock()
+	list := m.back
+	m.back = nil
+	m.mu.Unlock()
+	m.feed.call(func() {
+		for _, b := range list {
+			if b.ended == nil {
+				names = append(names, b.channel)
+				continue
+			}
+			b.ended.stop()
+			if m.byAddress[b.ended.address] == b.ended {
+				delete(m.byAddress, b.ended.address)
+			}
+			for name, at := range m.routes {
+				if at == b.ended {
+					m.lose(h, name, m.checked) // the channel was routed here after the connection had ended
+					delete(m.routes, name)
+					names = append(names, name)
+				}
+			}
+		}
+	})
+	return names
+}
+
+// checkRoutes finds boards that have another master by now, without word from Redis. A master that is cut off from the
+// others does not know that it was replaced. checkRoutes returns the channels of these boards, which have no route
+// then. It ends the connections without boards.
+func (m *masters) checkRoutes(ctx context.Context, h Handler) (moved []string) {
+	m.feed.handling.Lock()
+	routes := maps.Clone(m.routes)
+	m.feed.handling.Unlock()
+	used := make(map[*masterConn]bool)
+	for name, at := range routes {
+		if master, err := m.cluster.MasterForKey(ctx, name); err == nil && master.Options().Addr != at.address {
+			moved = append(moved, name)
+		} else {
+			used[at] = true
+		}
+	}
+	m.feed.call(func() {
+		for _, name := range moved {
+			m.lose(h, name, m.checked)
+			m.unroute(name)
+		}
+		for address, at := range m.byAddress {
+			if !used[at] {
+				delete(m.byAddress, address)
+				at.stop()
+			}
+		}
+	})
+	m.checked = time.Now()
+	return moved
+}
+
+// endWarnings forgets the warnings about masters that no board has any more, as after a failover.
+func (m *masters) endWarnings() {
+	var ended []string
+	m.feed.call(func() {
+		for address := range m.warned {
+			if m.byAddress[address] == nil {
+				delete(m.warned, address)
+				ended = append(ended, address)
+			}
+		}
+	})
+	for _, address := range ended {
+		m.feed.log.Info("no watched board has this master any more", "master", address)
+	}
+}
+
+// giveBack passes channels, or the end of a connection, to the goroutine of run.
+func (m *masters) giveBack(b givenBack) {
+	m.mu.Lock()
+	m.back = append(m.back, b)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run serves the connection until it fails or ctx ends.
+func (c *masterConn) run(ctx context.Context, h Handler, master *redis.Client) {
+	f, m := c.of.feed, c.of
+	ps := master.SSubscribe(ctx)
+	s := newSession(ps, c.channels, f.interval)
+	s.subscribe = func(ctx context.Context, names ...string) error { return c.send(ctx, ps.SSubscribe, false, names) }
+	s.unsubscribe = func(ctx context.Context, names ...string) error { return c.send(ctx, ps.SUnsubscribe, true, names) }
+	s.probe = func(ctx context.Context) error { return ps.Ping(ctx) }
+	s.handle = func(msg any) error { c.handle(h, msg); return nil }
+	s.refused = func(err redis.Error) error { return c.refused(h, err) }
+	s.start()
+	err := s.run(ctx, func(context.Context) error { return nil })
+	if ctx.Err() == nil {
+		m.cluster.ReloadState(ctx)
+		warned := false
+		f.call(func() {
+			warned = m.warned[c.address]
+			m.warned[c.address] = true
+			for name, at := range m.routes {
+				if at == c {
+					m.lose(h, name, s.asOf())
+				}
+			}
+		})
+		if !warned {
+			f.log.Warn("the feed of a master is down, connecting again", "master", c.address, "error", err)
+		}
+	}
+	m.giveBack(givenBack{ended: c})
+}
+
+// send sends one command for each channel: Redis refuses a command for channels of several slots.
+func (c *masterConn) send(ctx context.Context, command func(ctx context.Context, channels ...string) error, leaves bool, names []string) error {
+	for _, name := range names {
+		c.of.feed.call(func() {
+			c.unanswered = append(c.unanswered, channelCommand{name, leaves})
+			if leaves {
+				c.leaving++
+			}
+		})
+		if err := command(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handle handles one message from Redis.
+func (c *masterConn) handle(h Handler, msg any) {
+	f := c.of.feed
+	switch msg := msg.(type) {
+	case *redis.Subscription:
+		isUp := false
+		f.call(func() {
+			if msg.Kind == "ssubscribe" {
+				isUp = c.confirm(h, msg.Channel)
+			} else {
+				c.left(h, msg.Channel)
+			}
+		})
+		if isUp {
+			f.log.Info("the feed of a master is up", "master", c.address)
+		}
+	case *redis.Message:
+		f.deliver(h, msg)
+	}
+}
+
+// confirm handles the answer to an SSUBSCRIBE. It reports whether the log has a warning about this master, which ends
+// now. The caller is within feed.call.
+func (c *masterConn) confirm(h Handler, name string) (isUp bool) {
+	m := c.of
+	if i := slices.Index(c.unanswered, channelCommand{name, false}); i >= 0 {
+		c.dropAnswered(i + 1) // Redis has answered the commands before it, too
+	}
+	switch {
+	case c.leaving > 0 && slices.Contains(c.unanswered, channelCommand{name, true}): // the subscription is about to end
+		return false
+	case m.routes[name] != c: // the channel was given back before this answer came
+		c.channels.discard(name)
+		return false
+	}
+	delete(m.lost, name)
+	m.feed.confirm(h, name)
+	isUp = m.warned[c.address]
+	delete(m.warned, c.address)
+	return isUp
+}
+
+// dropAnswered removes the first n commands from unanswered. The caller is within feed.call.
+func (c *masterConn) dropAnswered(n int) {
+	for _, command := range c.unanswered[:n] {
+		if command.leaves {
+			c.leaving--
+		}
+	}
+	if c.unanswered = c.unanswered[n:]; len(c.unanswered) == 0 {
+		c.unanswered = nil // frees the array
+	}
+}
+
+// left handles the end of a subscription: Redis has answered an SUNSUBSCRIBE, or is no longer the master of the
+// board. The caller is within feed.call.
+func (c *masterConn) left(h Handler, name string) {
+	i := slices.IndexFunc(c.unanswered, func(command channelCommand) bool { return command.channel == name })
+	if i >= 0 && c.unanswered[i].leaves {
+		// If Redis has ended the subscription by itself, an error follows as the answer. Then refused takes the next
+		// command for the one that is refused, and its board is routed again without need.
+		c.unanswered = slices.Delete(c.unanswered, i, i+1)
+		c.leaving--
+	} else if c.of.routes[name] == c {
+		c.returnChannel(h, name)
+	}
+}
+
+// refused handles an error that Redis sent. A redirect means that this Redis does not serve a board at the moment, and the
+// connection goes on. Any other error ends the connection.
+func (c *masterConn) refused(h Handler, err redis.Error) error {
+	isRedirect := pipeline.IsRedirect(err)
+	if !isRedirect && !redis.HasErrorPrefix(err, "NOSUB") { // Valkey answers this without a subscription to leave
+		return err
+	}
+	c.of.feed.call(func() {
+		if len(c.unanswered) == 0 {
+			return
+		}
+		first := c.unanswered[0]
+		c.dropAnswered(1)
+		if isRedirect && !first.leaves && c.of.routes[first.channel] == c {
+			c.returnChannel(h, first.channel)
+		}
+	})
+	return nil
+}
+
+// returnChannel gives a channel back that this Redis does not serve. The caller is within feed.call.
+func (c *masterConn) returnChannel(h Handler, name string) {
+	c.of.lose(h, name, time.Now())
+	delete(c.of.routes, name)
+	c.channels.forget(name)
+	c.of.cluster.ReloadState(context.Background())
+	c.of.giveBack(givenBack{channel: name})
+}

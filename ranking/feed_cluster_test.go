@@ -1,0 +1,266 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/redistest"
+)
+
+// channel is the channel of a board's changes.
+func channel(board string) string { return "rc:{" + board + "}:c" }
+
+// boardsByMaster returns n boards of each master, by its index.
+func boardsByMaster(c *redistest.Cluster, n int) [][]string {
+	boards := make([][]string, len(c.Masters))
+	for i := 0; slices.ContainsFunc(boards, func(of []string) bool { return len(of) < n }); i++ {
+		board := fmt.Sprint("b:", i)
+		if m := c.MasterOf(channel(board)); len(boards[m]) < n {
+			boards[m] = append(boards[m], board)
+		}
+	}
+	return boards
+}
+
+// watchAll watches boards, and waits until their changes arrive.
+func watchAll(t *testing.T, f *feed.Feed, heard recorder, boards ...string) {
+	t.Helper()
+	for _, b := range boards {
+		f.Watch(b)
+		require.EqualValues(t, b, next[subscribed](t, heard))
+	}
+}
+
+// arrives requires that a change of the board arrives. A master that comes back refuses commands at first.
+func arrives(t *testing.T, s *ranking.Store, heard recorder, board string) {
+	t.Helper()
+	redistest.Eventually(t, "the update to count", func() error {
+		_, err := s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 1}})
+		return err
+	})
+	require.Equal(t, board, next[*feed.Changes](t, heard).Board)
+}
+
+// The master of a board alone has the changes of the board, of each kind, on one connection from each feed.
+func TestFeedOnACluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	boards := boardsByMaster(cluster, 20)
+	s := open(t, cluster.URL, definition.Board{Name: "b:{n}", Kind: "user"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{boards[0][0], boards[1][0]}}})
+	f, heard := follow(t, cluster.URL, 0)
+	next[up](t, heard)
+	for _, of := range boards {
+		watchAll(t, f, heard, of...)
+	}
+	for m, of := range boards {
+		for _, board := range of {
+			arrives(t, s, heard, board)
+			_, err := s.Remove(t.Context(), board, "m")
+			require.NoError(t, err)
+			require.Nil(t, next[*feed.Changes](t, heard).List[0].New)
+			for i, master := range cluster.Masters {
+				shard, err := master.Admin().PubSubShardNumSub(t.Context(), channel(board)).Result()
+				require.NoError(t, err)
+				require.Equal(t, i == m, shard[channel(board)] == 1, shard)
+				all, err := master.Admin().PubSubNumSub(t.Context(), channel(board)).Result()
+				require.NoError(t, err)
+				require.Zero(t, all[channel(board)])
+			}
+		}
+	}
+	board := boards[2][0]
+	arrives(t, s, heard, board)
+	housekeeping, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.RunHousekeeping(housekeeping, slog.New(slog.DiscardHandler)) }()
+	defer func() { stop(); <-ended }()
+	require.NoError(t, s.Hide(t.Context(), board, "m", ranking.Moderator{}))
+	hidden := next[*feed.Changes](t, heard)
+	require.Equal(t, board, hidden.Board)
+	require.Nil(t, hidden.List[0].New)
+
+	arrives(t, s, heard, boards[0][0])
+	watchAll(t, f, heard, "u")
+	_, err := s.Page(t.Context(), "u", 1, 10) // builds it
+	require.NoError(t, err)
+	require.Empty(t, next[*feed.Changes](t, heard).List, "the result of a build replaces the board")
+
+	// A board that is left and watched again at once is not lost.
+	for range 200 {
+		f.Unwatch(board)
+		f.Watch(board)
+		if rand.IntN(3) == 0 {
+			runtime.Gosched()
+		}
+	}
+	applyOne(t, s, board, definition.Update{Member: "o", Score: 1})
+	for seen := false; !seen; {
+		switch e := next[any](t, heard).(type) {
+		case unsubscribed:
+			t.Fatalf("%s is lost", e)
+		case *feed.Changes:
+			seen = e.Board == board
+		case subscribed: // what was sent before it may be lost
+			applyOne(t, s, board, definition.Update{Member: "o", Score: 1})
+		}
+	}
+
+	// Redis lists a connection without channels as a normal one.
+	ofFeeds := regexp.MustCompile(` cmd=(ping|subscribe|ssubscribe|sunsubscribe) `)
+	connections := func() (total int) {
+		for _, master := range cluster.Masters {
+			list, err := master.Admin().ClientList(t.Context()).Result()
+			require.NoError(t, err)
+			total += len(ofFeeds.FindAllString(list, -1))
+		}
+		return total
+	}
+	require.Equal(t, 1+len(cluster.Masters), connections())
+	for _, of := range append(boards, []string{"u"}) {
+		for _, board := range of {
+			f.Unwatch(board)
+		}
+	}
+	redistest.Eventually(t, "the connections without boards to end", func() error {
+		if n := connections(); n != 1 {
+			return fmt.Errorf("%d connections", n)
+		}
+		return nil
+	})
+	for len(heard) > 0 { // what the connections have left
+		<-heard
+	}
+	watchAll(t, f, heard, board)
+	applyOne(t, s, board, definition.Update{Member: "n", Score: 1})
+	require.Equal(t, "n", next[*feed.Changes](t, heard).List[0].Member)
+}
+
+// A slot moves. Only its boards are lost, and the feed finds them at their new master without a check of all routes:
+// there is none within an hour.
+func TestFeedFollowsASlot(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	boards := boardsByMaster(cluster, 2)
+	s := open(t, cluster.URL, definition.Board{Name: "b:{n}"})
+	f, heard := follow(t, cluster.URL, time.Hour)
+	next[up](t, heard)
+	for _, of := range boards {
+		watchAll(t, f, heard, of...)
+	}
+	moving, stays := boards[0][0], boards[0][1]
+	arrives(t, s, heard, moving)
+	for _, to := range []int{1, 2, 0} {
+		cluster.MoveSlot(channel(moving), cluster.Masters[to])
+		require.Equal(t, unsubscribed(moving), next[any](t, heard))
+		require.Equal(t, subscribed(moving), next[any](t, heard), "nothing else is lost")
+		arrives(t, s, heard, moving)
+		arrives(t, s, heard, stays)
+	}
+	// The client leaves the board while its slot moves. The former master may answer, or push the end of the subscription.
+	for i, to := range []int{1, 2, 0, 1} {
+		from := cluster.Masters[cluster.MasterOf(channel(moving))]
+		move := cluster.BeginMove(channel(moving), cluster.Masters[to])
+		move.Keys()
+		from.Suspend()
+		ended := make(chan struct{})
+		go func() { defer close(ended); move.End() }()
+		f.Unwatch(moving)
+		if i%2 == 0 {
+			f.Watch(moving)
+		}
+		from.Resume()
+		<-ended
+		if i%2 != 0 {
+			f.Watch(moving)
+		}
+		for _, board := range []string{stays, moving} {
+			redistest.Eventually(t, "changes of "+board, func() error { // what was sent before the subscription does not arrive
+				if _, err := s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 1}}); err != nil {
+					return err
+				}
+				for {
+					select {
+					case e := <-heard:
+						require.NotEqual(t, unsubscribed(stays), e)
+						if c, ok := e.(*feed.Changes); ok && c.Board == board {
+							return nil
+						}
+					default:
+						return errors.New("none")
+					}
+				}
+			})
+		}
+	}
+}
+
+// A master hangs or is away. The feed reports that its boards are lost, also those that are watched only then, and not
+// those of other masters. When the master is back, the feed reports that their changes arrive.
+func TestFeedLosesAMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	boards := boardsByMaster(cluster, 3)
+	s := open(t, cluster.URL, definition.Board{Name: "b:{n}"})
+	f, heard := follow(t, cluster.URL, 200*time.Millisecond)
+	next[up](t, heard)
+	for _, of := range boards {
+		watchAll(t, f, heard, of[:2]...)
+	}
+	redistest.Eventually(t, "some probes", func() error {
+		stats, err := cluster.Masters[0].Admin().Info(t.Context(), "commandstats").Result()
+		if err == nil && !regexp.MustCompile(`cmdstat_ping:calls=[0-9]{2}`).MatchString(stats) {
+			err = errors.New(stats)
+		}
+		return err
+	})
+	require.Empty(t, heard, "a quiet connection does not fail")
+	for _, fault := range []struct{ begin, end func(*redistest.Redis) }{
+		{(*redistest.Redis).Suspend, (*redistest.Redis).Resume},
+		{(*redistest.Redis).Kill, (*redistest.Redis).Start},
+	} {
+		master := cluster.Masters[1]
+		fault.begin(master)
+		isUp, lost, back := true, make(map[string]bool), make(map[string]bool)
+		take := func() {
+			switch e := next[any](t, heard).(type) {
+			case unsubscribed:
+				require.Contains(t, boards[1], string(e))
+				require.False(t, lost[string(e)], "once")
+				lost[string(e)] = true
+			case subscribed:
+				require.Contains(t, boards[1], string(e))
+				back[string(e)] = true
+			case unfollowed: // the main connection went to that master
+				isUp = false
+			case up:
+				isUp = true
+			}
+		}
+		f.Watch(boards[1][2])
+		for len(lost) < 3 {
+			take()
+		}
+		require.Empty(t, back)
+		fault.end(master)
+		for !isUp || len(back) < 3 {
+			take()
+		}
+		f.Unwatch(boards[1][2])
+		for _, of := range boards {
+			arrives(t, s, heard, of[0])
+		}
+	}
+}

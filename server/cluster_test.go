@@ -1,0 +1,211 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// clusterWorld is two nodes on a cluster, a socket to each of them that watches all boards, and a sender for
+// each board.
+type clusterWorld struct {
+	t       *testing.T
+	cluster *redistest.Cluster
+	nodes   []*servertest.Node
+	sockets []*servertest.Socket
+	boards  []string
+	counted map[string]*atomic.Int64 // updates of a board that a node has acknowledged
+	sending sync.WaitGroup
+	stop    atomic.Bool
+	pause   sync.RWMutex // held for writing while the senders wait
+	probes  int          // updates that requireLive has sent
+}
+
+// startClusterWorld starts all of it. Each master has boards.
+func startClusterWorld(t *testing.T) *clusterWorld {
+	w := &clusterWorld{t: t, cluster: redistest.StartCluster(t), counted: make(map[string]*atomic.Int64)}
+	w.cluster.AddReplicas()
+	cfg := servertest.Config{}
+	cfg.Ranking.CallTimeout = 2 * time.Second
+	w.nodes = []*servertest.Node{
+		servertest.Start(t, w.cluster.URL, cfg, definition.Board{Name: "b:{n}"}),
+		servertest.Start(t, w.cluster.URL, cfg),
+	}
+	masters := make(map[int]bool)
+	for i := 0; len(w.boards) < 6 || len(masters) < 3; i++ {
+		board := fmt.Sprintf("b:%d", i)
+		masters[w.masterOf(board)] = true
+		w.boards = append(w.boards, board)
+		w.counted[board] = new(atomic.Int64)
+	}
+	for _, n := range w.nodes {
+		redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+		s := servertest.Dial(t, n.Addr)
+		for _, board := range w.boards {
+			s.Subscribe(board, 10)
+		}
+		w.sockets = append(w.sockets, s)
+	}
+	for i, board := range w.boards {
+		w.sending.Go(func() { w.send(board, i) })
+	}
+	return w
+}
+
+func (w *clusterWorld) masterOf(board string) int { return w.cluster.MasterOf("rc:{" + board + "}:c") }
+
+// send sends updates that add 1, one after another. It sends each update again until a node acknowledges it.
+func (w *clusterWorld) send(board string, number int) {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	sendOne := func(i int) {
+		w.pause.RLock()
+		defer w.pause.RUnlock()
+		body := fmt.Sprintf(`{"member":"m%d","score":1,"id":"%d"}`, i%10, i)
+		for try := number; !w.stop.Load(); try++ {
+			at := "http://" + w.nodes[try%2].Addr + "/v1/boards/" + board + "/scores"
+			if a, err := servertest.Try(w.t, "POST", at, body); err == nil && a.Status == 200 {
+				w.counted[board].Add(1)
+				return
+			}
+			<-again.C
+		}
+	}
+	for i := 0; !w.stop.Load(); i++ {
+		sendOne(i)
+	}
+}
+
+// goesOn waits until updates count on all boards, and until each socket shows changes that were made by then.
+func (w *clusterWorld) goesOn() {
+	w.t.Helper()
+	at := make(map[string]int64)
+	for board, n := range w.counted {
+		from := n.Load()
+		redistest.Eventually(w.t, "further updates of "+board, func() error {
+			if at[board] = n.Load(); at[board] < from+20 {
+				return fmt.Errorf("%d updates", at[board]-from)
+			}
+			return nil
+		})
+	}
+	for _, s := range w.sockets {
+		for board, n := range at {
+			s.Until(board, fmt.Sprintf("%d updates of %s", n, board), func(b *hubtest.Board) bool { return sum(b.Top) >= n })
+		}
+	}
+}
+
+// requireLive requires that each node receives the changes of each board. Without that, a node still shows them, once
+// a second, by the seq check.
+func (w *clusterWorld) requireLive() {
+	w.t.Helper()
+	w.pause.Lock()
+	defer w.pause.Unlock()
+	for _, n := range w.nodes {
+		var last [3]float64
+		redistest.Eventually(w.t, "the last changes of the senders", func() error {
+			last[0], last[1], last[2] = last[1], last[2], n.Metric("rankcast_changes_total")
+			if last[0] != last[2] {
+				return errors.New("they still arrive")
+			}
+			return nil
+		})
+	}
+	for _, board := range w.boards {
+		for _, n := range w.nodes {
+			redistest.Eventually(w.t, "a change of "+board, func() error {
+				before := n.Metric("rankcast_changes_total")
+				body := fmt.Sprintf(`{"member":"m0","score":1,"id":"probe-%d"}`, w.probes)
+				if a := n.Do("POST", "/v1/boards/"+board+"/scores", body); a.Status != 200 {
+					return fmt.Errorf("status %d", a.Status)
+				}
+				w.counted[board].Add(1)
+				w.probes++
+				if n.Metric("rankcast_changes_total") == before {
+					return errors.New("it did not arrive")
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// end stops the senders. All boards but those of lossy hold exactly what was acknowledged. Each socket shows what
+// the masters hold, and is told that its boards are current.
+func (w *clusterWorld) end(lossy map[string]bool) {
+	w.t.Helper()
+	w.stop.Store(true)
+	w.sending.Wait()
+	for i, s := range w.sockets {
+		for _, board := range w.boards {
+			want, _ := w.nodes[i].Top(board, 10)
+			if n := w.counted[board].Load(); !lossy[board] {
+				require.Contains(w.t, []int64{n, n + 1}, sum(want), "%s: the last update may have no answer", board)
+			}
+			s.Until(board, "the board of the master", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		}
+		for s.Stale != nil && *s.Stale {
+			s.Next("status")
+		}
+	}
+}
+
+func sum(top []hubtest.Entry) (total int64) {
+	for _, e := range top {
+		total += e.Score
+	}
+	return total
+}
+
+// A master is killed, one hangs and comes back after the failover, another one hands its slots to its replica, a slot
+// with a board moves under load, and a node that is added gets a slot. Clients stay connected, updates count again, and every acknowledged update that Redis
+// kept is in every view.
+func TestClusterChanges(t *testing.T) {
+	t.Parallel()
+	w := startClusterWorld(t)
+	defer w.sending.Wait()
+	defer w.stop.Store(true)
+	w.goesOn()
+	measured := func(what string, change func()) {
+		change()
+		changed := time.Now()
+		w.goesOn()
+		t.Logf("%s: all boards go on after %v", what, time.Since(changed).Round(10*time.Millisecond))
+		w.requireLive()
+	}
+
+	lossy := make(map[string]bool) // a master that is killed may not have copied its last updates
+	for _, board := range w.boards {
+		lossy[board] = w.masterOf(board) == 0
+	}
+	w.cluster.Masters[0].Kill()
+	measured("a master killed", func() { w.cluster.AwaitFailover(0) })
+	w.cluster.StartReplica(0)
+	hung := w.cluster.Masters[0] // the same boards may lose updates
+	hung.Suspend()
+	measured("a master that hangs", func() { w.cluster.AwaitFailover(0) })
+	hung.Resume() // it takes itself for a master at first
+	measured("a failover by the operator", func() { w.cluster.Failover(1) })
+
+	kept := slices.DeleteFunc(slices.Clone(w.boards), func(board string) bool { return lossy[board] })
+	require.GreaterOrEqual(t, len(kept), 2)
+	measured("a slot moved", func() {
+		w.cluster.MoveSlot("rc:{"+kept[0]+"}:c", w.cluster.Masters[(w.masterOf(kept[0])+1)%3])
+	})
+	measured("a node added", func() {
+		w.cluster.MoveSlot("rc:{"+kept[1]+"}:c", w.cluster.AddMaster())
+	})
+	w.end(lossy)
+}
