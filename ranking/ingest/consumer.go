@@ -49,8 +49,21 @@ func (c *consumer) run(ctx context.Context) {
 		} else {
 			c.retry = retryFirst
 		}
-		wait(ctx, pause)
+		c.rest(ctx, pause)
 	}
+}
+
+// rest waits for a pause, or until ctx ends. It renews the lease during a long pause, as at a low rate with many streams.
+func (c *consumer) rest(ctx context.Context, pause time.Duration) {
+	for most := c.cfg.Lease / 4; c.holds && pause > most; pause -= most {
+		if wait(ctx, most); ctx.Err() != nil {
+			return
+		}
+		if held, err := c.renew(context.WithoutCancel(ctx)); err == nil && !held {
+			c.noteLease(false)
+		}
+	}
+	wait(ctx, pause)
 }
 
 // wait returns after a pause, or when ctx ends.

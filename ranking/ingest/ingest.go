@@ -32,6 +32,10 @@ const (
 	// maxEntries bounds the entries of a batch. The updates of a board in it are one request to the store,
 	// which the store never has in two calls in flight. So their order holds after a failure.
 	maxEntries = 100
+	// maxBatchBytes is the size at which a batch takes no more entries, so that it arrives within the default of
+	// Config.CallTimeout; take.lua tells how far it may be exceeded. A larger entry is refused: no update, and no
+	// event that the API takes, comes near to it.
+	maxBatchBytes = 1 << 20
 	// unknownAfter is the age from which an entry is not applied again. The store keeps request ids for
 	// ten minutes at least. The minute between is for a batch that is under way.
 	unknownAfter = 9 * time.Minute

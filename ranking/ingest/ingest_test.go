@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -25,6 +27,41 @@ type bench struct {
 	rdb   redis.UniversalClient
 	store *ranking.Store
 	fake  *faultyStore
+	calls *faultyCalls
+}
+
+// faultyCalls is a hook of the Redis client: it fails calls of scripts of this package.
+type faultyCalls struct {
+	redis.Hook
+	before, after func(script string) error // returns the error of a call that has no effect, or has had it; nil for none
+}
+
+func (f *faultyCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (f *faultyCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (f *faultyCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		call, ok := cmd.(interface{ Script() string })
+		if !ok || !strings.HasPrefix(call.Script(), "ingest_") {
+			return next(ctx, cmd)
+		}
+		if f.before != nil {
+			if err := f.before(call.Script()); err != nil {
+				cmd.SetErr(err)
+				return err
+			}
+		}
+		err := next(ctx, cmd)
+		if err == nil && f.after != nil {
+			if err = f.after(call.Script()); err != nil {
+				cmd.SetErr(err)
+			}
+		}
+		return err
+	}
 }
 
 // faultyStore is the store with a hook in front of each call that writes, and with a record of the calls.
@@ -110,7 +147,9 @@ func newBench(t *testing.T, url string) *bench {
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	require.NoError(t, store.Define(t.Context(), testSet()))
-	return &bench{t, rdb, store, &faultyStore{Store: store}}
+	calls := &faultyCalls{}
+	rdb.AddHook(calls)
+	return &bench{t, rdb, store, &faultyStore{Store: store}, calls}
 }
 
 // ingest returns an Ingest of the stream.
@@ -373,6 +412,91 @@ func TestOneConsumerAStream(t *testing.T) {
 		require.Len(t, letters, 1)
 		require.Zero(t, counted(t, first.Ingest, resultApplied)+counted(t, first.Ingest, resultDuplicate)+counted(t, first.Ingest, resultRefused), "the second has counted them")
 	})
+}
+
+// A consumer that dies does not release its lease. The lease ends by itself, and another consumer takes the entries over.
+func TestLeaseEnds(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		consumer := func() *consumer {
+			in, err := New(b.rdb, b.fake, Config{Lease: time.Second, CallTimeout: redistest.CallTimeout})
+			require.NoError(t, err)
+			return in.consumer(stream)
+		}
+		b.add("board", "stars", "member", "s17", "score", "3")
+		dead, next := consumer(), consumer()
+		taken, err := dead.take(t.Context(), maxEntries)
+		require.NoError(t, err)
+		require.Len(t, taken.entries, 1)
+		pause, err := next.batch(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, busyPause, pause)
+		b.drain(next)
+		require.EqualValues(t, 3, b.score("stars", "s17"))
+	})
+}
+
+// A consumer that rests for longer than its lease keeps the lease.
+func TestLongRest(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		in, err := New(b.rdb, b.fake, Config{Lease: 2 * time.Second, CallTimeout: redistest.CallTimeout})
+		require.NoError(t, err)
+		c, other := in.consumer(stream), in.consumer(stream)
+		_, err = c.batch(t.Context())
+		require.NoError(t, err)
+		c.rest(t.Context(), 3*time.Second)
+		taken, err := other.take(t.Context(), maxEntries)
+		require.NoError(t, err)
+		require.True(t, taken.busy)
+	})
+}
+
+// A batch ends at its bound of bytes. An entry above the bound is a dead letter, and never leaves Redis.
+func TestLargeEntries(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		c := b.ingest().consumer(stream)
+		half := strings.Repeat("x", maxBatchBytes/2)
+		for range 12 {
+			b.add("board", "stars", "member", "m", "score", "1", "data", half)
+		}
+		huge := b.add("board", "stars", "member", "m", "score", "1", "data", half+half)
+		last := b.add("board", "stars", "member", "m", "score", "1")
+		first, err := c.take(t.Context(), maxEntries)
+		require.NoError(t, err)
+		require.Len(t, first.entries, 10, "the size of each is known after the delivery of ten")
+		again, err := c.take(t.Context(), maxEntries)
+		require.NoError(t, err)
+		require.True(t, again.again)
+		require.Len(t, again.entries, 2)
+		require.Equal(t, first.entries[:2:2], withoutAge(again.entries))
+
+		b.drain(c)
+		letters, _ := b.letters()
+		require.Len(t, letters, 13)
+		codes := make(map[string]int)
+		for _, l := range letters {
+			codes[l.Code]++
+			if l.Entry == huge {
+				require.Equal(t, codeTooLarge, l.Code)
+			}
+			require.NotEqual(t, last, l.Entry)
+		}
+		require.Equal(t, map[string]int{codeTooLarge: 1, "invalid_request": 12}, codes, "the data of the others are too large for a board")
+		require.EqualValues(t, 1, b.score("stars", "m"))
+	})
+}
+
+func withoutAge(entries []entry) []entry {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].age = 0
+	}
+	return entries
 }
 
 // Run releases the lease at its end, so another process need not wait for it.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// Whatever calls of the store fail, before or after they have an effect, and whenever consumers die: each entry counts
-// once, and the entries of a board count in order.
+// Whatever calls of the store, and calls that take or acknowledge entries, fail before or after they have an effect, and
+// whenever consumers die: each entry counts once, and the entries of a board count in order.
 func TestLawOfEntries(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
@@ -60,6 +61,21 @@ func TestLawOfEntries(t *testing.T) {
 			b.fake.mu.Lock()
 			b.fake.before, b.fake.after = next(1), next(2)
 			b.fake.mu.Unlock()
+			lost := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 20).Draw(r, "lost calls")
+			nextCall := func(which int) func(string) error {
+				return func(string) error {
+					if len(lost) == 0 {
+						return nil
+					}
+					failure := lost[0]
+					lost = lost[1:]
+					if failure == which {
+						return errors.New("lost")
+					}
+					return nil
+				}
+			}
+			b.calls.before, b.calls.after = nextCall(1), nextCall(2)
 			for b.length(stream) > 0 {
 				if rapid.IntRange(0, 4).Draw(r, "crash") == 0 {
 					b.dropLease()

@@ -34,6 +34,9 @@ const (
 	codeMismatch = "idempotency_mismatch" // its id was used for another update
 )
 
+// codeTooLarge is of an entry above maxBatchBytes, which has counted nowhere.
+const codeTooLarge = "too_large"
+
 // message is an entry and what becomes of it.
 type message struct {
 	entry
@@ -53,10 +56,9 @@ type message struct {
 // refuse makes the message a dead letter with a problem.
 func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
 
-// refuseUnsent refuses a message whose request id the store has not looked up. If the entry was delivered before, it may
-// have counted then, under other definitions.
-func (c *consumer) refuseUnsent(m *message, err error) {
-	p := c.explain(err)
+// refuseUnsent is refuse for a message whose request id the store has not looked up. If the entry was delivered before,
+// it may have counted then, under other definitions.
+func (m *message) refuseUnsent(p Problem) {
 	m.refuse(p)
 	if m.again {
 		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field, Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
@@ -78,6 +80,10 @@ func (c *consumer) read(ctx context.Context, all []*message) error {
 	d := decoder{stream: c.stream, store: c.store, windowed: make(map[string]bool), events: make(map[string]*knownEvent)}
 	for _, m := range all {
 		err := d.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
+		if m.size > maxBatchBytes {
+			m.refuse(Problem{Code: codeTooLarge, Detail: fmt.Sprintf("has %d bytes; want %d at most", m.size, maxBatchBytes)})
+			continue
+		}
 		if m.age > unknownAfter {
 			m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Detail: fmt.Sprintf("was delivered %v ago and never acknowledged; it may have counted", m.age.Round(time.Second))}
 			continue
@@ -87,8 +93,10 @@ func (c *consumer) read(ctx context.Context, all []*message) error {
 			m.result, m.problem = resultUnknown, Problem{Code: codeDeleted, Detail: "was deleted from the stream before it was acknowledged; it may have counted"}
 		case err != nil && isPassing(err):
 			return err
+		case err != nil && m.event == "":
+			m.refuse(c.explain(err)) // each delivery refuses such an entry
 		case err != nil:
-			c.refuseUnsent(m, err)
+			m.refuseUnsent(c.explain(err))
 		}
 	}
 	return nil

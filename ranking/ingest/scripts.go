@@ -38,7 +38,8 @@ const callTimeout = 2 * time.Second
 type entry struct {
 	id     string
 	age    time.Duration // since the first delivery
-	fields []string      // names and values in turn; empty: the entry was deleted from the stream
+	size   int64         // bytes of the names and values
+	fields []string      // names and values in turn; empty: the entry is too large, or was deleted from the stream
 }
 
 // taken is the result of take.lua.
@@ -56,7 +57,7 @@ type taken struct {
 func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), group, count})
+	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), group, count, maxBatchBytes})
 	if err != nil {
 		return t, err
 	}
@@ -71,7 +72,7 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	}
 	t.now, t.length, t.oldest, t.dead = time.UnixMilli(r.Number()).UTC(), r.Number(), r.Text(), r.Number()
 	for len(r.Rest) > 0 && r.Err == nil {
-		e := entry{id: r.Text(), age: time.Duration(r.Number()) * time.Millisecond}
+		e := entry{id: r.Text(), age: time.Duration(r.Number()) * time.Millisecond, size: r.Number()}
 		fields := r.List()
 		for len(fields.Rest) > 0 && fields.Err == nil {
 			e.fields = append(e.fields, fields.Text())
@@ -104,9 +105,18 @@ func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) 
 		return true, nil
 	}
 	args[4] = applied
+	return c.callConclude(ctx, append(args, letters...))
+}
+
+// renew renews the lease. held is false where another consumer holds it.
+func (c *consumer) renew(ctx context.Context) (held bool, err error) {
+	return c.callConclude(ctx, []any{c.token, c.cfg.Lease.Milliseconds(), group, "", 0})
+}
+
+func (c *consumer) callConclude(ctx context.Context, args []any) (held bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), append(args, letters...))
+	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), args)
 	if err != nil {
 		return false, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -99,6 +101,60 @@ func TestRefusedRetries(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int{1, 1}, []int{moved, left})
 	})
+}
+
+// An entry that is wrong in itself was refused at each delivery, and one that a board refuses after a look at its request
+// id has counted nowhere: also after the answer to an acknowledgement was lost.
+func TestRefusedRetriesThatCountedNowhere(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		wrong := b.add("board", "stars", "member", "m", "score", "many")
+		high := b.add("board", "low", "member", "m", "score", "11")
+		both := b.add("event", "sad", "star", "m", "n", "11")
+		fail := once()
+		b.calls.before = func(script string) error {
+			if script == "ingest_conclude" {
+				return fail()
+			}
+			return nil
+		}
+		c := b.ingest().consumer(stream)
+		_, err := c.batch(t.Context())
+		require.Error(t, err)
+		b.drain(c)
+		letters, _ := b.letters()
+		codes := make(map[string]string)
+		for _, l := range letters {
+			codes[l.Entry] = l.Code
+		}
+		require.Equal(t, map[string]string{wrong: "invalid_request", high: "out_of_range", both: "out_of_range"}, codes)
+	})
+}
+
+// A board may refuse a retry by its definitions, before it looks the request id up. The event may have counted by then.
+func TestRefusedRetryOfAnEvent(t *testing.T) {
+	t.Parallel()
+	c := (&Ingest{cfg: Config{Explain: explain}}).consumer(stream)
+	results := func(again bool, errs ...error) string {
+		var r ranking.EventResult
+		for _, err := range errs {
+			r.Outcomes = append(r.Outcomes, ranking.Outcome{Err: err})
+			r.Updates = append(r.Updates, definition.BoardUpdate{Board: "b"})
+		}
+		m := &message{again: again}
+		c.takeOutcomes(m, r)
+		return m.result + " " + m.problem.Code
+	}
+	unsent := &ranking.FieldError{Field: "board", Kind: ranking.ErrConflict, Reason: "has too many instances"}
+	refused := &ranking.FieldError{Field: "score", Kind: ranking.ErrOutOfRange, Reason: "is too high"}
+	require.Equal(t, "refused other", results(false, unsent))
+	require.Equal(t, "outcome_unknown outcome_unknown", results(true, unsent))
+	require.Equal(t, "refused out_of_range", results(true, refused))
+	require.Equal(t, "outcome_unknown outcome_unknown", results(true, refused, unsent))
+	require.Equal(t, "refused partly_refused", results(true, nil, unsent))
+	noWindow := &ranking.FieldError{Field: "at", Kind: ranking.ErrInvalid, Reason: "applies only to a board with a window"}
+	require.Equal(t, "outcome_unknown outcome_unknown", results(true, noWindow))
 }
 
 // If an entry is deleted before the worker acknowledges it, its dead letter has no fields.

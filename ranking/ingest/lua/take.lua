@@ -8,7 +8,9 @@
 --       2 duration     of the lease, ms
 --       3 group        of the consumers; the script creates it where it is missing
 --       4 count        of the entries, at most
--- Result {state, now, length, oldest, dead, id, age, {field, value, ...}, id, age, ...}
+--       5 bytes        at which the script takes no more entries: of those that were delivered before, it takes one
+--                      beyond at most, and of new ones up to PIECE
+-- Result {state, now, length, oldest, dead, id, age, size, {field, value, ...}, id, age, ...}
 --         state        'busy': another consumer holds the lease; 'again': the entries were
 --                      delivered before; 'ok': they are new
 --         now          Redis's clock, ms since 1970
@@ -16,11 +18,13 @@
 --         oldest       id of the first entry of the stream, or ''
 --         dead         length of the stream of dead letters
 --         age          time since the first delivery of the entry, ms; 0 for a new one
---         {}           an entry that was deleted from the stream
--- Cost   O(count)
+--         size         bytes of the names and values
+--         {}           an entry that was deleted from the stream, and one that is larger than bytes
+-- Cost   O(count), and O(n) for entries of n bytes
 
 local stream, dead, lease = KEYS[1], KEYS[2], KEYS[3]
-local token, duration, group, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local token, duration, group, count, bytes = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local PIECE = 10 -- entries that one command delivers, because their sizes are known only afterwards
 local consumer = 'rankcast' -- one name for all, so no entry is delivered a second time
 
 local time = redis.call('TIME')
@@ -44,9 +48,14 @@ if pending.err then
   pending = {}
 end
 
+local taken = 0 -- bytes
 local function add(id, age, fields)
+  local size = 0
+  for _, text in ipairs(fields) do size = size + #text end
+  taken = taken + size
+  if size > bytes then fields = {} end
   local n = #result
-  result[n + 1], result[n + 2], result[n + 3] = id, age, fields
+  result[n + 1], result[n + 2], result[n + 3], result[n + 4] = id, age, size, fields
 end
 
 if #pending > 0 then
@@ -55,9 +64,15 @@ if #pending > 0 then
     local id, age = entry[1], entry[3]
     local found = redis.call('XRANGE', stream, id, id)[1]
     add(id, age, found and found[2] or {})
+    if taken >= bytes then break end
   end
   return result
 end
-local read = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
-for _, entry in ipairs(read and read[1] and read[1][2] or {}) do add(entry[1], 0, entry[2]) end
+while count > 0 and taken < bytes do
+  local most = math.min(count, PIECE)
+  local read = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', most, 'STREAMS', stream, '>')
+  local entries = read and read[1] and read[1][2] or {}
+  for _, entry in ipairs(entries) do add(entry[1], 0, entry[2]) end
+  count = #entries < most and 0 or count - most
+end
 return result
