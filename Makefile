@@ -29,6 +29,15 @@ test: deps ## Run all tests, on the embedded store and on a real Redis
 race: deps ## Run all tests but those of pages under the race detector
 	$(GO) test -race -timeout 20m ./...
 
+# Tests that shift the clock of Redis by faketime, under which Valkey does not start.
+SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis
+
+.PHONY: valkey
+valkey: deps ## Run the tests of the store and the server on Valkey
+	@command -v valkey-server >/dev/null || { echo "This needs valkey-server: Debian 13, Ubuntu 24.04: apt-get install valkey-server; Debian 12 has it in backports" >&2; exit 1; }
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && ln -s "$$(command -v valkey-server)" "$$dir/redis-server" && \
+		PATH="$$dir:$$PATH" $(GO) test -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...
+
 .PHONY: e2e
 e2e: deps ## Run the tests of the program as a process, its page in a browser among them
 	$(GO) test -count=1 ./cmd/...
@@ -56,7 +65,7 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestUnionOfWindows|TestWindowIsTheSame' -rapid.checks=200
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestBoardDoes' -whole -rapid.checks=150
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
-	$(GO) test -count=10 -timeout 10m ./server -run 'TestSentinelFailover'
+	$(GO) test -count=10 -timeout 10m ./server -run 'TestSentinelFailover|TestClusterChanges'
 	$(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'

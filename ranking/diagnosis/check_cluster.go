@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -59,7 +60,7 @@ func first(masters []string) string {
 // NoCluster returns a problem where a Redis that a node uses by itself is a node of a cluster, and
 // else nothing.
 func NoCluster(s *Server) []Finding {
-	if s.Info["redis_mode"] != "cluster" {
+	if cmp.Or(s.Info["redis_mode"], s.Info["server_mode"]) != "cluster" { // the second is of Valkey
 		return nil
 	}
 	return []Finding{{Check: Cluster, Level: Problem, Found: "this Redis is a node of a cluster, and holds a part of the slots only", Fix: "give --redis the scheme redis-cluster://"}}

@@ -40,7 +40,7 @@ func (r Refusal) AllWrites() (reason string, all bool) {
 func RefusalOf(text string) Refusal {
 	text = strings.ToLower(text)
 	switch {
-	case strings.HasPrefix(text, "noperm "), strings.HasPrefix(text, "err the user executing the script can't "):
+	case strings.HasPrefix(text, "noperm "), strings.HasPrefix(text, "err the user executing the script can't "), strings.HasPrefix(text, "err acl failure in script: "):
 		switch {
 		case strings.Contains(text, " run the "), strings.Contains(text, " run this "):
 			return RefusedCommand
@@ -50,7 +50,7 @@ func RefusalOf(text string) Refusal {
 		return RefusedKeys
 	case strings.HasPrefix(text, "noright "):
 		return RefusedCommand
-	case strings.HasPrefix(text, "err unknown command"), strings.HasPrefix(text, "err invalid command passed to redis.acl_check_cmd"):
+	case strings.HasPrefix(text, "err unknown command"), strings.HasPrefix(text, "err invalid command passed to redis.acl_check_cmd"), strings.HasPrefix(text, "err invalid command passed to server.acl_check_cmd"):
 		return NoCommand
 	case strings.HasPrefix(text, "err unknown redis command called from script"), strings.HasPrefix(text, "err unknown valkey command called from script"):
 		return NoCommand
@@ -87,7 +87,7 @@ func refusedBefore(err error) (reason string, before bool) {
 	switch {
 	case strings.HasPrefix(text, "NORIGHT "):
 		return strings.TrimPrefix(text, "NORIGHT "), true
-	case strings.Contains(text, "redis.acl_check_cmd"):
+	case strings.Contains(text, ".acl_check_cmd"):
 		return "this Redis has no PUBLISH or no HSET", true
 	case strings.HasPrefix(text, "ERR unknown command"):
 		return "this Redis has no EVALSHA or no EVAL", true
