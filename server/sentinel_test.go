@@ -57,6 +57,9 @@ func TestSentinelFailover(t *testing.T) {
 			}
 			return nil
 		})
+		for _, s := range sockets { // a node ends a connection that nobody reads
+			s.Until("b", "further updates", func(b *hubtest.Board) bool { return sum(b.Top) >= from+50 })
+		}
 	}
 	goesOn()
 	for round, fail := range []func(master *redistest.Redis){
