@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -66,6 +67,11 @@ func next[E any](t testing.TB, r recorder) E {
 func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	return followBy(t, rdb, probe)
+}
+
+// followBy runs a feed until the test ends, and closes its client then.
+func followBy(t testing.TB, rdb redis.UniversalClient, probe time.Duration) (*feed.Feed, recorder) {
 	f := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: probe})
 	heard := make(recorder, 4096)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -62,24 +62,6 @@ func (s *channels) leaveAll(name string) {
 	s.signal()
 }
 
-// forget removes a channel that is not subscribed to any more: take returns it only after a further call of want.
-func (s *channels) forget(name string) {
-	s.mu.Lock()
-	delete(s.byName, name) // take ignores its place in the queue
-	s.mu.Unlock()
-}
-
-// discard makes take return a channel to leave that is subscribed to and was forgotten.
-func (s *channels) discard(name string) {
-	s.mu.Lock()
-	if _, there := s.byName[name]; !there {
-		s.calls++
-		s.enqueue(name, channel{subscribed: s.calls})
-	}
-	s.mu.Unlock()
-	s.signal()
-}
-
 // restart makes take return a channel again, if the channel is wanted.
 func (s *channels) restart(names ...string) {
 	s.mu.Lock()

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"rankcast/ranking/internal/pipeline"
 )
 
-// rerouteFirst and rerouteMost bound the pause before boards without a subscription are routed again. Each pause
-// is twice the one before. A check of the routes without such boards resets it.
 const (
+	// rerouteFirst and rerouteMost bound the pause before boards without a subscription are routed again. Each
+	// pause is twice the one before. A check of the routes without such boards resets it.
 	rerouteFirst = 200 * time.Millisecond
 	rerouteMost  = time.Second
+	// routeChecks is the number of checks of the routes in a probe interval.
+	routeChecks = 4
 )
 
 // masters receives the changes of boards on a cluster, by sharded pub/sub: the master of a board has the
@@ -47,25 +47,7 @@ type masters struct {
 type givenBack struct {
 	channel string      // that has no route now; "" for none
 	ended   *masterConn // gives all of its channels back; nil: it has not ended
-}
-
-// masterConn is a connection to one master.
-type masterConn struct {
-	of       *masters
-	address  string
-	channels *channels
-	stop     context.CancelFunc
-
-	// feed.handling guards these.
-	unanswered []channelCommand // commands without an answer, oldest first
-	leaving    int              // how many of these are SUNSUBSCRIBE
-}
-
-// channelCommand is an SSUBSCRIBE or an SUNSUBSCRIBE of one channel. Redis answers each by a message that names the
-// channel or by an error that does not, in the order of the commands.
-type channelCommand struct {
-	channel string
-	leaves  bool // SUNSUBSCRIBE
+	asOf    time.Time   // when ended last received anything
 }
 
 func newMasters(f *Feed, cluster *redis.ClusterClient) *masters {
@@ -80,7 +62,7 @@ func newMasters(f *Feed, cluster *redis.ClusterClient) *masters {
 func (m *masters) run(ctx context.Context, h Handler) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	check := time.NewTicker(m.feed.interval)
+	check := time.NewTicker(m.feed.interval / routeChecks)
 	defer check.Stop()
 	reroute := time.NewTimer(time.Hour)
 	reroute.Stop()
@@ -120,15 +102,12 @@ func (m *masters) run(ctx context.Context, h Handler) {
 	}
 }
 
-// route passes a channel to the connection to its master. It reports false while the client does not know the
-// masters at all. For a slot without a master the client names any node, which refuses the channel.
+// route passes a channel to the connection to its master. A channel with a route keeps it: checkRoutes finds another
+// master. route reports false while the client does not know the masters at all. For a slot without a master the
+// client names any node, which refuses the channel.
 func (m *masters) route(ctx context.Context, h Handler, running *sync.WaitGroup, name string) bool {
 	master, err := m.cluster.MasterForKey(ctx, name)
 	if err != nil {
-		m.feed.call(func() {
-			m.lose(h, name, m.checked)
-			m.unroute(name)
-		})
 		return false
 	}
 	address := master.Options().Addr
@@ -140,13 +119,11 @@ func (m *masters) route(ctx context.Context, h Handler, running *sync.WaitGroup,
 		running.Go(func() { to.run(ctx, h, master) })
 	}
 	m.feed.call(func() {
-		if from := m.routes[name]; from != nil && from != to {
-			m.lose(h, name, m.checked)
-			m.unroute(name)
+		if m.routes[name] == nil {
+			m.routes[name] = to
 		}
-		m.routes[name] = to
+		m.routes[name].channels.want(name)
 	})
-	to.channels.want(name)
 	return true
 }
 
@@ -200,7 +177,7 @@ func (m *masters) takeBack(h Handler) (names []string) {
 			}
 			for name, at := range m.routes {
 				if at == b.ended {
-					m.lose(h, name, m.checked) // the channel was routed here after the connection had ended
+					m.lose(h, name, b.asOf)
 					delete(m.routes, name)
 					names = append(names, name)
 				}
@@ -266,148 +243,4 @@ func (m *masters) giveBack(b givenBack) {
 	case m.wake <- struct{}{}:
 	default:
 	}
-}
-
-// run serves the connection until it fails or ctx ends.
-func (c *masterConn) run(ctx context.Context, h Handler, master *redis.Client) {
-	f, m := c.of.feed, c.of
-	ps := master.SSubscribe(ctx)
-	s := newSession(ps, c.channels, f.interval)
-	s.subscribe = func(ctx context.Context, names ...string) error { return c.send(ctx, ps.SSubscribe, false, names) }
-	s.unsubscribe = func(ctx context.Context, names ...string) error { return c.send(ctx, ps.SUnsubscribe, true, names) }
-	s.probe = func(ctx context.Context) error { return ps.Ping(ctx) }
-	s.handle = func(msg any) error { c.handle(h, msg); return nil }
-	s.refused = func(err redis.Error) error { return c.refused(h, err) }
-	s.start()
-	err := s.run(ctx, func(context.Context) error { return nil })
-	if ctx.Err() == nil {
-		m.cluster.ReloadState(ctx)
-		warned := false
-		f.call(func() {
-			warned = m.warned[c.address]
-			m.warned[c.address] = true
-			for name, at := range m.routes {
-				if at == c {
-					m.lose(h, name, s.asOf())
-				}
-			}
-		})
-		if !warned {
-			f.log.Warn("the feed of a master is down, connecting again", "master", c.address, "error", err)
-		}
-	}
-	m.giveBack(givenBack{ended: c})
-}
-
-// send sends one command for each channel: Redis refuses a command for channels of several slots.
-func (c *masterConn) send(ctx context.Context, command func(ctx context.Context, channels ...string) error, leaves bool, names []string) error {
-	for _, name := range names {
-		c.of.feed.call(func() {
-			c.unanswered = append(c.unanswered, channelCommand{name, leaves})
-			if leaves {
-				c.leaving++
-			}
-		})
-		if err := command(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// handle handles one message from Redis.
-func (c *masterConn) handle(h Handler, msg any) {
-	f := c.of.feed
-	switch msg := msg.(type) {
-	case *redis.Subscription:
-		isUp := false
-		f.call(func() {
-			if msg.Kind == "ssubscribe" {
-				isUp = c.confirm(h, msg.Channel)
-			} else {
-				c.left(h, msg.Channel)
-			}
-		})
-		if isUp {
-			f.log.Info("the feed of a master is up", "master", c.address)
-		}
-	case *redis.Message:
-		f.deliver(h, msg)
-	}
-}
-
-// confirm handles the answer to an SSUBSCRIBE. It reports whether the log has a warning about this master, which ends
-// now. The caller is within feed.call.
-func (c *masterConn) confirm(h Handler, name string) (isUp bool) {
-	m := c.of
-	if i := slices.Index(c.unanswered, channelCommand{name, false}); i >= 0 {
-		c.dropAnswered(i + 1) // Redis has answered the commands before it, too
-	}
-	switch {
-	case c.leaving > 0 && slices.Contains(c.unanswered, channelCommand{name, true}): // the subscription is about to end
-		return false
-	case m.routes[name] != c: // the channel was given back before this answer came
-		c.channels.discard(name)
-		return false
-	}
-	delete(m.lost, name)
-	m.feed.confirm(h, name)
-	isUp = m.warned[c.address]
-	delete(m.warned, c.address)
-	return isUp
-}
-
-// dropAnswered removes the first n commands from unanswered. The caller is within feed.call.
-func (c *masterConn) dropAnswered(n int) {
-	for _, command := range c.unanswered[:n] {
-		if command.leaves {
-			c.leaving--
-		}
-	}
-	if c.unanswered = c.unanswered[n:]; len(c.unanswered) == 0 {
-		c.unanswered = nil // frees the array
-	}
-}
-
-// left handles the end of a subscription: Redis has answered an SUNSUBSCRIBE, or is no longer the master of the
-// board. The caller is within feed.call.
-func (c *masterConn) left(h Handler, name string) {
-	i := slices.IndexFunc(c.unanswered, func(command channelCommand) bool { return command.channel == name })
-	if i >= 0 && c.unanswered[i].leaves {
-		// If Redis has ended the subscription by itself, an error follows as the answer. Then refused takes the next
-		// command for the one that is refused, and its board is routed again without need.
-		c.unanswered = slices.Delete(c.unanswered, i, i+1)
-		c.leaving--
-	} else if c.of.routes[name] == c {
-		c.returnChannel(h, name)
-	}
-}
-
-// refused handles an error that Redis sent. A redirect means that this Redis does not serve a board at the moment, and the
-// connection goes on. Any other error ends the connection.
-func (c *masterConn) refused(h Handler, err redis.Error) error {
-	isRedirect := pipeline.IsRedirect(err)
-	if !isRedirect && !redis.HasErrorPrefix(err, "NOSUB") { // Valkey answers this without a subscription to leave
-		return err
-	}
-	c.of.feed.call(func() {
-		if len(c.unanswered) == 0 {
-			return
-		}
-		first := c.unanswered[0]
-		c.dropAnswered(1)
-		if isRedirect && !first.leaves && c.of.routes[first.channel] == c {
-			c.returnChannel(h, first.channel)
-		}
-	})
-	return nil
-}
-
-// returnChannel gives a channel back that this Redis does not serve. The caller is within feed.call.
-func (c *masterConn) returnChannel(h Handler, name string) {
-	c.of.lose(h, name, time.Now())
-	delete(c.of.routes, name)
-	c.channels.forget(name)
-	c.of.cluster.ReloadState(context.Background())
-	c.of.giveBack(givenBack{channel: name})
 }
