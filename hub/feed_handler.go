@@ -12,13 +12,14 @@ import (
 type instance struct {
 	boards []*board
 	link   feedLink
+	lost   bool // the feed has lost it, and not subscribed to it since; hub.lost counts these
 }
 
 // FeedChanges passes a batch to the boards of its instance. A board with boardChanges
 // waiting misses the batch: the gap in seq makes it resync.
 func (h *Hub) FeedChanges(c *feed.Changes) {
 	h.metrics.changes.Add(float64(len(c.List)))
-	for _, b := range h.boardsOf(c.Board, nil) {
+	for _, b := range h.boardsOf(c.Board) {
 		b.post(urgent, func(w *work) {
 			if len(w.changes) < boardChanges {
 				w.changes = append(w.changes, c)
@@ -27,33 +28,53 @@ func (h *Hub) FeedChanges(c *feed.Changes) {
 	}
 }
 
-// boardsOf returns the boards of an instance, and changes its link first if link is not nil.
-// The caller must not change the list.
-func (h *Hub) boardsOf(name string, link *feedLink) []*board {
+// boardsOf returns the boards of an instance. The caller must not change the list.
+func (h *Hub) boardsOf(name string) []*board {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := h.instances[name]; i != nil {
+		return i.boards
+	}
+	return nil
+}
+
+// setLink changes the link of an instance, and returns its boards as boardsOf does.
+func (h *Hub) setLink(name string, link feedLink) []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := h.instances[name]
 	if i == nil {
 		return nil
 	}
-	if link != nil {
-		i.link = *link
-	}
+	i.link = link
+	h.setLost(i, !link.live)
 	return i.boards
+}
+
+// setLost notes whether the feed has lost an instance. The caller holds mu.
+func (h *Hub) setLost(i *instance, lost bool) {
+	if i.lost == lost {
+		return
+	}
+	if i.lost = lost; lost {
+		h.lost++
+	} else {
+		h.lost--
+	}
 }
 
 // FeedSubscribed makes the boards of an instance resync: from now on the feed delivers each
 // change.
 func (h *Hub) FeedSubscribed(name string) {
 	link := feedLink{live: true, outage: h.status.lastOutage()}
-	for _, b := range h.boardsOf(name, &link) {
+	for _, b := range h.setLink(name, link) {
 		b.postEvent(normal, link)
 	}
 }
 
 // FeedUnsubscribed makes the clients stale until the boards of an instance have been read again.
 func (h *Hub) FeedUnsubscribed(name string, asOf time.Time) {
-	boards := h.boardsOf(name, &feedLink{})
+	boards := h.setLink(name, feedLink{})
 	h.status.boardsDown(asOf, boards)
 	for _, b := range boards {
 		b.postEvent(normal, feedLink{})

@@ -123,6 +123,7 @@ type Hub struct {
 	boards    map[string]*board    // by name
 	order     []*board             // of the seq check
 	instances map[string]*instance // by the instance of their boards
+	lost      int                  // how many instances the feed has lost
 	started   map[any]int          // by caller: how many boards count for it
 	feeds     map[string]*eventFeed
 	closed    bool
@@ -212,6 +213,16 @@ func (h *Hub) Leave(c *Client) {
 
 // Up reports whether the feed is connected.
 func (h *Hub) Up() bool { return h.status.isUp() }
+
+// receivesAll reports whether the feed is connected, and has lost no watched board.
+func (h *Hub) receivesAll() bool {
+	if !h.Up() {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost == 0
+}
 
 // Watched is the number of watched boards, by name.
 func (h *Hub) Watched() int {

@@ -58,7 +58,7 @@ func TestOutageOfOneBoard(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
-		_, conn, _ := join(t, h, 10)
+		first, conn, _ := join(t, h, 10)
 		other := &fakeConn{}
 		_, err := h.Subscribe(h.Join(other, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
 		require.NoError(t, err)
@@ -80,13 +80,14 @@ func TestOutageOfOneBoard(t *testing.T) {
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		require.Equal(t, []string{"status true"}, other.take(t))
 		require.True(t, h.Up())
+		require.False(t, h.receivesAll())
 		f.set("a", 2) // the message is lost
 		pass(5 * time.Second)
 		require.Equal(t, before, reads(), "nothing is read before the new subscription")
 		require.True(t, isStale(h))
 		require.Equal(t, []string{"delta"}, other.take(t), "its seq check goes on")
 
-		_, late, _ := join(t, h, 10)
+		lateClient, late, _ := join(t, h, 10)
 		pass(time.Second)
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t))
 		h.FeedSubscribed("b")
@@ -98,6 +99,13 @@ func TestOutageOfOneBoard(t *testing.T) {
 		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, []string{"status false"}, other.take(t))
+		require.True(t, h.receivesAll())
+
+		h.FeedUnsubscribed("b", time.Now())
+		h.Leave(first)
+		require.False(t, h.receivesAll())
+		h.Leave(lateClient)
+		require.True(t, h.receivesAll(), "nobody watches the board")
 	})
 }
 

@@ -154,6 +154,7 @@ func (h *Hub) removeWatcher(b *board, c *Client) (only sole) {
 	i.boards = slices.DeleteFunc(slices.Clone(i.boards), func(other *board) bool { return other == b })
 	if len(i.boards) == 0 {
 		only.instance = true
+		h.setLost(i, false)
 		delete(h.instances, b.instance)
 	}
 	return only
