@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -56,10 +55,6 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 // A long wait for a connection has no use: the feed and the callers try again.
 const dialTimeout, ioTimeout = time.Second, 2 * time.Second
 
-// stateInterval is how often a client asks for the masters of a cluster. With the default of the library, a node would
-// use a former master that is cut off from the others for a minute.
-const stateInterval = 2 * time.Second
-
 func quiet() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
@@ -100,36 +95,6 @@ func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
 	client := pipeline.New(rdb)
 	rdb.AddHook(&masterSwitch{closeOthers: client.CloseOthers})
 	return client, nil
-}
-
-func (u *redisURL) openCluster() (redis.UniversalClient, error) {
-	o, err := redis.ParseClusterURL(u.forLibrary())
-	if err != nil {
-		return nil, err
-	}
-	o.Addrs = append(o.Addrs, u.hosts[1:]...)
-	if err := u.trustEach(o.TLSConfig); err != nil {
-		return nil, err
-	}
-	o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
-	o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet()
-	o.DisableRoutingPolicies = true
-	o.ClusterStateReloadInterval = stateInterval
-	var cluster *redis.ClusterClient
-	o.NewClient = func(o *redis.Options) *redis.Client {
-		dial := redis.NewDialer(o)
-		o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial(ctx, network, address)
-			if err != nil { // another node may be the master
-				cluster.ReloadState(ctx)
-			}
-			return conn, err
-		}
-		return redis.NewClient(o)
-	}
-	cluster = redis.NewClusterClient(o)
-	return pipeline.New(cluster), nil
 }
 
 // LogTo sends the messages of the Redis client to log, at level debug. The client logs each

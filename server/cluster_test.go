@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,6 +17,9 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
+
+// failovers is how often TestClusterChanges makes masters fail. make soak has it do so for longer.
+var failovers = flag.Int("failovers", 1, "rounds of failovers on a cluster")
 
 // clusterWorld is two nodes on a cluster, a socket to each of them that watches all boards, and a sender for
 // each board.
@@ -169,18 +173,17 @@ func sum(top []hubtest.Entry) (total int64) {
 	return total
 }
 
-// A master is killed, one hangs and comes back after the failover, another one hands its slots to its replica, a slot
-// with a board moves under load, and a node that is added gets a slot. Clients stay connected, updates count again, and every acknowledged update that Redis
-// kept is in every view.
+// A master is killed. A machine with a master and another replica hangs, and comes back after the failover. A master
+// hands its slots to its replica, a slot with a board moves, and a new node gets a slot. Clients stay connected, and
+// updates count again. Every acknowledged update that Redis kept is in every view.
 func TestClusterChanges(t *testing.T) {
 	t.Parallel()
 	w := startClusterWorld(t)
 	defer w.sending.Wait()
 	defer w.stop.Store(true)
 	w.goesOn()
-	measured := func(what string, change func()) {
-		change()
-		changed := time.Now()
+	measured := func(what string, change func() time.Time) {
+		changed := change()
 		w.goesOn()
 		t.Logf("%s: all boards go on after %v", what, time.Since(changed).Round(10*time.Millisecond))
 		w.requireLive()
@@ -190,22 +193,33 @@ func TestClusterChanges(t *testing.T) {
 	for _, board := range w.boards {
 		lossy[board] = w.masterOf(board) == 0
 	}
-	w.cluster.Masters[0].Kill()
-	measured("a master killed", func() { w.cluster.AwaitFailover(0) })
-	w.cluster.StartReplica(0)
-	hung := w.cluster.Masters[0] // the same boards may lose updates
-	hung.Suspend()
-	measured("a master that hangs", func() { w.cluster.AwaitFailover(0) })
-	hung.Resume() // it takes itself for a master at first
-	measured("a failover by the operator", func() { w.cluster.Failover(1) })
+	for round := range *failovers {
+		w.cluster.Masters[0].Kill()
+		measured("a master killed", func() time.Time { return w.cluster.AwaitFailover(0) })
+		w.cluster.StartReplica(0)
+		hung := []*redistest.Redis{w.cluster.Masters[0], w.cluster.Replicas[1]} // the same boards may lose updates
+		for _, server := range hung {
+			server.Suspend()
+		}
+		measured("a machine that hangs", func() time.Time { return w.cluster.AwaitFailover(0) })
+		for _, server := range hung { // the former master takes itself for a master at first
+			server.Resume()
+		}
+		w.cluster.AwaitReplica(0)
+		w.cluster.AwaitReplica(1)
+		measured("a failover by the operator", func() time.Time { w.cluster.Failover(1); return time.Now() })
+		t.Logf("round %d of %d", round+1, *failovers)
+	}
 
 	kept := slices.DeleteFunc(slices.Clone(w.boards), func(board string) bool { return lossy[board] })
 	require.GreaterOrEqual(t, len(kept), 2)
-	measured("a slot moved", func() {
+	measured("a slot moved", func() time.Time {
 		w.cluster.MoveSlot("rc:{"+kept[0]+"}:c", w.cluster.Masters[(w.masterOf(kept[0])+1)%3])
+		return time.Now()
 	})
-	measured("a node added", func() {
+	measured("a node added", func() time.Time {
 		w.cluster.MoveSlot("rc:{"+kept[1]+"}:c", w.cluster.AddMaster())
+		return time.Now()
 	})
 	w.end(lossy)
 }

@@ -53,7 +53,7 @@ func (c *Cluster) AddReplicas() {
 		require.NoError(c.t, replica.Admin().ClusterReplicate(c.t.Context(), c.id(c.Masters[i])).Err())
 	}
 	for i := range c.Masters {
-		c.awaitReplica(i)
+		c.AwaitReplica(i)
 	}
 }
 
@@ -114,8 +114,8 @@ func (c *Cluster) id(node *Redis) string {
 	return id
 }
 
-// awaitReplica waits until the replica of a master holds its data.
-func (c *Cluster) awaitReplica(i int) {
+// AwaitReplica waits until the replica of a master holds its data.
+func (c *Cluster) AwaitReplica(i int) {
 	c.t.Helper()
 	Eventually(c.t, "the replica to hold all data", func() error {
 		info, err := c.Replicas[i].Admin().Info(context.Background(), "replication").Result()
@@ -127,11 +127,20 @@ func (c *Cluster) awaitReplica(i int) {
 }
 
 // AwaitFailover waits until the cluster has promoted the replica of a master that is away, and all other masters know.
-// It swaps both in Masters and Replicas.
-func (c *Cluster) AwaitFailover(i int) {
+// It swaps both in Masters and Replicas. It returns the time of the promotion.
+func (c *Cluster) AwaitFailover(i int) (promoted time.Time) {
 	c.t.Helper()
 	c.Masters[i], c.Replicas[i] = c.Replicas[i], c.Masters[i]
-	Eventually(c.t, "the promotion", func() error { return c.knows(c.id(c.Masters[i])) })
+	Eventually(c.t, "the promotion", func() error {
+		role, err := c.Masters[i].Admin().Do(context.Background(), "ROLE").Slice()
+		if err == nil && role[0] != "master" {
+			err = fmt.Errorf("role %v", role)
+		}
+		return err
+	})
+	promoted = time.Now()
+	Eventually(c.t, "the other masters to know", func() error { return c.knows(c.id(c.Masters[i])) })
+	return promoted
 }
 
 // Failover makes the replica of a master take over, as an operator does: no write is lost. It swaps both in Masters and
@@ -173,7 +182,7 @@ func (c *Cluster) knows(id string) error {
 func (c *Cluster) StartReplica(i int) {
 	c.t.Helper()
 	c.Replicas[i].Start()
-	c.awaitReplica(i)
+	c.AwaitReplica(i)
 }
 
 // MasterOf is the index of the master of a key in Masters.
