@@ -27,8 +27,8 @@ const (
 // CheckRights tries each command that the Store and the feed send to Redis, on keys and channels
 // under each pattern of names. A check leaves nothing behind in Redis. CheckRights returns a
 // MissingRightsError when Redis refuses a command or all writes, and ErrUnavailable when Redis does
-// not answer. Redis refuses all writes as a read-only replica, while it cannot write to its disk, and
-// while it has too few replicas.
+// not answer. Redis refuses all writes as a read-only replica, while it cannot write to its disk,
+// while it has too few replicas, and at its maxmemory.
 //
 // After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
@@ -75,13 +75,16 @@ func (s *Store) ProbeWrite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	key := s.keys.WriteProbe()
-	err := s.rdb.ZRem(ctx, key, "").Err()
+	err := s.rdb.SetArgs(ctx, key, "", redis.SetArgs{Mode: "XX"}).Err() // a write that may take memory
+	if err == nil || errors.Is(err, redis.Nil) { // there is no such key
+		return nil
+	}
 	var known *MissingRightsError
-	if err == nil || errors.As(err, &known) {
+	if errors.As(err, &known) {
 		return err
 	}
 	if refusal := script.RefusalIn(err); refusal != 0 {
-		return &MissingRightsError{Reason: explainRights([]missingRight{{refusal, "ZREM", key}}, redisUser(s.rdb), s.cfg.Prefix)}
+		return &MissingRightsError{Reason: explainRights([]missingRight{{refusal, "SET", key}}, redisUser(s.rdb), s.cfg.Prefix)}
 	}
 	return fmt.Errorf("%w: probe: %w", ErrUnavailable, err)
 }
@@ -260,10 +263,15 @@ func (g *rightsGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 // write, or refused the write before the write changed anything.
 func outcomeOf(err error) error {
 	var missing *MissingRightsError
-	if errors.As(err, &missing) || errors.Is(err, pipeline.ErrNotSent) {
+	if errors.As(err, &missing) || errors.Is(err, pipeline.ErrNotSent) || isBusy(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+}
+
+// isBusy reports whether Redis has refused a command because it loads its data, or runs a script for too long.
+func isBusy(err error) bool {
+	return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "BUSY ")
 }
 
 // redisUser names the ACL user of a client.

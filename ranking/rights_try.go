@@ -19,7 +19,7 @@ import (
 // of a board.)
 var sentCommands = []string{
 	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
-	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZREM", "ZSCAN",
+	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZSCAN",
 }
 
 // missingRight is one refusal of Redis.
@@ -33,7 +33,7 @@ type missingRight struct {
 //
 // Redis also checks the rights of the user for each command within a script. So one call of try.lua
 // tries all commands of all scripts. Where Redis refuses all writes, each that writes fails. tryRights
-// ignores other failures: a write that fails because Redis has no memory left needs no right.
+// ignores other failures, such as that of RENAME without a key.
 func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
 	defer cancel()
@@ -176,7 +176,7 @@ func rightsFaults(missing []missingRight, user, prefix string) (faults []rightsF
 	grant := func(refusal script.Refusal, found, rules, quoted string) {
 		faults = append(faults, rightsFault{refusal, found, "add " + rules + " to its ACL rules", fmt.Sprintf("ACL SETUSER %s %s", user, quoted)})
 	}
-	for _, refusal := range []script.Refusal{script.ReadOnly, script.NotStored, script.NoReplicas} {
+	for _, refusal := range []script.Refusal{script.ReadOnly, script.NotStored, script.NoReplicas, script.NoMemory} {
 		if reason, _ := refusal.AllWrites(); pick(refusal, command) != "" {
 			found, fix, _ := strings.Cut(reason, ": ")
 			faults = append(faults, rightsFault{refusal: refusal, found: found, fix: fix})

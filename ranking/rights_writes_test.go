@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
-// A Redis that accepts no writes, as its disk is full or its replicas are away: each write is refused with the
+// A Redis that accepts no writes, as its disk is full, its replicas are away or it has no memory left: each write is refused with the
 // reason, as one that has changed nothing. Reads go on, and the first write afterwards counts.
 func TestRedisAcceptsNoWrites(t *testing.T) {
 	t.Parallel()
@@ -57,6 +59,10 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 			set("min-replicas-to-write", "1"), set("min-replicas-to-write", "0"),
 			"this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
 		},
+		"OOM": {
+			set("maxmemory", "1"), set("maxmemory", "0"),
+			"this Redis is at its maxmemory, so it accepts no updates: raise maxmemory",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,4 +82,28 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 			require.NoError(t, s.MissingRights())
 		})
 	}
+}
+
+// While a script runs for too long, Redis refuses all commands. It has not carried them out.
+func TestBusyRedisCountsNothing(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := open(t, r.URL(), definition.Board{Name: "stars"})
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "busy-reply-threshold", "1").Err())
+	other, ended := dial(t, r.URL()), make(chan error, 1)
+	go func() { ended <- other.Eval(context.Background(), "while true do end", nil).Err() }()
+	update := definition.Update{Member: "ana", Score: 1}
+	var err error
+	redistest.Eventually(t, "the script to run", func() error {
+		if _, err = s.Apply(t.Context(), "stars", []definition.Update{update}); err == nil {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	require.ErrorContains(t, err, "BUSY ")
+	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+	require.NoError(t, dial(t, r.URL()).ScriptKill(t.Context()).Err())
+	require.Error(t, <-ended)
+	require.NotZero(t, applyOne(t, s, "stars", update))
 }

@@ -118,6 +118,7 @@ func (w *clusterWorld) requireLive() {
 	w.pause.Lock()
 	defer w.pause.Unlock()
 	for _, n := range w.nodes {
+		n.UntilMetric("rankcast_redis_up", 1)
 		var last [3]float64
 		redistest.Eventually(w.t, "the last changes of the senders", func() error {
 			last[0], last[1], last[2] = last[1], last[2], n.Metric("rankcast_changes_total")
@@ -195,6 +196,9 @@ func TestClusterChanges(t *testing.T) {
 	}
 	for round := range *failovers {
 		w.cluster.Masters[0].Kill()
+		for _, n := range w.nodes {
+			n.UntilMetric("rankcast_redis_up", 0) // of some boards only
+		}
 		measured("a master killed", func() time.Time { return w.cluster.AwaitFailover(0) })
 		w.cluster.StartReplica(0)
 		hung := []*redistest.Redis{w.cluster.Masters[0], w.cluster.Replicas[1]} // the same boards may lose updates

@@ -20,6 +20,7 @@ const (
 	ReadOnly               // Redis is a read-only replica, and the command writes
 	NotStored              // Redis cannot write to its disk, and the command writes
 	NoReplicas             // Redis has fewer replicas than min-replicas-to-write, and the command writes
+	NoMemory               // Redis is at its maxmemory, and the command may take memory
 )
 
 // reasons tell the operator of the refusals of all writes.
@@ -27,9 +28,11 @@ var reasons = map[Refusal]string{
 	ReadOnly:   "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)",
 	NotStored:  "this Redis cannot write to its disk, so it accepts no writes: make room on the disk, or find the reason in the log of Redis",
 	NoReplicas: "this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
+	NoMemory:   "this Redis is at its maxmemory, so it accepts no updates: raise maxmemory",
 }
 
-// AllWrites reports whether Redis refuses every write, whoever sends it, and the reason in words for the operator.
+// AllWrites reports whether Redis refuses every write, whoever sends it, and the reason in words for the operator. At
+// its maxmemory Redis refuses every write that may take memory.
 func (r Refusal) AllWrites() (reason string, all bool) {
 	reason, all = reasons[r]
 	return reason, all
@@ -60,6 +63,8 @@ func RefusalOf(text string) Refusal {
 		return NotStored
 	case strings.HasPrefix(text, "noreplicas "):
 		return NoReplicas
+	case strings.HasPrefix(text, "oom "):
+		return NoMemory
 	}
 	return 0
 }
@@ -80,7 +85,7 @@ func refusedBefore(err error) (reason string, before bool) {
 	if refusal == 0 {
 		return "", false
 	}
-	if reason, all := refusal.AllWrites(); all { // none of these begins within a script
+	if reason, all := refusal.AllWrites(); all { // Redis decides that before the first write of a script
 		return reason, true
 	}
 	text := err.Error()
