@@ -253,7 +253,7 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 	}
 	var refused []diagnosis.Finding
 	for _, fault := range rightsFaults(missing, redisUser(s.rdb), s.cfg.Prefix) {
-		f := diagnosis.Finding{Check: diagnosis.Rights, Level: diagnosis.Problem, Found: fault.found, Fix: fault.fix}
+		f := diagnosis.Finding{Check: diagnosis.Rights, Server: strings.Join(fault.masters, ", "), Level: diagnosis.Problem, Found: fault.found, Fix: fault.fix}
 		if fault.command != "" {
 			f.Fix += ": redis-cli " + fault.command
 		}

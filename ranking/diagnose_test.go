@@ -289,6 +289,40 @@ func TestDiagnoseClusterAsDocumentedUser(t *testing.T) {
 	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown, diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
 }
 
+// Each master of a cluster has users of its own. A right that the user lacks on one of them is found each time.
+func TestDiagnoseRightsOfEachMaster(t *testing.T) {
+	t.Parallel()
+	masters := redistest.StartCluster(t).Masters
+	url := ""
+	for _, master := range masters {
+		url = "redis-cluster" + strings.TrimPrefix(master.AppURL(without()...), "redis")
+	}
+	s := doctor(t, url)
+	require.NoError(t, s.CheckRights(t.Context()))
+	for i, c := range []struct {
+		right, says string
+	}{
+		{"ssubscribe", `redis user "app" may not run SSUBSCRIBE`},
+		{"sunsubscribe", `redis user "app" may not run SUNSUBSCRIBE`},
+		{"subscribe", `redis user "app" may not run SUBSCRIBE`},
+		{"spublish", `redis user "app" may not run SPUBLISH`},
+		{"evalsha", `redis user "app" may not run EVALSHA`},
+		{"eval", `redis user "app" may not run EVAL`},
+		{"zadd", `redis user "app" may not run ZADD`},
+	} {
+		at := masters[i%len(masters)]
+		at.AppURL(without("-" + c.right)...)
+		f := of(t, s.Diagnose(t.Context()), diagnosis.Rights, diagnosis.Problem)
+		require.Equal(t, []string{c.says, strings.TrimPrefix(at.URL(), "redis://")}, []string{f.Found, f.Server})
+		var missing *ranking.MissingRightsError
+		require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
+		require.Equal(t, []string{f.Server}, missing.Masters)
+		require.NotContains(t, missing.Error(), f.Server)
+		at.AppURL(without()...)
+		require.NoError(t, s.CheckRights(t.Context()))
+	}
+}
+
 // A check of a definition says what Define would, and defines nothing.
 func TestCheckDefine(t *testing.T) {
 	t.Parallel()

@@ -39,13 +39,13 @@ func (s *Store) CheckRights(ctx context.Context) error {
 	missing, err := s.tryRights(ctx)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("check the rights of the Redis user: %w", err)
+		err = fmt.Errorf("check what Redis allows: %w", err)
 		if !s.rights.checked.Load() {
 			s.rights.closed.CompareAndSwap(nil, &closedGate{err: err})
 		}
 		return err
 	case len(missing) > 0:
-		err := &MissingRightsError{Reason: explainRights(missing, redisUser(s.rdb), s.cfg.Prefix)}
+		err := missingRightsError(missing, redisUser(s.rdb), s.cfg.Prefix)
 		// This check cannot try all that it tries on a Redis that accepts writes, so an earlier one must have.
 		allWrites := s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool {
 			_, all := m.refusal.AllWrites()
@@ -76,7 +76,7 @@ func (s *Store) ProbeWrite(ctx context.Context) error {
 	defer cancel()
 	key := s.keys.WriteProbe()
 	err := s.rdb.SetArgs(ctx, key, "", redis.SetArgs{Mode: "XX"}).Err() // a write that may take memory
-	if err == nil || errors.Is(err, redis.Nil) { // there is no such key
+	if err == nil || errors.Is(err, redis.Nil) {                        // there is no such key
 		return nil
 	}
 	var known *MissingRightsError
@@ -84,7 +84,7 @@ func (s *Store) ProbeWrite(ctx context.Context) error {
 		return err
 	}
 	if refusal := script.RefusalIn(err); refusal != 0 {
-		return &MissingRightsError{Reason: explainRights([]missingRight{{refusal, "SET", key}}, redisUser(s.rdb), s.cfg.Prefix)}
+		return missingRightsError([]missingRight{{refusal: refusal, command: "SET", pattern: key}}, redisUser(s.rdb), s.cfg.Prefix)
 	}
 	return fmt.Errorf("%w: probe: %w", ErrUnavailable, err)
 }
@@ -105,7 +105,11 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 		switch {
 		case errors.As(err, &missing) && missing.Reason != logged:
 			logged = missing.Reason
-			log.Warn("Redis refuses what this node needs; the node accepts no writes until Redis allows it", "reason", logged)
+			attributes := []any{"reason", logged}
+			if len(missing.Masters) > 0 {
+				attributes = append(attributes, "masters", missing.Masters)
+			}
+			log.Warn("Redis refuses what this node needs; the node accepts no writes until Redis allows it", attributes...)
 		case err == nil && logged != "":
 			logged = ""
 			log.Info("Redis allows what this node needs")

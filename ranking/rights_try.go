@@ -3,9 +3,13 @@ package ranking
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -27,19 +31,97 @@ type missingRight struct {
 	refusal script.Refusal
 	command string
 	pattern string // of keys or channels, where the refusal is of those
+	master  string // address of the master of a cluster that refuses; "" without a cluster
 }
 
-// tryRights tries each command. It returns the refusals of Redis, or ErrUnavailable.
-//
-// Redis also checks the rights of the user for each command within a script. So one call of try.lua
-// tries all commands of all scripts. Where Redis refuses all writes, each that writes fails. tryRights
-// ignores other failures, such as that of RENAME without a key.
+// trialServer is one Redis on which a check tries each command. Each master of a cluster has users of its own.
+type trialServer struct {
+	master string // address of a master of a cluster; "" without a cluster
+	id     string // keyspace.Keys.TrialKeys(id) are keys of this Redis
+	shared bool   // keyspace.Keys.TrialSharedKeys are keys of this Redis
+	rdb    interface {
+		Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+		SSubscribe(ctx context.Context, channels ...string) *redis.PubSub
+	}
+}
+
+// tryRights tries each command on each Redis. It returns the refusals of Redis, or ErrUnavailable.
 func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
 	defer cancel()
-	id := rand.Text()
-	board, channels := s.keys.TrialBoardChannel(id), s.keys.TrialChannels(id)
-	sharded := pipeline.ClusterOf(s.rdb) != nil
+	servers, err := s.trialServers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing, errs := make([][]missingRight, len(servers)), make([]error, len(servers))
+	var trials sync.WaitGroup
+	for i, server := range servers {
+		trials.Go(func() { missing[i], errs[i] = s.tryServer(ctx, server) })
+	}
+	trials.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return slices.Concat(missing...), nil
+}
+
+// trialServers finds the masters of a cluster, with a slot of each. Without a cluster it returns the one Redis.
+func (s *Store) trialServers(ctx context.Context) ([]*trialServer, error) {
+	cluster := pipeline.ClusterOf(s.rdb)
+	if cluster == nil {
+		return []*trialServer{{id: rand.Text(), shared: true, rdb: s.rdb}}, nil
+	}
+	var mu sync.Mutex
+	byAddress := make(map[string]*trialServer)
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		byAddress[node.Options().Addr] = &trialServer{master: node.Options().Addr, rdb: node}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: find the masters: %w", ErrUnavailable, err)
+	}
+	masterOf := func(key string) (*trialServer, error) {
+		node, err := cluster.MasterForKey(ctx, key)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: find the master of a key: %w", ErrUnavailable, err)
+		}
+		return byAddress[node.Options().Addr], nil // nil: a master since a moment ago
+	}
+	shared, err := masterOf(s.keys.TrialSharedKeys("").Names[0])
+	if err != nil {
+		return nil, err
+	}
+	if shared != nil {
+		shared.shared = true
+	}
+	start := rand.Text()
+	for i, left := 0, len(byAddress); left > 0; i++ { // a master with one slot of 16,384 takes some ms
+		id := start + strconv.Itoa(i)
+		server, err := masterOf(s.keys.TrialKeys(id)[0].Names[0])
+		if err != nil {
+			return nil, err
+		}
+		if server != nil && server.id == "" {
+			server.id = id
+			left--
+		}
+	}
+	return slices.Collect(maps.Values(byAddress)), nil
+}
+
+// tryServer tries each command on one Redis. It returns the refusals of that Redis, or ErrUnavailable.
+//
+// Redis also checks the rights of the user for each command within a script. So one call of try.lua
+// tries all commands of all scripts. Where Redis refuses all writes, each that writes fails. tryServer
+// ignores other failures, such as that of RENAME without a key.
+func (s *Store) tryServer(ctx context.Context, server *trialServer) (missing []missingRight, err error) {
+	board, channels := s.keys.TrialBoardChannel(server.id), s.keys.TrialChannels(server.id)
+	sharded := server.master != ""
 	if !sharded {
 		channels = append(channels, board)
 	}
@@ -47,8 +129,14 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	for _, c := range channels {
 		patterns[c.Names[0]] = c.Pattern
 	}
-	var missing []missingRight
-	for i, keys := range s.keys.TrialKeys(id) {
+	note := func(refusal script.Refusal, command, pattern string) {
+		missing = append(missing, missingRight{refusal, command, pattern, server.master})
+	}
+	trials := s.keys.TrialKeys(server.id)
+	if server.shared {
+		trials = append(trials, s.keys.TrialSharedKeys(server.id))
+	}
+	for i, keys := range trials {
 		args := []any{s.keys.Profiles(), ""}
 		if sharded && i == 0 {
 			args[1] = board.Names[0]
@@ -66,7 +154,7 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 			if strings.Contains(strings.ToLower(err.Error()), "'evalsha'") {
 				command = "EVALSHA"
 			}
-			missing = append(missing, missingRight{refusal, command, keys.Pattern})
+			note(refusal, command, keys.Pattern)
 			continue
 		}
 		if err != nil {
@@ -79,7 +167,7 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 				pattern = patterns[channel]
 			}
 			if refusal := script.RefusalOf(text); refusal != 0 {
-				missing = append(missing, missingRight{refusal, command, pattern})
+				note(refusal, command, pattern)
 			}
 		}
 		if r.Err != nil {
@@ -93,110 +181,50 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 			missing = slices.DeleteFunc(missing, func(m missingRight) bool { return m.command == publish && m.refusal == script.RefusedChannel })
 		}
 	}
-	ps := s.rdb.Subscribe(ctx)
+	ps := server.rdb.Subscribe(ctx)
 	defer ps.Close()
 	channels = append(channels, keyspace.Trial{Pattern: s.keys.Profiles(), Names: []string{s.keys.Profiles()}})
-	refused, err := s.trySubscribe(ctx, ps, [2]string{"SUBSCRIBE", "UNSUBSCRIBE"}, ps.Subscribe, ps.Unsubscribe, channels)
-	if err != nil || !sharded {
-		return append(missing, refused...), err
+	if err := s.trySubscribe(ctx, ps, [2]string{"SUBSCRIBE", "UNSUBSCRIBE"}, ps.Subscribe, ps.Unsubscribe, channels, note); err != nil || !sharded {
+		return missing, err
 	}
-	missing = append(missing, refused...)
-	shard := s.rdb.SSubscribe(ctx)
+	shard := server.rdb.SSubscribe(ctx)
 	defer shard.Close()
-	refused, err = s.trySubscribe(ctx, shard, [2]string{"SSUBSCRIBE", "SUNSUBSCRIBE"}, shard.SSubscribe, shard.SUnsubscribe, []keyspace.Trial{board})
-	return append(missing, refused...), err
+	err = s.trySubscribe(ctx, shard, [2]string{"SSUBSCRIBE", "SUNSUBSCRIBE"}, shard.SSubscribe, shard.SUnsubscribe, []keyspace.Trial{board}, note)
+	return missing, err
 }
 
 // subscribing is a method of a PubSub that sends a command for some channels.
 type subscribing func(ctx context.Context, channels ...string) error
 
-// trySubscribe subscribes to each channel on a connection, and leaves the last one, by commands of these names.
-func (s *Store) trySubscribe(ctx context.Context, ps *redis.PubSub, names [2]string, subscribe, leave subscribing, channels []keyspace.Trial) (missing []missingRight, err error) {
+// trySubscribe subscribes to each channel on a connection, and leaves the last one, by commands of these names. It calls
+// note for each refusal.
+func (s *Store) trySubscribe(ctx context.Context, ps *redis.PubSub, names [2]string, subscribe, leave subscribing, channels []keyspace.Trial, note func(script.Refusal, string, string)) error {
 	for _, c := range channels {
 		if err := subscribe(ctx, c.Names[0]); err != nil {
-			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
 		}
 	}
 	last := channels[len(channels)-1]
 	if err := leave(ctx, last.Names[0]); err != nil {
-		return nil, fmt.Errorf("%w: unsubscribe: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: unsubscribe: %w", ErrUnavailable, err)
 	}
 	for i := 0; i <= len(channels); {
 		answer, err := ps.ReceiveTimeout(ctx, s.cfg.CallTimeout)
-		right := missingRight{script.RefusalIn(err), names[1], last.Pattern}
+		command, pattern := names[1], last.Pattern
 		if i < len(channels) {
-			right.command, right.pattern = names[0], channels[i].Pattern
+			command, pattern = names[0], channels[i].Pattern
 		}
+		refusal := script.RefusalIn(err)
 		switch {
-		case right.refusal != 0:
-			missing = append(missing, right)
+		case refusal != 0:
+			note(refusal, command, pattern)
 		case redis.HasErrorPrefix(err, "NOSUB"): // Valkey answers this without a subscription to leave
 		case err != nil:
-			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
 		}
 		if _, ok := answer.(*redis.Message); !ok {
 			i++
 		}
 	}
-	return missing, nil
-}
-
-// rightsFault is one reason for which Redis refuses what the node needs.
-type rightsFault struct {
-	refusal script.Refusal
-	found   string
-	fix     string // for the operator
-	command string // that carries out fix, for redis-cli; "" for none
-}
-
-// explainRights names the missing rights, and how the operator grants them.
-func explainRights(missing []missingRight, user, prefix string) string {
-	var reasons []string
-	for _, fault := range rightsFaults(missing, user, prefix) {
-		reasons = append(reasons, fault.found+": "+fault.fix)
-	}
-	return strings.Join(reasons, "; ")
-}
-
-// rightsFaults joins the missing rights to one fault for each kind of refusal.
-func rightsFaults(missing []missingRight, user, prefix string) (faults []rightsFault) {
-	// pick returns the different values of those with a refusal, sorted.
-	pick := func(refusal script.Refusal, value func(missingRight) string) string {
-		var all []string
-		for _, m := range missing {
-			if m.refusal == refusal {
-				all = append(all, value(m))
-			}
-		}
-		slices.Sort(all)
-		return strings.Join(slices.Compact(all), ", ")
-	}
-	command := func(m missingRight) string { return m.command }
-	pattern := func(m missingRight) string { return m.pattern }
-	grant := func(refusal script.Refusal, found, rules, quoted string) {
-		faults = append(faults, rightsFault{refusal, found, "add " + rules + " to its ACL rules", fmt.Sprintf("ACL SETUSER %s %s", user, quoted)})
-	}
-	for _, refusal := range []script.Refusal{script.ReadOnly, script.NotStored, script.NoReplicas, script.NoMemory} {
-		if reason, _ := refusal.AllWrites(); pick(refusal, command) != "" {
-			found, fix, _ := strings.Cut(reason, ": ")
-			faults = append(faults, rightsFault{refusal: refusal, found: found, fix: fix})
-		}
-	}
-	if names := pick(script.NoCommand, command); names != "" {
-		faults = append(faults, rightsFault{refusal: script.NoCommand, found: "this Redis has no " + names, fix: "its configuration renames or disables it"})
-	}
-	if names := pick(script.RefusedCommand, command); names != "" {
-		rules := "+" + strings.ReplaceAll(strings.ToLower(names), ", ", " +")
-		grant(script.RefusedCommand, fmt.Sprintf("redis user %q may not run %s", user, names), rules, rules)
-	}
-	if patterns := pick(script.RefusedKeys, pattern); patterns != "" {
-		rule := "~" + prefix + ":*"
-		grant(script.RefusedKeys, fmt.Sprintf("redis user %q may not use the keys %s", user, patterns), rule, "'"+rule+"'")
-	}
-	if patterns := pick(script.RefusedChannel, pattern); patterns != "" {
-		rule := "&" + prefix + ":*"
-		found := fmt.Sprintf("redis user %q may not %s to the channels %s", user, strings.ReplaceAll(pick(script.RefusedChannel, command), ", ", " or "), patterns)
-		grant(script.RefusedChannel, found, rule, "'"+rule+"'")
-	}
-	return faults
+	return nil
 }

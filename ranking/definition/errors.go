@@ -52,6 +52,8 @@ var (
 // changed nothing in Redis. It wraps ErrUnavailable.
 type MissingRightsError struct {
 	Reason string // what Redis refuses, and what the operator can do
+	// Masters are the addresses of the masters of a cluster that refuse it. For the log: Reason is for everybody.
+	Masters []string
 }
 
 // Error returns the reason.

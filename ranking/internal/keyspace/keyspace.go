@@ -118,35 +118,39 @@ func (k Keys) FeedOf(channel string) (string, bool) { return strings.CutPrefix(c
 // Probe is the channel on which one node publishes to itself.
 func (k Keys) Probe(node string) string { return k.prefix + ":probe:" + node }
 
-// Trial holds names under one pattern. A node tries on them what its Redis user may do.
+// Trial holds names under one pattern, in one slot. A node tries on them what its Redis user may do.
 type Trial struct {
 	Pattern string   // covers the names, for people: rc:{*}:*
 	Names   []string // no other part uses them
 }
 
-// TrialKeys returns keys under each pattern of keys. All keys of one Trial share a hash tag. id is
-// a random word. Neither a board, nor an event, nor a kind has a name with the slash in it.
+// TrialKeys returns keys under the patterns of keys that a cluster spreads over its masters, all in one slot. id is a
+// random word. Neither a board, nor an event, nor a kind has a name with the slash in it.
 func (k Keys) TrialKeys(id string) []Trial {
-	const types = "shzax" // string, hash, sorted set, another one, stream
-	at := func(pattern, start string) Trial {
-		t := Trial{Pattern: pattern}
-		for _, name := range types {
-			t.Names = append(t.Names, start+string(name))
-		}
-		return t
-	}
 	return []Trial{
-		at(k.Tag("*")+"*", k.Tag("/check/"+id)),
-		at(k.Tag("/")+"*", k.Tag("/")+"check:"+id+":"),
-		at(k.Profile("*", "*"), k.Profile("/check", "{"+id+"}")),
+		trialKeys(k.Tag("*")+"*", k.Tag("/check/"+id)),
+		trialKeys(k.Profile("*", "*"), k.Profile("/check", "{/check/"+id+"}")),
 	}
+}
+
+// TrialSharedKeys returns keys under the pattern of the keys that all boards share, in the slot of these.
+func (k Keys) TrialSharedKeys(id string) Trial {
+	return trialKeys(k.Tag("/")+"*", k.Tag("/")+"check:"+id+":")
+}
+
+func trialKeys(pattern, start string) Trial {
+	const types = "shzax" // string, hash, sorted set, another one, stream
+	t := Trial{Pattern: pattern}
+	for _, name := range types {
+		t.Names = append(t.Names, start+string(name))
+	}
+	return t
 }
 
 // WriteProbe is a key that never exists. A node tries on it whether Redis takes writes.
 func (k Keys) WriteProbe() string { return k.Tag("/") + "check:write" }
 
-// TrialBoardChannel returns a channel under the pattern of boards' channels. It has the hash tag of the first
-// Trial of TrialKeys.
+// TrialBoardChannel returns a channel under the pattern of boards' channels, in the slot of TrialKeys.
 func (k Keys) TrialBoardChannel(id string) Trial {
 	return Trial{k.Channel("*"), []string{k.Channel("/check/" + id)}}
 }
