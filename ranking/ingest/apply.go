@@ -80,8 +80,8 @@ func (c *consumer) applyUpdates(ctx context.Context, board string, messages []*m
 		switch err := outcomes[i].Err; {
 		case err != nil && isPassing(err):
 			passing = cmp.Or(passing, err)
-		case err != nil && isUnsent(err):
-			m.refuseUnsent(c.explain(err))
+		case err != nil && isBeforeLookup(err):
+			m.refuseBeforeLookup(c.explain(err))
 		case err != nil:
 			m.refuse(c.explain(err))
 		default:
@@ -98,9 +98,9 @@ func resultOf(duplicate bool) string {
 	return resultApplied
 }
 
-// isUnsent reports whether the store refuses an update by its definitions, before it looks the request id up. The update
-// may have counted earlier, under other definitions.
-func isUnsent(err error) bool {
+// isBeforeLookup reports whether the store refuses an update by its definitions, before a script looks the request id up.
+// The update may have counted earlier, under other definitions.
+func isBeforeLookup(err error) bool {
 	var field *ranking.FieldError
 	noWindow := errors.As(err, &field) && field.Field == "at" && field.Kind == ranking.ErrInvalid
 	return noWindow || errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrConflict)
@@ -112,7 +112,7 @@ func (c *consumer) refuseAll(messages []*message, err error) error {
 		return err
 	}
 	for _, m := range messages {
-		m.refuseUnsent(c.explain(err))
+		m.refuseBeforeLookup(c.explain(err))
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (p
 		case err != nil && isPassing(err):
 			passing = cmp.Or(passing, err)
 		case err != nil:
-			m.refuseUnsent(c.explain(err))
+			m.refuseBeforeLookup(c.explain(err))
 		default:
 			c.takeOutcomes(m, results[i])
 		}
@@ -156,7 +156,7 @@ func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (p
 
 // takeOutcomes sets the result of an event by the outcomes of its updates.
 func (c *consumer) takeOutcomes(m *message, r ranking.EventResult) {
-	counted, duplicate, unsent := 0, true, false
+	counted, duplicate, beforeLookup := 0, true, false
 	var first *Problem // of the boards that refuse it
 	for i, o := range r.Outcomes {
 		if o.Err == nil {
@@ -164,7 +164,7 @@ func (c *consumer) takeOutcomes(m *message, r ranking.EventResult) {
 			duplicate = duplicate && o.Result.Duplicate
 			continue
 		}
-		unsent = unsent || isUnsent(o.Err)
+		beforeLookup = beforeLookup || isBeforeLookup(o.Err)
 		if first == nil {
 			p := c.explain(o.Err)
 			p.Detail = "board " + r.Updates[i].Board + ": " + p.Detail
@@ -174,8 +174,8 @@ func (c *consumer) takeOutcomes(m *message, r ranking.EventResult) {
 	switch {
 	case first == nil:
 		m.result = resultOf(duplicate)
-	case counted == 0 && unsent:
-		m.refuseUnsent(*first)
+	case counted == 0 && beforeLookup:
+		m.refuseBeforeLookup(*first)
 	case counted == 0:
 		m.refuse(*first)
 	default:

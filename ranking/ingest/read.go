@@ -56,9 +56,9 @@ type message struct {
 // refuse makes the message a dead letter with a problem.
 func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
 
-// refuseUnsent is refuse for a message whose request id the store has not looked up. If the entry was delivered before,
-// it may have counted then, under other definitions.
-func (m *message) refuseUnsent(p Problem) {
+// refuseBeforeLookup is refuse for a message whose request id no script has looked up. If the entry was delivered before,
+// its updates may have counted then, under other definitions.
+func (m *message) refuseBeforeLookup(p Problem) {
 	m.refuse(p)
 	if m.again {
 		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field, Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
@@ -96,7 +96,7 @@ func (c *consumer) read(ctx context.Context, all []*message) error {
 		case err != nil && m.event == "":
 			m.refuse(c.explain(err)) // each delivery refuses such an entry
 		case err != nil:
-			m.refuseUnsent(c.explain(err))
+			m.refuseBeforeLookup(c.explain(err))
 		}
 	}
 	return nil

@@ -146,13 +146,13 @@ func TestRefusedRetryOfAnEvent(t *testing.T) {
 		c.takeOutcomes(m, r)
 		return m.result + " " + m.problem.Code
 	}
-	unsent := &ranking.FieldError{Field: "board", Kind: ranking.ErrConflict, Reason: "has too many instances"}
+	beforeLookup := &ranking.FieldError{Field: "board", Kind: ranking.ErrConflict, Reason: "has too many instances"}
 	refused := &ranking.FieldError{Field: "score", Kind: ranking.ErrOutOfRange, Reason: "is too high"}
-	require.Equal(t, "refused other", results(false, unsent))
-	require.Equal(t, "outcome_unknown outcome_unknown", results(true, unsent))
+	require.Equal(t, "refused other", results(false, beforeLookup))
+	require.Equal(t, "outcome_unknown outcome_unknown", results(true, beforeLookup))
 	require.Equal(t, "refused out_of_range", results(true, refused))
-	require.Equal(t, "outcome_unknown outcome_unknown", results(true, refused, unsent))
-	require.Equal(t, "refused partly_refused", results(true, nil, unsent))
+	require.Equal(t, "outcome_unknown outcome_unknown", results(true, refused, beforeLookup))
+	require.Equal(t, "refused partly_refused", results(true, nil, beforeLookup))
 	noWindow := &ranking.FieldError{Field: "at", Kind: ranking.ErrInvalid, Reason: "applies only to a board with a window"}
 	require.Equal(t, "outcome_unknown outcome_unknown", results(true, noWindow))
 }
