@@ -27,6 +27,8 @@ type consumer struct {
 	token  string // of its lease
 
 	holds   bool          // the last call of take.lua renewed the lease
+	looked  time.Time     // when the last look at the stream that succeeded began; at first the start of the consumer
+	lag     time.Duration // by that look
 	failing bool          // the last batch failed
 	retry   time.Duration // the next pause after a failure
 	letters int           // dead letters since loggedAt
@@ -34,7 +36,7 @@ type consumer struct {
 }
 
 func (in *Ingest) consumer(stream string) *consumer {
-	return &consumer{Ingest: in, stream: stream, token: rand.Text(), retry: retryFirst}
+	return &consumer{Ingest: in, stream: stream, token: rand.Text(), retry: retryFirst, looked: time.Now()}
 }
 
 // run consumes the stream until ctx ends. It ends a batch that has begun.
@@ -87,8 +89,11 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 	began := time.Now()
 	t, err := c.take(ctx, c.pace.batch())
 	if err != nil {
+		// An entry that the last look has not seen came after that look began. So no entry is older than this.
+		c.metrics.observeFailure(c.stream, c.lag+time.Since(c.looked))
 		return 0, err
 	}
+	c.lag, c.looked = t.lag(), began
 	c.metrics.observe(c.stream, t)
 	c.noteLease(!t.busy)
 	switch {

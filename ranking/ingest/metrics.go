@@ -30,7 +30,7 @@ func newMetrics(r prometheus.Registerer, streams []string) *metrics {
 	factory, label := promauto.With(r), []string{"stream"}
 	m := &metrics{
 		lagEntries: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_entries", Help: "Entries of a stream that are not applied yet."}, label),
-		lagSeconds: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_seconds", Help: "Age of the oldest entry of a stream that is not applied yet."}, label),
+		lagSeconds: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_seconds", Help: "Age of the oldest entry of a stream that is not applied yet. While Redis does not answer: the most that it can be."}, label),
 		entries:    factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_ingest_entries_total", Help: "Entries of a stream that this process has acknowledged, by result."}, []string{"stream", "result"}),
 		dead:       factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_dead_letters", Help: "Dead letters of a stream."}, label),
 	}
@@ -45,15 +45,16 @@ func newMetrics(r prometheus.Registerer, streams []string) *metrics {
 	return m
 }
 
-// observe sets the gauges of a stream.
+// observe sets the gauges of a stream by a look at it.
 func (m *metrics) observe(stream string, t taken) {
-	lag := time.Duration(0)
-	if at, ok := timeOf(t.oldest); ok {
-		lag = max(0, t.now.Sub(at))
-	}
 	m.lagEntries.WithLabelValues(stream).Set(float64(t.length))
-	m.lagSeconds.WithLabelValues(stream).Set(lag.Seconds())
+	m.lagSeconds.WithLabelValues(stream).Set(t.lag().Seconds())
 	m.dead.WithLabelValues(stream).Set(float64(t.dead))
+}
+
+// observeFailure sets the lag of a stream after a look at it has failed. The other gauges stay as they were.
+func (m *metrics) observeFailure(stream string, lag time.Duration) {
+	m.lagSeconds.WithLabelValues(stream).Set(lag.Seconds())
 }
 
 // timeOf returns the time of the id of an entry, which Redis makes of its clock: 1763900000123-0.

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -37,4 +39,47 @@ func TestLag(t *testing.T) {
 		require.Zero(t, testutil.ToFloat64(works.metrics.lagSeconds.WithLabelValues(stream)))
 		require.EqualValues(t, 1, testutil.ToFloat64(works.metrics.dead.WithLabelValues(stream)))
 	})
+}
+
+// While looks fail, the lag is the last one and the time since then, because the oldest entry may have that age. A look that
+// succeeds ends that.
+func TestLagWhileLooksFail(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redistest.Embedded(t))
+	in := b.ingest()
+	c := in.consumer(stream)
+	lag := func() float64 { return testutil.ToFloat64(in.metrics.lagSeconds.WithLabelValues(stream)) }
+	look := func() error {
+		_, err := c.batch(t.Context())
+		return err
+	}
+	fail := func(string) error { return errors.New("lost") }
+
+	b.calls.before = fail
+	c.looked = c.looked.Add(-hour) // as if the process had started an hour ago
+	require.Error(t, look())
+	require.GreaterOrEqual(t, lag(), hour.Seconds(), "a process that has never reached Redis")
+	b.calls.before = nil
+	require.NoError(t, look())
+	require.Zero(t, lag(), "the stream is empty")
+
+	now, err := b.rdb.Time(t.Context()).Result()
+	require.NoError(t, err)
+	b.addAs(fmt.Sprintf("%d-0", now.Add(-3*hour).UnixMilli()), "board", "stars", "member", "m", "score", "1")
+	b.fake.before = once()
+	require.Error(t, look())
+	require.GreaterOrEqual(t, lag(), (3 * hour).Seconds())
+	b.calls.before = fail
+	for range 2 {
+		c.looked = c.looked.Add(-2 * hour)
+		was := lag()
+		require.Error(t, look())
+		require.GreaterOrEqual(t, lag(), was+(2*hour).Seconds())
+	}
+	require.EqualValues(t, 1, testutil.ToFloat64(in.metrics.lagEntries.WithLabelValues(stream)), "as it was")
+
+	b.calls.before = nil
+	b.drain(c)
+	require.NoError(t, look())
+	require.Zero(t, lag())
 }

@@ -53,6 +53,15 @@ type taken struct {
 	entries []entry
 }
 
+// lag returns the age of the oldest entry of the stream; 0 for none.
+func (t taken) lag() time.Duration {
+	at, ok := timeOf(t.oldest)
+	if !ok {
+		return 0
+	}
+	return max(0, t.now.Sub(at))
+}
+
 // take calls take.lua.
 func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
