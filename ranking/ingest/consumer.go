@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"net"
 	"time"
 
 	"rankcast/ranking"
@@ -26,7 +27,7 @@ type consumer struct {
 	stream string
 	token  string // of its lease
 
-	holds   bool          // the last call of take.lua renewed the lease
+	lease   leaseState    // by the last call that used the lease
 	looked  time.Time     // when the last look at the stream that succeeded began; at first the start of the consumer
 	lag     time.Duration // by that look
 	failing bool          // the last batch failed
@@ -34,6 +35,15 @@ type consumer struct {
 	letters int           // dead letters since loggedAt
 	logged  time.Time     // the last line about dead letters
 }
+
+// leaseState says which consumer holds the lease of a stream.
+type leaseState int
+
+const (
+	leaseUnknown leaseState = iota // before the first answer of Redis
+	leaseHeld                      // this consumer
+	leaseBusy                      // another one, which may have died
+)
 
 func (in *Ingest) consumer(stream string) *consumer {
 	return &consumer{Ingest: in, stream: stream, token: rand.Text(), retry: retryFirst, looked: time.Now()}
@@ -57,12 +67,12 @@ func (c *consumer) run(ctx context.Context) {
 
 // rest waits for a pause, or until ctx ends. It renews the lease during a long pause, as at a low rate with many streams.
 func (c *consumer) rest(ctx context.Context, pause time.Duration) {
-	for most := c.cfg.Lease / 4; c.holds && pause > most; pause -= most {
+	for most := c.cfg.Lease / 4; c.lease == leaseHeld && pause > most; pause -= most {
 		if wait(ctx, most); ctx.Err() != nil {
 			return
 		}
 		if held, err := c.renew(context.WithoutCancel(ctx)); err == nil && !held {
-			c.noteLease(false)
+			c.noteLease(leaseBusy)
 		}
 	}
 	wait(ctx, pause)
@@ -95,11 +105,12 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 	}
 	c.lag, c.looked = t.lag(), began
 	c.metrics.observe(c.stream, t)
-	c.noteLease(!t.busy)
-	switch {
-	case t.busy:
+	if t.busy {
+		c.noteLease(leaseBusy)
 		return busyPause, nil
-	case len(t.entries) == 0:
+	}
+	c.noteLease(leaseHeld)
+	if len(t.entries) == 0 {
 		return idlePause, nil
 	}
 	bounded, cancel := context.WithDeadline(ctx, began.Add(c.cfg.Lease-min(storeTimeout, c.cfg.Lease/2)))
@@ -117,7 +128,7 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 		return 0, errors.Join(err, concludeErr)
 	}
 	if !held {
-		c.noteLease(false)
+		c.noteLease(leaseBusy)
 		return busyPause, err
 	}
 	return c.pace.book(c.count(messages)), err
@@ -142,16 +153,18 @@ func (c *consumer) count(all []*message) (updates int) {
 	return updates
 }
 
-// noteLease logs a change of the consumer of the stream.
-func (c *consumer) noteLease(holds bool) {
-	if holds != c.holds {
-		c.holds = holds
-		if holds {
-			c.cfg.Log.Info("this process consumes the stream", "stream", c.stream)
-		} else {
-			c.cfg.Log.Info("another process consumes the stream", "stream", c.stream)
-		}
+// noteLease logs the first consumer of the stream, and each change.
+func (c *consumer) noteLease(state leaseState) {
+	if state == c.lease {
+		return
 	}
+	c.lease = state
+	if state == leaseHeld {
+		c.cfg.Log.Info("this process consumes the stream", "stream", c.stream)
+		return
+	}
+	c.cfg.Log.Info("another process consumes the stream; this process takes the stream over if that one has died",
+		"stream", c.stream, "within", (c.cfg.Lease + busyPause).String())
 }
 
 // note logs the first failure in a row, and the first success after it.
@@ -159,11 +172,21 @@ func (c *consumer) note(err error) {
 	switch {
 	case err != nil && !c.failing:
 		c.failing = true
-		c.cfg.Log.Warn("the consumer cannot apply entries; it tries again", "stream", c.stream, "error", err)
+		c.cfg.Log.Warn("the consumer cannot apply entries; it tries again", "stream", c.stream, "error", reason(err))
 	case err == nil && c.failing:
 		c.failing = false
 		c.cfg.Log.Info("the consumer applies entries again", "stream", c.stream)
 	}
+}
+
+// reason returns what the log says of an error: the error of the network without the calls that it stopped, such as "dial
+// tcp 127.0.0.1:6379: connect: connection refused"; any other error as it is.
+func reason(err error) error {
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return network
+	}
+	return err
 }
 
 // isPassing reports whether the same call may succeed later: it says nothing about the entry.

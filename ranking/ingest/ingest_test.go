@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -452,6 +453,66 @@ func TestLongRest(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, taken.busy)
 	})
+}
+
+// A process logs which consumer has the stream at its first look and at each change, and then no more. It says how long
+// the takeover from a dead consumer lasts.
+func TestTheLogNamesTheConsumer(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		const busy, held = `another process consumes the stream; this process takes the stream over if that one has died" stream=rc:ingest within=21s`, "this process consumes the stream"
+		b := newBench(t, url)
+		first := b.ingest().consumer(stream)
+		var log redistest.Log
+		in, err := New(b.rdb, b.fake, Config{CallTimeout: redistest.CallTimeout, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		require.NoError(t, err)
+		next := in.consumer(stream)
+		look := func(c *consumer) {
+			_, err := c.batch(t.Context())
+			require.NoError(t, err)
+		}
+		lines := func(busyLines, heldLines int) {
+			t.Helper()
+			text := log.String()
+			require.Equal(t, []int{busyLines, heldLines}, []int{strings.Count(text, busy), strings.Count(text, held)}, text)
+		}
+		look(first)
+		lines(0, 0)
+		for range 2 {
+			look(next)
+			lines(1, 0)
+		}
+		b.dropLease()
+		for range 2 {
+			look(next)
+			lines(1, 1)
+		}
+		b.dropLease()
+		look(first)
+		for range 2 {
+			look(next)
+			lines(2, 1)
+		}
+	})
+}
+
+// While Redis is not reached, the log says so, and not which call failed first.
+func TestTheLogSaysThatRedisIsAway(t *testing.T) {
+	t.Parallel()
+	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
+	rdb, err := ranking.Open("redis://" + addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	store := ranking.New(rdb, ranking.Config{})
+	t.Cleanup(store.Close)
+	require.ErrorIs(t, store.CheckRights(t.Context()), ranking.ErrUnavailable)
+	var log redistest.Log
+	in, err := New(rdb, store, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	c := in.consumer(stream)
+	_, err = c.batch(t.Context())
+	c.note(err)
+	require.Contains(t, log.String(), `msg="the consumer cannot apply entries; it tries again" stream=rc:ingest error="dial tcp `+addr+`: connect: connection refused"`)
 }
 
 // A batch ends at its bound of bytes. An entry above the bound is a dead letter, and never leaves Redis.
