@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -237,6 +238,20 @@ func (b *bench) letters() (all []letter, fields [][]string) {
 	return all, fields
 }
 
+// leaseTTL returns how long the lease of the stream still holds; negative for a lease without an end, or none.
+func (b *bench) leaseTTL() time.Duration {
+	b.t.Helper()
+	ttl, err := b.rdb.PTTL(b.t.Context(), "rc:{rc:ingest}:lease").Result()
+	require.NoError(b.t, err)
+	return ttl
+}
+
+// endLeaseIn lets time pass for the lease of the stream.
+func (b *bench) endLeaseIn(d time.Duration) {
+	b.t.Helper()
+	require.True(b.t, b.rdb.PExpire(b.t.Context(), "rc:{rc:ingest}:lease", d).Val())
+}
+
 // dropLease does what the end of a lease does.
 func (b *bench) dropLease() {
 	require.NoError(b.t, b.rdb.Del(b.t.Context(), "rc:{rc:ingest}:lease").Err())
@@ -420,38 +435,94 @@ func TestLeaseEnds(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
-		consumer := func() *consumer {
-			in, err := New(b.rdb, b.fake, Config{Lease: time.Second, CallTimeout: redistest.CallTimeout})
-			require.NoError(t, err)
-			return in.consumer(stream)
-		}
 		b.add("board", "stars", "member", "s17", "score", "3")
-		dead, next := consumer(), consumer()
+		dead, next := b.ingest().consumer(stream), b.ingest().consumer(stream)
 		taken, err := dead.take(t.Context(), maxEntries)
 		require.NoError(t, err)
 		require.Len(t, taken.entries, 1)
+		ttl := b.leaseTTL()
+		require.Positive(t, ttl, "the lease never ends")
+		require.LessOrEqual(t, ttl, leaseDuration)
 		pause, err := next.batch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, busyPause, pause)
+		require.LessOrEqual(t, b.leaseTTL(), leaseDuration)
+		require.Zero(t, b.score("stars", "s17"))
+		b.endLeaseIn(time.Millisecond)
 		b.drain(next)
 		require.EqualValues(t, 3, b.score("stars", "s17"))
 	})
 }
 
-// A consumer that rests for longer than its lease keeps the lease.
-func TestLongRest(t *testing.T) {
+// Each call of the holder of a lease renews the lease, and no call of another consumer does.
+func TestRenewals(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
-		in, err := New(b.rdb, b.fake, Config{Lease: 2 * time.Second, CallTimeout: redistest.CallTimeout})
+		in, err := New(b.rdb, b.fake, Config{Lease: hour, CallTimeout: redistest.CallTimeout})
 		require.NoError(t, err)
-		c, other := in.consumer(stream), in.consumer(stream)
-		_, err = c.batch(t.Context())
+		holder, other := in.consumer(stream), in.consumer(stream)
+		take := func(c *consumer) {
+			_, err := c.take(t.Context(), maxEntries)
+			require.NoError(t, err)
+		}
+		renew := func(c *consumer) {
+			held, err := c.renew(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c == holder, held)
+		}
+		take(holder)
+		for _, call := range []func(*consumer){take, renew} {
+			b.endLeaseIn(hour / 2)
+			call(other)
+			require.LessOrEqual(t, b.leaseTTL(), hour/2)
+			call(holder)
+			require.Greater(t, b.leaseTTL(), hour/2)
+		}
+	})
+}
+
+// fakeAnswers is a hook of a Redis client that never calls Redis: it answers each script by a function.
+type fakeAnswers struct {
+	faultyCalls
+	answer func(script string) []any
+}
+
+func (f *fakeAnswers) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		cmd.(interface{ SetVal(any) }).SetVal(f.answer(cmd.(interface{ Script() string }).Script()))
+		return nil
+	}
+}
+
+// A consumer that rests for longer than its lease renews the lease in time, until another consumer has it.
+func TestLongRest(t *testing.T) {
+	t.Parallel()
+	rdb := redis.NewClient(&redis.Options{}) // outside the bubble, because the client looks up a name
+	t.Cleanup(func() { rdb.Close() })
+	synctest.Test(t, func(t *testing.T) {
+		var renewals []time.Time
+		state := "ok"
+		rdb.AddHook(&fakeAnswers{answer: func(script string) []any {
+			require.Equal(t, "ingest_conclude", script)
+			renewals = append(renewals, time.Now())
+			return []any{state}
+		}})
+		in, err := New(rdb, nil, Config{})
 		require.NoError(t, err)
-		c.rest(t.Context(), 3*time.Second)
-		taken, err := other.take(t.Context(), maxEntries)
-		require.NoError(t, err)
-		require.True(t, taken.busy)
+		c := in.consumer(stream)
+		c.lease = leaseHeld
+		last := time.Now()
+		c.rest(t.Context(), 3*leaseDuration)
+		require.NotEmpty(t, renewals)
+		for _, at := range append(renewals, time.Now()) {
+			require.Less(t, at.Sub(last), leaseDuration)
+			last = at
+		}
+		state, renewals = "busy", nil
+		c.rest(t.Context(), 3*leaseDuration)
+		require.Len(t, renewals, 1)
+		require.Equal(t, 3*leaseDuration, time.Since(last))
 	})
 }
 
