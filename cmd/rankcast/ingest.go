@@ -76,7 +76,12 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 			which = ingest.All
 		}
 		moved, left, err := in.Replay(ctx, which)
-		fmt.Printf("%d dead letters moved, %d left\n", moved, left)
+		switch {
+		case err == nil:
+			fmt.Println(replayed(moved, left, which))
+		case moved > 0:
+			fmt.Println(lettersMoved(moved) + " before the error")
+		}
 		return err
 	}
 	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil { // else RunRightsChecks logs the reason
@@ -97,6 +102,30 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	in.Run(ctx)
 	log.Info("stopped")
 	return nil
+}
+
+// replayed says what a replay has done, and why it has left dead letters.
+func replayed(moved, left int, which ingest.Which) string {
+	reason := ""
+	switch {
+	case left == 0:
+	case which == ingest.All && left == 1:
+		reason = ": its entry was deleted, so there are no fields to apply"
+	case which == ingest.All:
+		reason = ": their entries were deleted, so there are no fields to apply"
+	case left == 1:
+		reason = ": it may have counted, and only --replay-unknown moves it"
+	default:
+		reason = ": they may have counted, and only --replay-unknown moves them"
+	}
+	return fmt.Sprintf("%s, %d left%s", lettersMoved(moved), left, reason)
+}
+
+func lettersMoved(n int) string {
+	if n == 1 {
+		return "1 dead letter moved"
+	}
+	return fmt.Sprintf("%d dead letters moved", n)
 }
 
 // explain describes the error of a refused entry as the API does.

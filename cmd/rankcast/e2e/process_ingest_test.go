@@ -179,28 +179,40 @@ func TestIngestIsTakenOver(t *testing.T) {
 	})
 }
 
-// Dead letters have the codes of the API. The command moves them back and ends.
+// Dead letters have the codes of the API. The command moves them back, says why it leaves others, and ends.
 func TestIngestReplaysDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	store := newIngestStore(t, r.URL())
 	launchIngest(t, "--redis", r.URL(), "--stream", "a,b")
-	for _, stream := range []string{"a", "b"} {
-		require.NoError(t, r.Admin().XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: []string{"board", "late", "member", "m", "score", "3"}}).Err())
+	add := func(stream string, fields ...string) {
+		t.Helper()
+		require.NoError(t, r.Admin().XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: fields}).Err())
 	}
+	add("a", "board", "stars", "member", "m", "score", "1", "id", "mine")
+	add("a", "board", "stars", "member", "m", "score", "2", "id", "mine")
+	add("a", "board", "late", "member", "m", "score", "3")
+	add("b", "board", "late", "member", "m", "score", "3")
 	var letters []redis.XMessage
 	redistest.Eventually(t, "the dead letters", func() error {
 		letters = append(r.Admin().XRange(t.Context(), "rc:{a}:dead", "-", "+").Val(), r.Admin().XRange(t.Context(), "rc:{b}:dead", "-", "+").Val()...)
-		if len(letters) < 2 {
+		if len(letters) < 3 {
 			return fmt.Errorf("%v", letters)
 		}
 		return nil
 	})
-	require.Equal(t, "unknown_board", letters[0].Values["code"])
-	require.Equal(t, "board", letters[0].Values["field"])
+	require.Equal(t, "idempotency_mismatch", letters[0].Values["code"])
+	require.Equal(t, "unknown_board", letters[1].Values["code"])
+	require.Equal(t, "board", letters[1].Values["field"])
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "late"}}}))
-	out := run(t, "", "ingest", "--redis", r.URL(), "--stream", "a,b", "--replay-dead")
-	require.Equal(t, ran{0, "2 dead letters moved, 0 left\n", ""}, out)
+	replay := func(streams string) ran {
+		return run(t, "", "ingest", "--redis", r.URL(), "--stream", streams, "--replay-dead")
+	}
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{broken}:dead", "no stream", 0).Err())
+	out := replay("b,broken")
+	require.Equal(t, []any{1, "1 dead letter moved before the error\n"}, []any{out.code, out.stdout}, out.stderr)
+	require.Contains(t, out.stderr, "WRONGTYPE")
+	require.Equal(t, ran{0, "1 dead letter moved, 1 left: it may have counted, and only --replay-unknown moves it\n", ""}, replay("a,b"))
 	redistest.Eventually(t, "both to count", func() error {
 		if n, err := store.Around(t.Context(), "late", "m", 0); err != nil || n.Entry.Score != 6 {
 			return fmt.Errorf("%v %v", n, err)
@@ -212,4 +224,8 @@ func TestIngestReplaysDeadLetters(t *testing.T) {
 	} {
 		require.NotZero(t, run(t, "", wrong...).code, wrong)
 	}
+	r.Kill()
+	out = replay("a,b")
+	require.Equal(t, []any{1, ""}, []any{out.code, out.stdout}, out.stderr)
+	require.Contains(t, out.stderr, "store unavailable")
 }
