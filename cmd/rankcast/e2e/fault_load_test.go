@@ -152,6 +152,13 @@ func (l *load) around(store *ranking.Store) {
 	}
 }
 
+// queue enters an update that another process applies, from a stream.
+func (l *load) queue(board, member string, score int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.enter(board, member, score)
+}
+
 // pause returns once no attempt is under way. None begins until resume.
 func (l *load) pause() {
 	l.gate.Lock()

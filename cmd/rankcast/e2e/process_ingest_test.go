@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -68,22 +69,28 @@ func newIngestStore(t *testing.T, url string) *ranking.Store {
 	return store
 }
 
-// Consumers and Redis are killed in the middle of many entries, and other processes go on. Each entry counts once.
+// Consumers, a node and Redis are killed in the middle of many entries, and of live updates of the same boards by the node.
+// Other processes go on. Each entry and each acknowledged update counts once, and the clients of the node show that.
 func TestIngestSurvivesKills(t *testing.T) {
 	t.Parallel()
-	const entries, rounds, member, lease = 6000, 3, "s17", "rc:{rc:ingest}:lease"
+	const entries, rounds, star, lease = 3600, 3, "s17", "rc:{rc:ingest}:lease"
 	r := redistest.Start(t, "--appendfsync", "always")
 	store := newIngestStore(t, r.URL())
-	var stars, flowers int64
+	tr := &trial{t: t, form: shortForm, redis: r}
+	node := tr.addNode(nil, r.URL())
+	tr.begin()
+	boards := []string{"points", "laps", "season"}
+	var flowers int64
 	pipe := r.Admin().Pipeline()
 	for i := range entries {
 		score := int64(i%7 + 1)
-		values := []string{"board", "stars", "member", member, "score", fmt.Sprint(score)}
+		board, member := boards[i%len(boards)], fmt.Sprint("m", i%faultMembers)
+		values := []string{"board", board, "member", member, "score", fmt.Sprint(score)}
 		if i/50%2 == 1 { // in stretches, as producers of one kind send them
-			values = []string{"event", "gift", "star", member, "user", "u4", "flowers", fmt.Sprint(score)}
+			values = []string{"event", "gift", "star", star, "user", "u4", "flowers", fmt.Sprint(score)}
 			flowers += score
 		} else {
-			stars += score
+			tr.load.queue(board, member, score)
 		}
 		pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: values})
 	}
@@ -106,22 +113,34 @@ func TestIngestSurvivesKills(t *testing.T) {
 			return nil
 		})
 	}
-	works, waits := launchIngest(t, "--redis", r.URL(), "--rate", "2000"), launchIngest(t, "--redis", r.URL(), "--rate", "2000")
+	proxy := redistest.StartProxy(t, r.URL())
+	consumer := func() *process { return launchIngest(t, "--redis", proxy.URL(), "--rate", "2000") }
+	works, waits := consumer(), consumer()
 	for round := range rounds {
+		tr.load.untilAnswered(200, time.Now(), tr.form.senders)
 		below(int64(entries - entries/(rounds+1)*(round+1) + entries/8))
+		// Redis has applied entries of the batch, and the consumer has not acknowledged them.
+		gate := proxy.Gate("rc:{points}:")
+		t.Cleanup(gate.Open)
+		<-gate.Reached()
+		killed := time.Now()
 		works.kill()
 		waits.kill()
+		gate.Open()
+		node.kill()
 		r.Kill()
+		tr.load.untilAnswered(0, killed, 1)
 		r.Start()
 		require.Positive(t, left(), "they are killed in the middle")
-		works, waits = launchIngest(t, "--redis", r.URL(), "--rate", "2000"), launchIngest(t, "--redis", r.URL(), "--rate", "2000")
+		works, waits = consumer(), consumer()
 		// The lease of the dead consumer ends, as after 20 s.
 		require.NoError(t, r.Admin().Del(t.Context(), lease).Err())
+		node.start()
 	}
 	below(1)
-	require.Equal(t, stars, scoreOf(t, store, "stars", member))
-	require.Equal(t, flowers, scoreOf(t, store, "total", member))
-	require.Equal(t, flowers, scoreOf(t, store, "fans:"+member, "u4"))
+	tr.end()
+	require.Equal(t, flowers, scoreOf(t, store, "total", star))
+	require.Equal(t, flowers, scoreOf(t, store, "fans:"+star, "u4"))
 	dead, err := r.Admin().XLen(t.Context(), "rc:{rc:ingest}:dead").Result()
 	require.NoError(t, err)
 	require.Zero(t, dead)
