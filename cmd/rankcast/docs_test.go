@@ -123,6 +123,24 @@ func TestDocsNameEachCheckOfDoctor(t *testing.T) {
 	}
 }
 
+// The table of dead letters has each code of rankcast ingest itself. The codes that --replay-dead leaves come last.
+func TestDocsNameEachCodeOfDeadLetters(t *testing.T) {
+	t.Parallel()
+	names := found(t, "ranking/ingest/read.go", `(?m)^(?:const |\t)(code[A-Z]\w+) += "[a-z_]+"`, 5)
+	codes := found(t, "ranking/ingest/read.go", `(?m)^(?:const |\t)code[A-Z]\w+ += "([a-z_]+)"`, 5)
+	rows := found(t, "web/docs/ingest.md", "(?m)^\\| `([a-z_]+)` \\| (?:has|is|was) ", 4)
+	require.ElementsMatch(t, codes, rows)
+	replay := source(t, "ranking/ingest/replay.go")
+	var left []string
+	for i, name := range names {
+		if strings.Contains(replay, name) {
+			left = append(left, codes[i])
+		}
+	}
+	require.Len(t, left, 4, "the page says: the last four")
+	require.ElementsMatch(t, left, rows[len(rows)-4:])
+}
+
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
 	works := commandOf(t, "bench").Children

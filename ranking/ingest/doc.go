@@ -37,6 +37,9 @@
 // So does an entry that was delivered before and is refused without a look at its request id, as after the
 // deletion of its board: it may have counted earlier.
 //
+// On a cluster, a failover of the stream's master may lose the record of a delivery, while the board's master has counted
+// the entry. Then take.lua delivers the entry as a new one. The entry counts twice only if its request id is forgotten by then.
+//
 // conclude.lua writes a dead letter, acknowledges its entry and deletes it in one call, and only while the
 // entry is pending. So a crash neither loses nor doubles a dead letter.
 //
