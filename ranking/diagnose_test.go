@@ -248,7 +248,7 @@ func TestDiagnoseCluster(t *testing.T) {
 	s := doctor(t, url)
 	all := s.Diagnose(t.Context())
 	require.Equal(t, map[string]diagnosis.Level{diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
-	require.Contains(t, of(t, all, diagnosis.Cluster, diagnosis.Warning).Found, "3 masters hold all 16384 slots; without a replica: ")
+	require.Contains(t, of(t, all, diagnosis.Cluster, diagnosis.Warning).Found, "3 masters hold all 16384 slots; without a replica that is ready: ")
 	require.Empty(t, of(t, all, diagnosis.Eviction, diagnosis.OK).Server, "all masters agree")
 
 	require.NoError(t, masters[1].Admin().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())

@@ -9,14 +9,14 @@ import (
 // slots is the number of slots of a cluster.
 const slots = 16384
 
-// Shard is a range of slots of a cluster, and who holds them.
+// Shard is a range of slots of a cluster, and the nodes that hold them.
 type Shard struct {
 	First, Last int
 	Master      string // host:port; "" for none
-	Replicas    int
+	Replicas    int    // that could take over; CLUSTER SLOTS names none that is still synchronising
 }
 
-// Shards checks that masters hold all slots, and that each of them has a replica. state is the
+// Shards checks that masters hold all slots, and that each of them has a replica that is ready. state is the
 // cluster_state of CLUSTER INFO, or "" where Redis refuses to tell.
 func Shards(shards []Shard, state string) Finding {
 	covered := 0
@@ -44,8 +44,8 @@ func Shards(shards []Shard, state string) Finding {
 		f.Level, f.Found = Problem, "the state of the cluster is "+state+": boards get 503"
 		f.Fix = "find the cause: redis-cli --cluster check " + first(masters)
 	case len(alone) > 0:
-		f.Level, f.Found = Warning, f.Found+"; without a replica: "+strings.Join(alone, ", ")+": the end of such a master takes its boards away"
-		f.Fix = "add a replica to each: redis-cli --cluster add-node NEW_HOST:PORT " + alone[0] + " --cluster-slave"
+		f.Level, f.Found = Warning, f.Found+"; without a replica that is ready: "+strings.Join(alone, ", ")+": the end of such a master takes its boards away"
+		f.Fix = "if a replica is still synchronising, wait and check again; otherwise add one to each: redis-cli --cluster add-node NEW_HOST:PORT " + alone[0] + " --cluster-slave"
 	}
 	return f
 }

@@ -145,7 +145,8 @@ func TestShards(t *testing.T) {
 	require.Equal(t, "no master holds 1 of the 16384 slots: boards in these slots get 503", f.Found)
 	f = Shards([]Shard{{0, 99, "b:1", 0}, {100, 5460, "a:1", 1}, {5461, 16383, "b:1", 0}}, "ok")
 	require.Equal(t, Warning, f.Level)
-	require.Contains(t, f.Found, "2 masters hold all 16384 slots; without a replica: b:1:")
+	require.Contains(t, f.Found, "2 masters hold all 16384 slots; without a replica that is ready: b:1:")
+	require.Contains(t, f.Fix, "if a replica is still synchronising, wait and check again; otherwise add one to each: redis-cli --cluster add-node")
 	require.Equal(t, Problem, Shards(nil, "").Level)
 }
 
