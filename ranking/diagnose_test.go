@@ -110,7 +110,7 @@ func TestFixesOfSettings(t *testing.T) {
 	})
 }
 
-// A Redis that is nearly full shows before it refuses updates.
+// A Redis that is nearly full shows before it refuses updates. One that refuses them is a problem.
 func TestDiagnoseMemory(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, "--maxmemory", "100mb")
@@ -120,6 +120,10 @@ func TestDiagnoseMemory(t *testing.T) {
 	f := of(t, s.Diagnose(t.Context()), diagnosis.Memory, diagnosis.Warning)
 	require.Contains(t, f.Found, "of maxmemory 100 MiB")
 	require.Contains(t, f.Found, "at maxmemory Redis refuses updates")
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory", "80mb").Err())
+	f = of(t, s.Diagnose(t.Context()), diagnosis.Memory, diagnosis.Problem)
+	require.Contains(t, f.Found, "of maxmemory 80 MiB")
+	require.Contains(t, f.Found, ", so Redis refuses updates")
 }
 
 // The user of the documentation sees all but the parameters of CONFIG. A password is in no finding.

@@ -91,6 +91,9 @@ const (
 	forkShare = 50
 )
 
+// moreMemory is the fix of a Redis that is near its limit, or at it.
+const moreMemory = "redis-cli CONFIG SET maxmemory BYTES with more bytes, and in redis.conf; or delete boards, or shorten keep and retain"
+
 func memory(s *Server) Finding {
 	used, known := s.Info.number("used_memory")
 	limit, limited := s.Info.number("maxmemory")
@@ -107,9 +110,10 @@ func memory(s *Server) Finding {
 	}
 	f := Finding{Check: Memory, Found: found}
 	switch {
+	case limit > 0 && used-s.Info.orZero("mem_not_counted_for_evict") >= limit && s.Info["maxmemory_policy"] == noEviction:
+		f.Level, f.Found, f.Fix = Problem, found+", so Redis refuses updates", moreMemory
 	case limit > 0 && percent(used, limit) >= fullShare:
-		f.Level, f.Found = Warning, found+"; at maxmemory Redis refuses updates"
-		f.Fix = "redis-cli CONFIG SET maxmemory BYTES with more bytes, and in redis.conf; or delete boards, or shorten keep and retain"
+		f.Level, f.Found, f.Fix = Warning, found+"; at maxmemory Redis refuses updates", moreMemory
 	case machine > 0 && percent(used, machine) >= fullShare:
 		f.Level, f.Found = Warning, found+"; the system may end Redis when the memory is full"
 		f.Fix = "give the machine more memory; or delete boards, or shorten keep and retain"

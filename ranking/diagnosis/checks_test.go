@@ -64,6 +64,24 @@ func TestPersistence(t *testing.T) {
 	require.Equal(t, OK, persistence(&Server{Info: Info{"aof_enabled": "1", "aof_last_write_status": "ok"}}).Level)
 }
 
+// Redis refuses updates when what counts for its limit has reached the limit, unless it evicts.
+func TestFullMemory(t *testing.T) {
+	t.Parallel()
+	at := func(used, uncounted int64, policy string) Finding {
+		return memory(&Server{Info: Info{"used_memory": fmt.Sprint(used), "mem_not_counted_for_evict": fmt.Sprint(uncounted), "maxmemory": "1048576", "maxmemory_policy": policy}})
+	}
+	for _, used := range []int64{1 << 20, 2 << 20} {
+		f := at(used, 0, noEviction)
+		require.Equal(t, Problem, f.Level, f)
+		require.Contains(t, f.Found, "of maxmemory 1 MiB (")
+		require.Contains(t, f.Found, "%), so Redis refuses updates")
+		require.NotEmpty(t, f.Fix)
+	}
+	require.Equal(t, Warning, at(1<<20-1, 0, noEviction).Level)
+	require.Equal(t, Warning, at(1<<20, 1, noEviction).Level, "buffers of replicas and of the append-only file do not count")
+	require.Equal(t, Warning, at(2<<20, 0, "allkeys-lru").Level)
+}
+
 // Memory is a warning while an operator has the time to react.
 func TestMemory(t *testing.T) {
 	t.Parallel()
