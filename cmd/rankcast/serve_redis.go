@@ -17,7 +17,7 @@ func (s *serve) validateData() error {
 	fsync := localredis.Fsync(s.Fsync)
 	switch {
 	case s.Data != "" && s.Redis != "":
-		return errors.New("--data and --redis cannot be used together: with --data the node runs a Redis of its own")
+		return localredis.ErrTwoStores
 	case s.Fsync != "" && s.Data == "":
 		return errors.New("--fsync needs --data: another Redis has its own setting, appendfsync")
 	case s.Fsync != "" && fsync != localredis.EverySecond && fsync != localredis.Always:

@@ -44,9 +44,12 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 var (
-	// ErrNotInstalled reports that the machine has no redis-server. Its text says how to install one.
-	ErrNotInstalled = errors.New("no redis-server is installed: install one " +
-		"(Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install valkey; Alpine: apk add redis; macOS: brew install redis)")
+	// ErrNotInstalled reports that no folder of PATH has a redis-server. Its text says how to install one.
+	ErrNotInstalled = errors.New("no redis-server is in PATH: install one " +
+		"(Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install valkey; Alpine: apk add redis; macOS: brew install redis), " +
+		"or add the folder of an installed one to PATH")
+	// ErrTwoStores reports a command with both flags.
+	ErrTwoStores = errors.New("--data and --redis cannot be used together: with --data the node runs a Redis of its own")
 	// ErrInUse reports a directory that another process uses.
 	ErrInUse = errors.New("another node uses this data directory")
 )

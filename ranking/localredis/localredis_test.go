@@ -275,6 +275,7 @@ func TestProgram(t *testing.T) {
 	t.Setenv("PATH", bin)
 	err := refused(t, newDir(t))
 	require.ErrorIs(t, err, localredis.ErrNotInstalled)
+	require.ErrorContains(t, err, "no redis-server is in PATH: ")
 	page, readErr := os.ReadFile("../../web/docs/operations.md")
 	require.NoError(t, readErr)
 	for _, how := range []string{"apt-get install redis-server", "dnf install valkey", "apk add redis", "brew install redis"} {

@@ -220,6 +220,6 @@ func TestBenchFlags(t *testing.T) {
 	}
 	got := runWith(t, []string{"PATH=/nowhere"}, "", "bench", "reads")
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, "no redis-server is installed")
+	require.Contains(t, got.stderr, "no redis-server is in PATH")
 	require.Contains(t, got.stderr, "measure a running server with --url URL")
 }

@@ -198,11 +198,11 @@ func TestDataThatCannotBe(t *testing.T) {
 		args   []string
 		reason string
 	}{
-		"no redis-server":  {nothing, []string{"--data", dir}, "--data: no redis-server is installed: install one (Debian, Ubuntu: apt-get install redis-server; "},
+		"no redis-server":  {nothing, []string{"--data", dir}, "--data: no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; "},
 		"other files":      {nil, []string{"--data", other}, "--data: the directory " + other + " holds other files, such as a.txt"},
 		"a file":           {nil, []string{"--data", filepath.Join(other, "a.txt")}, "a.txt: not a directory"},
 		"too long":         {nil, []string{"--data", long}, "--data: the path " + long + "/redis.sock has "},
-		"--redis too":      {nil, []string{"--data", dir, "--redis", "redis://127.0.0.1:1"}, "--data and --redis cannot be used together"},
+		"--redis too":      {nil, []string{"--data", dir, "--redis", "redis://127.0.0.1:1"}, twoStores},
 		"--fsync alone":    {nil, []string{"--fsync", "always"}, "--fsync needs --data"},
 		"--fsync variable": {[]string{"RANKCAST_DATA=" + dir, "RANKCAST_FSYNC=never"}, nil, `--fsync is "never"; want everysec or always`},
 	} {

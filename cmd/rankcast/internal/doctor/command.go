@@ -44,7 +44,7 @@ func (c *Command) Validate() error {
 		return fmt.Errorf("--prefix %w", err)
 	}
 	if c.Data != "" && c.Redis != "" {
-		return errors.New("--data and --redis cannot be used together: with --data the node runs a Redis of its own")
+		return localredis.ErrTwoStores
 	}
 	return nil
 }
