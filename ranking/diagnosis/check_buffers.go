@@ -64,7 +64,7 @@ func outputBuffers(s *Server) Finding {
 	}
 	l, ok := parsePubsubLimit(value)
 	if !ok {
-		return Finding{Check: OutputBuffers, Level: Unknown, Found: "Redis answers an unknown form", Fix: "look yourself: redis-cli " + command}
+		return Finding{Check: OutputBuffers, Level: Unknown, Found: "Redis answers an unknown form", Fix: "look yourself: " + s.cli() + " " + command}
 	}
 	f := Finding{Check: OutputBuffers, Found: l.String()}
 	below := func(limit, least int64) bool { return limit > 0 && limit < least }
@@ -78,7 +78,7 @@ func outputBuffers(s *Server) Finding {
 		f.Found += ", less than the default: Redis disconnects a slow node sooner, and the node reads its boards again"
 	}
 	if f.Level != OK {
-		f.Fix = set(bufferLimits, defaultLimitText)
+		f.Fix = s.set(bufferLimits, defaultLimitText)
 	}
 	return f
 }

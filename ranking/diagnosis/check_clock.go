@@ -71,7 +71,7 @@ func roundTrip(s *Server) Finding {
 	if median >= roundTripWarning {
 		f.Level = Warning
 		f.Found += ": each update and each read waits for it at least once"
-		f.Fix = "run the nodes in the data centre of Redis; with one at hand: redis-cli --latency tells whether Redis or the network is slow"
+		f.Fix = "run the nodes in the data centre of Redis; with one at hand: " + s.cli() + " --latency tells whether Redis or the network is slow"
 	}
 	return f
 }

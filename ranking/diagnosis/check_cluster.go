@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,9 @@ func Shards(shards []Shard, state string) Finding {
 	case covered < slots:
 		f.Level, f.Found = Problem, fmt.Sprintf("no master holds %d of the %d slots: boards in these slots get 503", slots-covered, slots)
 		f.Fix = "redis-cli --cluster fix " + first(masters)
+		if len(masters) == 0 {
+			f.Fix = "make a cluster of the nodes: redis-cli --cluster create HOST:PORT … --cluster-replicas 1"
+		}
 	case state != "" && state != "ok":
 		f.Level, f.Found = Problem, "the state of the cluster is "+state+": boards get 503"
 		f.Fix = "find the cause: redis-cli --cluster check " + first(masters)
@@ -57,10 +61,19 @@ func first(masters []string) string {
 	return masters[0]
 }
 
+// mode is standalone, cluster or sentinel, or "" where Redis refuses to tell.
+func (s *Server) mode() string { return cmp.Or(s.Info["redis_mode"], s.Info["server_mode"]) } // the second is of Valkey
+
+// NoRedis reports whether a server is a Sentinel, which no other check fits, and the problem.
+func NoRedis(servers []*Server) (f Finding, no bool) {
+	return Finding{Check: Connection, Level: Problem, Found: "this is a Sentinel, which holds no boards", Fix: "give --redis the scheme redis-sentinel:// and the name of the master: redis-sentinel://HOST:PORT/NAME"},
+		slices.ContainsFunc(servers, func(s *Server) bool { return s.mode() == "sentinel" })
+}
+
 // NoCluster returns a problem where a Redis that a node uses by itself is a node of a cluster, and
 // else nothing.
 func NoCluster(s *Server) []Finding {
-	if cmp.Or(s.Info["redis_mode"], s.Info["server_mode"]) != "cluster" { // the second is of Valkey
+	if s.mode() != "cluster" {
 		return nil
 	}
 	return []Finding{{Check: Cluster, Level: Problem, Found: "this Redis is a node of a cluster, and holds a part of the slots only", Fix: "give --redis the scheme redis-cluster://"}}

@@ -16,7 +16,9 @@ var fsyncLoss = map[string]string{
 
 // onDisk is the fix of a Redis without an append-only file. With the line in redis.conf alone, Redis
 // would start with an empty append-only file in place of its snapshot.
-const onDisk = "redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes"
+func (s *Server) onDisk() string {
+	return s.cli() + " CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes"
+}
 
 func persistence(s *Server) Finding {
 	f := Finding{Check: Persistence}
@@ -30,21 +32,21 @@ func persistence(s *Server) Finding {
 		f.Fix = "look into the log of Redis, and free space on its disk (dir in redis.conf)"
 	case s.failed("rdb_last_bgsave_status") && (saves != "" || !savesKnown): // without save points Redis goes on
 		f.Level, f.Found = Problem, "the last snapshot failed, so Redis may refuse updates (stop-writes-on-bgsave-error)"
-		f.Fix = "look into the log of Redis, free space on its disk, and then: redis-cli BGSAVE"
+		f.Fix = "look into the log of Redis, free space on its disk, and then: " + s.cli() + " BGSAVE"
 	case s.failed("aof_last_bgrewrite_status") && aof == "1":
 		f.Level, f.Found = Warning, "the last rewrite of the append-only file failed, so the file grows"
-		f.Fix = "look into the log of Redis, free space on its disk, and then: redis-cli BGREWRITEAOF"
+		f.Fix = "look into the log of Redis, free space on its disk, and then: " + s.cli() + " BGREWRITEAOF"
 	case aof == "1":
 		f.Found = "append-only file"
 		if policy := s.Config[fsyncPolicy]; policy != "" {
 			f.Found += fmt.Sprintf(", appendfsync %s: a power cut %s", policy, fsyncLoss[policy])
 		}
 	case !savesKnown:
-		f.Level, f.Found, f.Fix = Warning, "no append-only file: a crash of Redis loses the scores since its last snapshot, or all", onDisk
+		f.Level, f.Found, f.Fix = Warning, "no append-only file: a crash of Redis loses the scores since its last snapshot, or all", s.onDisk()
 	case saves == "":
-		f.Level, f.Found, f.Fix = Warning, "Redis writes nothing to disk: its end loses all scores", onDisk
+		f.Level, f.Found, f.Fix = Warning, "Redis writes nothing to disk: its end loses all scores", s.onDisk()
 	default:
-		f.Level, f.Fix = Warning, onDisk
+		f.Level, f.Fix = Warning, s.onDisk()
 		f.Found = "snapshots only: a crash of Redis loses " + snapshotLoss(saves)
 	}
 	return f

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func Full(servers []*Server) []Finding {
 // ask is the fix of a check without an answer: the right that the user lacks, and a command for
 // another user.
 func (s *Server) ask(rule, command string) string {
-	return fmt.Sprintf("ask as another user: redis-cli %s; or allow it: redis-cli ACL SETUSER %s %s", command, s.User, rule)
+	return fmt.Sprintf("ask as another user: %s %s; or allow it: %[1]s ACL SETUSER %[3]s %[4]s", s.cli(), command, s.User, rule)
 }
 
 // noInfo is the finding of a check that needs a field of INFO, which is missing.
@@ -37,13 +38,16 @@ func (s *Server) noInfo(check, section string) Finding {
 	return Finding{Check: check, Level: Unknown, Found: found, Fix: s.ask("+info", "INFO "+section)}
 }
 
+// cli is the call of redis-cli for the server.
+func (s *Server) cli() string { return cmp.Or(s.CLI, "redis-cli") }
+
 // set says how to change a setting now and for later starts.
-func set(name, value string) string {
+func (s *Server) set(name, value string) string {
 	argument := value
 	if strings.Contains(value, " ") {
 		argument = "'" + value + "'"
 	}
-	return fmt.Sprintf("redis-cli CONFIG SET %s %s, and in redis.conf: %s %s", name, argument, name, value)
+	return fmt.Sprintf("%s CONFIG SET %s %s, and in redis.conf: %s %s", s.cli(), name, argument, name, value)
 }
 
 // LeastMajor is the first major version of Redis with all that the scripts need: redis.acl_check_cmd
@@ -77,9 +81,9 @@ func eviction(s *Server) Finding {
 	case policy == noEviction:
 		return Finding{Check: Eviction, Found: policy}
 	case strings.HasPrefix(policy, "volatile-"):
-		return Finding{Check: Eviction, Level: Problem, Found: policy + ": when its memory is full, Redis deletes locks of builds and tickets", Fix: set("maxmemory-policy", noEviction)}
+		return Finding{Check: Eviction, Level: Problem, Found: policy + ": when its memory is full, Redis deletes locks of builds and tickets", Fix: s.set("maxmemory-policy", noEviction)}
 	}
-	return Finding{Check: Eviction, Level: Problem, Found: policy + ": when its memory is full, Redis deletes boards", Fix: set("maxmemory-policy", noEviction)}
+	return Finding{Check: Eviction, Level: Problem, Found: policy + ": when its memory is full, Redis deletes boards", Fix: s.set("maxmemory-policy", noEviction)}
 }
 
 const (
@@ -90,9 +94,6 @@ const (
 	// While Redis writes a snapshot or rewrites its append-only file, changed pages exist twice.
 	forkShare = 50
 )
-
-// moreMemory is the fix of a Redis that is near its limit, or at it.
-const moreMemory = "redis-cli CONFIG SET maxmemory BYTES with more bytes, and in redis.conf; or delete boards, or shorten keep and retain"
 
 func memory(s *Server) Finding {
 	used, known := s.Info.number("used_memory")
@@ -109,6 +110,7 @@ func memory(s *Server) Finding {
 		found += fmt.Sprintf(", %d%% of the machine's %s", percent(used, machine), bytes(machine))
 	}
 	f := Finding{Check: Memory, Found: found}
+	moreMemory := s.cli() + " CONFIG SET maxmemory BYTES with more bytes, and in redis.conf; or delete boards, or shorten keep and retain"
 	switch {
 	case limit > 0 && used-s.Info.orZero("mem_not_counted_for_evict") >= limit && s.Info["maxmemory_policy"] == noEviction:
 		f.Level, f.Found, f.Fix = Problem, found+", so Redis refuses updates", moreMemory

@@ -166,6 +166,7 @@ func TestShards(t *testing.T) {
 	require.Contains(t, f.Found, "2 masters hold all 16384 slots; without a replica that is ready: b:1:")
 	require.Contains(t, f.Fix, "if a replica is still synchronising, wait and check again; otherwise add one to each: redis-cli --cluster add-node")
 	require.Equal(t, Problem, Shards(nil, "").Level)
+	require.Contains(t, Shards(nil, "").Fix, "redis-cli --cluster create")
 }
 
 // The masters of a cluster share a line where they have the same finding.
@@ -178,4 +179,15 @@ func TestFindingsOfServers(t *testing.T) {
 	require.Equal(t, "b", all[1].Server)
 	require.Equal(t, Problem, all[1].Level)
 	require.Equal(t, "a", perServer([]*Server{{Name: "a", Info: good}}, eviction)[0].Server)
+
+	// The fix names the server, or all of them.
+	server := func(name string, info Info) *Server {
+		return &Server{Name: name, CLI: "redis-cli -u redis://" + name, Info: info}
+	}
+	all = perServer([]*Server{server("a:1", bad), server("b:1", good)}, eviction)
+	require.Equal(t, "redis-cli -u redis://a:1 CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction", all[0].Fix)
+	all = perServer([]*Server{server("a:1", bad), server("b:1", bad)}, eviction)
+	require.Len(t, all, 1)
+	require.Empty(t, all[0].Server)
+	require.Equal(t, "on each node of the cluster: redis-cli -u redis://HOST:PORT CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction", all[0].Fix)
 }

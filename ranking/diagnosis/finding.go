@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Level is the result of a check.
@@ -43,25 +44,31 @@ type Finding struct {
 	Fix    string // what to change, or how to find out; "" where the level is OK
 }
 
+// OnEachNode begins a fix with a command for all nodes of a cluster. HOST:PORT stands in the command for their
+// addresses.
+const OnEachNode = "on each node of the cluster: "
+
 // perServer makes one check on each server, in the order of servers. It joins the findings where all
-// servers have the same. Servers without a Name, such as a Redis without a cluster, get no name in
-// their finding.
+// servers have the same, but for their addresses. Servers without a Name, such as a Redis without a cluster,
+// get no name in their finding.
 func perServer(servers []*Server, check func(*Server) Finding) []Finding {
-	var all []Finding
+	var all, joined []Finding
 	for _, s := range servers {
 		f := check(s)
 		f.Server = s.Name
 		all = append(all, f)
+		anywhere := *s
+		anywhere.CLI = strings.Replace(s.CLI, s.Name, "HOST:PORT", 1)
+		joined = append(joined, check(&anywhere))
 	}
-	same := func(f Finding) bool {
-		f.Server = all[0].Server
-		return f != all[0]
+	differs := func(f Finding) bool { return f != joined[0] }
+	if len(all) < 2 || slices.ContainsFunc(joined, differs) {
+		return all
 	}
-	if len(all) > 1 && !slices.ContainsFunc(all, same) {
-		all = all[:1]
-		all[0].Server = ""
+	if strings.Contains(joined[0].Fix, "redis-cli ") {
+		joined[0].Fix = OnEachNode + joined[0].Fix
 	}
-	return all
+	return joined[:1]
 }
 
 // Counted is a number of things in words: 1 board, 7 boards.

@@ -11,6 +11,7 @@ import (
 type Server struct {
 	Name       string            // host:port of a master of a cluster; "" without a cluster
 	User       string            // ACL user that asked
+	CLI        string            // call of redis-cli for this server, such as "redis-cli -u redis://host:port"
 	Info       Info              // answer of INFO; nil where Redis refuses it
 	Config     map[string]string // answers of CONFIG GET; a parameter that Redis refuses is missing
 	Clock      *Offset           // nil where Redis refuses TIME
