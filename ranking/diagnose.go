@@ -3,7 +3,6 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +26,7 @@ const pings = 7
 func (s *Store) DiagnoseSettings(ctx context.Context) ([]diagnosis.Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	inspection := inspection{user: redisUser(s.rdb)}
+	inspection := inspection{user: redisUser(s.rdb), endpoint: endpointOf(s.rdb)}
 	if err := s.eachServer(ctx, inspection.inspect); err != nil {
 		return nil, fmt.Errorf("%w: check Redis: %w", ErrUnavailable, err)
 	}
@@ -39,13 +38,14 @@ func (s *Store) DiagnoseSettings(ctx context.Context) ([]diagnosis.Finding, erro
 
 // Diagnose makes all checks of Redis: those of DiagnoseSettings, the rights of the user, the role,
 // memory, round trip, slots of a cluster, and the definitions. It leaves nothing behind in Redis.
-// Where a server does not answer, a finding says so.
+// Where a server does not answer, a finding says so. Where none answers, there is no other finding.
 func (s *Store) Diagnose(ctx context.Context) []diagnosis.Finding {
 	// The gate of the rights observes no command of a check. The user may lack PING.
 	ctx = context.WithValue(ctx, trialKey{}, true)
 	answers, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	inspection := inspection{user: redisUser(s.rdb)}
+	endpoint := endpointOf(s.rdb)
+	inspection := inspection{user: redisUser(s.rdb), endpoint: endpoint}
 	err := s.eachServer(answers, func(ctx context.Context, name string, rdb redis.Cmdable) {
 		trips, err := measureRoundTrips(ctx, rdb)
 		if err != nil {
@@ -56,42 +56,30 @@ func (s *Store) Diagnose(ctx context.Context) []diagnosis.Finding {
 		inspection.measured(name, trips)
 	})
 	switch {
-	case script.RefusalIn(err) == script.RefusedCommand:
+	case script.RefusalIn(err) == script.RefusedCommand: // only CLUSTER SLOTS ends here
 		return []diagnosis.Finding{{Check: diagnosis.Rights, Level: diagnosis.Problem, Found: fmt.Sprintf("redis user %q may not run CLUSTER SLOTS, which finds the masters", inspection.user),
-			Fix: fmt.Sprintf("on each node of the cluster: redis-cli ACL SETUSER %s '+cluster|slots'", inspection.user)}}
+			Fix: fmt.Sprintf("%s%s ACL SETUSER %s '+cluster|slots'", diagnosis.OnEachNode, endpoint.cli(""), inspection.user)}}
 	case err != nil:
-		return []diagnosis.Finding{noAnswer("", err)}
+		return []diagnosis.Finding{endpoint.noAnswer("", err)}
 	}
 	var all []diagnosis.Finding
 	for _, name := range inspection.failed() {
-		all = append(all, noAnswer(name, inspection.errs[name]))
-	}
-	if len(inspection.found) == 0 {
-		return all
+		all = append(all, endpoint.noAnswer(name, inspection.errs[name]))
 	}
 	servers := inspection.servers()
+	switch {
+	case len(servers) == 0 && len(all) == 0: // a cluster without a master
+		return []diagnosis.Finding{diagnosis.Shards(nil, "")}
+	case len(servers) == 0:
+		return all
+	}
+	if f, no := diagnosis.NoRedis(servers); no {
+		return append(all, f)
+	}
 	all = append(all, diagnosis.Full(servers)...)
 	all = append(all, s.diagnoseCluster(ctx, servers)...)
 	all = append(all, s.diagnoseRights(ctx)...)
 	return append(all, s.diagnoseDefinitions(ctx)...)
-}
-
-// noAnswer is the finding of a server that does not answer, or that refuses the connection.
-func noAnswer(name string, err error) diagnosis.Finding {
-	f := diagnosis.Finding{Check: diagnosis.Connection, Server: name, Level: diagnosis.Problem, Found: "does not answer: " + err.Error(), Fix: "start Redis, or correct the address in --redis"}
-	if isAnswer(err) {
-		f.Found, f.Fix = "refuses this node: "+err.Error(), "correct the user and the password in --redis"
-		if redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "CLUSTERDOWN") {
-			f.Fix = "wait until Redis is ready, and check again"
-		}
-	}
-	return f
-}
-
-// isAnswer reports whether an error is an answer of Redis.
-func isAnswer(err error) bool {
-	var answer redis.Error
-	return errors.As(err, &answer)
 }
 
 // eachServer calls do for Redis, or side by side for each master of a cluster with its address as the
@@ -111,7 +99,8 @@ func (s *Store) eachServer(ctx context.Context, do func(ctx context.Context, nam
 // inspection holds the answers of all servers. Its methods may be called concurrently while the servers
 // answer.
 type inspection struct {
-	user string // ACL user that asks
+	user     string // ACL user that asks
+	endpoint endpoint
 
 	mu    sync.Mutex
 	found map[string]*diagnosis.Server
@@ -147,15 +136,21 @@ func (i *inspection) inspect(ctx context.Context, name string, rdb redis.Cmdable
 		values[parameter] = pipe.ConfigGet(ctx, parameter)
 	}
 	before := time.Now()
-	pipe.Exec(ctx) // each command has its own error
+	commands, err := pipe.Exec(ctx)
 	after := time.Now()
+	failed := func(cmd redis.Cmder) bool { return cmd.Err() != nil }
+	if err != nil && !slices.ContainsFunc(commands, failed) {
+		// Redis, or a Sentinel, refused the connection. The client then gives no command an error, and each an empty answer.
+		i.fail(name, err)
+		return
+	}
 	for _, err := range []error{shown.Err(), info.Err()} {
 		if err != nil && script.RefusalIn(err) == 0 {
 			i.fail(name, err)
 			return
 		}
 	}
-	server := &diagnosis.Server{Name: name, User: i.user, Config: make(map[string]string)}
+	server := &diagnosis.Server{Name: name, User: i.user, CLI: i.endpoint.cli(name), Config: make(map[string]string)}
 	if shown.Err() == nil {
 		server.Clock = diagnosis.NewOffset(shown.Val(), before, after)
 	}
@@ -223,7 +218,7 @@ func (s *Store) diagnoseCluster(ctx context.Context, servers []*diagnosis.Server
 	//lint:ignore SA1019 the client itself sends CLUSTER SLOTS, so the user has that right; it may lack CLUSTER SHARDS
 	ranges, err := cluster.ClusterSlots(ctx).Result()
 	if err != nil {
-		return []diagnosis.Finding{{Check: diagnosis.Cluster, Level: diagnosis.Unknown, Found: err.Error(), Fix: "ask a node of the cluster: redis-cli CLUSTER SLOTS"}}
+		return []diagnosis.Finding{{Check: diagnosis.Cluster, Level: diagnosis.Unknown, Found: err.Error(), Fix: "ask a node of the cluster: " + endpointOf(s.rdb).cli("") + " CLUSTER SLOTS"}}
 	}
 	state := ""
 	if info, err := cluster.ClusterInfo(ctx).Result(); err == nil {
@@ -251,11 +246,15 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 		}
 		return []diagnosis.Finding{role, rights}
 	}
+	call := endpointOf(s.rdb).cli("")
+	if pipeline.ClusterOf(s.rdb) != nil {
+		call = diagnosis.OnEachNode + call
+	}
 	var refused []diagnosis.Finding
 	for _, fault := range rightsFaults(missing, redisUser(s.rdb), s.cfg.Prefix) {
 		f := diagnosis.Finding{Check: diagnosis.Rights, Server: strings.Join(fault.masters, ", "), Level: diagnosis.Problem, Found: fault.found, Fix: fault.fix}
 		if fault.command != "" {
-			f.Fix += ": redis-cli " + fault.command
+			f.Fix += ": " + call + " " + fault.command
 		}
 		if _, all := fault.refusal.AllWrites(); all {
 			f.Check = diagnosis.Role

@@ -38,6 +38,11 @@ func levels(all []diagnosis.Finding) map[string]diagnosis.Level {
 	return found
 }
 
+// callCLI is the call of redis-cli for a server, as a fix has it.
+func callCLI(r *redistest.Redis) string {
+	return "redis-cli -s " + strings.TrimPrefix(r.URL(), "unix://")
+}
+
 // of returns the first finding of a check with a level.
 func of(t testing.TB, all []diagnosis.Finding, check string, level diagnosis.Level) diagnosis.Finding {
 	t.Helper()
@@ -93,7 +98,7 @@ func TestFixesOfSettings(t *testing.T) {
 	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--appendonly", "no", "--client-output-buffer-limit", "pubsub 1mb 1mb 60")
 	s := doctor(t, r.URL())
 	for _, f := range s.Diagnose(t.Context()) {
-		command, ok := strings.CutPrefix(f.Fix, "redis-cli ")
+		command, ok := strings.CutPrefix(f.Fix, callCLI(r)+" ")
 		if !ok || f.Check == diagnosis.RoundTrip {
 			continue
 		}
@@ -141,7 +146,7 @@ func TestDiagnoseAsDocumentedUser(t *testing.T) {
 	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown}, levels(all), all)
 	f := of(t, all, diagnosis.OutputBuffers, diagnosis.Unknown)
 	require.Equal(t, `redis user "app" may not run CONFIG GET`, f.Found)
-	require.Equal(t, "ask as another user: redis-cli CONFIG GET client-output-buffer-limit; or allow it: redis-cli ACL SETUSER app '+config|get'", f.Fix)
+	require.Equal(t, fmt.Sprintf("ask as another user: %s CONFIG GET client-output-buffer-limit; or allow it: %[1]s ACL SETUSER app '+config|get'", callCLI(r)), f.Fix)
 
 	all = doctor(t, r.AppURL(append(documentedRights, "+config|get")...)).Diagnose(t.Context())
 	require.Empty(t, levels(all), all)
@@ -164,10 +169,10 @@ func TestFixesOfRights(t *testing.T) {
 	s := doctor(t, r.AppURL("~x:*", "+@all", "-publish"))
 	f := of(t, s.Diagnose(t.Context()), diagnosis.Rights, diagnosis.Problem)
 	require.Contains(t, f.Found, `redis user "app" may not use the keys rc:profile:*:*, `)
-	require.Equal(t, "add ~rc:* to its ACL rules: redis-cli ACL SETUSER app '~rc:*'", f.Fix)
+	require.Equal(t, "add ~rc:* to its ACL rules: "+callCLI(r)+" ACL SETUSER app '~rc:*'", f.Fix)
 	for range 3 { // a right may hide another one
 		for _, f := range s.Diagnose(t.Context()) {
-			if _, command, ok := strings.Cut(f.Fix, "redis-cli "); ok && f.Check == diagnosis.Rights {
+			if _, command, ok := strings.Cut(f.Fix, callCLI(r)+" "); ok && f.Check == diagnosis.Rights {
 				var args []any
 				for word := range strings.FieldsSeq(command) {
 					args = append(args, strings.Trim(word, "'"))
@@ -259,7 +264,9 @@ func TestDiagnoseCluster(t *testing.T) {
 	require.NoError(t, masters[2].Admin().ConfigSet(t.Context(), "appendonly", "no").Err())
 	all = s.Diagnose(t.Context())
 	address := func(r *redistest.Redis) string { return strings.TrimPrefix(r.URL(), "redis://") }
-	require.Equal(t, address(masters[1]), of(t, all, diagnosis.Eviction, diagnosis.Problem).Server)
+	evicts := of(t, all, diagnosis.Eviction, diagnosis.Problem)
+	require.Equal(t, address(masters[1]), evicts.Server)
+	require.Contains(t, evicts.Fix, "redis-cli -u "+masters[1].URL()+" CONFIG SET maxmemory-policy noeviction")
 	require.Equal(t, address(masters[2]), of(t, all, diagnosis.Persistence, diagnosis.Warning).Server)
 	brief, err := s.DiagnoseSettings(t.Context())
 	require.NoError(t, err)
@@ -288,9 +295,12 @@ func TestDiagnoseClusterAsDocumentedUser(t *testing.T) {
 	require.Len(t, all, 1)
 	f := of(t, all, diagnosis.Rights, diagnosis.Problem)
 	require.Contains(t, f.Found, `redis user "app" may not run CLUSTER SLOTS`)
-	require.Contains(t, f.Fix, "redis-cli ACL SETUSER app '+cluster|slots'")
+	require.Equal(t, "on each node of the cluster: redis-cli -u redis://HOST:PORT ACL SETUSER app '+cluster|slots'", f.Fix)
 	all = doctor(t, allow(append(documentedRights, "+cluster|slots")...)).Diagnose(t.Context())
 	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown, diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
+	require.Regexp(t, `^on each node of the cluster: ask as another user: redis-cli -u redis://HOST:PORT CONFIG GET `, of(t, all, diagnosis.OutputBuffers, diagnosis.Unknown).Fix)
+	all = doctor(t, allow(append(documentedRights, "+cluster|slots", "-zcard")...)).Diagnose(t.Context())
+	require.Equal(t, "add +zcard to its ACL rules: on each node of the cluster: redis-cli -u redis://HOST:PORT ACL SETUSER app +zcard", of(t, all, diagnosis.Rights, diagnosis.Problem).Fix)
 }
 
 // Each master of a cluster has users of its own. A right that the user lacks on one of them is found each time.
