@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
+	"rankcast/server/certificate/certificatetest"
 	"rankcast/server/servertest"
 )
 
@@ -52,16 +53,17 @@ func TestDoctor(t *testing.T) {
 	require.Regexp(t, `\n\d+ checks: .*\n$`, got.stdout)
 	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val(), "the command defines nothing")
 
+	cli := "redis-cli -s " + strings.TrimPrefix(r.URL(), "unix://")
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "appendonly", "no").Err())
 	got = run(t, "", args...)
 	require.Zero(t, got.code, "a warning is no problem")
 	require.Contains(t, got.stdout, "\nwarning  persistence     Redis writes nothing to disk: its end loses all scores\n"+
-		"                           redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
+		"                           "+cli+" CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	got = run(t, "", args...)
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stdout, "\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards\n"+
-		"                           redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction\n")
+		"                           "+cli+" CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction\n")
 	require.Regexp(t, `checks: 1 problem, \d warnings?\n$`, got.stdout)
 	require.Equal(t, "rankcast: this deployment has 1 problem\n", got.stderr)
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
@@ -121,10 +123,44 @@ func TestDoctorFlags(t *testing.T) {
 	got = run(t, "", "doctor", "--prefix", "a:b")
 	require.Equal(t, 80, got.code)
 	require.Contains(t, got.stderr, "--prefix must have no braces")
-	got = run(t, "", "doctor", "--redis", "mongodb://x")
-	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, `scheme "mongodb"`)
+	for url, says := range map[string]string{
+		"mongodb://x":                        `scheme "mongodb"`,
+		"127.0.0.1:7401":                     "has no scheme; want redis://127.0.0.1:7401",
+		"redis-sentinel://127.0.0.1:1":       "has no name of a master",
+		"rediss://127.0.0.1:1?ca=/none":      "/none: no such file",
+		"redis://app:guess@127.0.0.1:1/main": "has no valid number of a database",
+	} {
+		got = run(t, "", "doctor", "--redis", url)
+		require.Equal(t, 80, got.code, url)
+		require.Contains(t, got.stderr, "--redis: redis URL: ")
+		require.Contains(t, got.stderr, says)
+		require.NotContains(t, got.stderr, "guess")
+		require.NotContains(t, got.stdout, "checks")
+	}
 	require.Contains(t, run(t, "", "doctor", "--help").stdout, "It exits with 0 if there is no problem")
+}
+
+// A URL of the wrong kind is one problem, with what to write in its place. The checks of Redis have nothing to say.
+func TestDoctorOfWrongURL(t *testing.T) {
+	t.Parallel()
+	plain := strings.TrimPrefix(redistest.StartProxy(t, redistest.Start(t).URL()).URL(), "redis://")
+	c := certificatetest.Valid(t)
+	port := redistest.FreePort(t)
+	tlsRedis(t, c, port, "")
+	encrypted := fmt.Sprintf("127.0.0.1:%d", port)
+	for url, says := range map[string][2]string{
+		"redis-sentinel://" + plain + "/mymaster": {plain + " is no Sentinel: ", "give the addresses of the Sentinels in --redis, with port 26379 by default; or use redis://"},
+		"redis-cluster://" + plain:                {"is no node of a cluster: ", "use redis:// in --redis"},
+		"rediss://" + plain:                       {"does not answer: ", "if this port speaks no TLS, use redis:// in place of rediss://"},
+		"redis://" + encrypted:                    {"does not answer: ", "if this port speaks TLS, use rediss:// in place of redis://"},
+		"rediss://" + encrypted:                   {"has a certificate that this machine does not trust: ", "rediss://…?ca=FILE"},
+	} {
+		got := run(t, "", "doctor", "--redis", url)
+		require.Equal(t, 1, got.code, url)
+		require.NotEmpty(t, line(got.stdout, "problem", "redis", says[0]), got.stdout)
+		require.Contains(t, got.stdout, says[1])
+		require.Contains(t, got.stdout, "\n3 checks: 1 problem", "only the machine is checked beside it: "+got.stdout)
+	}
 }
 
 // A node warns of each setting that loses scores, once, and serves all the same. It has nothing to say about a Redis
@@ -140,7 +176,7 @@ func TestServeWarnsOfSettings(t *testing.T) {
 	log := p.output()
 	require.Equal(t, 3, strings.Count(log, doctorWarning), log)
 	require.Contains(t, line(log, doctorWarning, "check=eviction"), `level=WARN`)
-	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards" fix="redis-cli CONFIG SET maxmemory-policy noeviction`)
+	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards" fix="redis-cli -s `+strings.TrimPrefix(r.URL(), "unix://")+` CONFIG SET maxmemory-policy noeviction`)
 	require.NotEmpty(t, line(log, doctorWarning, "check=persistence", "fix="))
 	require.NotEmpty(t, line(log, doctorWarning, `check="output buffers"`, "fix="))
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)

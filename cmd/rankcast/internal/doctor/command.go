@@ -38,13 +38,20 @@ Examples:
       Check the files of a node too`
 }
 
-// Validate checks the flags.
+// Validate checks the flags. It sends nothing to Redis.
 func (c *Command) Validate() error {
 	if err := ranking.CheckPrefix(c.Prefix); err != nil {
 		return fmt.Errorf("--prefix %w", err)
 	}
 	if c.Data != "" && c.Redis != "" {
 		return localredis.ErrTwoStores
+	}
+	if c.Redis != "" {
+		rdb, err := ranking.Open(c.Redis)
+		if err != nil {
+			return fmt.Errorf("--redis: %w", err)
+		}
+		return rdb.Close()
 	}
 	return nil
 }
@@ -81,7 +88,14 @@ func (c *Command) diagnose(ctx context.Context) ([]diagnosis.Finding, error) {
 		defer rdb.Close()
 		store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix})
 		defer store.Close()
-		all = append(all, store.Diagnose(ctx)...)
+		sentinels, err := ranking.DiagnoseSentinels(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sentinels...)
+		if count(sentinels, diagnosis.Problem) == 0 { // else a Sentinel names the Redis to check
+			all = append(all, store.Diagnose(ctx)...)
+		}
 		defined, err := store.Boards(ctx)
 		if err == nil {
 			zones = append(zones, zonesOf(defined)...)
