@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
+	"time"
 )
 
 // serveLog are the flags of the log.
@@ -23,9 +25,22 @@ func (s *serveLog) logger(out io.Writer) *slog.Logger {
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if s.Format == jsonFormat {
+		options.ReplaceAttr = asText
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
 	return slog.New(slog.NewTextHandler(out, options))
+}
+
+// asText gives an attribute of a log in JSON the text that a log in text has: a duration with its unit ("261ms"), and an
+// address as host and port. By default slog writes nanoseconds, and the fields of the address.
+func asText(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case time.Duration:
+		a.Value = slog.StringValue(v.String())
+	case net.Addr:
+		a.Value = slog.StringValue(v.String())
+	}
+	return a
 }
 
 // errLogged is the error of a command that has logged the reason of its end.
