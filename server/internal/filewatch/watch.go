@@ -134,11 +134,15 @@ func (w *Watch[V]) look(rule lookRule) *V {
 		}
 		w.fault = err
 	default:
+		wasFaulty := w.fault != nil
 		w.fault = nil
 		if v != w.current.Load() {
 			w.since = time.Now()
 			w.current.Store(v)
-			return v
+			return v // the caller of Run logs what is new
+		}
+		if wasFaulty {
+			w.cfg.Log.Info("the " + w.cfg.Name + " is valid again, and is the one in force")
 		}
 	}
 	return nil

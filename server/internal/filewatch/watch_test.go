@@ -111,10 +111,14 @@ func TestChangesComeIntoForce(t *testing.T) {
 		write("one", "c")
 		reload()
 		is("c", "b", 2, os.ErrNotExist)
+		const again = "the word list is valid again, and is the one in force"
+		require.NotContains(t, log.String(), again)
 		write("two", "b")
 		look()
 		look()
 		is("c", "b", 2, nil)
+		look()
+		require.Equal(t, 1, strings.Count(log.String(), again), "files that are put back have a line, and only one")
 		require.Equal(t, 1, strings.Count(log.String(), "the word list is not valid; the last valid one stays in force"+`" error="the file is empty"`), &log)
 
 		write("two", strings.Repeat("x", MaxBytes+1))
@@ -123,6 +127,7 @@ func TestChangesComeIntoForce(t *testing.T) {
 		write("two", strings.Repeat("x", MaxBytes))
 		reload()
 		is("c", strings.Repeat("x", MaxBytes), 3, nil)
+		require.Equal(t, 1, strings.Count(log.String(), again), "changed has reported the new value")
 	})
 }
 
