@@ -48,19 +48,27 @@ func checkAddr(flag, addr string) error {
 	return fmt.Errorf("%s: is %q; want HOST:PORT, such as %s", flag, addr, example)
 }
 
-// explainListen adds to the error of an address that is in use how to choose another one.
+// explainListen adds to the error of --addr for an address that is in use how to choose another one.
 func explainListen(addr string, err error) error {
+	free, ok := nextAddr(addr, err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
+}
+
+// nextAddr returns the address with the next port, if err says that a listener finds the port of addr in use.
+func nextAddr(addr string, err error) (next string, ok bool) {
 	host, port, splitErr := net.SplitHostPort(addr)
 	n, portErr := strconv.ParseUint(port, 10, 16)
 	if !errors.Is(err, syscall.EADDRINUSE) || splitErr != nil || portErr != nil {
-		return err
+		return "", false
 	}
 	other := n + 1
 	if n == math.MaxUint16 {
 		other = n - 1
 	}
-	free := net.JoinHostPort(host, strconv.FormatUint(other, 10))
-	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
+	return net.JoinHostPort(host, strconv.FormatUint(other, 10)), true
 }
 
 // plainPath is a path that a shell reads as it is.

@@ -48,6 +48,9 @@ func (s *serveAdmin) start(handler func(net.Addr) http.Handler, log *slog.Logger
 		return nil, func() {}, nil
 	}
 	l, err := net.Listen("tcp", s.Addr)
+	if free, used := nextAddr(s.Addr, err); used {
+		return nil, nil, fmt.Errorf("--admin-addr: %w\nanother program, or --addr, uses this port; to choose another one: --admin-addr %s", err, free)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--admin-addr: %w", err)
 	}

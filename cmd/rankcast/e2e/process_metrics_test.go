@@ -99,8 +99,8 @@ func TestLogFormats(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	for format, want := range map[string]string{
-		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n$`,
-		"json": `"level":"ERROR","msg":"the process has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use"}\n$`,
+		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n.*; to choose another one: --admin-addr 127\.0\.0\.1:\d+\n$`,
+		"json": `"level":"ERROR","msg":"the process has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use\\n[^"]*; to choose another one: --admin-addr 127\.0\.0\.1:\d+"}\n$`,
 	} {
 		failed, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-format", format, "--admin-addr", taken.Addr().String()).CombinedOutput()
 		require.Error(t, err)
