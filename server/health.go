@@ -1,11 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
@@ -87,6 +90,10 @@ func faultText(err error) *string {
 	return &text
 }
 
+// outageTimeout bounds the question why a node receives no changes. A Redis that hangs must not hold up the answer of a
+// node that is known not to be ready.
+const outageTimeout = 500 * time.Millisecond
+
 // checkReady returns why the node cannot serve traffic; nil if it can.
 func (s *Server) checkReady(ctx context.Context) error {
 	switch {
@@ -94,12 +101,23 @@ func (s *Server) checkReady(ctx context.Context) error {
 		return fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
 	case s.store.MissingRights() != nil:
 		return fmt.Errorf("%w: %w", problem.ErrNotReady, s.store.MissingRights())
-	case !s.hub.Up():
-		return fmt.Errorf("%w: the node receives no changes from Redis", problem.ErrNotReady)
 	}
-	if err := s.store.Ping(ctx); err != nil {
+	up := s.hub.Up()
+	if !up {
+		short, cancel := context.WithTimeout(ctx, outageTimeout)
+		defer cancel()
+		ctx = short
+	}
+	err := s.store.Ping(ctx)
+	if err != nil {
 		s.log.Debug("the node is not ready", "error", err)
-		return fmt.Errorf("%w: Redis does not answer", problem.ErrNotReady)
+	}
+	reason := cmp.Or(ranking.OutageOf(err).Reason, "the log has the reason")
+	switch {
+	case !up:
+		return fmt.Errorf("%w: the node receives no changes from Redis: %s", problem.ErrNotReady, reason)
+	case err != nil:
+		return fmt.Errorf("%w: Redis does not answer: %s", problem.ErrNotReady, reason)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,31 @@ func TestReadinessOfAnOpenServer(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
 	require.Equal(t, `{"status":"ok","access":null,"tls":null}`, n.Do("GET", "/readyz?verbose", "").Body)
+}
+
+// A node that does not reach Redis says why to anybody, and shows nothing of the URL of Redis.
+func TestReadinessNamesTheReasonOfAnOutage(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	n := servertest.Start(t, r.AppURL("~rc:*", "&rc:*", "+@all"), servertest.Config{})
+	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+	says := func(reason string) {
+		t.Helper()
+		var a servertest.Answer
+		redistest.Eventually(t, "the reason", func() error {
+			if a = n.Do("GET", "/readyz", ""); !strings.Contains(a.Body, `not ready: the node receives no changes from Redis: `+reason+`"`) {
+				return statusIs(a, 0)
+			}
+			return nil
+		})
+		servertest.RequireProblem(t, a, 503, "unavailable", "")
+		require.NotContains(t, a.Body, "redis.sock")
+		require.NotContains(t, a.Body, "app")
+	}
+	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "DELUSER", "app").Err())
+	says("Redis refuses the user or the password")
+	r.Kill()
+	says("Redis refuses the connection")
 }
 
 // statusIs returns an error unless an answer has a status.

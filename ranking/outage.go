@@ -1,0 +1,111 @@
+package ranking
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Outage says in words why a call failed with ErrUnavailable.
+type Outage struct {
+	// Reason is one of a fixed set of sentences, without a full stop; "" if the error has none. Anybody may see it: it
+	// holds no part of the error, so no address, user or password.
+	Reason string
+	// Answered reports that Redis has answered, by an error.
+	Answered bool
+}
+
+// answers are the reasons for errors of Redis, by how they begin. The first match counts.
+var answers = []struct{ prefix, reason string }{
+	{"WRONGPASS ", "Redis refuses the user or the password"},
+	{"ERR invalid password", "Redis refuses the user or the password"},
+	{"ERR AUTH ", "Redis has no password, and this node sends one"},
+	{"ERR Client sent AUTH, but no password is set", "Redis has no password, and this node sends one"},
+	{"NOAUTH ", "Redis asks for a user and a password"},
+	{"ERR This instance has cluster support disabled", "Redis is no node of a cluster: use redis:// in place of redis-cluster://"},
+	{"MOVED ", "Redis is a node of a cluster: use redis-cluster:// in place of redis://"},
+	{"LOADING ", "Redis loads its data"},
+	{"CLUSTERDOWN ", "the cluster of Redis is down"},
+	{"MASTERDOWN ", "Redis has lost its master"},
+	{"TRYAGAIN ", slotMoves},
+	{"DENIED ", "Redis is in protected mode, and refuses other machines"},
+	{"ERR max number of clients reached", "Redis accepts no further client"},
+}
+
+const slotMoves = "the slot of the board moves to another master of the cluster"
+
+// OutageOf returns the Outage of an error.
+func OutageOf(err error) Outage {
+	var answer redis.Error
+	switch {
+	case err == nil:
+		return Outage{}
+	case strings.Contains(err.Error(), "all sentinels specified in configuration are unreachable"):
+		return Outage{Reason: sentinelReason(err)}
+	case errors.As(err, &answer):
+		for _, known := range answers {
+			if strings.HasPrefix(answer.Error(), known.prefix) {
+				return Outage{known.reason, true}
+			}
+		}
+		return Outage{"Redis refuses a command of this node", true}
+	}
+	return Outage{Reason: connectionReason(err)}
+}
+
+// sentinelReason returns the reason for which no Sentinel has named a master.
+func sentinelReason(err error) string {
+	if errors.Is(err, redis.Nil) {
+		return "no Sentinel knows a master of this name"
+	}
+	var answer redis.Error
+	if errors.As(err, &answer) {
+		return "what answers is no Sentinel, or refuses this node"
+	}
+	return "no Sentinel answers"
+}
+
+// connectionReason returns the reason for which a connection failed, or "".
+func connectionReason(err error) string {
+	var (
+		name        *net.DNSError
+		plain       tls.RecordHeaderError
+		certificate *tls.CertificateVerificationError
+		alert       tls.AlertError
+		network     net.Error
+	)
+	switch {
+	case errors.As(err, &name):
+		return "the host of Redis is unknown"
+	case errors.As(err, &plain):
+		return "Redis speaks no TLS: use redis:// in place of rediss://"
+	case errors.As(err, &certificate):
+		return "the certificate of Redis is not valid"
+	case errors.As(err, &alert):
+		return "Redis refuses the TLS of this node"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "Redis refuses the connection"
+	case errors.Is(err, os.ErrNotExist):
+		return "the socket of Redis does not exist"
+	case errors.Is(err, os.ErrPermission):
+		return "this node may not use the socket of Redis"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "no route leads to Redis"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "Redis closes the connection: it has stopped, or wants TLS (rediss://)"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return "Redis does not answer in time"
+	}
+	return ""
+}
+
+// IsSlotMoving reports whether Redis has refused a call because the slot of its board moves to another master of the
+// cluster. Redis has not carried the call out.
+func IsSlotMoving(err error) bool { return OutageOf(err).Reason == slotMoves }
