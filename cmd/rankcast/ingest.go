@@ -85,7 +85,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil { // else RunRightsChecks logs the reason
-		log.Warn("Redis does not answer; this process applies entries when it does", "reason", redisReason(err))
+		logOutage(log, "process applies entries", err)
 	}
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()

@@ -260,7 +260,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			if store.MissingRights() == nil { // else RunRightsChecks logs the reason
-				log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(unavailable))
+				logOutage(log, "node is ready", unavailable)
 			}
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
 				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))

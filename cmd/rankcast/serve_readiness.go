@@ -67,6 +67,15 @@ func (r *readiness) logReturns(ctx context.Context, log *slog.Logger, store *ran
 	}
 }
 
+// logOutage logs why a process cannot use Redis when it starts. ready follows "this": "node is ready".
+func logOutage(log *slog.Logger, ready string, err error) {
+	if of := ranking.OutageOf(err); of.Answered {
+		log.Warn(of.Reason+"; this "+ready+" once that has changed", "reason", redisReason(err))
+		return
+	}
+	log.Warn("Redis does not answer; this "+ready+" when it does", "reason", redisReason(err))
+}
+
 // redisReason returns the innermost error of a store that is unavailable, such as "dial tcp
 // 127.0.0.1:6379: connect: connection refused", without the name of the script that failed.
 func redisReason(err error) error {
