@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,7 +152,8 @@ func TestExamplesNameMetricsThatExist(t *testing.T) {
 	}
 }
 
-// The documentation names each metric of Rankcast with its labels, and no other one. It explains each reason of a resync.
+// The documentation names each metric of Rankcast with its labels, and no other one. It explains each reason of a resync, and
+// each limit.
 func TestDocsNameEachMetric(t *testing.T) {
 	t.Parallel()
 	registry, metrics := metricsOf(t)
@@ -171,4 +173,7 @@ func TestDocsNameEachMetric(t *testing.T) {
 	for _, reason := range reasons {
 		requireRow(t, "web/docs/monitoring.md", reason)
 	}
+	limits := found(t, "web/docs/operations.md", "(?m)^\\| [^|]+ \\| `([a-z_]+)` \\| `[^|]+ \\| [^|]+ \\| [^|]+ \\|$", 15)
+	slices.Sort(limits) // a label may stand in several rows
+	require.ElementsMatch(t, labelValues(t, registry)["rankcast_limited_total limit"], slices.Compact(limits))
 }
