@@ -227,3 +227,21 @@ func TestClusterChanges(t *testing.T) {
 	})
 	w.end(lossy)
 }
+
+// While a slot moves, the answer says why its boards take no updates.
+func TestAnswerWhileASlotMoves(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	n := servertest.Start(t, cluster.URL, servertest.Config{}, definition.Board{Name: "b"})
+	post := func() servertest.Answer { return n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`) }
+	require.Equal(t, 200, post().Status)
+	const key = "rc:{b}:c"
+	to := cluster.Masters[(cluster.MasterOf(key)+1)%len(cluster.Masters)]
+	move := cluster.BeginMove(key, to)
+	a := post()
+	servertest.RequireProblem(t, a, 503, "unavailable", "")
+	require.Contains(t, a.Body, `"detail":"the store is not available: the slot of the board moves to another master of the cluster"`)
+	move.Keys()
+	move.End()
+	redistest.Eventually(t, "the update", func() error { return statusIs(post(), 200) })
+}

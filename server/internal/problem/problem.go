@@ -96,6 +96,8 @@ func Of(err error) Problem {
 			p.Message = err.Error()
 		case errors.As(err, &missing):
 			p.Message = missing.Error()
+		case ranking.IsSlotMoving(err):
+			p.Message = "the store is not available: the slot of the board moves to another master of the cluster"
 		default:
 			p.Message = "the store is not available"
 		}
