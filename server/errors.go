@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
@@ -103,9 +104,25 @@ type problemJSON struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 	Field  string `json:"field,omitempty"`
+	// Counted is false if no update of the request has counted. Else it is null: an update may have counted.
+	Counted *bool `json:"counted,omitempty"`
 
 	*importProblemJSON // of an import
 	*fileStatesJSON    // of a node that is not ready
+}
+
+// notCountedError is the error of a request with updates or events of which none has counted.
+type notCountedError struct{ error }
+
+func (e *notCountedError) Unwrap() error { return e.error }
+
+// markNotCounted marks an error of the store about the updates or the events of a request, if it says that none has
+// counted.
+func markNotCounted(err error) error {
+	if err == nil || errors.Is(err, ranking.ErrOutcomeUnknown) {
+		return err
+	}
+	return &notCountedError{err}
 }
 
 // handleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
@@ -139,6 +156,10 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if errors.As(err, &unready) {
 		files = &unready.files
 	}
+	var counted *bool
+	if p.Status == http.StatusServiceUnavailable && errors.As(err, new(*notCountedError)) {
+		counted = new(bool)
+	}
 	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
 	// of its own: any token could fill this one.
 	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err, access.ErrKeysUnavailable) {
@@ -151,7 +172,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report, fileStatesJSON: files,
+		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, Counted: counted, importProblemJSON: report, fileStatesJSON: files,
 	}); err != nil {
 		s.log.Debug("the server cannot write an answer", "error", err)
 	}

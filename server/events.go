@@ -94,7 +94,7 @@ func (s *Server) postEvents(c echo.Context) error {
 	}
 	answer, err := s.applyEvent(ctx, callerOf(c), event, body, key)
 	if err != nil {
-		return err
+		return markNotCounted(err)
 	}
 	return ok(c, answer)
 }

@@ -32,7 +32,9 @@ func TestRightsThatAreLost(t *testing.T) {
 	post := func() servertest.Answer {
 		return n.Do("POST", "/v1/boards/stars/scores", `{"member":"ana","score":1,"id":"1"}`)
 	}
-	servertest.RequireProblem(t, post(), 503, "unavailable", "")
+	refused := post()
+	servertest.RequireProblem(t, refused, 503, "unavailable", "")
+	require.Contains(t, refused.Body, `"counted":false`)
 	const reason = `redis user \"app\" may not run PUBLISH: add +publish to its ACL rules`
 	redistest.Eventually(t, "the node to know the right", func() error {
 		if n.Store.MissingRights() == nil {

@@ -32,7 +32,7 @@ func (s *Server) postScores(c echo.Context) error {
 	}
 	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
 	if err != nil {
-		return err
+		return markNotCounted(err)
 	}
 	return ok(c, answer)
 }

@@ -16,8 +16,7 @@ import (
 
 // ErrOutcomeUnknown is wrapped by the error of an update that may or may not have been applied: a
 // connection or the server failed after an attempt, or ctx ended. Send the update again with the same
-// id. An error without ErrOutcomeUnknown means that the server applied nothing: an *Error is its
-// refusal.
+// id. An error without ErrOutcomeUnknown means that the server applied nothing: an *Error says why.
 var ErrOutcomeUnknown = errors.New("may or may not have been applied")
 
 // ErrNotSent means that no attempt of a call got a connection to the server: no server listens at that
@@ -33,6 +32,29 @@ func markUnknown(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+}
+
+// notCountedError is the error of a call of which no attempt has changed anything: each got no connection, or an answer
+// that says so.
+type notCountedError struct{ error }
+
+func (e *notCountedError) Unwrap() error { return e.error }
+
+// markUpdate is markUnknown for a call with one update or event.
+func markUpdate(err error) error {
+	if errors.As(err, new(*notCountedError)) {
+		return err
+	}
+	return markUnknown(err)
+}
+
+// changedNothing reports whether the answer to an attempt says that it has changed nothing.
+func changedNothing(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Code == "" || e.Status == 0 {
+		return false
+	}
+	return e.notCounted || e.refusal() || e.Status == http.StatusTooManyRequests || e.Code == "overloaded"
 }
 
 // Error is a server's error answer, a problem (RFC 9457) or an error frame. Use errors.As to get it
@@ -53,6 +75,7 @@ type Error struct {
 	Field string
 
 	retryAfter time.Duration // the server's Retry-After
+	notCounted bool          // the server says that no update of the request has counted
 }
 
 func (e *Error) Error() string {
@@ -108,6 +131,8 @@ func problem(res *http.Response) *Error {
 		Code   string `json:"code"`
 		Detail string `json:"detail"`
 		Field  string `json:"field"`
+
+		Counted *bool `json:"counted"`
 	}
 	if err == nil && res.StatusCode == http.StatusBadRequest && strings.HasPrefix(string(body), plainToTLS) {
 		e.Message = "this server speaks https; write https:// in its URL"
@@ -117,6 +142,7 @@ func problem(res *http.Response) *Error {
 		return e // a proxy's page
 	}
 	e.Code, e.Message, e.Field = p.Code, p.Detail, p.Field
+	e.notCounted = p.Counted != nil && !*p.Counted
 	return e
 }
 

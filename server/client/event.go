@@ -46,7 +46,7 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 		return c.do(ctx, http.MethodPost, c.eventURL(name), body, &a)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("event %q: %w", name, markUnknown(err))
+		return nil, fmt.Errorf("event %q: %w", name, markUpdate(err))
 	}
 	return a.results, nil
 }

@@ -27,13 +27,18 @@ const (
 )
 
 // retry calls attempt until it returns nil or a permanent error, or until Config.RetryFor or ctx ends
-// the retries. Its error always wraps the error of the last attempt, and ErrNotSent if no attempt got a
-// connection.
+// the retries. Its error always wraps the error of the last attempt, ErrNotSent if no attempt got a
+// connection, and a notCountedError if no attempt has changed anything.
 func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) (err error) {
 	var dials dialTrace
+	mayCount := false // an attempt got a connection, and no answer that says what it has done
 	defer func() {
-		if err != nil && dials.sentNothing() {
+		switch {
+		case err == nil:
+		case dials.sentNothing():
 			err = fmt.Errorf("%w: %w", ErrNotSent, err)
+		case !mayCount:
+			err = &notCountedError{err}
 		}
 	}()
 	started := time.Now()
@@ -41,6 +46,7 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if err := ctx.Err(); err != nil && n == 0 {
 			return err
 		}
+		before := dials.gets.Load()
 		one, cancel := context.WithTimeout(dials.trace(ctx), c.cfg.AttemptTimeout)
 		err := attempt(one)
 		cancel()
@@ -50,6 +56,8 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if errors.Is(err, ErrCredentials) {
 			dials.attempts.Add(-1) // it wanted no connection
 		}
+		wasSent := dials.gets.Load() > before || dials.wants.Load() < dials.attempts.Load()
+		mayCount = mayCount || wasSent && !changedNothing(err)
 		if ended := ctx.Err(); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}

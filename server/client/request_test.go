@@ -129,12 +129,12 @@ func TestRefusalsAreFinal(t *testing.T) {
 		body   string
 		want   Error
 	}{
-		{400, `{"code":"invalid_request","detail":"score: is missing","field":"score"}`, Error{400, "invalid_request", "score: is missing", "score", 0}},
-		{404, `{"code":"unknown_board","detail":"no board"}`, Error{404, "unknown_board", "no board", "", 0}},
-		{409, `{"code":"idempotency_mismatch","detail":"used"}`, Error{409, "idempotency_mismatch", "used", "", 0}},
-		{422, `{"code":"out_of_range","detail":"too much"}`, Error{422, "out_of_range", "too much", "", 0}},
-		{500, `{"code":"internal","detail":"oops"}`, Error{500, "internal", "oops", "", 0}},
-		{403, `<html>Forbidden</html>`, Error{403, "", "Forbidden", "", 0}},
+		{400, `{"code":"invalid_request","detail":"score: is missing","field":"score"}`, Error{400, "invalid_request", "score: is missing", "score", 0, false}},
+		{404, `{"code":"unknown_board","detail":"no board"}`, Error{404, "unknown_board", "no board", "", 0, false}},
+		{409, `{"code":"idempotency_mismatch","detail":"used"}`, Error{409, "idempotency_mismatch", "used", "", 0, false}},
+		{422, `{"code":"out_of_range","detail":"too much"}`, Error{422, "out_of_range", "too much", "", 0, false}},
+		{500, `{"code":"internal","detail":"oops"}`, Error{500, "internal", "oops", "", 0, false}},
+		{403, `<html>Forbidden</html>`, Error{403, "", "Forbidden", "", 0, false}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cl, a := withAnswers(t, Config{}, says(c.status, c.body))
@@ -387,6 +387,41 @@ func TestUnknownOutcome(t *testing.T) {
 		var refused *Error
 		require.ErrorAs(t, err, &refused)
 	})
+}
+
+// An update has surely not counted if each attempt got no connection, or an answer that says so.
+func TestUpdateThatHasNotCounted(t *testing.T) {
+	t.Parallel()
+	full := says(503, `{"code":"unavailable","detail":"the disk is full","counted":false}`)
+	for name, of := range map[string]struct {
+		answers []http.HandlerFunc
+		open    bool
+	}{
+		"known":               {[]http.HandlerFunc{full}, false},
+		"overloaded":          {[]http.HandlerFunc{says(503, `{"code":"overloaded","detail":"busy"}`), full}, false},
+		"too fast":            {[]http.HandlerFunc{says(429, `{"code":"rate_limited","detail":"slower"}`), full}, false},
+		"no answer at first":  {[]http.HandlerFunc{cut, full}, true},
+		"no answer at last":   {[]http.HandlerFunc{full, cut}, true},
+		"open at first":       {[]http.HandlerFunc{says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"open within":         {[]http.HandlerFunc{full, says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"a proxy's 503":       {[]http.HandlerFunc{says(503, `<html>`), full}, true},
+		"a refusal at last":   {[]http.HandlerFunc{full, says(404, `{"code":"unknown_board","detail":"no board"}`)}, false},
+		"an answer cut short": {[]http.HandlerFunc{full, half, full}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := withAnswers(t, Config{}, of.answers...)
+			_, one := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+			c, _ = withAnswers(t, Config{}, of.answers...)
+			ctx, interrupt := context.WithTimeout(t.Context(), 2*s)
+			defer interrupt()
+			_, event := c.Event(ctx, "gift", Event{Data: []byte(`{}`)})
+			for _, err := range []error{one, event} {
+				require.Error(t, err, name)
+				require.Equal(t, of.open, errors.Is(err, ErrOutcomeUnknown), "%s: %v", name, err)
+				require.NotErrorIs(t, err, ErrNotSent, name)
+			}
+		})
+	}
 }
 
 // An event that some board could not take is refused as a whole, and sent again

@@ -97,7 +97,8 @@ type Outcome struct {
 // (connection errors, timeouts, 408, 425, 429, 502, 503, 504), Update sends it again with the same id,
 // until ctx or Config.RetryFor ends the retries. Then, and after an answer that leaves the outcome open,
 // the error wraps ErrOutcomeUnknown. If no attempt got a connection, it wraps ErrNotSent instead. Any
-// other error is a refusal, an *Error: the server applied nothing.
+// other error wraps an *Error, and the server applied nothing: it is a refusal, or each attempt got an answer that says
+// that nothing has counted.
 func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()
@@ -112,7 +113,7 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 		return c.do(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r)
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("update board %q: %w", board, markUnknown(err))
+		return Result{}, fmt.Errorf("update board %q: %w", board, markUpdate(err))
 	}
 	return r, nil
 }
