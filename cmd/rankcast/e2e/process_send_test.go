@@ -183,3 +183,30 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 		require.Error(t, cmd.Wait())
 	}
 }
+
+// An interrupt says that the score has not counted, if each answer has said so.
+func TestSendThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"code":"unavailable","detail":"the disk is full","counted":false}`: `^rankcast: interrupted; the score has not counted: the disk is full \(unavailable, status 503\)$`,
+		`{"code":"unavailable","detail":"the store failed"}`:                 `^rankcast: interrupted; the score may have counted: send it again within ten minutes with --id mine$`,
+	} {
+		f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(f.Close)
+		cmd := exec.Command(binary, "send", "points", "ana", "40", "--id", "mine", "--server", f.URL)
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(stderr)
+		require.True(t, lines.Scan())
+		require.Contains(t, lines.Text(), "trying again")
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+		require.True(t, lines.Scan())
+		require.Regexp(t, want, lines.Text())
+		require.Error(t, cmd.Wait())
+	}
+}

@@ -209,6 +209,8 @@ func (s *Command) explain(ctx context.Context, name string, err error) error {
 		return errors.New("interrupted; nothing was sent")
 	case unknown && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
+	case ctx.Err() != nil && errors.As(err, &answer):
+		return fmt.Errorf("interrupted; the score has not counted: %w", answer)
 	case unknown:
 		return fmt.Errorf("%w\nthe score may have counted: send it again within ten minutes with --id %s", s.Server.Explain(err), s.ID)
 	case errors.As(err, &answer) && answer.Code == "unknown_board" && s.Event == "" && definition.CheckBoard(name) == nil:
