@@ -48,6 +48,22 @@ func TestWriteByAnOlderOrder(t *testing.T) {
 	})
 }
 
+// The refusal of a change names the request that deletes the board, with the braces of a family as a URL takes them.
+func TestRefusalNamesTheDeletion(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Embedded(t))
+	for _, c := range []struct{ name, board, want string }{
+		{"points", "points", "(DELETE /v1/boards/points)"},
+		{"fans:{star}", "fans:s17", "(DELETE /v1/boards/fans:%7Bstar%7D)"},
+	} {
+		define(t, s, definition.Board{Name: c.name})
+		apply(t, s, c.board, definition.Update{Member: "m", Score: 3})
+		err := s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: c.name, Order: definition.Asc}}})
+		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
 // reordering is a board whose order two nodes change and which both write to, at any
 // time and however stalled.
 type reordering struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -259,7 +260,7 @@ func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int
 		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Name, was.Board.Name)
 	}
 	if field := b.IncompatibleField(was.Board); field != "" {
-		c.mustBeEmpty[slot] = conflict(field, "would change the order or the meaning of the data of board %q: delete the board first, with its scores (DELETE /v1/boards/%s), or define another board", b.Name, b.Name)
+		c.mustBeEmpty[slot] = conflict(field, "would change the order or the meaning of the data of board %q: delete the board first, with its scores (DELETE /v1/boards/%s), or define another board", b.Name, url.PathEscape(b.Name))
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil
