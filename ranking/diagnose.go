@@ -136,12 +136,10 @@ func (i *inspection) inspect(ctx context.Context, name string, rdb redis.Cmdable
 		values[parameter] = pipe.ConfigGet(ctx, parameter)
 	}
 	before := time.Now()
-	commands, err := pipe.Exec(ctx)
+	refused := execEach(ctx, pipe)
 	after := time.Now()
-	failed := func(cmd redis.Cmder) bool { return cmd.Err() != nil }
-	if err != nil && !slices.ContainsFunc(commands, failed) {
-		// Redis, or a Sentinel, refused the connection. The client then gives no command an error, and each an empty answer.
-		i.fail(name, err)
+	if refused != nil {
+		i.fail(name, refused)
 		return
 	}
 	for _, err := range []error{shown.Err(), info.Err()} {
@@ -246,15 +244,21 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 		}
 		return []diagnosis.Finding{role, rights}
 	}
-	call := endpointOf(s.rdb).cli("")
-	if pipeline.ClusterOf(s.rdb) != nil {
-		call = diagnosis.OnEachNode + call
+	call := func(masters []string) string { // of redis-cli
+		switch at := endpointOf(s.rdb); {
+		case len(masters) == 1:
+			return at.cli(masters[0])
+		case len(masters) > 1:
+			return diagnosis.OnEachNode + at.cli("")
+		default:
+			return at.cli("")
+		}
 	}
 	var refused []diagnosis.Finding
 	for _, fault := range rightsFaults(missing, redisUser(s.rdb), s.cfg.Prefix) {
 		f := diagnosis.Finding{Check: diagnosis.Rights, Server: strings.Join(fault.masters, ", "), Level: diagnosis.Problem, Found: fault.found, Fix: fault.fix}
 		if fault.command != "" {
-			f.Fix += ": " + call + " " + fault.command
+			f.Fix += ": " + call(fault.masters) + " " + fault.command
 		}
 		if _, all := fault.refusal.AllWrites(); all {
 			f.Check = diagnosis.Role

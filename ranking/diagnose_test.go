@@ -328,6 +328,7 @@ func TestDiagnoseRightsOfEachMaster(t *testing.T) {
 		at.AppURL(without("-" + c.right)...)
 		f := of(t, s.Diagnose(t.Context()), diagnosis.Rights, diagnosis.Problem)
 		require.Equal(t, []string{c.says, strings.TrimPrefix(at.URL(), "redis://")}, []string{f.Found, f.Server})
+		require.Contains(t, f.Fix, ": redis-cli -u "+at.URL()+" ACL SETUSER app +"+c.right)
 		var missing *ranking.MissingRightsError
 		require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
 		require.Equal(t, []string{f.Server}, missing.Masters)

@@ -199,7 +199,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	for i, m := range members {
 		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
 	}
-	pipe.Exec(ctx) // each command has its own error
+	execEach(ctx, pipe)
 	found := make(map[string]Profile, len(members))
 	read := make([]string, 0, len(members))
 	var failed error

@@ -85,7 +85,7 @@ func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (
 	for _, key := range k.All() {
 		usages = append(usages, pipe.MemoryUsage(ctx, key))
 	}
-	pipe.Exec(ctx) // each command has its own error
+	execEach(ctx, pipe)
 	for _, u := range usages {
 		n, err := u.Result()
 		switch {

@@ -309,7 +309,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			}
 		}
 	}
-	pipe.Exec(ctx) // each command has its own error
+	execEach(ctx, pipe)
 	for i, c := range cmds {
 		if c == nil {
 			continue

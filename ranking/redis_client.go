@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -95,6 +96,22 @@ func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
 	client := pipeline.New(rdb)
 	rdb.AddHook(&masterSwitch{closeOthers: client.CloseOthers})
 	return client, nil
+}
+
+// execEach sends the commands of a pipeline. Each has its own error afterwards. When Redis, or a Sentinel, refuses the
+// connection itself, the library gives no command an error, and each an empty answer. execEach gives each that error,
+// and returns it.
+func execEach(ctx context.Context, pipe redis.Pipeliner) (refused error) {
+	cmds, err := pipe.Exec(ctx)
+	if slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
+		return nil
+	}
+	if err != nil {
+		for _, cmd := range cmds {
+			cmd.SetErr(err)
+		}
+	}
+	return err
 }
 
 // LogTo sends the messages of the Redis client to log, at level debug. The client logs each

@@ -133,7 +133,7 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 			return ctx.Err()
 		}
 		if wasUp || !f.warned {
-			f.log.Warn("feed is down, connecting again", "error", err)
+			f.log.Warn("the subscription to Redis has failed; the node connects again", "error", err)
 			f.warned = true
 		}
 		if wasUp {
@@ -204,7 +204,7 @@ func (f *Feed) runMain(ctx context.Context, h Handler) (asOf time.Time, err erro
 func (f *Feed) comeUp(h Handler) {
 	f.up.Store(true)
 	if f.warned {
-		f.log.Info("feed is up")
+		f.log.Info("the subscription to Redis works again")
 	}
 	f.call(h.FeedUp)
 }

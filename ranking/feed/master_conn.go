@@ -48,7 +48,7 @@ func (c *masterConn) run(ctx context.Context, h Handler, master *redis.Client) {
 			m.warned[c.address] = true
 		})
 		if !warned {
-			f.log.Warn("the feed of a master is down, connecting again", "master", c.address, "error", err)
+			f.log.Warn("the subscription to a master has failed; the node connects again", "master", c.address, "error", err)
 		}
 	}
 	m.giveBack(givenBack{ended: c, asOf: s.asOf()})
@@ -79,7 +79,7 @@ func (c *masterConn) handle(h Handler, msg any) {
 			}
 		})
 		if isUp {
-			f.log.Info("the feed of a master is up", "master", c.address)
+			f.log.Info("the subscription to a master works again", "master", c.address)
 		}
 	case *redis.Message:
 		f.deliver(h, msg)

@@ -91,7 +91,7 @@ func (s *session) run(ctx context.Context, begin func(ctx context.Context) error
 	}
 	cancel(err)
 	wg.Wait()
-	return fmt.Errorf("after %s: %w", time.Since(s.started).Round(time.Millisecond), err)
+	return fmt.Errorf("%w, after %s", err, time.Since(s.started).Round(time.Millisecond))
 }
 
 func (s *session) markReceived() { s.lastSeen.Store(int64(time.Since(s.started))) }

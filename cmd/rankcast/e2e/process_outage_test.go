@@ -30,7 +30,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	endsAs(onA, b, "stars")
 	endsAs(onB, a, "stars")
 
-	require.NotContains(t, a.output(), "feed is up", "what goes as it should is not logged")
+	require.NotContains(t, a.output(), "works again", "what goes as it should is not logged")
 	require.NotContains(t, a.output(), "Redis answers")
 	r.Kill()
 	untilStale(onA, true)
@@ -57,7 +57,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 		untilStale(s, false)
 	}
 	redistest.Eventually(t, "the end of the outage in the log", func() error {
-		if !strings.Contains(a.output(), `msg="feed is up"`) || !strings.Contains(a.output(), `msg="Redis answers; this node is ready" boards=stars`) {
+		if !strings.Contains(a.output(), `msg="the subscription to Redis works again"`) || !strings.Contains(a.output(), `msg="Redis answers; this node is ready" boards=stars`) {
 			return errors.New(a.output())
 		}
 		return nil
