@@ -65,8 +65,8 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestUnionOfWindows|TestWindowIsTheSame' -rapid.checks=200
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestBoardDoes' -whole -rapid.checks=150
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
-	$(GO) test -count=10 -timeout 10m ./server -run 'TestSentinelFailover'
-	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 10
+	$(GO) test -count=5 -timeout 10m ./server -run 'TestSentinelFailover'
+	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 8
 	$(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'

@@ -248,7 +248,7 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 		switch at := endpointOf(s.rdb); {
 		case len(masters) == 1:
 			return at.cli(masters[0])
-		case len(masters) > 1:
+		case pipeline.ClusterOf(s.rdb) != nil:
 			return diagnosis.OnEachNode + at.cli("")
 		default:
 			return at.cli("")

@@ -22,7 +22,7 @@ const (
 	clusterScheme  = "redis-cluster"
 )
 
-// endpoint is what a finding says of the Redis of a client. It holds no password.
+// endpoint describes the Redis of a client for a finding. It holds no password.
 type endpoint struct {
 	scheme  string // one of the constants above
 	tls     bool
@@ -77,12 +77,17 @@ func (e endpoint) noAnswer(name string, err error) diagnosis.Finding {
 	case e.scheme == clusterScheme && isNoCluster(err):
 		f.Found = "is no node of a cluster: " + err.Error()
 		f.Fix = "for one Redis use redis:// in --redis, or rediss:// with TLS; for Sentinels redis-sentinel://"
-	case redis.HasErrorPrefix(err, "LOADING"), redis.HasErrorPrefix(err, "CLUSTERDOWN"):
+	case isBusy(err), redis.HasErrorPrefix(err, "CLUSTERDOWN"):
 		f.Found, f.Fix = "refuses this node: "+err.Error(), "wait until Redis is ready, and check again"
 	case e.scheme == sentinelScheme && (errors.Is(err, redis.Nil) || script.RefusalIn(err) == script.NoCommand): // DiagnoseSentinels says more
 		f.Found, f.Fix = "no Sentinel names the master: "+err.Error(), "correct the addresses of the Sentinels, and the name of the master, in --redis"
 	case isAnswer(err):
-		f.Found, f.Fix = "refuses this node: "+err.Error(), "correct the user and the password in --redis"
+		f.Found, f.Fix = "refuses this node: "+err.Error(), "change what the answer names, and check again"
+		for _, prefix := range []string{"WRONGPASS", "NOAUTH", "NOPERM", "AUTH ", "invalid password", "Client sent AUTH"} {
+			if redis.HasErrorPrefix(err, prefix) {
+				f.Fix = "correct the user and the password in --redis"
+			}
+		}
 	case errors.As(err, &certificate):
 		f.Found = "has a certificate that this machine does not trust: " + err.Error()
 		f.Fix = "name the file of its authority in --redis: " + withTLS(e.scheme) + "…?ca=FILE; or use the host that the certificate names"

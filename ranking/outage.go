@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/pipeline"
 )
 
 // Outage says in words why a call failed with ErrUnavailable.
@@ -32,26 +34,27 @@ var answers = []struct{ prefix, reason string }{
 	{"ERR This instance has cluster support disabled", "Redis is no node of a cluster: use redis:// in place of redis-cluster://"},
 	{"MOVED ", "Redis is a node of a cluster: use redis-cluster:// in place of redis://"},
 	{"LOADING ", "Redis loads its data"},
+	{"BUSY ", "Redis runs a script for too long"},
 	{"CLUSTERDOWN ", "the cluster of Redis is down"},
 	{"MASTERDOWN ", "Redis has lost its master"},
-	{"TRYAGAIN ", slotMoves},
 	{"DENIED ", "Redis is in protected mode, and refuses other machines"},
 	{"ERR max number of clients reached", "Redis accepts no further client"},
 }
 
-const slotMoves = "the slot of the board moves to another master of the cluster"
-
 // OutageOf returns the Outage of an error.
 func OutageOf(err error) Outage {
-	var answer redis.Error
 	switch {
 	case err == nil:
 		return Outage{}
 	case strings.Contains(err.Error(), "all sentinels specified in configuration are unreachable"):
 		return Outage{Reason: sentinelReason(err)}
-	case errors.As(err, &answer):
+	case IsSlotMoving(err):
+		return Outage{"the slot of the board moves to another master of the cluster", true}
+	case errors.Is(err, pipeline.ErrNotSent) && pipeline.IsRedirect(err): // not of a node that --redis takes for no cluster
+		return Outage{"the cluster of Redis has no master for the board at the moment", true}
+	case isAnswer(err):
 		for _, known := range answers {
-			if strings.HasPrefix(answer.Error(), known.prefix) {
+			if redis.HasErrorPrefix(err, strings.TrimPrefix(known.prefix, "ERR ")) {
 				return Outage{known.reason, true}
 			}
 		}
@@ -65,8 +68,7 @@ func sentinelReason(err error) string {
 	if errors.Is(err, redis.Nil) {
 		return "no Sentinel knows a master of this name"
 	}
-	var answer redis.Error
-	if errors.As(err, &answer) {
+	if isAnswer(err) {
 		return "what answers is no Sentinel, or refuses this node"
 	}
 	return "no Sentinel answers"
@@ -108,4 +110,4 @@ func connectionReason(err error) string {
 
 // IsSlotMoving reports whether Redis has refused a call because the slot of its board moves to another master of the
 // cluster. Redis has not carried the call out.
-func IsSlotMoving(err error) bool { return OutageOf(err).Reason == slotMoves }
+func IsSlotMoving(err error) bool { return redis.HasErrorPrefix(err, "TRYAGAIN") }

@@ -18,7 +18,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-// failovers is how often TestClusterChanges makes masters fail. make soak has it do so for longer.
+// failovers is the number of rounds of TestClusterChanges. make soak runs more rounds.
 var failovers = flag.Int("failovers", 1, "rounds of failovers on a cluster")
 
 // clusterWorld is two nodes on a cluster, a socket to each of them that watches all boards, and a sender for

@@ -104,14 +104,14 @@ type problemJSON struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 	Field  string `json:"field,omitempty"`
-	// Counted is false if no update of the request has counted. Else it is null: an update may have counted.
+	// Counted is false if no update of this request has counted, and absent if the server does not say.
 	Counted *bool `json:"counted,omitempty"`
 
 	*importProblemJSON // of an import
 	*fileStatesJSON    // of a node that is not ready
 }
 
-// notCountedError is the error of a request with updates or events of which none has counted.
+// notCountedError is the error of a request whose updates or events have not counted.
 type notCountedError struct{ error }
 
 func (e *notCountedError) Unwrap() error { return e.error }

@@ -112,8 +112,11 @@ func (s *Server) checkReady(ctx context.Context) error {
 	if err != nil {
 		s.log.Debug("the node is not ready", "error", err)
 	}
-	reason := cmp.Or(ranking.OutageOf(err).Reason, "the log has the reason")
+	outage := ranking.OutageOf(err)
+	reason := cmp.Or(outage.Reason, "the log has the reason")
 	switch {
+	case up && outage.Answered:
+		return fmt.Errorf("%w: %s", problem.ErrNotReady, reason)
 	case !up:
 		return fmt.Errorf("%w: the node receives no changes from Redis: %s", problem.ErrNotReady, reason)
 	case err != nil:

@@ -104,7 +104,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// replayed says what a replay has done, and why it has left dead letters.
+// replayed describes the result of a replay, and the reason why dead letters are left.
 func replayed(moved, left int, which ingest.Which) string {
 	reason := ""
 	switch {

@@ -38,7 +38,7 @@ const (
 // Finding is the result of one check.
 type Finding struct {
 	Check  string // what was checked, such as "eviction"
-	Server string // host:port of the one master of a cluster that the finding concerns; "" for all of Redis
+	Server string // host:port of the master of a cluster that the finding concerns, or of several: "a:1, b:2"; "" for all of Redis
 	Level  Level
 	Found  string // what the check found
 	Fix    string // what to change, or how to find out; "" where the level is OK
@@ -65,7 +65,7 @@ func perServer(servers []*Server, check func(*Server) Finding) []Finding {
 	if len(all) < 2 || slices.ContainsFunc(joined, differs) {
 		return all
 	}
-	if strings.Contains(joined[0].Fix, "redis-cli ") {
+	if strings.Contains(joined[0].Fix, "redis-cli ") && joined[0].Check != RoundTrip { // whose fix begins with another act
 		joined[0].Fix = OnEachNode + joined[0].Fix
 	}
 	return joined[:1]

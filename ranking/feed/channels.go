@@ -20,7 +20,6 @@ type channel struct {
 	refs       int    // calls that asked for it and have not been ended
 	wanted     uint64 // number of the last of these calls
 	subscribed uint64 // number of the call for which take returned it; 0: none since restartAll
-	again      bool   // take returns it again
 	queued     bool   // queue holds the channel
 }
 
@@ -62,17 +61,11 @@ func (s *channels) leaveAll(name string) {
 	s.signal()
 }
 
-// restart makes take return a channel again, if the channel is wanted.
-func (s *channels) restart(names ...string) {
+// isWanted reports whether a call of want for the channel has not been ended.
+func (s *channels) isWanted(name string) bool {
 	s.mu.Lock()
-	for _, name := range names {
-		if c, ok := s.byName[name]; ok {
-			c.again = true
-			s.enqueue(name, c)
-		}
-	}
-	s.mu.Unlock()
-	s.signal()
+	defer s.mu.Unlock()
+	return s.byName[name].refs > 0
 }
 
 // restartAll makes take return all channels again, as for a new connection, which has no subscriptions.
@@ -119,8 +112,8 @@ func (s *channels) take() (add, drop []string) {
 			}
 			delete(s.byName, name)
 			continue
-		case c.wanted != c.subscribed || c.again: // also if it was left meanwhile: each call needs a confirmation
-			c.subscribed, c.again = c.wanted, false
+		case c.wanted != c.subscribed: // also if it was left meanwhile: each call needs a confirmation
+			c.subscribed = c.wanted
 			add = append(add, name)
 		}
 		s.byName[name] = c

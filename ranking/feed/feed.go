@@ -39,7 +39,7 @@ type Handler interface {
 	FeedSubscribed(board string)
 	// FeedUnsubscribed reports, on a cluster, that the changes of a board do not arrive: its master is away, or another
 	// Redis becomes the master. It may come before the first FeedSubscribed. asOf is the time until which the Feed
-	// knew of no loss. FeedSubscribed follows once the changes arrive.
+	// knew of no loss; a failover may be a second older. FeedSubscribed follows once the changes arrive.
 	FeedUnsubscribed(board string, asOf time.Time)
 	// FeedChanges delivers the changes that one batch made. The handler owns c.
 	FeedChanges(c *Changes)

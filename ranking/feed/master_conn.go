@@ -93,7 +93,7 @@ func (c *masterConn) confirm(h Handler, name string) (isUp bool) {
 	if i := slices.Index(c.unanswered, channelCommand{name, false}); i >= 0 {
 		c.dropAnswered(i + 1) // Redis has answered the commands before it, too
 	}
-	if m.routes[name] != c { // returnChannel has given the channel back, and is leaving it
+	if m.routes[name] != c { // the connection is leaving the channel
 		return false
 	}
 	delete(m.lost, name)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// rerouteFirst and rerouteMost bound the pause before boards without a subscription are routed again. Each
-	// pause is twice the one before. A check of the routes without such boards resets it.
+	// rerouteFirst and rerouteMost bound the pause before boards without a route are routed again. Each pause is
+	// twice the one before. A check resets the pause while no board waits to be routed.
 	rerouteFirst = 200 * time.Millisecond
 	rerouteMost  = time.Second
 	// routeChecks is the number of checks of the routes in a probe interval.
@@ -77,17 +77,12 @@ func (m *masters) run(ctx context.Context, h Handler) {
 			for _, name := range drop {
 				m.leave(name)
 			}
-			for i, name := range add {
-				if !m.route(ctx, h, &running, name) { // each further board would ask all nodes again
-					waiting = append(waiting, add[i:]...)
-					break
-				}
-			}
+			m.reportAgain(add)
+			waiting = append(waiting, m.routeAll(ctx, h, &running, add)...)
 		case <-m.wake:
 			waiting = append(waiting, m.takeBack(h)...)
 		case <-reroute.C:
-			m.feed.boards.restart(m.withoutRoute(waiting)...)
-			waiting, pausing = nil, false
+			waiting, pausing = m.routeAll(ctx, h, &running, m.withoutRoute(waiting)), false
 		case <-check.C:
 			if len(waiting) == 0 {
 				pause = rerouteFirst
@@ -100,6 +95,25 @@ func (m *masters) run(ctx context.Context, h Handler) {
 			pause, pausing = min(2*pause, rerouteMost), true
 		}
 	}
+}
+
+// reportAgain makes lose report the loss of channels that were watched again: to other clients than before.
+func (m *masters) reportAgain(names []string) {
+	m.feed.call(func() {
+		for _, name := range names {
+			delete(m.lost, name)
+		}
+	})
+}
+
+// routeAll routes channels, and returns those that still wait for a route.
+func (m *masters) routeAll(ctx context.Context, h Handler, running *sync.WaitGroup, names []string) (waiting []string) {
+	for i, name := range names {
+		if !m.route(ctx, h, running, name) { // each further board would ask all nodes again
+			return names[i:]
+		}
+	}
+	return nil
 }
 
 // route passes a channel to the connection to its master. A channel with a route keeps it: checkRoutes finds another
@@ -152,11 +166,13 @@ func (m *masters) lose(h Handler, name string, asOf time.Time) {
 	}
 }
 
-// withoutRoute returns those channels that have no route.
+// withoutRoute returns those channels that have no route and are still wanted, each once.
 func (m *masters) withoutRoute(names []string) []string {
+	slices.Sort(names)
+	names = slices.Compact(names)
 	m.feed.handling.Lock()
 	defer m.feed.handling.Unlock()
-	return slices.DeleteFunc(names, func(name string) bool { return m.routes[name] != nil })
+	return slices.DeleteFunc(names, func(name string) bool { return m.routes[name] != nil || !m.feed.boards.isWanted(name) })
 }
 
 // takeBack takes what the connections have given back since the last call. It returns the channels to route again.

@@ -34,18 +34,18 @@ func markUnknown(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
-// notCountedError is the error of a call of which no attempt has changed anything: each got no connection, or an answer
-// that says so.
+// notCountedError is the error of a call whose attempts have changed nothing: each got no connection, or an answer that
+// says so.
 type notCountedError struct{ error }
 
 func (e *notCountedError) Unwrap() error { return e.error }
 
 // markUpdate is markUnknown for a call with one update or event.
 func markUpdate(err error) error {
-	if errors.As(err, new(*notCountedError)) {
+	if err == nil || errors.Is(err, ErrNotSent) || errors.As(err, new(*notCountedError)) {
 		return err
 	}
-	return markUnknown(err)
+	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
 // changedNothing reports whether the answer to an attempt says that it has changed nothing.

@@ -31,7 +31,7 @@ const (
 // connection, and a notCountedError if no attempt has changed anything.
 func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) (err error) {
 	var dials dialTrace
-	mayCount := false // an attempt got a connection, and no answer that says what it has done
+	mayCount := false // an attempt was sent, and its answer does not say that it changed nothing
 	defer func() {
 		switch {
 		case err == nil:

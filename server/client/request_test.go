@@ -397,16 +397,18 @@ func TestUpdateThatHasNotCounted(t *testing.T) {
 		answers []http.HandlerFunc
 		open    bool
 	}{
-		"known":               {[]http.HandlerFunc{full}, false},
-		"overloaded":          {[]http.HandlerFunc{says(503, `{"code":"overloaded","detail":"busy"}`), full}, false},
-		"too fast":            {[]http.HandlerFunc{says(429, `{"code":"rate_limited","detail":"slower"}`), full}, false},
-		"no answer at first":  {[]http.HandlerFunc{cut, full}, true},
-		"no answer at last":   {[]http.HandlerFunc{full, cut}, true},
-		"open at first":       {[]http.HandlerFunc{says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
-		"open within":         {[]http.HandlerFunc{full, says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
-		"a proxy's 503":       {[]http.HandlerFunc{says(503, `<html>`), full}, true},
-		"a refusal at last":   {[]http.HandlerFunc{full, says(404, `{"code":"unknown_board","detail":"no board"}`)}, false},
-		"an answer cut short": {[]http.HandlerFunc{full, half, full}, true},
+		"known":                {[]http.HandlerFunc{full}, false},
+		"overloaded":           {[]http.HandlerFunc{says(503, `{"code":"overloaded","detail":"busy"}`), full}, false},
+		"too fast":             {[]http.HandlerFunc{says(429, `{"code":"rate_limited","detail":"slower"}`), full}, false},
+		"no answer at first":   {[]http.HandlerFunc{cut, full}, true},
+		"no answer at last":    {[]http.HandlerFunc{full, cut}, true},
+		"open at first":        {[]http.HandlerFunc{says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"open within":          {[]http.HandlerFunc{full, says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"a proxy's 503":        {[]http.HandlerFunc{says(503, `<html>`), full}, true},
+		"a refusal at last":    {[]http.HandlerFunc{full, says(404, `{"code":"unknown_board","detail":"no board"}`)}, false},
+		"a key that ended":     {[]http.HandlerFunc{cut, says(401, `{"code":"unauthorized","detail":"no key"}`)}, true},
+		"a board that is gone": {[]http.HandlerFunc{cut, says(404, `{"code":"unknown_board","detail":"no board"}`)}, true},
+		"an answer cut short":  {[]http.HandlerFunc{full, half, full}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c, _ := withAnswers(t, Config{}, of.answers...)

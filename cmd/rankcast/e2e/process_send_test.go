@@ -179,7 +179,7 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 		require.Equal(t, "rankcast: "+server+" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address", lines.Text())
 		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 		require.True(t, lines.Scan())
-		require.Equal(t, "rankcast: interrupted; nothing was sent", lines.Text())
+		require.Equal(t, "rankcast: interrupted; the score has not counted", lines.Text())
 		require.Error(t, cmd.Wait())
 	}
 }

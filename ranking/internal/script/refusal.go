@@ -31,8 +31,8 @@ var reasons = map[Refusal]string{
 	NoMemory:   "this Redis is at its maxmemory, so it accepts no updates: raise maxmemory",
 }
 
-// AllWrites reports whether Redis refuses every write, whoever sends it, and the reason in words for the operator. At
-// its maxmemory Redis refuses every write that may take memory.
+// AllWrites reports whether Redis refuses every write of every user, and the reason in words for the operator. At its
+// maxmemory Redis refuses every write that may take memory.
 func (r Refusal) AllWrites() (reason string, all bool) {
 	reason, all = reasons[r]
 	return reason, all

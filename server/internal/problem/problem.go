@@ -97,7 +97,7 @@ func Of(err error) Problem {
 		case errors.As(err, &missing):
 			p.Message = missing.Error()
 		case ranking.IsSlotMoving(err):
-			p.Message = "the store is not available: the slot of the board moves to another master of the cluster"
+			p.Message = "the store is not available: " + ranking.OutageOf(err).Reason
 		default:
 			p.Message = "the store is not available"
 		}

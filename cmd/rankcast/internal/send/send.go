@@ -206,7 +206,7 @@ func (s *Command) explain(ctx context.Context, name string, err error) error {
 	var answer *client.Error
 	switch unknown := errors.Is(err, client.ErrOutcomeUnknown); {
 	case ctx.Err() != nil && !unknown && !errors.As(err, &answer): // also while the client read what to send
-		return errors.New("interrupted; nothing was sent")
+		return errors.New("interrupted; the score has not counted")
 	case unknown && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
 	case ctx.Err() != nil && errors.As(err, &answer):
