@@ -13,6 +13,9 @@
 // follow is to watch one member's rank.)
 // A probe is a message that a [Feed] publishes to itself, to learn that its connection works.
 //
+// On a cluster, the route of a board is the connection to the master of its slot. A board is lost
+// while its changes do not arrive: its master is away, or its slot moves.
+//
 // # Flow
 //
 //	any node: script ─► PUBLISH ─► Redis ─► Feed.Run ─► ParseChanges ─► Handler (the hub)
@@ -23,16 +26,16 @@
 // probe intervals, it calls FeedDown and connects again after a growing, partly random pause.
 //
 // On a cluster the scripts publish the changes of a board by SPUBLISH. Only the board's master and its
-// replicas receive them. Run has a further connection to each master with watched boards (masters.go), and the
-// main connection serves profiles and feeds alone. The probe of a further connection is a PING. When such a
-// connection fails, or another Redis becomes the master of a board, Run calls FeedUnsubscribed for the boards
-// concerned, and subscribes to them at their present masters.
+// replicas receive them. Run has a further connection to each master with watched boards (masters.go,
+// master_conn.go). The main connection serves profiles and feeds alone. The probe of a further connection is
+// a PING. Boards are lost when such a connection fails, and when another Redis becomes their master. Run
+// calls FeedUnsubscribed for these boards, and subscribes to them at their present masters.
 //
 // Pub/sub loses messages while a connection is down, and delivers nothing from before the
 // subscription. A handler of changes therefore reads a page of the board after FeedSubscribed.
 // It drops the changes that are not later than the page's seq, and applies the later ones. It
-// reads a page again when a seq is missing, when the epoch differs, and after FeedDown and FeedUnsubscribed. Items
-// have no number: lost items stay lost.
+// reads a page again when a seq is missing, when the epoch differs, and after FeedDown and
+// FeedUnsubscribed. Items have no number: lost items stay lost.
 //
 // # Users and limits
 //
