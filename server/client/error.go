@@ -51,10 +51,10 @@ func markUpdate(err error) error {
 // changedNothing reports whether the answer to an attempt says that it has changed nothing.
 func changedNothing(err error) bool {
 	var e *Error
-	if !errors.As(err, &e) || e.Code == "" || e.Status == 0 {
+	if !errors.As(err, &e) || e.Status == 0 {
 		return false
 	}
-	return e.notCounted || e.refusal() || e.Status == http.StatusTooManyRequests || e.Code == "overloaded"
+	return e.notCounted || e.refusal() || e.Code != "" && (e.Status == http.StatusTooManyRequests || e.Code == "overloaded")
 }
 
 // Error is a server's error answer, a problem (RFC 9457) or an error frame. Use errors.As to get it
