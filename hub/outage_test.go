@@ -53,7 +53,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 }
 
 // The feed loses its subscription to one board: clients are told, and a board of another instance goes on. The outage
-// ends when the board has been read after the new subscription.
+// ends when the hub has read the board after the new subscription.
 func TestOutageOfOneBoard(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

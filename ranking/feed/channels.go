@@ -61,7 +61,7 @@ func (s *channels) leaveAll(name string) {
 	s.signal()
 }
 
-// isWanted reports whether a call of want for the channel has not been ended.
+// isWanted reports whether the channel has more calls of want than of leave.
 func (s *channels) isWanted(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
