@@ -74,6 +74,7 @@ type delivery struct {
 	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
 	receivedItems uint64        // of a feed: items received when the client was last sent something
 	filter        Filter        // of a feed: the items that the client gets; nil: all
+	info          []byte        // of a top: Watch.Info until the first frame has been sent
 }
 
 // attach adds the delivery to its stream and sends the newest version. It returns false for
@@ -140,13 +141,16 @@ func (d *delivery) send() {
 		}
 	}
 	frame, again := d.nextFrame(v)
+	if d.info != nil && frame.kind == snapshotType {
+		frame = frame.withInfo(d.info)
+	}
 	if !conn.Send(frame, d.unseen) {
 		return
 	}
 	if d.version != 0 && v.number > d.version+1 {
 		d.client.shard.skipped.Add(float64(v.number - d.version - 1))
 	}
-	d.version, d.generation, d.resumeFrom, d.unseen = v.number, v.generation, ranking.State{}, time.Time{}
+	d.version, d.generation, d.resumeFrom, d.unseen, d.info = v.number, v.generation, ranking.State{}, time.Time{}, nil
 	if again && d.dependent != nil {
 		d.dependent.version = 0
 		d.dependent.send()

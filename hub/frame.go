@@ -2,6 +2,7 @@ package hub
 
 import (
 	"encoding/binary"
+	"slices"
 	"sort"
 	"strconv"
 	"time"
@@ -39,6 +40,9 @@ func (f *Frame) as(kind string, state ranking.State) *Frame {
 	f.kind, f.state = kind, state
 	return f
 }
+
+// snapshotType is the type of a snapshot.
+const snapshotType = "snapshot"
 
 const (
 	// headRoom is the longest header of an unmasked WebSocket frame.
@@ -82,6 +86,24 @@ func sealPieces(buf, rows, last []byte) *Frame {
 		f.first, f.head = buf, 10
 	}
 	return f
+}
+
+// withInfo returns a copy of a frame of the hub that has info, which is JSON, as a further field. It shares the rows of f.
+func (f *Frame) withInfo(info []byte) *Frame {
+	field := append(append([]byte(`,"info":`), info...), '}')
+	head, last := f.first[f.head:], f.last
+	if len(f.rows) == 0 {
+		head, last = head[:len(head)-1], field
+	} else {
+		last = append(slices.Clone(last[:len(last)-1]), field...)
+	}
+	buf := append(make([]byte, headRoom, headRoom+len(head)+len(last)), head...)
+	if len(f.rows) == 0 {
+		buf, last = append(buf, last...), nil
+	}
+	with := sealPieces(buf, f.rows, last).as(f.kind, f.state)
+	with.from = f.from
+	return with
 }
 
 // NewFrame makes a frame of a JSON message.
@@ -190,7 +212,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 	all := s.rows()
 	rows, _ := all.prefix(n)
 	b := make([]byte, headRoom, headRoom+224+len(board)+copied(rows))
-	b = appendHead(b, "snapshot", board)
+	b = appendHead(b, snapshotType, board)
 	b = append(b, `,"period":`...)
 	b = appendString(b, s.period)
 	b = append(b, `,"epoch":`...)
@@ -203,7 +225,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	return rowsFrame(b, all, rows, "]}").as("snapshot", s.state)
+	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.state)
 }
 
 // copied is the number of bytes that a frame copies of rows.

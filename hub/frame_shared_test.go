@@ -41,6 +41,24 @@ func TestLargeFramesShareTheirRows(t *testing.T) {
 	runtime.KeepAlive(whole)
 }
 
+// A copy with info shares the rows too, and says the same otherwise.
+func TestFrameWithInfo(t *testing.T) {
+	t.Parallel()
+	s := largePublication()
+	for _, n := range []int{3, 1000} {
+		f := snapshotFrame("b", s, n)
+		with := f.withInfo([]byte(`{"title":"T"}`))
+		require.Equal(t, strings.TrimSuffix(string(jsonOf(f)), "}")+`,"info":{"title":"T"}}`, string(jsonOf(with)))
+		require.Equal(t, f.Type(), with.Type())
+		require.Equal(t, f.State(), with.State())
+		require.Same(t, f.from, with.from)
+		if n == 1000 {
+			require.Same(t, &f.rows[0], &with.rows[0])
+		}
+		require.Equal(t, string(jsonOf(snapshotFrame("b", s, n))), string(jsonOf(f)), "the first frame is as before")
+	}
+}
+
 // The rows of a publication are kept only while a frame has them.
 func TestRowsAreNotKept(t *testing.T) {
 	t.Parallel()

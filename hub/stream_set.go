@@ -70,7 +70,7 @@ func (b *board) removeStream(st *stream) {
 func (b *board) addDeliveries(c *Client, w Watch) *Subscription {
 	sub := &Subscription{client: c}
 	b.post(normal, func(todo *work) {
-		sub.top = &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume}
+		sub.top = &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume, info: w.Info}
 		if w.Top > smallTop && sub.top.stream.version.Load() == nil {
 			todo.largeCallers = append(todo.largeCallers, c.caller)
 		}

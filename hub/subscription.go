@@ -22,6 +22,9 @@ type Watch struct {
 	// Resume is the state at which the client already has the first Top entries; zero:
 	// none. Where the hub knows the difference, it sends that.
 	Resume ranking.State
+	// Info is JSON that describes the board. The first frame of the subscription has it as the field info, if that
+	// frame is a snapshot. nil: none. The caller must not change it later.
+	Info []byte
 }
 
 // Subscribe subscribes a client to a board. The client gets the first entries at once or as

@@ -102,7 +102,7 @@ func TestChangesThatReorder(t *testing.T) {
 		{definition.Board{Period: "36h", Base: base}, definition.Board{Period: "36h", Base: base.Add(time.Hour)}, "base"},
 		{definition.Board{Period: "36h", Base: base}, definition.Board{Period: "72h", Base: base}, "period"},
 		{definition.Board{}, definition.Board{Mode: definition.Best, Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3, TieSpan: time.Hour,
-			Retain: time.Hour, Kind: "star", Display: definition.Display{Unit: "k"}}, ""},
+			Retain: time.Hour, Kind: "star", Display: definition.Display{Unit: definition.Label{"": "k"}}}, ""},
 		{week, definition.Board{Period: "week", Timezone: "Asia/Shanghai", Keep: new(3), Starts: base, Ends: base.Add(time.Hour)}, ""},
 		{definition.Board{Period: "day"}, definition.Board{Period: "day", Timezone: "UTC", DayStartsAt: "00:00"}, ""},
 	} {

@@ -199,7 +199,7 @@ func TestOldPeriods(t *testing.T) {
 		info, err := s.Info(t.Context(), name)
 		require.NoError(t, err, name)
 		require.Equal(t, want, info.Bounds, name)
-		require.Equal(t, name, info.Name)
+		require.Equal(t, name, info.About.Name)
 	}
 	empty, err := s.Page(t.Context(), "b@-2", 1, 1)
 	require.NoError(t, err)

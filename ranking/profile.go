@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
@@ -23,14 +21,13 @@ type Profile struct {
 	// Name is 1 to 128 bytes that definition.NewTextFault accepts; "" for none.
 	Name string `json:"name,omitzero"`
 	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
-	// with one slash. Up to 512 bytes; "" for none.
+	// with one slash. Up to definition.MaxImageBytes; "" for none.
 	Avatar string `json:"avatar,omitzero"`
 }
 
 // Limits of a profile in bytes; maxProfileBytes is for its JSON.
 const (
 	maxNameBytes    = 128
-	maxAvatarBytes  = 512
 	maxProfileBytes = 1024
 )
 
@@ -44,35 +41,11 @@ func (p Profile) check() error {
 		}
 	}
 	if p.Avatar != "" {
-		if reason := avatarFault(p.Avatar); reason != "" {
+		if reason := definition.ImageFault(p.Avatar, "want an http or https URL, or a path that starts with one slash", "http", "https"); reason != "" {
 			return Invalid("avatar", reason)
 		}
 	}
 	return nil
-}
-
-// avatarFault returns the fault of an avatar; "" for none. Pages use the avatar as an
-// address, so it may hold only the location of an image.
-func avatarFault(avatar string) string {
-	const want = "want an http or https URL, or a path that starts with one slash"
-	if reason := definition.NewTextFault(avatar, maxAvatarBytes); reason != "" {
-		return reason
-	}
-	if strings.ContainsAny(avatar, " \\\"<>") {
-		return `contains a space or one of \ " < >; ` + want
-	}
-	u, err := url.Parse(avatar)
-	switch {
-	case err != nil:
-		return "is not a URL; " + want
-	case u.Scheme == "" && (!strings.HasPrefix(avatar, "/") || u.Host != "" || strings.HasPrefix(avatar, "//")):
-		return "is neither; " + want
-	case u.Scheme == "":
-		return ""
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil:
-		return want + ", without a user"
-	}
-	return ""
 }
 
 // SetProfile sets the profile of a member of a kind, and reports whether it is the member's

@@ -15,7 +15,7 @@ import (
 
 // Info describes a board as a whole.
 type Info struct {
-	Board
+	About About
 	State
 	Bounds
 	Period     string
@@ -59,7 +59,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.Board, info.Period, info.Bounds = m.Board, m.period.Name, m.bounds(now)
+	info.About, info.Period, info.Bounds = s.about(ctx, m), m.period.Name, m.bounds(now)
 	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}

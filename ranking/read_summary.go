@@ -7,6 +7,7 @@ import (
 
 // Summary is the line of a board in a list of boards.
 type Summary struct {
+	About About
 	State
 	Bounds
 	Period string
@@ -27,11 +28,11 @@ func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	if m.compiled.IsBuilt() {
 		return s.resultSummary(ctx, board, m)
 	}
-	p, err := s.Read(ctx, board, Query{Limit: 1})
+	p, m, err := s.readMeaning(ctx, board, Query{Limit: 1})
 	if err != nil {
 		return Summary{}, err
 	}
-	g := Summary{State: p.State, Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total}
+	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total}
 	if len(p.Entries) > 0 {
 		g.Leader = &p.Entries[0]
 	}
@@ -44,7 +45,7 @@ func (s *Store) resultSummary(ctx context.Context, board string, m resolved) (Su
 		return Summary{}, fmt.Errorf("read board %q: %w", board, err)
 	}
 	s.catalog.clock.observe(at.now)
-	g := Summary{State: p.State, Bounds: m.bounds(at.now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: true}
+	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: m.bounds(at.now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: true}
 	if len(p.Entries) > 0 && at.built > 0 && s.age(at.built) <= m.compiled.RefreshInterval() {
 		g.Leader = &p.Entries[0]
 	}

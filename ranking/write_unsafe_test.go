@@ -55,7 +55,7 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 			require.NoError(t, err)
 			refused(t, h[0].Err, field)
 		}
-		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: "\u2066p"}}, Moderator{}), "display.unit")
+		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: definition.Label{"": "\u2066p"}}}, Moderator{}), "display.unit")
 		event.Name, event.Updates[0].Member = "other", unsafeID
 		refused(t, s.DefineEvent(ctx, event, Moderator{}), "updates[0].member")
 		_, err = s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })

@@ -11,6 +11,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
 	"rankcast/server/internal/request"
 )
 
@@ -51,6 +52,7 @@ type infoJSON struct {
 	LastChange    *string          `json:"last_change"`
 	Memory        int64            `json:"memory"`
 	TieResolution *int64           `json:"tie_resolution_us"`
+	Info          boardinfo.Info   `json:"info"`
 	Definition    definition.Board `json:"definition"`
 }
 
@@ -61,7 +63,7 @@ func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
 	}
 	answer := infoJSON{
 		headJSON: newHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
-		LastChange: timeJSON(info.LastChange), Memory: info.Memory, Definition: info.Definition,
+		LastChange: timeJSON(info.LastChange), Memory: info.Memory, Info: boardinfo.New(info.About), Definition: info.About.Definition,
 	}
 	if us := info.TieResolution.Microseconds(); us > 0 {
 		answer.TieResolution = &us
@@ -83,8 +85,9 @@ func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
 	return &struct {
 		Board      string           `json:"board"`
 		Instances  int64            `json:"instances"`
+		Info       boardinfo.Info   `json:"info"`
 		Definition definition.Board `json:"definition"`
-	}{r.family, instances.Total, d}, nil
+	}{r.family, instances.Total, boardinfo.OfFamily(d), d}, nil
 }
 
 // putBoard defines a board or family, or changes its definition.

@@ -44,7 +44,7 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:never/top", "").Body, `"total":0`, "an instance that nobody wrote to is an empty board")
 		require.Equal(t, 200, a.Do("DELETE", "/v1/boards/fans:s2/members/u", "").Status)
 		answer = a.Do("GET", family, "")
-		require.Contains(t, answer.Body, `{"board":"fans:{star}","instances":3,"definition":{"board":"fans:{star}",`)
+		require.Contains(t, answer.Body, `{"board":"fans:{star}","instances":3,"info":{"kind":"member","period":{"every":"day","timezone":"UTC","opens":null,"ends":null}},"definition":{"board":"fans:{star}",`)
 		answer = a.Do("GET", family+"/instances?limit=2", "")
 		var page struct {
 			Instances []string

@@ -23,7 +23,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			}
 			require.Equal(t, 201, n.Do("PUT", "/v1/boards/"+url.PathEscape(board), body).Status)
 		}
-		require.Equal(t, 2, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
+		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
 		gift := `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring","member":"{user}","score":1}]}`
 		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
 		require.Equal(t, "invalid_request updates[0].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))

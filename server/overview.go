@@ -17,6 +17,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
 	"rankcast/server/internal/request"
 )
 
@@ -61,6 +62,8 @@ type summaryJSON struct {
 	Seq    int64      `json:"seq"`
 	Leader *entryJSON `json:"leader"`
 	Built  bool       `json:"built"`
+	// Info is nil only with Unavailable.
+	Info *boardinfo.Info `json:"info,omitzero"`
 	// Unavailable marks a board that the node could not read now; the other fields are then
 	// unknown.
 	Unavailable bool `json:"unavailable,omitzero"`
@@ -69,6 +72,8 @@ type summaryJSON struct {
 type familyJSON struct {
 	Board     string `json:"board"`
 	Instances int64  `json:"instances"`
+
+	Info boardinfo.Info `json:"info"`
 
 	Unavailable bool `json:"unavailable,omitzero"`
 }
@@ -177,14 +182,15 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		var err error
 		switch g := glances[i]; {
 		case failures[i] != nil && isFamily(d.Name):
-			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Unavailable: true})
+			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Info: boardinfo.OfFamily(d), Unavailable: true})
 		case failures[i] != nil:
 			err = o.boards.add(access.Board(d.Name), summaryJSON{Board: d.Name, Unavailable: true})
 		case sizes[i] != nil:
-			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Instances: *sizes[i]})
+			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Instances: *sizes[i], Info: boardinfo.OfFamily(d)})
 		case g != nil:
+			info := boardinfo.New(g.About)
 			err = o.boards.add(access.Board(d.Name), summaryJSON{
-				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
+				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built, Info: &info,
 			})
 		}
 		if err != nil {

@@ -18,10 +18,11 @@ const lastEventID = "Last-Event-ID"
 
 // getStream serves a board as server-sent events.
 func (s *Server) getStream(c echo.Context) error {
-	q := request.ReadQuery(c, "top", "me", "around", "ticket")
+	q := request.ReadQuery(c, "top", "me", "around", "info", "ticket")
 	most := int64(s.cfg.MaxTop)
 	watch := hub.Watch{Top: int(q.Integer("top", min(defaultTop, most), 0, most)), Around: int(q.Integer("around", 0, 0, hub.MaxAround))}
 	watch.Me, _ = q.Get("me")
+	withInfo := q.Boolean("info")
 	if q.Err != nil {
 		return q.Err
 	}
@@ -35,6 +36,11 @@ func (s *Server) getStream(c echo.Context) error {
 	board, err := s.store.Board(c.Request().Context(), request.PathValue(c, "board"))
 	if err != nil {
 		return err
+	}
+	if withInfo {
+		if watch.Info, err = live.EncodeInfo(c.Request().Context(), s.store, board.Name); err != nil {
+			return err
+		}
 	}
 	if err := endCount(c.Request()); err != nil {
 		return err

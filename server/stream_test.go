@@ -54,6 +54,20 @@ func TestStreamShowsTheBoard(t *testing.T) {
 	})
 }
 
+// With info, the first snapshot tells what the board is. No later frame does.
+func TestStreamTellsWhatTheBoardIs(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"})
+		s := servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=true")
+		require.Contains(t, s.Next("snapshot").Data, `,"info":{"title":"Fans of s17","kind":"user","period":null}}`)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":1}`).Status)
+		require.NotContains(t, s.Next("snapshot").Data, `"info"`)
+		require.NotContains(t, servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=false").Next("snapshot").Data, `"info"`)
+		require.Equal(t, "invalid_request info", code(n.Do("GET", "/v1/boards/fans:s17/live?info=yes", "")))
+	})
+}
+
 // A mistake is answered before the stream begins.
 func TestStreamRefusesBadInput(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -55,10 +56,17 @@ func (t Ties) Tied() bool { return t == Shared || t == Dense }
 // boards files omit the fields that do not apply, and write durations as strings such as
 // "36h" and "7d".
 type Board struct {
-	Name  string `json:"board"` // "stars"; a family: "fans:{star}"
-	Mode  Mode   `json:"mode"`  // default sum
-	Order Order  `json:"order"` // default desc
-	Ties  Ties   `json:"ties"`  // default first
+	Name string `json:"board"` // "stars"; a family: "fans:{star}"
+
+	// Title, Description and Icon present the board to people. On a family, {star} in a title or a description
+	// stands for that part of the instance's name. Default none.
+	Title       Label  `json:"title,omitzero"`       // texts of up to 80 characters
+	Description Label  `json:"description,omitzero"` // texts of up to 400 characters
+	Icon        string `json:"icon,omitzero"`        // path on the server, or https URL, see ImageFault
+
+	Mode  Mode  `json:"mode"`  // default sum
+	Order Order `json:"order"` // default desc
+	Ties  Ties  `json:"ties"`  // default first
 
 	// Period is hour, day, week, month, year, or a duration from 1s to 3660d that is
 	// counted from Base. Default: no periods.
@@ -116,7 +124,7 @@ const Live time.Duration = -1
 
 // Display says how pages show scores. It does not change the scores, which are integers.
 type Display struct {
-	Unit     string `json:"unit,omitzero"`     // up to 16 characters
+	Unit     Label  `json:"unit,omitzero"`     // texts of up to 16 characters
 	Decimals int    `json:"decimals,omitzero"` // number of the score's last digits that are decimals, 0 to 6
 	Format   string `json:"format,omitzero"`   // "time_ms": the score is in milliseconds
 }
@@ -126,6 +134,18 @@ func (d Board) natural() bool { return slices.Contains(naturalPeriods, d.Period)
 
 // Family reports whether d defines a family, each of whose instances is a board.
 func (d Board) Family() bool { return strings.Contains(d.Name, ":") }
+
+// Parts yields the placeholders of a family's name, and the parts of the name of an instance that they stand for.
+func (d Board) Parts(instance string) iter.Seq2[string, string] {
+	return func(yield func(placeholder, part string) bool) {
+		placeholders, parts := strings.Split(d.Name, ":"), strings.Split(instance, ":")
+		for i := 1; i < min(len(placeholders), len(parts)); i++ {
+			if !yield(strings.Trim(placeholders[i], "{}"), parts[i]) {
+				return
+			}
+		}
+	}
+}
 
 // Slot identifies d among the definitions: no two definitions have the same slot, see SlotOf.
 func (d Board) Slot() string {

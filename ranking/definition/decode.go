@@ -55,7 +55,7 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 
 // boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
-	"mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
+	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
 	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
 }
 
@@ -69,6 +69,12 @@ func (d *Board) readField(path string, f FieldValue) error {
 	switch f.Name {
 	case "board":
 		return readName(f, d.Name)
+	case "title":
+		return d.Title.read(f.Value)
+	case "description":
+		return d.Description.read(f.Value)
+	case "icon":
+		return ReadText(f.Value, &d.Icon)
 	case "mode":
 		return ReadText(f.Value, &d.Mode)
 	case "order":
@@ -132,7 +138,7 @@ func (d *Display) read(v Value) error {
 	return v.ReadObject("an object, such as {decimals: 2}", fields, func(f FieldValue) error {
 		switch f.Name {
 		case "unit":
-			return ReadText(f.Value, &d.Unit)
+			return d.Unit.read(f.Value)
 		case "decimals":
 			return readInteger(f.Value, &d.Decimals, 0)
 		case "format":

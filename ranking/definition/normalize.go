@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 const (
@@ -15,6 +14,8 @@ const (
 	maxLimit                       = 10_000_000
 	maxPeriod                      = 3660 * day
 	maxUnitChars, maxDecimals      = 16, 6
+	maxTitleChars                  = 80
+	maxDescriptionChars            = 400
 	displayTime                    = "time_ms"
 )
 
@@ -33,7 +34,7 @@ func (d Board) Normalize() (Board, error) {
 	}
 	for _, check := range []func(*Board, FamilyName) error{
 		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow, (*Board).checkApplies,
-		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkPages,
+		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {
 			return d, err
@@ -213,6 +214,45 @@ func (d *Board) checkBounds(t FamilyName) error {
 	return nil
 }
 
+// checkNames checks what presents the board to people.
+func (d *Board) checkNames(t FamilyName) error {
+	for _, f := range []struct {
+		name  string
+		label *Label
+		chars int
+	}{{"title", &d.Title, maxTitleChars}, {"description", &d.Description, maxDescriptionChars}} {
+		err := f.label.normalize(f.name, func(text string) string {
+			if reason := lengthFault(text, f.chars); reason != "" || len(t.Placeholders) == 0 {
+				return reason
+			}
+			return t.templateFault(text)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if d.Icon != "" {
+		if reason := ImageFault(d.Icon, "want an https URL, or a path that starts with one slash", "https"); reason != "" {
+			return Invalid("icon", reason)
+		}
+	}
+	return nil
+}
+
+// templateFault returns the fault of a text in which placeholders of the family stand for parts of a name, or "".
+func (t FamilyName) templateFault(text string) string {
+	p, err := parsePlaceholders(text)
+	if err != nil {
+		return err.Error()
+	}
+	for field := range p.fields() {
+		if !slices.Contains(t.Placeholders, field) {
+			return fmt.Sprintf("has {%s}, which the name of the family has not; want {%s}", field, strings.Join(t.Placeholders, "}, {"))
+		}
+	}
+	return ""
+}
+
 func (d *Board) checkPages(FamilyName) error {
 	if d.Kind == "" {
 		d.Kind = "member"
@@ -220,13 +260,8 @@ func (d *Board) checkPages(FamilyName) error {
 	if err := CheckKind(d.Kind); err != nil {
 		return err
 	}
-	if unit := d.Display.Unit; unit != "" {
-		if reason := TextFault(unit, utf8.UTFMax*maxUnitChars); reason != "" {
-			return Invalid("display.unit", reason)
-		}
-		if n := utf8.RuneCountInString(unit); n > maxUnitChars {
-			return Invalid("display.unit", fmt.Sprintf("has %d characters; want at most %d", n, maxUnitChars))
-		}
+	if err := d.Display.Unit.normalize("display.unit", func(text string) string { return lengthFault(text, maxUnitChars) }); err != nil {
+		return err
 	}
 	if n := d.Display.Decimals; n < 0 || n > maxDecimals {
 		return Invalid("display.decimals", fmt.Sprintf("is %d; want 0 to %d", n, maxDecimals))

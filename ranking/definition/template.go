@@ -18,9 +18,20 @@ type piece struct{ text, field string }
 // list that makes it a batch.
 var reservedFields = []string{"id", "events"}
 
-// parseTemplate finds the fields in a text. Braces have no other use, so a single one is an
-// error.
+// parseTemplate finds the fields of an event in a text. Braces have no other use, so a single one is
+// an error.
 func parseTemplate(s string) (template, error) {
+	p, err := parsePlaceholders(s)
+	for field := range p.fields() {
+		if slices.Contains(reservedFields, field) {
+			return nil, fmt.Errorf("has the field {%s}, a name that is reserved for requests; choose another name", field)
+		}
+	}
+	return p, err
+}
+
+// parsePlaceholders is parseTemplate for a text about a family, in which any placeholder may stand.
+func parsePlaceholders(s string) (template, error) {
 	var p template
 	for s != "" {
 		open := strings.IndexAny(s, "{}")
@@ -36,8 +47,6 @@ func parseTemplate(s string) (template, error) {
 			return nil, errors.New("has an unmatched brace; use braces only around a field, such as {star}")
 		case !placeholder.MatchString(name):
 			return nil, fmt.Errorf("has the field {%s}; in the braces %s", Clip(name), wantPlaceholder)
-		case slices.Contains(reservedFields, name):
-			return nil, fmt.Errorf("has the field {%s}, a name that is reserved for requests; choose another name", name)
 		}
 		p = append(p, piece{field: name})
 		s = rest

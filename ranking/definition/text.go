@@ -153,8 +153,8 @@ func (n Name) CheckNew() error {
 // CheckNew returns a FieldError unless a request may create the definition: its texts have no character
 // that NewTextFault refuses. The board must be normalized.
 func (d Board) CheckNew() error {
-	if reason := unsafeFault(d.Display.Unit); reason != "" {
-		return Invalid("display.unit", reason)
+	if err := cmp.Or(d.Title.checkNew("title"), d.Description.checkNew("description"), d.Display.Unit.checkNew("display.unit")); err != nil {
+		return err
 	}
 	if d.Union == nil {
 		return nil

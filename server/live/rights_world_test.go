@@ -41,6 +41,9 @@ type anyBoard struct{ *rightsWorld }
 func (anyBoard) Board(_ context.Context, name string) (ranking.Board, error) {
 	return ranking.Board{Name: name, Instance: name}, nil
 }
+func (anyBoard) About(_ context.Context, name string) (ranking.About, error) {
+	return ranking.About{Board: ranking.Board{Name: name, Instance: name}}, nil
+}
 func (anyBoard) CheckFeed(context.Context, string) error { return nil }
 func (anyBoard) Now() time.Time                          { return time.Time{} }
 func (b anyBoard) Update(context.Context, string, request.Object) (any, error) {

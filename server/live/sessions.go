@@ -29,6 +29,8 @@ const drainSpread = 2 * time.Second
 type Store interface {
 	// Board finds the board that a name means.
 	Board(ctx context.Context, name string) (ranking.Board, error)
+	// About tells what a board is.
+	About(ctx context.Context, board string) (ranking.About, error)
 	// CheckFeed returns an error for the name of an unknown feed.
 	CheckFeed(ctx context.Context, feed string) error
 	// Now is the time by the clock of Redis.

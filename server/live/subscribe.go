@@ -1,12 +1,17 @@
 package live
 
 import (
+	"context"
 	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
 
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -19,7 +24,7 @@ const (
 )
 
 func (ss *session) subscribe(m *message) error {
-	if err := m.fields.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
+	if err := m.fields.Only("type", "id", "board", "top", "me", "around", "resume", "info"); err != nil {
 		return err
 	}
 	board := m.about.Name
@@ -30,6 +35,13 @@ func (ss *session) subscribe(m *message) error {
 	b, err := ss.sessions.store.Board(ss.sessions.calls, board)
 	if err != nil {
 		return err
+	}
+	if info, err := m.fields.OptionalBoolean("info"); err != nil {
+		return err
+	} else if info {
+		if watch.Info, err = EncodeInfo(ss.sessions.calls, ss.sessions.store, board); err != nil {
+			return err
+		}
 	}
 	ss.mu.Lock()
 	before, again, held := ss.boards[board], ss.boards[board] != nil, len(ss.boards)
@@ -112,6 +124,19 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 		}
 	}
 	return w, nil
+}
+
+// EncodeInfo encodes the info of a board for hub.Watch.
+func EncodeInfo(ctx context.Context, store Store, board string) ([]byte, error) {
+	about, err := store.About(ctx, board)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(boardinfo.New(about))
+	if err != nil {
+		return nil, fmt.Errorf("encode the info of a board: %w", err)
+	}
+	return b, nil
 }
 
 // CheckWatch checks the member that a client follows. It returns a FieldError.

@@ -3,6 +3,9 @@ package live_test
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +40,43 @@ func TestUpdateReachesSubscriber(t *testing.T) {
 		s.Send(`{"type":"unsubscribe","id":2,"board":"b"}`)
 		require.JSONEq(t, "2", string(s.Next("ok").ID))
 		require.Zero(t, n.Hub.Watched())
+	})
+}
+
+// With info, the first snapshot tells what the board is, as of that moment.
+func TestSubscriptionWithInfo(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{},
+			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day", Timezone: "Asia/Shanghai", Kind: "user"})
+		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"鹿见汀"}`).Status)
+		s := servertest.Dial(t, n.Addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"fans:s17","info":true}`)
+		var first struct {
+			Type, Period, Ends string
+			Info               struct {
+				Title, Period map[string]string
+				Kind          string
+			}
+		}
+		s.Next("ok")
+		for first.Type != "snapshot" { // status comes before it
+			_, frame, err := s.WS.Read(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(frame, &first, json.MatchCaseInsensitiveNames(true)))
+		}
+		require.Equal(t, map[string]string{"en": "Fans of 鹿见汀", "zh": "鹿见汀的粉丝"}, first.Info.Title)
+		require.Equal(t, "user", first.Info.Kind)
+		require.Equal(t, []string{first.Period, "day", "Asia/Shanghai", first.Ends}, []string{first.Info.Period["name"], first.Info.Period["every"], first.Info.Period["timezone"], first.Info.Period["ends"]})
+		opens, err := time.Parse(time.RFC3339, first.Info.Period["opens"])
+		require.NoError(t, err)
+		ends, err := time.Parse(time.RFC3339, first.Ends)
+		require.NoError(t, err)
+		require.Equal(t, 24*time.Hour, ends.Sub(opens))
+
+		s.Send(`{"type":"subscribe","id":2,"board":"fans:s17","info":"yes"}`)
+		refused := s.Next("error")
+		require.Equal(t, []string{"invalid_request", "info"}, []string{refused.Code, refused.Field})
 	})
 }
 

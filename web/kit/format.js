@@ -4,7 +4,7 @@
  * Text that the element shows: numbers, scores, times and words in the language of the page.
  * All other modules of the kit, and the pages of this server, take their formats from here.
  *
- * @import {Display} from './rankcast.js'
+ * @import {Display, Label} from './rankcast.js'
  */
 
 /** The element's words. A page in another language replaces them before it shows an element. */
@@ -90,6 +90,28 @@ export function memberCount(n) {
 }
 
 /**
+ * Chooses as the server does, see definition.Label.In.
+ *
+ * @param {Label | undefined} label
+ * @param {string} [tag] default: the language of the page
+ * @returns {string} '' without a label
+ */
+export function textIn(label, tag = language ?? document.documentElement.lang) {
+  if (typeof label !== 'object') return label ?? '';
+  const tags = Object.keys(label).sort();
+  /** @param {(tag: string) => boolean} matches */
+  const find = (matches) => tags.find((tag) => matches(tag.toLowerCase()));
+  const wanted = tag.toLowerCase();
+  const [base] = wanted.split('-');
+  let found;
+  for (let shorter = wanted; shorter && !found; shorter = shorter.slice(0, Math.max(shorter.lastIndexOf('-'), 0))) {
+    found = find((tag) => tag === shorter);
+  }
+  found ??= find((tag) => tag.startsWith(`${base}-`)) ?? find((tag) => tag === 'en' || tag.startsWith('en-')) ?? tags[0];
+  return label[found];
+}
+
+/**
  * @param {Display} display
  * @returns {(score: number) => string}
  */
@@ -97,7 +119,8 @@ export function scoreFormat({ format, unit, decimals = 0 }) {
   const digits = new Intl.NumberFormat(language, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   /** @param {number} score */
   const text = (score) => (format === 'time_ms' ? formatDuration(score) : digits.format(/** @type {any} */ (`${score}e-${decimals}`)));
-  return unit ? (score) => `${text(score)} ${unit}` : text;
+  const suffix = textIn(unit);
+  return suffix ? (score) => `${text(score)} ${suffix}` : text;
 }
 
 /** @param {number} ms 83456 is 1:23.456 */

@@ -53,6 +53,35 @@ export interface Snapshot {
   /** The period is closed: its result does not change, and the next period follows. */
   readonly final?: boolean;
   readonly top: readonly Entry[];
+  /** With {@link Wish.info}. The kit keeps it through later snapshots, with the span of each period. */
+  readonly info?: Info;
+}
+
+/** A text for all languages, or one for each of some languages, by its tag. {@link textIn} chooses one. */
+export type Label = string | { readonly [language: string]: string };
+
+/** What a board is. */
+export interface Info {
+  readonly title?: Label;
+  readonly description?: Label;
+  /** A path on the server, or an https URL. */
+  readonly icon?: string;
+  /** What the members are. */
+  readonly kind: string;
+  readonly display?: Display;
+  /** The length of a rolling window, such as `3h`. */
+  readonly window?: string;
+  /** null: the board neither counts anew nor begins nor ends. */
+  readonly period: {
+    readonly name?: string;
+    /** `week`, or another `period` of the definition; absent for an activity. */
+    readonly every?: string;
+    readonly timezone?: string;
+    /** RFC 3339; null: none. */
+    readonly opens: string | null;
+    /** RFC 3339; null: none. */
+    readonly ends: string | null;
+  } | null;
 }
 
 /**
@@ -82,6 +111,8 @@ export interface Wish {
   readonly me?: string;
   /** The number of neighbours on each side of the member, 0 to 20. Default: 0, which sends no `around` and no `to_next`. */
   readonly around?: number;
+  /** Whether the snapshots tell what the board is. Default: false. */
+  readonly info?: boolean;
 }
 
 /**
@@ -236,10 +267,17 @@ export interface Display {
   /** `time_ms`: 83456 is shown as 1:23.456. Default: a number. */
   readonly format?: string;
   /** Text after the number. Default: none. */
-  readonly unit?: string;
+  readonly unit?: Label;
   /** Decimal places: with 2, 12345 is shown as 123.45. Default: 0. */
   readonly decimals?: number;
 }
+
+/**
+ * @param tag a language tag. Default: the language of the page
+ * @returns the text of a label in a language; else of a shorter tag, of another tag of the language, in
+ *   English, or of the first tag. '' without a label
+ */
+export function textIn(label: Label | undefined, tag?: string): string;
 
 /** @returns a function that formats scores in the page's language */
 export function scoreFormat(display: Display): (score: number) => string;

@@ -18,7 +18,7 @@ import { sheet } from './style.js';
 import { tokenFrom } from './token-url.js';
 
 export { connect, subscribe } from './connection.js';
-export { scoreFormat, timeLeft, words } from './format.js';
+export { scoreFormat, textIn, timeLeft, words } from './format.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 

@@ -5,7 +5,7 @@
  * It applies snapshots and deltas, and requests the board again after a gap. A session
  * (connection.js) has one for each of its boards.
  *
- * @import {Callbacks, Entry, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
+ * @import {Callbacks, Entry, Info, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
  * @import {Session} from './connection.js'
  *
  * @typedef {{ code: string, message: string, field?: string }} Refusal
@@ -26,7 +26,7 @@ import { backoff, RankcastError, RIGHTS, TEMPORARY } from './socket.js';
  * @returns {Snapshot | null} the next list; null: the delta does not fit (a gap), and only a new snapshot helps
  */
 function apply(list, frame) {
-  if (frame.type === 'snapshot') return frame;
+  if (frame.type === 'snapshot') return { ...frame, ...(!frame.info && list?.info && { info: infoOf(list, frame) }) };
   if (list?.seq !== frame.from) return null;
   const top = list.top.slice(0, frame.len);
   for (const [index, entry] of frame.rows) top[index] = entry;
@@ -35,6 +35,17 @@ function apply(list, frame) {
   const members = new Set(Array.from(top, (entry) => entry?.member));
   if (members.size !== frame.len || top.length !== frame.len || members.has(/** @type {any} */ (undefined))) return null;
   return { ...list, seq: frame.seq, total: frame.total, top };
+}
+
+/**
+ * @param {Snapshot} list the last one
+ * @param {Snapshot} next without info
+ * @returns {Info} that of the last list, with the period of the next one
+ */
+function infoOf({ info, period, ends }, next) {
+  const known = /** @type {Info} */ (info);
+  if (next.period === period || !known.period) return known;
+  return { ...known, period: { ...known.period, name: next.period, opens: ends, ends: next.ends } };
 }
 
 /**
@@ -84,10 +95,10 @@ export class Subscription {
    * @param {Wish} wish
    * @param {Callbacks} callbacks
    */
-  constructor(board, session, { top = 10, me = '', around = 0 }, callbacks) {
+  constructor(board, session, { top = 10, me = '', around = 0, info = false }, callbacks) {
     this.#board = board;
     this.#session = session;
-    this.#wish = { top, ...(me && { me, ...(around && { around }) }) };
+    this.#wish = { top, ...(me && { me, ...(around && { around }) }), ...(info && { info }) };
     this.#callbacks = callbacks;
   }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -61,6 +62,50 @@ func asked(want string) chromedp.Action[chromedp.Void] { return becomes(`asked(s
 
 // told waits until this is what the watcher u knows.
 func told(want string) chromedp.Action[chromedp.Void] { return becomes(`tell(u)`, want) }
+
+// The kit chooses the language of a text as the server does: both have the same cases.
+func TestKitChoosesTheLanguage(t *testing.T) {
+	t.Parallel()
+	cases, err := os.ReadFile("../../../ranking/definition/testdata/labels.json")
+	require.NoError(t, err)
+	p := launch(t)
+	ctx := window(t, 800, 600)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/healthz"),
+		script(fmt.Sprintf(`
+			var wrong = 'pending';
+			import('/kit/rankcast.js').then(({textIn}) => {
+				const cases = %s;
+				const failed = cases.filter(({label, tag, want}) => textIn(label, tag) !== want);
+				wrong = textIn(undefined) === '' && cases.length > 9 ? JSON.stringify(failed) : 'incomplete';
+			});`, cases)),
+		becomes(`wrong`, "[]"),
+	))
+}
+
+// With info, the kit keeps what the board is, and knows the span of the period that follows.
+func TestKitKeepsInfo(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	ctx := window(t, 800, 600)
+	period := func(name, opens, ends string) string {
+		return fmt.Sprintf(`{"every":"day","name":%q,"opens":%q,"ends":%q}`, name, opens, ends)
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/healthz"),
+		script(wire), becomes(`typeof connection`, "object"),
+		script(`
+			var known = '';
+			connection.subscribe('b', {top: 3, info: true}, {onTop: ({info}) => known = info?.title + ' ' + JSON.stringify(info?.period, ['every', 'name', 'opens', 'ends'])});
+			var day = (seq, name, ends) => ({...snapshot(seq, 'abc'), period: name, ends});`),
+		becomes(`String(sockets.at(-1)?.sent.at(-1)?.info)`, "true"),
+		answer(`{...day(1, 'mon', 'T1'), info: {title: 'T', kind: 'k', period: {name: 'mon', every: 'day', opens: 'T0', ends: 'T1'}}}`),
+		becomes(`known`, "T "+period("mon", "T0", "T1")),
+		script(`sockets.at(-1).say(delta(1, 2, 0, 'b', 3))`), becomes(`known`, "T "+period("mon", "T0", "T1")),
+		script(`sockets.at(-1).say({...day(2, 'mon', 'T1'), final: true})`), becomes(`known`, "T "+period("mon", "T0", "T1")),
+		script(`sockets.at(-1).say(day(3, 'tue', 'T2'))`), becomes(`known`, "T "+period("tue", "T1", "T2")),
+	))
+}
 
 // What a page asks for, and what it makes of the answers, in each order.
 func TestPageResumes(t *testing.T) {

@@ -137,6 +137,18 @@ func (o Object) OptionalInteger(name string, otherwise, low, high int64) (int64,
 	return o.Integer(name, low, high)
 }
 
+// OptionalBoolean decodes a boolean; false without the field.
+func (o Object) OptionalBoolean(name string) (bool, error) {
+	v, there := o[name]
+	switch {
+	case !there:
+		return false, nil
+	case v.Kind() != 't' && v.Kind() != 'f':
+		return false, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want true or false")
+	}
+	return v.Kind() == 't', nil
+}
+
 // digits are the text of a number; an error without the field.
 func (o Object) digits(name string) (string, error) {
 	v, ok := o[name]

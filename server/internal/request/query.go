@@ -66,6 +66,15 @@ func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
 	return n
 }
 
+// Boolean reads true or false; false without the parameter.
+func (q *Query) Boolean(name string) bool {
+	s, ok := q.Get(name)
+	if ok && s != "true" && s != "false" && q.Err == nil {
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want true or false", s))
+	}
+	return s == "true"
+}
+
 // Score reads a score; nil without the parameter.
 func (q *Query) Score(name string) *int64 {
 	if _, there := q.Get(name); !there {

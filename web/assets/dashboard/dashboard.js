@@ -6,7 +6,7 @@
  * keep and share it.
  */
 
-import { fill, scoreFormat } from '../../kit/format.js';
+import { fill, scoreFormat, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { findDefinition, placeholders } from '../shared/board-name.js';
@@ -214,7 +214,7 @@ function render() {
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
   const { format, unit, decimals } = definition?.display ?? {};
   setAttribute(leaderboard, 'format', format);
-  setAttribute(leaderboard, 'unit', unit);
+  setAttribute(leaderboard, 'unit', textIn(unit) || undefined);
   setAttribute(leaderboard, 'decimals', decimals ? String(decimals) : undefined);
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);

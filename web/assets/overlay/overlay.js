@@ -15,7 +15,7 @@
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
-import { fill } from '../../kit/format.js';
+import { fill, textIn } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
 import { setToken } from '../shared/connection.js';
@@ -156,7 +156,7 @@ function readDefinition() {
       memberKind = definition.kind;
       const { format, unit, decimals } = definition.display ?? {};
       setAttribute(board, 'format', format);
-      setAttribute(board, 'unit', unit);
+      setAttribute(board, 'unit', textIn(unit) || undefined);
       setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
       // The board was defined after this page was opened.
       if (board.dataset.state === 'stopped') board.setAttribute('board', '');

@@ -1,0 +1,56 @@
+// Package boardinfo is what the server tells pages of a board: its title, its members' kind, how to show its scores, and
+// the span of time that it shows.
+package boardinfo
+
+import (
+	"time"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// Info is the field info of an overview, of a board, and of a first snapshot.
+type Info struct {
+	Title       definition.Label   `json:"title,omitzero"`
+	Description definition.Label   `json:"description,omitzero"`
+	Icon        string             `json:"icon,omitzero"`
+	Kind        string             `json:"kind"`
+	Display     definition.Display `json:"display,omitzero"`
+	Window      string             `json:"window,omitzero"` // of a rolling window, such as "3h"
+	Period      *Span              `json:"period"`          // null: the board has neither periods nor bounds
+}
+
+// Span is the span of time that a board shows: a period, or an activity. A family has no name and no bounds of a period.
+type Span struct {
+	Name     string  `json:"name,omitzero"`     // of the period; "" for an activity
+	Every    string  `json:"every,omitzero"`    // field period of the definition; "" for an activity
+	Timezone string  `json:"timezone,omitzero"` // of natural periods
+	Opens    *string `json:"opens"`             // null: not bounded
+	Ends     *string `json:"ends"`              // likewise
+}
+
+// New returns the Info of a board.
+func New(a ranking.About) Info {
+	d := a.Definition
+	info := Info{Title: a.Title, Description: a.Description, Icon: d.Icon, Kind: d.Kind, Display: d.Display}
+	if d.Window > 0 {
+		info.Window = definition.FormatDuration(d.Window)
+	}
+	if d.Period != "" || !a.Opens.IsZero() || !a.Ends.IsZero() {
+		info.Period = &Span{a.Period, d.Period, d.Timezone, format(a.Opens), format(a.Ends)}
+	}
+	return info
+}
+
+// OfFamily returns the Info of a family. The placeholders stay in its title.
+func OfFamily(d definition.Board) Info {
+	return New(ranking.About{Board: ranking.Board{Definition: d}, Title: d.Title, Description: d.Description, Opens: d.Starts, Ends: d.Ends})
+}
+
+func format(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(definition.TimeForm)
+	return &text
+}
