@@ -101,7 +101,7 @@ func TestKitKeepsInfo(t *testing.T) {
 		becomes(`String(sockets.at(-1)?.sent.at(-1)?.info)`, "true"),
 		answer(`{...day(1, 'mon', 'T1'), info: {title: 'T', kind: 'k', period: {name: 'mon', every: 'day', opens: 'T0', ends: 'T1'}}}`),
 		becomes(`known`, "T "+period("mon", "T0", "T1")),
-		script(`sockets.at(-1).say(delta(1, 2, 0, 'b', 3))`), becomes(`known`, "T "+period("mon", "T0", "T1")),
+		script(`sockets.at(-1).say(delta(1, 2, 0, 'd', 3))`), becomes(`known`, "T "+period("mon", "T0", "T1")),
 		script(`sockets.at(-1).say({...day(2, 'mon', 'T1'), final: true})`), becomes(`known`, "T "+period("mon", "T0", "T1")),
 		script(`sockets.at(-1).say(day(3, 'tue', 'T2'))`), becomes(`known`, "T "+period("tue", "T1", "T2")),
 	))
