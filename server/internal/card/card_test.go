@@ -1,0 +1,222 @@
+package card
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// picture draws a card.
+func picture(t testing.TB, c Card) *image.Paletted {
+	b, err := Draw(c)
+	require.NoError(t, err)
+	p, err := png.Decode(bytes.NewReader(b))
+	require.NoError(t, err)
+	require.Equal(t, image.Rect(0, 0, Width, Height), p.Bounds())
+	return p.(*image.Paletted)
+}
+
+// differences is the smallest box with all pixels in which two cards differ.
+func differences(a, b *image.Paletted) (box image.Rectangle) {
+	for y := range Height {
+		for x := range Width {
+			if a.ColorIndexAt(x, y) != b.ColorIndexAt(x, y) {
+				box = box.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return box
+}
+
+// boxesOf are the boxes of n rows.
+func boxesOf(n int) []image.Rectangle {
+	p := &painter{canvas: newCanvas()}
+	return p.rowBoxes(n)
+}
+
+// names are of many scripts, and each is drawn by shipped fonts.
+var names = []string{
+	"林希", "محمد علي", "रवि शंकर क्षत्रिय", "Ana Ruiz de la Peña", "Nguyễn Thị Hồng", "สมชาย ใจดี", "שלום (abc 12) עולם", "김민준", "さくらもも ★", "Ελένη",
+}
+
+func cardOf(names ...string) Card {
+	c := Card{Title: "Stars of the week", Subtitle: "2026-W46", Left: "4,812,077 members", Right: "2026-11-12 14:03 UTC", Empty: "No scores yet"}
+	for i, name := range names {
+		c.Rows = append(c.Rows, Row{Rank: fmt.Sprint(i + 1), Medal: i + 1, Name: name, Member: fmt.Sprint("s", i), Score: fmt.Sprintf("%d,000", 20-i)})
+	}
+	return c
+}
+
+// Two cards that differ in one text differ in the box of that text alone, for any number of rows.
+func TestRowsKeepTheirBoxes(t *testing.T) {
+	t.Parallel()
+	hostile := []string{
+		"\u202e\u202d\u2067\u2066abc", "a\nb\r\n\u2028c\u2029d\x00\x1b[31m", strings.Repeat("W", 5000), strings.Repeat("م", 5000), strings.Repeat("Z\u0334\u0311\u0316", 40),
+		strings.Repeat("\u0e47", 100), strings.Repeat("e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", 12), strings.Repeat("﷽", 30), strings.Repeat("क्", 200), "\xff\xfe", strings.Repeat("\u200d", 300), "<script>alert(1)</script>",
+	}
+	for n := 1; n <= MaxRows; n++ {
+		plain := picture(t, cardOf(names[:n]...))
+		boxes := boxesOf(n)
+		for i, text := range append(hostile, names[(n+3)%10]) {
+			row := i % n
+			c := cardOf(names[:n]...)
+			c.Rows[row].Name, c.Rows[row].Member = text, text
+			changed := differences(plain, picture(t, c))
+			require.False(t, changed.Empty(), "%d rows, %q", n, text)
+			require.True(t, changed.In(boxes[row]), "%d rows, %q: %v is not within %v", n, text, changed, boxes[row])
+			c = cardOf(names[:n]...)
+			c.Rows[row].Score = text
+			changed = differences(plain, picture(t, c))
+			require.True(t, changed.In(boxes[row]), "%d rows, the score %q: %v is not within %v", n, text, changed, boxes[row])
+		}
+	}
+}
+
+// The boxes of rows do not overlap, and leave the title and what is below the rows alone.
+func TestRowBoxes(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= MaxRows; n++ {
+		boxes := boxesOf(n)
+		require.Len(t, boxes, n)
+		for i, box := range boxes {
+			require.True(t, box.In(image.Rect(margin, panelTop, Width-margin, panelBottom)), "%d of %d: %v", i, n, box)
+			for _, other := range boxes[:i] {
+				require.True(t, box.Intersect(other).Empty(), "%d of %d", i, n)
+			}
+		}
+	}
+}
+
+// Titles and the texts at the edges stay outside of the rows, however long they are.
+func TestTextsAtTheEdges(t *testing.T) {
+	t.Parallel()
+	plain := picture(t, cardOf(names...))
+	rows := image.Rect(margin, panelTop, Width-margin, panelBottom)
+	for _, text := range []string{strings.Repeat("Wide title ", 60), strings.Repeat("عنوان ", 60), strings.Repeat("A\u0301\u0302\u0303\u0323\u0331", 60), "\u202eabc"} {
+		for name, set := range map[string]func(c *Card){
+			"title": func(c *Card) { c.Title = text }, "subtitle": func(c *Card) { c.Subtitle = text },
+			"left": func(c *Card) { c.Left = text }, "right": func(c *Card) { c.Right = text },
+		} {
+			c := cardOf(names...)
+			set(&c)
+			changed := differences(plain, picture(t, c))
+			require.False(t, changed.Empty(), name)
+			require.True(t, changed.Intersect(rows).Empty(), "%s %q: %v", name, text, changed)
+			require.True(t, changed.In(image.Rect(margin, 0, Width-margin, Height)), "%s %q: %v", name, text, changed)
+		}
+	}
+}
+
+// A name and a score never touch: there are 20 px between them, and a long one gives way.
+func TestScoreAndNameStayApart(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 5, 10} {
+		box := boxesOf(n)[0]
+		with := func(name, score string) *image.Paletted {
+			c := cardOf(names[:n]...)
+			c.Rows[0].Name, c.Rows[0].Score = name, score
+			return picture(t, c)
+		}
+		for _, score := range []string{"1", "9,007,199,254,740,991", "−9,007,199,254,740,991 sixteen characters"} {
+			both, bare := with(strings.Repeat("W", 100), score), with(" ", score)
+			empty := 0
+			widest := 0
+			for x := box.Min.X + rowPadding + 90; x < box.Max.X-rowPadding; x++ {
+				column := true
+				for y := box.Min.Y + 2; y < box.Max.Y-2; y++ {
+					column = column && both.ColorIndexAt(x, y) == uint8(panelOnPaper)*steps+steps-1
+				}
+				if empty++; !column {
+					empty = 0
+				}
+				widest = max(widest, empty)
+			}
+			require.GreaterOrEqual(t, widest, 16, "%d rows, %s", n, score)
+			if score == "1" {
+				require.True(t, differences(both, bare).Max.X < box.Max.X-rowPadding-10, "the score is the same")
+			}
+		}
+	}
+}
+
+// Different texts give different pictures: no name or score is lost. Equal cards give equal bytes.
+func TestCardsDiffer(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]string)
+	draw := func(c Card) string {
+		b, err := Draw(c)
+		require.NoError(t, err)
+		return string(b)
+	}
+	for _, name := range append(names, "ᏣᎳᎩ", "Ana", "Änä", "ana", "علي محمد", "1", "12") {
+		c := cardOf(name)
+		b := draw(c)
+		require.Empty(t, seen[b], name)
+		seen[b] = name
+		require.Equal(t, b, draw(c), name)
+	}
+	require.Equal(t, draw(cardOf(names...)), draw(cardOf(append(names, "one more")...)), "a card shows ten rows")
+	c := cardOf("Ana")
+	c.Rows[0].Score = "20,001"
+	require.Empty(t, seen[draw(c)])
+	c.Rows[0].Medal = 0
+	require.Empty(t, seen[draw(c)])
+	empty := draw(Card{Title: "Stars", Empty: "No scores yet"})
+	require.NotEqual(t, empty, draw(Card{Title: "Stars", Empty: "No scores"}))
+}
+
+// A card is drawn in full while others are.
+func TestDrawConcurrently(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for i := range names {
+		want, err := Draw(cardOf(names[i]))
+		require.NoError(t, err)
+		for range 4 {
+			wg.Go(func() {
+				b, err := Draw(cardOf(names[i]))
+				if err != nil || !bytes.Equal(b, want) {
+					t.Errorf("the card of %s is another one", names[i])
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// The license of the fonts is part of the binary, and so small that they fit: 3 MB.
+func TestFontFiles(t *testing.T) {
+	t.Parallel()
+	license, err := fontFiles.ReadFile("fonts/OFL.txt")
+	require.NoError(t, err)
+	require.Contains(t, string(license), "SIL OPEN FONT LICENSE Version 1.1")
+	size := 0
+	for _, name := range fontNames {
+		b, err := fontFiles.ReadFile("fonts/" + name)
+		require.NoError(t, err)
+		size += len(b)
+		require.Contains(t, string(license), name)
+	}
+	require.Less(t, size, 3_000_000)
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for name, c := range map[string]Card{"ten-scripts": cardOf(names...), "ten-latin": cardOf("Ana", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Joe"), "empty": cardOf()} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			size := 0
+			for b.Loop() {
+				drawn, err := Draw(c)
+				require.NoError(b, err)
+				size = len(drawn)
+			}
+			b.ReportMetric(float64(size), "bytes/card")
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package card
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxRunes bounds the characters of a text that are shaped. The widest line has room for far fewer.
+const maxRunes = 160
+
+// missing stands for a character that no shipped font has.
+const missing = '\uFFFD'
+
+// isJoiner reports whether a character joins its neighbours, or keeps them apart, and has no width.
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// clean makes one line of a text: without control and format characters, which could change the direction or
+// the lines of the text around them, and with one space for each run of white space.
+func clean(text string) string {
+	if len(text) > 16*maxRunes {
+		text = text[:16*maxRunes]
+	}
+	var b strings.Builder
+	runes, space := 0, false
+	for _, r := range norm.NFC.String(strings.ToValidUTF8(text, string(missing))) {
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+			continue
+		case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r) && !isJoiner(r), unicode.Is(unicode.Variation_Selector, r):
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+		if runes++; runes == maxRunes {
+			break
+		}
+	}
+	return b.String()
+}
+
+// presentable returns the first of texts that the fonts can draw, cleaned. Symbols that no font has, such as
+// most emoji, are left out: the rest still names the member. If no text can be drawn, it is the first one with
+// a replacement for each character that is missing.
+func (f *faces) presentable(texts ...string) string {
+	instead := ""
+	for _, text := range texts {
+		text = clean(text)
+		drawable := strings.TrimSpace(strings.Map(func(r rune) rune {
+			if isSymbol(r) && !f.canDraw(r) {
+				return -1
+			}
+			return r
+		}, text))
+		if hasLetters := strings.Trim(drawable, " \u200c\u200d") != ""; !hasLetters {
+			drawable = text // symbols alone
+		}
+		replaced := strings.Map(func(r rune) rune {
+			if f.canDraw(r) {
+				return r
+			}
+			return missing
+		}, drawable)
+		if replaced == drawable && strings.Trim(drawable, " \u200c\u200d") != "" {
+			return drawable
+		}
+		if instead == "" {
+			instead = replaced
+		}
+	}
+	if strings.Trim(instead, " \u200c\u200d") == "" {
+		return string(missing)
+	}
+	return instead
+}
+
+// isSymbol reports whether a character is a symbol, or encloses one.
+func isSymbol(r rune) bool { return unicode.IsSymbol(r) || unicode.Is(unicode.Me, r) }
