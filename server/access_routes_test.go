@@ -73,6 +73,7 @@ var rights = map[string]string{
 	"POST /v1/events/e":                "wvA",
 	"POST /v1/events/e/take-back":      "mA",
 	"GET /v1/boards/a/live":            "rvA",
+	"GET /boards/a/card.png":           "nrwmMAvo", // 404 to those who may not read the board
 	"POST /v1/tickets":                 "rwmMAvo",
 	"GET /v1/live":                     "nrwmMAvo", // no WebSocket handshake: 400
 	"GET /healthz":                     callers,    // also with credentials that are not valid

@@ -24,7 +24,7 @@ const bearer = "Bearer"
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		version, caller := s.guard.Version(), s.guard.Anonymous()
-		isAPI := strings.HasPrefix(c.Request().URL.Path, "/v1/") || c.Path() == readyPath || c.Path() == metricsPath
+		isAPI := strings.HasPrefix(c.Request().URL.Path, "/v1/") || c.Path() == cardPath || c.Path() == readyPath || c.Path() == metricsPath
 		if fields := c.Request().Header["Authorization"]; len(fields) > 0 && isAPI && !s.guard.Open() {
 			credentials, err := readBearer(fields)
 			if err != nil {

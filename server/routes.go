@@ -85,6 +85,7 @@ func (s *Server) apiRoutes() []route {
 		{"POST", "/v1/tickets", need{credentials: true}, s.postTickets},
 		{"GET", "/v1/live", need{public: true}, s.live}, // each message needs what the same request by HTTP needs
 		{"GET", streamPath, readsBoard, s.getStream},
+		{"GET", cardPath, need{public: true}, s.getCard}, // a board that the caller may not read has no card, as one that does not exist
 		{"GET", "/healthz", need{public: true}, s.healthz},
 		{"GET", readyPath, need{public: true}, s.readyz},
 		{"GET", metricsPath, need{scope: access.ScopeMetrics}, echo.WrapHandler(metricsHandler(s.cfg.Metrics))},

@@ -94,6 +94,7 @@ type Server struct {
 	boardList definitionsCache
 	eventList definitionsCache
 	pages     *pages.Site
+	cards     *cards
 
 	sessions *live.Sessions
 	stopping atomic.Bool
@@ -121,6 +122,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()
 	}
+	s.cards = newCards(s.readCard, s.limits)
 	s.hosts = host.New(cfg.Hosts, cfg.Log)
 	s.checksHost.Store(len(cfg.Hosts) > 0)
 	origins := origin.New(cfg.Origins, s.hosts.Names, cfg.Log)

@@ -20,6 +20,7 @@ type serveLimits struct {
 	MaxRequests       *int     `env:"RANKCAST_MAX_REQUESTS" placeholder:"N" help:"Most writes at once on this node; one of more than 1 KiB counts as several. An address gets half of them, and as many reads. Default 16 for each processor."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node, half of them of one address."`
+	CardRate          int      `default:"20" env:"RANKCAST_CARD_RATE" help:"Most cards (pictures of boards) that this node draws in a second, half of them for one address; it may save up those of five seconds."`
 	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames, answers, bodies and messages that wait on this node for slow clients, half of them of one address."`
 	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once; those of an address get half of them."`
 
@@ -33,7 +34,7 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
-		"max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "max-requests": orOne(s.MaxRequests), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
+		"max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "max-requests": orOne(s.MaxRequests), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "card-rate": s.CardRate, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
 	} {
 		if n < 0 {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", name)
@@ -61,7 +62,7 @@ func (s *serveLimits) config() access.Config {
 	cfg := access.Config{
 		Subscriptions: limit(s.MaxSubscriptions), Messages: limit(s.MessageRate),
 		AddressSockets: limit(s.MaxAddressSockets), AddressRequests: limit(s.AddressRate),
-		Handshakes: limit(s.HandshakeRate), Exports: limit(s.MaxExports), WaitingBytes: limit(s.MaxWaitingMB << 20),
+		Handshakes: limit(s.HandshakeRate), Exports: limit(s.MaxExports), Cards: limit(s.CardRate), WaitingBytes: limit(s.MaxWaitingMB << 20),
 	}
 	if s.MaxSockets != nil {
 		cfg.Sockets = limit(*s.MaxSockets)

@@ -30,6 +30,8 @@ const (
 	Connections
 	AddressConnections
 	CallerRate
+	Cards
+	AddressCards
 	limitCount
 )
 
@@ -40,7 +42,7 @@ var limitNames = [limitCount]string{
 	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
 	WaitingBytes: "waiting_bytes", Requests: "requests", AddressWaitingBytes: "address_waiting_bytes",
 	Connections: "connections", AddressConnections: "address_connections",
-	CallerRate: "caller_rate",
+	CallerRate: "caller_rate", Cards: "cards", AddressCards: "address_cards",
 }
 
 // String is the name of the limit in metrics.
@@ -54,7 +56,7 @@ var limitSettings = [limitCount]string{
 	WatchedBoards: "--max-watched-boards", AddressBoards: "--max-watched-boards",
 	WaitingBytes: "--max-waiting-mb", AddressWaitingBytes: "--max-waiting-mb", Requests: "--max-requests",
 	Connections: "--max-connections", AddressConnections: "--max-connections",
-	CallerRate: "rate, in the access file",
+	CallerRate: "rate, in the access file", Cards: "--card-rate", AddressCards: "--card-rate",
 }
 
 // The kinds of a Refusal, for errors.Is.

@@ -20,6 +20,7 @@ const (
 	requestsSaved   = 20 * time.Second
 	bytesSaved      = 4 * time.Second
 	handshakesSaved = 5 * time.Second
+	cardsSaved      = 5 * time.Second
 )
 
 // messageBytes is the mean size of the messages that a socket may send at the full rate, in bytes, with
@@ -54,6 +55,9 @@ type Config struct {
 	Handshakes int
 	// Exports bounds the exports under way. One address gets half of them. Default 50.
 	Exports int
+	// Cards bounds the cards that the node draws, each second. It may save up those of five seconds. One address
+	// gets half of them. Default 20.
+	Cards int
 	// Requests bounds the writes under way. A write of more than 1 KiB counts as several: 16 KiB as 17. One
 	// address gets half of them, and has as many reads under way. Default 16 for each processor.
 	Requests int
@@ -74,9 +78,10 @@ func (c Config) withDefaults() Config {
 	c.Connections = cmp.Or(c.Connections, shareOfFiles(19, 20))
 	c.Handshakes = cmp.Or(c.Handshakes, 2000)
 	c.Exports = cmp.Or(c.Exports, 50)
+	c.Cards = cmp.Or(c.Cards, 20)
 	c.Requests = cmp.Or(c.Requests, 16*runtime.GOMAXPROCS(0))
 	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.Requests, &c.WaitingBytes} {
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.Cards, &c.Requests, &c.WaitingBytes} {
 		*limit = max(*limit, 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
@@ -130,6 +135,8 @@ type Limits struct {
 	bytes             addressBuckets // that sockets send
 	handshakes        *bucket        // nil: no limit
 	addressHandshakes addressBuckets
+	cards             *bucket // nil: no limit
+	addressCards      addressBuckets
 	sockets           *places
 	connections       *places
 	exports           *places
@@ -153,6 +160,12 @@ func New(cfg Config) *Limits {
 		handshakes.perSecond = float64(half(cfg.Handshakes))
 	}
 	l.addressHandshakes = newAddressBuckets(handshakes)
+	cards := tokenRate{float64(cfg.Cards), cardsSaved}
+	if cfg.Cards > 0 {
+		l.cards = cards.bucket()
+		cards.perSecond = float64(half(cfg.Cards))
+	}
+	l.addressCards = newAddressBuckets(cards)
 	return l
 }
 

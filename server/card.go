@@ -1,0 +1,108 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/card"
+	"rankcast/server/internal/request"
+	"rankcast/server/internal/scoretext"
+)
+
+// cardPath is of the picture of a board; pages.CardPath is the path of one.
+const cardPath = "/boards/:board/card.png"
+
+// errNoCard is the one answer about a board that does not exist, and about one that the caller may not read:
+// nobody learns which it is.
+var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read", Kind: ranking.ErrUnknownBoard}
+
+// getCard answers the card of a board, as PNG. A query changes nothing, so that a link may carry one.
+func (s *Server) getCard(c echo.Context) error {
+	if err := s.takeRate(c, 1); err != nil {
+		return err
+	}
+	board := request.PathValue(c, "board")
+	resource := access.Board(board)
+	public := s.guard.Anonymous().May(access.ScopeRead, resource)
+	if !public && !callerOf(c).May(access.ScopeRead, resource) {
+		return errNoCard
+	}
+	drawn, err := s.cards.get(c.Request().Context(), board, clientOf(c))
+	switch {
+	case errors.Is(err, ranking.ErrUnknownBoard), errors.Is(err, ranking.ErrInvalid):
+		return errNoCard
+	case err != nil:
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Type", "image/png")
+	h.Set("ETag", drawn.etag)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // pages of other sites may show it
+	h.Set("Cache-Control", "private, max-age=5")
+	if public {
+		h.Set("Cache-Control", "public, max-age=5") // cardMaxAge
+	}
+	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(drawn.png))
+	return nil
+}
+
+// cardContent is what a card shows, and the name under which the node keeps it.
+type cardContent struct {
+	key  string
+	card card.Card
+}
+
+// cardTimeForm is the form of the time on a card.
+const cardTimeForm = "2006-01-02 15:04 UTC"
+
+// readCard reads what the card of a board shows now. All empty boards of a definition share one card: anybody may
+// name instances of a family, and none of them costs a card before it has a score.
+func (s *Server) readCard(ctx context.Context, name string) (cardContent, error) {
+	board, err := s.store.Board(ctx, name)
+	if err != nil {
+		return cardContent{}, err
+	}
+	page, err := s.store.Read(ctx, name, ranking.Query{Limit: card.MaxRows})
+	if err != nil {
+		return cardContent{}, err
+	}
+	if page.Total == 0 {
+		return cardContent{board.Definition.Name, card.Card{Title: definitionTitle(board.Definition), Empty: "No scores yet"}}, nil
+	}
+	made := card.Card{Title: boardTitle(board), Subtitle: page.Period, Left: scoretext.Number(page.Total) + " members"}
+	if page.Total == 1 {
+		made.Left = "1 member"
+	}
+	if now := s.store.Now(); !now.IsZero() {
+		made.Right = now.Format(cardTimeForm)
+	}
+	if page.Final {
+		made.Right = "Final, " + page.Ends.UTC().Format(cardTimeForm)
+	}
+	for _, e := range s.entries(ctx, page.Kind, page.Entries) {
+		made.Rows = append(made.Rows, card.Row{
+			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member, Score: scoretext.Score(e.Score, board.Definition.Display),
+		})
+	}
+	return cardContent{name, made}, nil
+}
+
+// boardTitle is the title of a board's card.
+func boardTitle(b ranking.Board) string { return b.Instance }
+
+// definitionTitle is the title of the card of each empty board of a definition.
+func definitionTitle(d definition.Board) string {
+	base, _, _ := strings.Cut(d.Name, ":")
+	return base
+}

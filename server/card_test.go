@@ -1,0 +1,180 @@
+package server_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/png"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
+	"rankcast/server/access/accesstest"
+	"rankcast/server/servertest"
+)
+
+// cardOf requires the card of a board, and returns its bytes.
+func cardOf(t testing.TB, n *servertest.Node, board string, header ...string) servertest.Answer {
+	t.Helper()
+	a := n.Do("GET", "/boards/"+board+"/card.png", "", header...)
+	require.Equal(t, 200, a.Status, a.Body)
+	require.Equal(t, "image/png", a.Header.Get("Content-Type"))
+	require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
+	require.NotEmpty(t, a.Header.Get("ETag"))
+	picture, err := png.DecodeConfig(bytes.NewReader([]byte(a.Body)))
+	require.NoError(t, err)
+	require.Equal(t, 1200, picture.Width)
+	require.Equal(t, 630, picture.Height)
+	return a
+}
+
+// The card of a board is that of its scores, names and period, on each node.
+func TestCard(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		boards := []definition.Board{{Name: "stars", Kind: "star"}, {Name: "fans:{star}", Period: "day"}, {Name: "laps", Display: definition.Display{Format: "time_ms"}}, {Name: "laps2"}}
+		n := servertest.Start(t, url, servertest.Config{}, boards...)
+		empty := cardOf(t, n, "stars")
+		require.Equal(t, "public, max-age=5", empty.Header.Get("Cache-Control"))
+		fans := cardOf(t, n, "fans:s17")
+		require.NotEqual(t, empty.Body, fans.Body)
+		require.Equal(t, fans.Body, cardOf(t, n, "fans:s18").Body, "all empty boards of a family have one card")
+		require.Equal(t, fans.Header.Get("ETag"), n.Do("GET", "/boards/fans:s18/card.png?v=1", "").Header.Get("ETag"), "a query changes nothing")
+
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/stars/scores", `{"member":"s17","score":5}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":5}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/laps/scores", `{"member":"u","score":5}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/laps2/scores", `{"member":"u","score":5}`).Status)
+		require.Equal(t, empty.Body, cardOf(t, n, "stars").Body, "the node answers from one card for five seconds")
+		other := servertest.Start(t, url, servertest.Config{}) // a node that has drawn none
+		first := cardOf(t, other, "stars")
+		require.NotEqual(t, empty.Body, first.Body)
+		require.NotEqual(t, fans.Body, cardOf(t, other, "fans:s17").Body)
+		require.Equal(t, fans.Body, cardOf(t, other, "fans:s18").Body)
+		seen := map[string]string{empty.Body: "", first.Body: "", cardOf(t, other, "laps").Body: ""}
+		require.NotContains(t, seen, cardOf(t, other, "laps2").Body)
+		require.Len(t, seen, 3)
+
+		require.Equal(t, 304, n.Do("GET", "/boards/stars/card.png", "", "If-None-Match", empty.Header.Get("ETag")).Status)
+		head := n.Do("HEAD", "/boards/stars/card.png", "")
+		require.Equal(t, 200, head.Status)
+		require.Empty(t, head.Body)
+		require.Equal(t, fmt.Sprint(len(empty.Body)), head.Header.Get("Content-Length"))
+
+		// The name of a profile is on it.
+		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"林希"}`).Status)
+		third := servertest.Start(t, url, servertest.Config{})
+		require.NotContains(t, []string{first.Body, empty.Body}, cardOf(t, third, "stars").Body)
+
+		for _, name := range []string{"none", "fans:%7Bstar%7D", "fans", "fans:a:b", "stars@2026-W46", "fans:s17@1999-01-01", "a%2Fb", "UPPER", "%00", "%ff", "stars%20", strings.Repeat("a", 300)} {
+			a := n.Do("GET", "/boards/"+name+"/card.png", "")
+			require.Equal(t, 404, a.Status, "%s: %s", name, a.Body)
+			require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+			require.Empty(t, a.Header.Get("ETag"))
+		}
+	})
+}
+
+// A name of any text is on the card of its own row, and the answer is a picture.
+func TestHostileNamesOnCards(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Limits: access.Config{Cards: access.Unlimited}}}, definition.Board{Name: "fans:{star}", Kind: "user"})
+		for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.Root}}", strings.Repeat("W", 60), "שלום", "م م م", "🎉🔥", "ᏣᎳᎩ"} {
+			board := fmt.Sprint("fans:s", i)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":9007199254740991}`).Status)
+			a := n.Do("PUT", "/v1/members/user/u", fmt.Sprintf(`{"name":%q}`, name))
+			require.Less(t, a.Status, 300, a.Body)
+			picture := cardOf(t, n, board)
+			require.NotContains(t, picture.Body, "script")
+			require.NotContains(t, picture.Body, "tEXt")
+		}
+	})
+}
+
+// A board that callers without credentials may not read has no card for them: as one that does not exist.
+func TestCardNeedsTheRightToRead(t *testing.T) {
+	t.Parallel()
+	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [read], boards: [secret]")+keyLine("bare", "scopes: [write], boards: [secret]")+"anonymous: {scopes: [read], boards: [\"open*\"], rate: 100/s}\n")
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "secret"}, definition.Board{Name: "open"})
+	problemOf := func(board string, header ...string) servertest.Answer {
+		a := n.Do("GET", "/boards/"+board+"/card.png", "", header...)
+		servertest.RequireProblem(t, a, 404, "unknown_board", "board")
+		return a
+	}
+	key := func(name string) []string { return []string{"Authorization", "Bearer " + g.Key(name)} }
+	there := problemOf("secret")
+	require.Equal(t, there.Body, problemOf("absent").Body)
+	require.Equal(t, there.Body, problemOf("openabsent").Body)
+	require.Equal(t, there.Body, problemOf("secret@-1").Body)
+	require.Equal(t, there.Body, problemOf("secret", key("bare")...).Body)
+	require.Equal(t, there.Body, problemOf("other", key("game")...).Body)
+	require.Equal(t, "public, max-age=5", cardOf(t, n, "open").Header.Get("Cache-Control"))
+	require.Equal(t, "private, max-age=5", cardOf(t, n, "secret", key("game")...).Header.Get("Cache-Control"))
+	require.Equal(t, "public, max-age=5", cardOf(t, n, "open", key("game")...).Header.Get("Cache-Control"))
+	problemOf("secret") // also after the node has drawn it
+	servertest.RequireProblem(t, n.Do("GET", "/boards/open/card.png", "", "Authorization", "Bearer rck_none"), 401, "unauthorized", "")
+	require.NotEmpty(t, n.Do("GET", "/boards/open/card.png", "").Header.Get("RateLimit"))
+}
+
+// Beyond the limit of cards a caller is told when to come back, and boards without scores use up nothing.
+func TestLimitOfCardsOverHTTP(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := limited(t, url, access.Config{Cards: 4})
+		require.Equal(t, 201, n.Do("PUT", "/v1/boards/fans:%7Bx%7D", `{}`).Status)
+		for i := range 30 {
+			cardOf(t, n, fmt.Sprint("fans:", i), "X-Forwarded-For", phone)
+			require.Equal(t, 404, n.Do("GET", fmt.Sprintf("/boards/none%d/card.png", i), "", "X-Forwarded-For", phone).Status)
+		}
+		cards := 0
+		get := func(from string) servertest.Answer {
+			cards++
+			board := fmt.Sprint("fans:full", cards)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`).Status)
+			return n.Do("GET", "/boards/"+board+"/card.png", "", "X-Forwarded-For", from)
+		}
+		until := func(from string) servertest.Answer {
+			for range 1000 {
+				if a := get(from); a.Status != 200 {
+					return a
+				}
+			}
+			require.FailNow(t, "the node draws any number of cards")
+			return servertest.Answer{}
+		}
+		requireLimited(t, n, until(phone), 429, "rate_limited", "address_cards")
+		require.Equal(t, 200, get(laptop).Status, "another client does not notice")
+		for i := 0; n.Metric(`rankcast_limited_total{limit="cards"}`) == 0; i++ {
+			require.Less(t, i, 1000, "many addresses together may draw no more than the node does")
+			if a := get(fmt.Sprint("203.0.113.", i%250)); a.Status != 200 {
+				requireLimited(t, n, a, 503, "overloaded", "cards")
+			}
+		}
+	})
+}
+
+// While Redis is away, a board whose card the node has just drawn has that card, and another one 503.
+func TestCardWithoutRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "stars"}, definition.Board{Name: "other"})
+	for _, board := range []string{"stars", "other"} {
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`).Status)
+	}
+	drawn := cardOf(t, n, "stars")
+	r.Kill()
+	redistest.Eventually(t, "the node to notice", func() error {
+		if a := n.Do("GET", "/v1/boards/other/top", ""); a.Status != 503 {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
+	require.Equal(t, drawn.Body, cardOf(t, n, "stars").Body)
+	servertest.RequireProblem(t, n.Do("GET", "/boards/other/card.png", ""), 503, "unavailable", "")
+}

@@ -1,0 +1,31 @@
+package scoretext_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/scoretext"
+)
+
+func TestScores(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("testdata/cases.json")
+	require.NoError(t, err)
+	var cases []struct {
+		Score   int64
+		Display definition.Display
+		Text    string
+	}
+	require.NoError(t, json.Unmarshal(b, &cases))
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
+		require.Equal(t, c.Text, scoretext.Score(c.Score, c.Display), "%d %+v", c.Score, c.Display)
+		if c.Display == (definition.Display{}) {
+			require.Equal(t, c.Text, scoretext.Number(c.Score))
+		}
+	}
+}
