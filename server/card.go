@@ -57,9 +57,9 @@ func (s *Server) getCard(c echo.Context) error {
 	return nil
 }
 
-// cardContent is what a card shows, and the name under which the node keeps it.
+// cardContent is what a card shows, and the key under which the node keeps it.
 type cardContent struct {
-	key  string
+	key  cardKey
 	card card.Card
 }
 
@@ -78,7 +78,7 @@ func (s *Server) readCard(ctx context.Context, name string) (cardContent, error)
 		return cardContent{}, err
 	}
 	if page.Total == 0 {
-		return cardContent{board.Definition.Name, card.Card{Title: definitionTitle(board.Definition), Empty: "No scores yet"}}, nil
+		return cardContent{cardKey{board.Definition.Name, true}, card.Card{Title: definitionTitle(board.Definition), Empty: "No scores yet"}}, nil
 	}
 	made := card.Card{Title: boardTitle(board), Subtitle: page.Period, Left: scoretext.Number(page.Total) + " members"}
 	if page.Total == 1 {
@@ -95,7 +95,7 @@ func (s *Server) readCard(ctx context.Context, name string) (cardContent, error)
 			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member, Score: scoretext.Score(e.Score, board.Definition.Display),
 		})
 	}
-	return cardContent{name, made}, nil
+	return cardContent{cardKey{board: name}, made}, nil
 }
 
 // boardTitle is the title of a board's card.

@@ -31,6 +31,12 @@ const (
 	maxCardBytes = 16 << 20
 )
 
+// cardKey is the key of a card that the node keeps.
+type cardKey struct {
+	board string // its name, as requests write it; of an empty board that of its definition
+	empty bool
+}
+
 // drawnCard is a card that has been drawn. It does not change.
 type drawnCard struct {
 	png  []byte
@@ -49,14 +55,14 @@ type cards struct {
 	drawing singleflight.Group
 
 	mu    sync.Mutex
-	kept  map[string]*list.Element // by name
-	order list.List                // of *keptCard, the one used last first
+	kept  map[cardKey]*list.Element
+	order list.List // of *keptCard, the one used last first
 	bytes int
 }
 
 // keptCard is a card with the time as of which it is right.
 type keptCard struct {
-	name string
+	key cardKey
 	*drawnCard
 	at time.Time
 }
@@ -64,14 +70,14 @@ type keptCard struct {
 // newCards makes cards of boards that read reads. The node draws one card at a time for each two processors.
 func newCards(read func(ctx context.Context, board string) (cardContent, error), limits *access.Limits) *cards {
 	return &cards{
-		read: read, draw: card.Draw, limits: limits, kept: make(map[string]*list.Element), turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		read: read, draw: card.Draw, limits: limits, kept: make(map[cardKey]*list.Element), turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 	}
 }
 
 // get returns the card of a board for an address. While Redis is away, or the address or the node draws too many
 // cards, it returns the last card if that is younger than cardStale, and else the error.
 func (c *cards) get(ctx context.Context, board string, from access.Address) (*drawnCard, error) {
-	if drawn := c.last(board, cardMaxAge); drawn != nil {
+	if drawn := c.last(cardKey{board: board}, cardMaxAge); drawn != nil {
 		return drawn, nil
 	}
 	type outcome struct {
@@ -93,7 +99,7 @@ func (c *cards) get(ctx context.Context, board string, from access.Address) (*dr
 		case errors.As(err, &refused) && refused.Limit == access.AddressCards && o.from != from:
 			continue // the limit of another address is none of this one
 		case refused != nil, errors.Is(err, ranking.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-			if drawn := c.last(board, cardStale); drawn != nil {
+			if drawn := c.last(cardKey{board: board}, cardStale); drawn != nil {
 				return drawn, nil
 			}
 		}
@@ -103,19 +109,19 @@ func (c *cards) get(ctx context.Context, board string, from access.Address) (*dr
 
 // make reads a board and draws its card, unless the node has a card that shows the same.
 func (c *cards) make(ctx context.Context, board string, from access.Address) (*drawnCard, error) {
-	if drawn := c.last(board, cardMaxAge); drawn != nil { // another request has drawn it since
+	if drawn := c.last(cardKey{board: board}, cardMaxAge); drawn != nil { // another request has drawn it since
 		return drawn, nil
 	}
 	began := time.Now()
 	content, err := c.read(ctx, board)
 	if err != nil {
 		if !errors.Is(err, ranking.ErrUnavailable) {
-			c.drop(board)
+			c.drop(cardKey{board: board})
 		}
 		return nil, err
 	}
-	if content.key != board {
-		c.drop(board) // it is empty now
+	if content.key.empty {
+		c.drop(cardKey{board: board}) // it had scores a moment ago
 	}
 	if drawn := c.last(content.key, 0); drawn != nil && reflect.DeepEqual(drawn.card, content.card) {
 		c.keep(content.key, drawn, began)
@@ -140,12 +146,12 @@ func (c *cards) make(ctx context.Context, board string, from access.Address) (*d
 	return drawn, nil
 }
 
-// last returns the card that the node keeps under a name if it is younger than maxAge, or of any age for 0; nil
+// last returns the card that the node keeps under a key if it is younger than maxAge, or of any age for 0; nil
 // for none.
-func (c *cards) last(name string, maxAge time.Duration) *drawnCard {
+func (c *cards) last(key cardKey, maxAge time.Duration) *drawnCard {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.kept[name]
+	e := c.kept[key]
 	if e == nil {
 		return nil
 	}
@@ -158,29 +164,29 @@ func (c *cards) last(name string, maxAge time.Duration) *drawnCard {
 }
 
 // keep keeps a card that is right as of a time, and drops those that were not used for the longest time.
-func (c *cards) keep(name string, drawn *drawnCard, at time.Time) {
+func (c *cards) keep(key cardKey, drawn *drawnCard, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(name)
-	c.kept[name] = c.order.PushFront(&keptCard{name, drawn, at})
+	c.remove(key)
+	c.kept[key] = c.order.PushFront(&keptCard{key, drawn, at})
 	c.bytes += len(drawn.png)
 	for c.order.Len() > 1 && (c.order.Len() > maxCards || c.bytes > maxCardBytes) {
-		c.remove(c.order.Back().Value.(*keptCard).name)
+		c.remove(c.order.Back().Value.(*keptCard).key)
 	}
 }
 
-// drop drops the card under a name.
-func (c *cards) drop(name string) {
+// drop drops the card under a key.
+func (c *cards) drop(key cardKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(name)
+	c.remove(key)
 }
 
 // remove is drop for a caller that holds c.mu.
-func (c *cards) remove(name string) {
-	if e := c.kept[name]; e != nil {
+func (c *cards) remove(key cardKey) {
+	if e := c.kept[key]; e != nil {
 		c.order.Remove(e)
-		delete(c.kept, name)
+		delete(c.kept, key)
 		c.bytes -= len(e.Value.(*keptCard).png)
 	}
 }

@@ -55,9 +55,9 @@ func (f *fakeBoards) read(_ context.Context, board string) (cardContent, error) 
 	case !known:
 		return cardContent{}, ranking.ErrUnknownBoard
 	case first == "":
-		return cardContent{"fans:{star}", card.Card{Title: "fans"}}, nil
+		return cardContent{cardKey{"fans:{star}", true}, card.Card{Title: "fans"}}, nil
 	}
-	return cardContent{board, card.Card{Title: board, Rows: []card.Row{{Name: first}}}}, nil
+	return cardContent{cardKey{board: board}, card.Card{Title: board, Rows: []card.Row{{Name: first}}}}, nil
 }
 
 func (f *fakeBoards) draw(c card.Card) ([]byte, error) {
@@ -190,6 +190,8 @@ func TestLimitOfCards(t *testing.T) {
 		}
 		require.EqualValues(t, 1, f.draws.Load(), "all empty boards have one card")
 		require.Len(t, c.kept, 1)
+		_, err := c.get(t.Context(), "fans:{star}", a)
+		require.ErrorIs(t, err, ranking.ErrUnknownBoard, "a definition is no board")
 		boards := 0
 		drawAll := func(from access.Address) (drawn int, err error) {
 			for ; err == nil; drawn++ {
@@ -278,9 +280,9 @@ func TestCardsAreBounded(t *testing.T) {
 		}
 		require.Len(t, c.kept, maxCards)
 		require.Equal(t, maxCards, c.order.Len())
-		require.NotNil(t, c.last("used", 0))
-		require.NotNil(t, c.last(fmt.Sprint("b", 2*maxCards-1), 0))
-		require.Nil(t, c.last("b0", 0))
+		require.NotNil(t, c.last(cardKey{board: "used"}, 0))
+		require.NotNil(t, c.last(cardKey{board: fmt.Sprint("b", 2*maxCards-1)}, 0))
+		require.Nil(t, c.last(cardKey{board: "b0"}, 0))
 		f.size = maxCardBytes / 4
 		for i := range 10 {
 			f.set(fmt.Sprint("large", i), "ana")
@@ -292,7 +294,7 @@ func TestCardsAreBounded(t *testing.T) {
 		f.set("huge", "ana")
 		requireCard(t, c, "huge", "ana")
 		require.Len(t, c.kept, 1)
-		c.drop("huge")
+		c.drop(cardKey{board: "huge"})
 		require.Zero(t, c.bytes)
 		require.Zero(t, c.order.Len())
 	})
