@@ -15,6 +15,10 @@ import (
 // origin, or that no browser would send in that form.
 func CheckOrigin(value string) error { return origin.Check(value) }
 
+// CheckAvatarOrigin returns an error for a value that Config.AvatarOrigins does not accept: one that is not an origin
+// by https, or by http of this machine.
+func CheckAvatarOrigin(value string) error { return origin.CheckAvatars(value) }
+
 const (
 	// allowedHeaders are the fields that pages of other sites may send.
 	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"

@@ -2,6 +2,8 @@ package server
 
 import (
 	"net"
+	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,6 +15,17 @@ import (
 // CheckHost returns an error for a value that Config.Hosts does not accept: one that is not a host with an
 // optional port, or "*." and a host.
 func CheckHost(value string) error { return host.Check(value) }
+
+// siteURL is the address of the root of the site as the client of a request sees it, with a slash at its end:
+// https://scores.example.com/. It is "" if the request names no valid host. The host is that of the request, which
+// rejectOtherHosts has checked by Config.Hosts; see access.Addresses.Site for the rest.
+func (s *Server) siteURL(r *http.Request) string {
+	if !host.Valid(r.Host) {
+		return ""
+	}
+	scheme, prefix := s.addresses.Site(r)
+	return scheme + "://" + strings.ToLower(r.Host) + prefix + "/"
+}
 
 // rejectOtherHosts refuses requests in the name of a host that is not the server's, if the rule applies.
 // It stands before the rules for origins: a page that has reached the server by DNS rebinding sends an

@@ -50,6 +50,12 @@ type Config struct {
 	// sockets. Such sockets accept updates and events only with credentials. The server closes a socket of any
 	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
 	Origins []string
+	// FrameOrigins are the origins of other sites whose pages may frame /embed/{board}. CheckOrigin checks an origin.
+	// Default none.
+	FrameOrigins []string
+	// AvatarOrigins are the origins of other sites whose images the server's pages may show as avatars.
+	// CheckAvatarOrigin checks an origin. Default none.
+	AvatarOrigins []string
 	// TrustedProxies are the proxies whose Forwarded or X-Forwarded-For names the client of a request.
 	// access.ParseProxies reads them. Default none.
 	TrustedProxies []netip.Prefix
@@ -130,7 +136,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.noteRefusal, Metrics: cfg.Metrics,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend, SiteURL: s.siteURL, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins})
 
 	e := echo.New()
 	s.echo = e

@@ -36,6 +36,8 @@ type serve struct {
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
 	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, and send with a token: https://example.com, or * for all."`
+	FrameOrigins  []string      `env:"RANKCAST_FRAME_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may show a board in a frame, /embed/stars: https://example.com, or * for all."`
+	AvatarOrigins []string      `env:"RANKCAST_AVATAR_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose images the pages of this server may show as avatars: https://cdn.example.com."`
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address or without an access file, requests for other hosts get 421."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
 	DrainTime     time.Duration `default:"0s" env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
@@ -74,6 +76,16 @@ func (s *serve) Validate() error {
 	for _, origin := range s.Origins {
 		if err := server.CheckOrigin(origin); err != nil {
 			return fmt.Errorf("--origins: %q: %w", origin, err)
+		}
+	}
+	for _, origin := range s.FrameOrigins {
+		if err := server.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("--frame-origins: %q: %w", origin, err)
+		}
+	}
+	for _, origin := range s.AvatarOrigins {
+		if err := server.CheckAvatarOrigin(origin); err != nil {
+			return fmt.Errorf("--avatar-origins: %q: %w", origin, err)
 		}
 	}
 	for _, host := range s.Hosts {
@@ -240,7 +252,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins, AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
 	admin, stopAdmin, err := s.Admin.start(web.Admin, log)
 	if err != nil {
 		return err

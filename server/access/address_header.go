@@ -10,6 +10,8 @@ import (
 const (
 	forwardedFor    = "X-Forwarded-For"
 	forwardedHeader = "Forwarded"
+	forwardedProto  = "X-Forwarded-Proto"
+	forwardedPrefix = "X-Forwarded-Prefix"
 )
 
 // elementsFromRight splits the lines of a header that is a list at its commas, and gives the last element
@@ -53,13 +55,15 @@ func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 =
 // forwardedForNode is the node of an element of X-Forwarded-For.
 func forwardedForNode(element string) string { return element }
 
-// forwardedNode is the node of an element of Forwarded: the value of its parameter for (RFC 7239, section
-// 4); "" without one.
-func forwardedNode(element string) string {
+// forwardedNode is the node of an element of Forwarded: the value of its parameter for.
+func forwardedNode(element string) string { return forwardedParameter(element, "for") }
+
+// forwardedParameter is the value of a parameter of an element of Forwarded (RFC 7239, section 4); "" without one.
+func forwardedParameter(element, parameter string) string {
 	for element != "" {
 		semicolon := lastOutsideQuotes(element, ';')
 		name, value, _ := strings.Cut(strings.Trim(element[semicolon+1:], " \t"), "=")
-		if strings.EqualFold(name, "for") {
+		if strings.EqualFold(name, parameter) {
 			if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
 				value = value[1 : n-1]
 			}

@@ -12,6 +12,8 @@
 //
 //	pages.go        paths of the pages, templates, redirects
 //	static.go       files, compression, ETags
+//	policy.go       what pages may load, and who may frame them
+//	paths.go        paths of boards and cards
 //	locale.go       the languages
 //	preload.go      the modules that a page preloads
 //	notfound.go     the page for unknown addresses

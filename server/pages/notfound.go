@@ -60,6 +60,7 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
+	c.Response().Header().Set(policyField, s.policy)
 	err = s.notFound().serve(c, "")
 	return err == nil || c.Response().Committed, err
 }
@@ -75,15 +76,15 @@ func checkBoard(c echo.Context, check func(ctx context.Context, name string) err
 // serveMissingBoard answers a request for a page of a board that does not exist. A program gets err. A
 // person gets a page with the name of the board.
 //
-// The page asked for serves better in two cases, with the same status. An overlay says so in the picture
-// that it is part of, and shows the board once there is one. The page of an unknown period links the
+// The page asked for serves better in two cases, with the same status. An overlay, or a page in a frame, says so in
+// the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
 func (s *Site) serveMissingBoard(c echo.Context, path string, asked *asset, err error) error {
 	c.Response().Header().Set("Vary", "Accept, Accept-Language")
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
 		return err
-	case path == overlayPath, errors.Is(err, ranking.ErrUnknownPeriod):
+	case path == overlayPath, path == embedPath, errors.Is(err, ranking.ErrUnknownPeriod):
 		return asked.serveNotFound(c)
 	default:
 		return s.notFound().serve(c, request.PathValue(c, "board"))

@@ -16,11 +16,10 @@ import (
 	"rankcast/web"
 )
 
-// contentSecurityPolicy limits pages to content of this server.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-const overlayPath = "/overlay/:board"
+const (
+	overlayPath = "/overlay/:board"
+	embedPath   = "/embed/:board"
+)
 
 // templates are the templates and their paths. All links in them are relative, so that a proxy may serve
 // the site below any prefix: root leads from a path back to the prefix.
@@ -28,6 +27,7 @@ var templates = []struct{ path, file, root string }{
 	{"/", "dashboard.html", "./"},
 	{"/boards/:board", "dashboard.html", "../"},
 	{overlayPath, "overlay.html", "../"},
+	{embedPath, "embed.html", "../"},
 	{"/stars", "stars.html", "./"},
 }
 
@@ -43,6 +43,14 @@ type Config struct {
 	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
 	// soon. Default: there is a board of each name.
 	CheckBoard func(ctx context.Context, name string) error
+	// SiteURL returns the address of the root of the site as the client of a request sees it, with a slash at its
+	// end; "" if it is not known. CardPath and BoardPath follow after it. Default: it is never known.
+	SiteURL func(r *http.Request) string
+	// FrameOrigins are the origins of other sites that may frame the page /embed/{board}; origin.Any stands for
+	// all. No site frames another page. Default none.
+	FrameOrigins []string
+	// AvatarOrigins are the origins of other sites whose images pages may show as avatars. Default none.
+	AvatarOrigins []string
 }
 
 // Site holds the embedded pages, their scripts and styles, and the kit, ready to send. All methods may be
@@ -50,6 +58,8 @@ type Config struct {
 type Site struct {
 	*content
 	routes []route
+
+	policy, embedPolicy string // the field Content-Security-Policy; see policyOf
 }
 
 // senders are who may send scores from pages.
@@ -97,8 +107,8 @@ func once[T any](make func() (T, error)) func() T {
 // variants are the variants of a page.
 type variants [sendersCount]*asset
 
-// siteContent is the content of all Sites of a process.
-var siteContent = once(func() (*content, error) { return newContent(web.Files) })
+// siteContent is the content of all Sites of a process, but for those that show avatars of other sites.
+var siteContent = once(func() (*content, error) { return newContent(web.Files, "") })
 
 // route is a path in Echo's form, with its handler.
 type route struct {
@@ -108,7 +118,11 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{content: siteContent()}
+	s := &Site{policy: policyOf(cfg.AvatarOrigins, nil), embedPolicy: policyOf(cfg.AvatarOrigins, cfg.FrameOrigins)}
+	s.content = siteContent()
+	if len(cfg.AvatarOrigins) > 0 {
+		s.content = once(func() (*content, error) { return newContent(web.Files, strings.ToLower(strings.Join(cfg.AvatarOrigins, " "))) })()
+	}
 	s.addPages(cfg)
 	for name, a := range s.files {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
@@ -117,12 +131,13 @@ func New(cfg Config) *Site {
 	return s
 }
 
-func newContent(files fs.FS) (*content, error) {
+// newContent prepares the content of a Site whose pages show avatars of these origins, which spaces separate.
+func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	c := &content{files: make(map[string]func() *asset)}
 	for _, p := range templates {
 		pages := make([]func() *variants, len(locales))
 		for i, l := range locales {
-			pages[i] = once(func() (*variants, error) { return renderPage(files, p.file, l, p.root) })
+			pages[i] = once(func() (*variants, error) { return renderPage(files, p.file, l, p.root, avatarOrigins) })
 		}
 		c.pages = append(c.pages, pages)
 	}
@@ -153,7 +168,17 @@ func (s *Site) addPages(cfg Config) {
 	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
 }
 
-func (s *Site) get(path string, h echo.HandlerFunc) { s.routes = append(s.routes, route{path, h}) }
+// get adds a path with its handler, whose answers have the policy of the path.
+func (s *Site) get(path string, h echo.HandlerFunc) {
+	policy := s.policy
+	if path == embedPath {
+		policy = s.embedPolicy
+	}
+	s.routes = append(s.routes, route{path, func(c echo.Context) error {
+		c.Response().Header().Set(policyField, policy)
+		return h(c)
+	}})
+}
 
 // Register calls get for each path of the site, in Echo's form, with the handler for GET and HEAD.
 func (s *Site) Register(get func(path string, h echo.HandlerFunc)) {
@@ -191,6 +216,7 @@ type page struct {
 	Anonymous     bool // also without a token
 	Texts         map[string]string
 	Preloads      []string
+	AvatarOrigins string // of other sites, see Config
 	Board         string // the board that does not exist
 }
 
@@ -212,7 +238,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 }
 
 // renderPage renders the variants of a page in one language.
-func renderPage(files fs.FS, file string, l locale, root string) (*variants, error) {
+func renderPage(files fs.FS, file string, l locale, root, avatarOrigins string) (*variants, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
@@ -226,7 +252,7 @@ func renderPage(files fs.FS, file string, l locale, root string) (*variants, err
 	for who := range v {
 		v[who], err = renderAsset(t, l, page{
 			Lang: l.name, LangTag: l.tag, Root: root, Home: root, Texts: texts, Preloads: preloads,
-			Writes: senders(who) != nobodySends, Anonymous: senders(who) == anybodySends,
+			Writes: senders(who) != nobodySends, Anonymous: senders(who) == anybodySends, AvatarOrigins: avatarOrigins,
 		})
 		if err != nil {
 			return nil, err

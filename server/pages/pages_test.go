@@ -31,6 +31,7 @@ func TestPages(t *testing.T) {
 			{"/boards/stars@-1", "../", "Rankcast"},
 			{"/boards/fans:%E6%98%9F%231", "../", "Rankcast"},
 			{"/overlay/stars", "../", "Overlay · Rankcast"},
+			{"/embed/stars", "../", "Board · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},
 		} {
 			a := n.Do("GET", c.path, "")
@@ -73,6 +74,7 @@ func TestPageRedirects(t *testing.T) {
 		{"/boards/%5Cevil.example/", "../%5Cevil.example", "/boards/%5Cevil.example"},
 		{"/boards/http:%2F%2Fevil.example/", "../http:%2F%2Fevil.example", "/boards/http:%2F%2Fevil.example"},
 		{"/overlay/stars/?top=5", "../stars?top=5", "/overlay/stars?top=5"},
+		{"/embed/stars/?top=5", "../stars?top=5", "/embed/stars?top=5"},
 		{"/boards?me=u4", "./?me=u4", "/?me=u4"},
 		{"/boards/", "../", "/"},
 		{"/boards//", "../../boards", "/boards"},
@@ -109,7 +111,7 @@ func TestPageRedirects(t *testing.T) {
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
-		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/shared/base.css/",
+		"/overlay", "/overlay/", "/embed", "/embed/", "/embed/a/b", "//stars/", "//evil.example/", "//boards/", "/assets/shared/base.css/",
 	} {
 		servertest.RequireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")
 	}

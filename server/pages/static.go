@@ -81,13 +81,12 @@ func newAsset(name string, content []byte) (*asset, error) {
 	return d, nil
 }
 
-// newHeader is the header of an answer for browsers.
+// newHeader is the header of an answer for browsers, without its policy: that depends on the path.
 func newHeader(kind string) http.Header {
 	return http.Header{
-		"Content-Type":            {kind},
-		"Content-Security-Policy": {contentSecurityPolicy},
-		"X-Content-Type-Options":  {"nosniff"},
-		"Referrer-Policy":         {"no-referrer"},
+		"Content-Type":           {kind},
+		"X-Content-Type-Options": {"nosniff"},
+		"Referrer-Policy":        {"no-referrer"},
 		// Browsers revalidate each time, by ETag: the names of files carry no version.
 		"Cache-Control": {"no-cache"},
 	}

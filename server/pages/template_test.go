@@ -20,7 +20,7 @@ func TestInvalidPage(t *testing.T) {
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
 		files := fstest.MapFS{"assets/p/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
-		d, err := renderPage(files, "p.html", locales[0], "./")
+		d, err := renderPage(files, "p.html", locales[0], "./", "")
 		if c.says == "" {
 			require.NoError(t, err)
 			require.Equal(t, "<p>A</p>", string(d[anybodySends].identity))
@@ -39,7 +39,7 @@ func TestPageEscapesTexts(t *testing.T) {
 		"assets/p/p.js":     {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
-	d, err := renderPage(files, "p.html", locales[0], "./")
+	d, err := renderPage(files, "p.html", locales[0], "./", "")
 	require.NoError(t, err)
 	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d[anybodySends].identity))
 }

@@ -56,6 +56,9 @@ export function setProperty(element, name, value) {
   if (element.style.getPropertyValue(name) !== String(value)) element.style.setProperty(name, String(value));
 }
 
+/** The other origins whose images a page of the server shows. Undefined on a page of another site, whose policy decides. */
+const avatarOrigins = document.querySelector('meta[name=rankcast-avatar-origins]')?.getAttribute('content')?.split(' ');
+
 /**
  * Shows an image of this site, or one by https if the page's policy allows it. An image that
  * does not load is hidden.
@@ -68,7 +71,9 @@ export function setAvatar(image, avatar, onShown) {
   let url = '';
   if (avatar && URL.canParse(avatar, location.href)) {
     const { origin, protocol, href } = new URL(avatar, location.href);
-    if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
+    const isOwn = origin === location.origin;
+    const isAllowed = avatarOrigins ? isOwn || avatarOrigins.includes(origin) : protocol === 'https:';
+    if (avatar.startsWith('/') ? isOwn : /^https?:\/\//i.test(avatar) && isAllowed) url = href;
   }
   if (url === image.dataset.src) return;
   image.dataset.src = url;

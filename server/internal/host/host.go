@@ -53,6 +53,12 @@ func (l *List) Allows(host string) bool {
 	return matches(local, name) || matches("."+local, name) || l.names(name, port) || isIP(name)
 }
 
+// Valid reports whether the Host of a request is a host with an optional port.
+func Valid(host string) bool {
+	_, _, ok := split(strings.ToLower(host))
+	return ok
+}
+
 // Names reports whether the list itself names the Host of a request.
 func (l *List) Names(host string) bool {
 	name, port, ok := split(strings.ToLower(host))

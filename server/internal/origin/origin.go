@@ -142,3 +142,25 @@ func Check(origin string) error {
 	}
 	return nil
 }
+
+// CheckAvatars returns an error for a value that is not an origin whose images pages may show. The images of a page
+// must not be read or changed on the way, so it is one by https, or of this machine.
+func CheckAvatars(origin string) error {
+	if origin == Any {
+		return errors.New("name the sites: a profile could otherwise make each viewer's browser ask any site")
+	}
+	if err := Check(origin); err != nil {
+		return err
+	}
+	u, err := url.Parse(strings.ToLower(origin))
+	if err != nil {
+		return err
+	}
+	host := u.Hostname()
+	ip, err := netip.ParseAddr(host)
+	isLocal := host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
+	if u.Scheme != "https" && !isLocal {
+		return errors.New("want https://; http:// only for localhost and loopback addresses")
+	}
+	return nil
+}

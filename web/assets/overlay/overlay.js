@@ -23,6 +23,7 @@ import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
+import { URLOptions } from '../shared/url-options.js';
 import { celebrateLeaders } from './celebration.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
@@ -33,8 +34,6 @@ const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];
 const LANGUAGES = ['en', 'zh'];
 const PARAMETERS = ['mode', 'theme', 'top', 'me', 'pace', 'lang'];
-/** OBS reads parameters with this prefix from a link that is dropped on it, and leaves them in the URL. */
-const OBS_PREFIX = 'layer-';
 const DEFAULT_TOP = 5;
 const MAX_TOP = 100;
 /** Slow enough for viewers who watch something else, ms. */
@@ -49,13 +48,12 @@ const RANK_CHANGE_MS = 10_000;
 const stage = byId('stage', HTMLElement);
 const frame = byId('frame', HTMLElement);
 
-const query = new URLSearchParams(location.search);
+const options = new URLOptions();
+const { faults } = options;
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
-/** What is wrong with the parameters, one text for each. @type {string[]} */
-const faults = [];
-const mode = oneOf('mode', MODES);
-const me = query.get('me') ?? '';
-const requestedTop = numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
+const mode = options.oneOf('mode', MODES);
+const me = options.textOf('me');
+const requestedTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 
 const board = document.createElement('live-leaderboard');
 /** The kind of the board's members; '': not known yet. */
@@ -66,12 +64,10 @@ let profileName = null;
 document.title = fill(`{name} · ${document.title}`, { name });
 setText(byId('heading', HTMLElement), name);
 document.documentElement.dataset.mode = mode;
-document.documentElement.dataset.theme = oneOf('theme', THEMES);
-const pace = numberOf('pace', 0, 60_000, DEFAULT_PACE);
-oneOf('lang', LANGUAGES);
-for (const key of new Set(query.keys())) {
-  if (!PARAMETERS.includes(key) && !key.startsWith(OBS_PREFIX)) faults.push(text('overlay_unknown', { name: clip(key), known: PARAMETERS.join(', ') }));
-}
+document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
+const pace = options.numberOf('pace', 0, 60_000, DEFAULT_PACE);
+options.oneOf('lang', LANGUAGES);
+options.checkKeys(PARAMETERS);
 
 const waits = mode === 'me' && !me;
 if (waits) faults.push(text('overlay_me_missing'));
@@ -171,41 +167,4 @@ function showRankChange() {
   const rankChange = new RankChange(byId('rank-change', HTMLElement));
   board.addEventListener('update', ({ detail }) => rankChange.update(detail.me?.rank ?? null, detail.snapshot?.period ?? ''));
   setInterval(() => rankChange.render(), RANK_CHANGE_MS);
-}
-
-/**
- * @param {string} key in the URL
- * @param {string[]} values the first is the default
- */
-function oneOf(key, values) {
-  const value = query.get(key);
-  if (value && !values.includes(value)) addFault(key, value, values.join(', '));
-  return values.find((known) => known === value) ?? values[0];
-}
-
-/**
- * @param {string} key in the URL
- * @param {number} min
- * @param {number} max
- * @param {number} fallback
- */
-function numberOf(key, min, max, fallback) {
-  const value = query.get(key) ?? '';
-  const isNumber = /^\d+$/.test(value);
-  if (value && !(isNumber && Number(value) >= min && Number(value) <= max)) addFault(key, value, `${min}–${max}`);
-  return isNumber ? Math.min(Math.max(Number(value), min), max) : fallback;
-}
-
-/**
- * @param {string} name of a parameter
- * @param {string} value
- * @param {string} wanted
- */
-function addFault(name, value, wanted) {
-  faults.push(text('overlay_wrong', { name, value: clip(value), wanted }));
-}
-
-/** @param {string} value of the URL */
-function clip(value) {
-  return value.length > 30 ? `${value.slice(0, 30)}…` : value;
 }

@@ -1,0 +1,19 @@
+package pages
+
+import (
+	"net/url"
+	"strings"
+)
+
+// BoardPath is the path of the page of a board, relative to the root of the site: boards/fans:s17.
+func BoardPath(board string) string { return "boards/" + encodeSegment(board) }
+
+// CardPath is the path of the card of a board, a PNG of 1200 × 630 pixels, relative to the root of the site:
+// boards/fans:s17/card.png. The tags og:image and twitter:image of a page name it after Config.SiteURL.
+func CardPath(board string) string { return BoardPath(board) + "/card.png" }
+
+// encodeSegment makes a name one segment of a path, with ":", "@" and "," as they are: see encodeSegment in
+// web/assets/shared/links.js.
+func encodeSegment(name string) string {
+	return strings.ReplaceAll(url.PathEscape(name), "%2C", ",")
+}

@@ -1,0 +1,18 @@
+package pages
+
+import "strings"
+
+// policyField is the field of an answer that says what its page may load, and who may frame it.
+const policyField = "Content-Security-Policy"
+
+// policyOf limits a page to content of this server, and to avatars of some other origins. Nobody may frame it but
+// pages of frameOrigins. The origins are of the form that package origin accepts, so none ends a directive.
+func policyOf(avatarOrigins, frameOrigins []string) string {
+	ancestors := "'none'"
+	if len(frameOrigins) > 0 {
+		ancestors = strings.Join(frameOrigins, " ")
+	}
+	images := strings.Join(append([]string{"'self'"}, avatarOrigins...), " ")
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src " + images + "; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
+}

@@ -1,0 +1,64 @@
+// @ts-check
+
+/**
+ * The script of the page that another site shows in a frame: `/embed/stars?top=10&me=s17&theme=dark`. It has the live
+ * list of one board, and a link to the board's own page. --frame-origins names the sites.
+ *
+ * - `theme`: `auto`, which follows the reader's system, `light` or `dark`
+ * - `top`, `me`: as of `<live-leaderboard>`
+ * - `lang`: `en` or `zh`
+ */
+
+import { fill } from '../../kit/format.js';
+import '../../kit/rankcast.js';
+import { fetchJSON } from '../shared/api.js';
+import { setToken } from '../shared/connection.js';
+import { byId, setAttribute, setText } from '../shared/dom.js';
+import { decodeSegment, encodeSegment, pageURL, ROOT } from '../shared/links.js';
+import { Poll } from '../shared/poll.js';
+import { URLOptions } from '../shared/url-options.js';
+
+const THEMES = ['auto', 'light', 'dark'];
+const LANGUAGES = ['en', 'zh'];
+const PARAMETERS = ['theme', 'top', 'me', 'lang'];
+const DEFAULT_TOP = 10;
+const MAX_TOP = 100;
+
+const options = new URLOptions();
+const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^embed\//, ''));
+const board = document.createElement('live-leaderboard');
+const link = byId('name', HTMLAnchorElement);
+
+document.title = fill(`{name} · ${document.title}`, { name });
+setText(link, name);
+link.href = pageURL(`boards/${encodeSegment(name)}`, { me: options.textOf('me') }).href;
+document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
+options.oneOf('lang', LANGUAGES);
+options.checkKeys(PARAMETERS);
+
+setToken([board]);
+board.setAttribute('board', ''); // until readDefinition sets it
+board.setAttribute('top', String(options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP)));
+setAttribute(board, 'me', options.textOf('me') || undefined);
+byId('live', HTMLElement).append(board);
+setText(byId('hint', HTMLElement), options.faults.join('\n'));
+readDefinition();
+
+// The board starts once its format is known. If the server cannot tell it now, the board starts without, and gets
+// the format later.
+function readDefinition() {
+  const poll = new Poll(Infinity, async (signal) => {
+    try {
+      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
+      const { format, unit, decimals } = definition.display ?? {};
+      setAttribute(board, 'format', format);
+      setAttribute(board, 'unit', unit);
+      setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
+      // The board was defined after this page was opened.
+      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
+    } finally {
+      board.setAttribute('board', name);
+    }
+  });
+  poll.start();
+}

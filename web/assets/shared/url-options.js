@@ -1,0 +1,71 @@
+// @ts-check
+
+/**
+ * The options of a page in its URL, such as `?top=5&theme=dark`. The overlay page and the page in a frame use it.
+ *
+ * An option that is unknown or has another value is a fault, and the page uses its default. Who sets such a page up
+ * often does not see the console, so the page shows the faults.
+ */
+
+import { text } from './texts.js';
+
+/** OBS reads parameters with this prefix from a link that is dropped on it, and leaves them in the URL. */
+const OBS_PREFIX = 'layer-';
+
+export class URLOptions {
+  #query = new URLSearchParams(location.search);
+  /** What is wrong with the options, one text for each. @type {string[]} */
+  faults = [];
+
+  /**
+   * @param {string} key
+   * @returns {string} the value; '' for none
+   */
+  textOf(key) {
+    return this.#query.get(key) ?? '';
+  }
+
+  /**
+   * @param {string} key
+   * @param {string[]} values the first is the default
+   */
+  oneOf(key, values) {
+    const value = this.#query.get(key);
+    if (value && !values.includes(value)) this.#addFault(key, value, values.join(', '));
+    return values.find((known) => known === value) ?? values[0];
+  }
+
+  /**
+   * @param {string} key
+   * @param {number} min
+   * @param {number} max
+   * @param {number} fallback
+   */
+  numberOf(key, min, max, fallback) {
+    const value = this.textOf(key);
+    const isNumber = /^\d+$/.test(value);
+    if (value && !(isNumber && Number(value) >= min && Number(value) <= max)) this.#addFault(key, value, `${min}–${max}`);
+    return isNumber ? Math.min(Math.max(Number(value), min), max) : fallback;
+  }
+
+  /** @param {string[]} known the keys of all options */
+  checkKeys(known) {
+    for (const key of new Set(this.#query.keys())) {
+      if (!known.includes(key) && !key.startsWith(OBS_PREFIX)) this.faults.push(text('overlay_unknown', { name: clip(key), known: known.join(', ') }));
+    }
+  }
+
+  /**
+   * @param {string} name of an option
+   * @param {string} value
+   * @param {string} wanted
+   */
+  #addFault(name, value, wanted) {
+    this.faults.push(text('overlay_wrong', { name, value: clip(value), wanted }));
+  }
+}
+
+/** @param {string} value of the URL */
+function clip(value) {
+  return value.length > 30 ? `${value.slice(0, 30)}…` : value;
+}
