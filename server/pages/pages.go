@@ -121,7 +121,9 @@ func New(cfg Config) *Site {
 	s := &Site{policy: policyOf(cfg.AvatarOrigins, nil), embedPolicy: policyOf(cfg.AvatarOrigins, cfg.FrameOrigins)}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
-		s.content = once(func() (*content, error) { return newContent(web.Files, strings.ToLower(strings.Join(cfg.AvatarOrigins, " "))) })()
+		s.content = once(func() (*content, error) {
+			return newContent(web.Files, strings.ToLower(strings.Join(cfg.AvatarOrigins, " ")))
+		})()
 	}
 	s.addPages(cfg)
 	for name, a := range s.files {

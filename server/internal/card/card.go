@@ -50,9 +50,10 @@ var painters = sync.Pool{New: func() any {
 // Draw returns a card as PNG. Equal cards give equal bytes. It may be called concurrently.
 func Draw(c Card) ([]byte, error) {
 	p := painters.Get().(*painter)
-	defer painters.Put(p)
 	p.draw(c)
-	return p.canvas.encode()
+	b, err := p.canvas.encode()
+	painters.Put(p) // not one that has panicked
+	return b, err
 }
 
 // The layout, px.

@@ -104,3 +104,17 @@ func TestProxyThatDropsHost(t *testing.T) {
 	r.Host = "scores.test"
 	require.Contains(t, l.Refusal(r, 123), "--origins", "no proxy has dropped that Host: the page came from another port")
 }
+
+// Images come by https, or from this machine, and from sites that are named.
+func TestCheckAvatars(t *testing.T) {
+	t.Parallel()
+	for _, valid := range []string{"https://cdn.example.com", "https://CDN.example.com:8443", "http://localhost:8080", "http://a.localhost", "http://127.0.0.1:9000", "http://[::1]", "https://10.0.0.5"} {
+		require.NoError(t, CheckAvatars(valid), valid)
+	}
+	for value, says := range map[string]string{
+		"*": "name the sites", "http://cdn.example.com": "want https://", "http://10.0.0.5": "want https://", "http://localhost.example.com": "want https://", "cdn.example.com": "has no scheme",
+		"https://cdn.example.com/a": "nothing after", "https://*.example.com": "without wildcards", "https://a; script-src *": "want", "'self'": "want", "data:": "want", "https:": "want", "": "want", "https://a b": "want",
+	} {
+		require.ErrorContains(t, CheckAvatars(value), says, value)
+	}
+}

@@ -32,13 +32,14 @@ const link = byId('name', HTMLAnchorElement);
 document.title = fill(`{name} · ${document.title}`, { name });
 setText(link, name);
 link.href = pageURL(`boards/${encodeSegment(name)}`, { me: options.textOf('me') }).href;
+const shownTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
 options.oneOf('lang', LANGUAGES);
 options.checkKeys(PARAMETERS);
 
 setToken([board]);
 board.setAttribute('board', ''); // until readDefinition sets it
-board.setAttribute('top', String(options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP)));
+board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);
 byId('live', HTMLElement).append(board);
 setText(byId('hint', HTMLElement), options.faults.join('\n'));
