@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -69,7 +70,7 @@ const cardTimeForm = "2006-01-02 15:04 UTC"
 // readCard reads what the card of a board shows now. All empty boards of a definition share one card: anybody may
 // name instances of a family, and none of them costs a card before it has a score.
 func (s *Server) readCard(ctx context.Context, name string) (cardContent, error) {
-	board, err := s.store.Board(ctx, name)
+	board, err := s.store.About(ctx, name)
 	if err != nil {
 		return cardContent{}, err
 	}
@@ -92,17 +93,23 @@ func (s *Server) readCard(ctx context.Context, name string) (cardContent, error)
 	}
 	for _, e := range s.entries(ctx, page.Kind, page.Entries) {
 		made.Rows = append(made.Rows, card.Row{
-			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member, Score: scoretext.Score(e.Score, board.Definition.Display),
+			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member, Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage),
 		})
 	}
 	return cardContent{cardKey{board: name}, made}, nil
 }
 
+// cardLanguage is the language of all cards, so that one card serves everybody.
+const cardLanguage = "en"
+
 // boardTitle is the title of a board's card.
-func boardTitle(b ranking.Board) string { return b.Instance }
+func boardTitle(a ranking.About) string { return cmp.Or(a.Title.In(cardLanguage), a.Instance) }
 
 // definitionTitle is the title of the card of each empty board of a definition.
 func definitionTitle(d definition.Board) string {
-	base, _, _ := strings.Cut(d.Name, ":")
+	base, _, family := strings.Cut(d.Name, ":")
+	if title := d.Title.In(cardLanguage); title != "" && !family {
+		return title
+	}
 	return base
 }

@@ -1,4 +1,4 @@
-// Package scoretext writes scores and numbers as the pages do, in English: see scoreFormat in
+// Package scoretext writes scores and numbers as the pages do in English and in Chinese: see scoreFormat in
 // web/kit/format.js. testdata/cases.json has what both write; a test in a browser compares the kit with it.
 package scoretext
 
@@ -14,16 +14,16 @@ import (
 const minus = "\u2212"
 
 // Score writes a score as its board's display says: 1234 is 1,234, or 12.34 with two decimals, or 0:01.234 as
-// time_ms. A unit follows after a space.
-func Score(score int64, d definition.Display) string {
+// time_ms. A unit in the language of a tag follows after a space.
+func Score(score int64, d definition.Display, tag string) string {
 	text := ""
 	if d.Format == "time_ms" {
 		text = duration(score)
 	} else {
 		text = decimal(score, d.Decimals)
 	}
-	if d.Unit != "" {
-		text += " " + d.Unit
+	if unit := d.Unit.In(tag); unit != "" {
+		text += " " + unit
 	}
 	return text
 }

@@ -23,8 +23,8 @@ func TestScores(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b, &cases))
 	require.NotEmpty(t, cases)
 	for _, c := range cases {
-		require.Equal(t, c.Text, scoretext.Score(c.Score, c.Display), "%d %+v", c.Score, c.Display)
-		if c.Display == (definition.Display{}) {
+		require.Equal(t, c.Text, scoretext.Score(c.Score, c.Display, "en"), "%d %+v", c.Score, c.Display)
+		if c.Display.Unit == nil && c.Display.Decimals == 0 && c.Display.Format == "" {
 			require.Equal(t, c.Text, scoretext.Number(c.Score))
 		}
 	}

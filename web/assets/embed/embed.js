@@ -9,7 +9,7 @@
  * - `lang`: `en` or `zh`
  */
 
-import { fill } from '../../kit/format.js';
+import { fill, textIn } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
 import { setToken } from '../shared/connection.js';
@@ -53,7 +53,7 @@ function readDefinition() {
       const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
       const { format, unit, decimals } = definition.display ?? {};
       setAttribute(board, 'format', format);
-      setAttribute(board, 'unit', unit);
+      setAttribute(board, 'unit', textIn(unit) || undefined);
       setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
       // The board was defined after this page was opened.
       if (board.dataset.state === 'stopped') board.setAttribute('board', '');
