@@ -16,9 +16,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/boardinfo"
 	"rankcast/server/internal/request"
+	"rankcast/server/pages"
 )
 
 const (
@@ -50,6 +52,8 @@ type overviewCache struct {
 // overview is the state of all boards.
 type overview struct {
 	boards, families namedList
+	boardCards       []pages.BoardCard
+	familyCards      []pages.FamilyCard
 	leftOff          []string // names of boards that it does not show
 }
 
@@ -84,37 +88,50 @@ func (s *Server) getOverview(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	o := s.overviews.fresh()
-	if o == nil {
-		v, err, _ := s.overviews.reads.Do("", func() (any, error) {
-			if o := s.overviews.fresh(); o != nil { // another request has read it since
-				return o, nil
-			}
-			began := time.Now()
-			o, err := s.readOverview(c)
-			if err == nil {
-				s.overviews.store(o, began)
-			}
-			return o, err
-		})
-		if err != nil {
-			return err
-		}
-		o = v.(*overview)
+	o, err := s.overviews.get(c.Request().Context(), s)
+	if err != nil {
+		return err
 	}
 	caller := callerOf(c)
-	leftOff := 0
-	for _, name := range o.leftOff {
-		if caller.May(access.ScopeRead, access.Board(name)) {
-			leftOff++
-		}
-	}
 	return ok(c, struct {
 		Now      *string        `json:"now"` // by the clock of Redis: pages set their clocks by it
 		Boards   jsontext.Value `json:"boards"`
 		Families jsontext.Value `json:"families"`
 		LeftOff  int            `json:"left_off,omitzero"`
-	}{timeJSON(s.store.Now()), o.boards.readableBy(caller), o.families.readableBy(caller), leftOff})
+	}{timeJSON(s.store.Now()), o.boards.readableBy(caller), o.families.readableBy(caller), o.leftOffFor(caller)})
+}
+
+// leftOffFor counts the boards that o does not show, of those that a caller may read.
+func (o *overview) leftOffFor(caller *access.Caller) int {
+	n := 0
+	for _, name := range o.leftOff {
+		if caller.May(access.ScopeRead, access.Board(name)) {
+			n++
+		}
+	}
+	return n
+}
+
+// get returns an overview that is younger than overviewMaxAge. Callers of one time share the read of s.
+func (o *overviewCache) get(ctx context.Context, s *Server) (*overview, error) {
+	if fresh := o.fresh(); fresh != nil {
+		return fresh, nil
+	}
+	v, err, _ := o.reads.Do("", func() (any, error) {
+		if fresh := o.fresh(); fresh != nil { // another request has read it since
+			return fresh, nil
+		}
+		began := time.Now()
+		read, err := s.readOverview(ctx)
+		if err == nil {
+			o.store(read, began)
+		}
+		return read, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*overview), nil
 }
 
 // fresh returns the overview if it is younger than overviewMaxAge; else nil.
@@ -133,9 +150,9 @@ func (o *overviewCache) store(read *overview, began time.Time) {
 	o.last, o.at = read, began
 }
 
-// readOverview reads an overview for the request c and for others that wait. It continues if c ends.
-func (s *Server) readOverview(c echo.Context) (*overview, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), overviewTimeout)
+// readOverview reads an overview for the request of ctx and for others that wait. It continues if ctx ends.
+func (s *Server) readOverview(ctx context.Context) (*overview, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overviewTimeout)
 	defer cancel()
 	began := time.Now()
 	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewIdleTimeout))
@@ -182,16 +199,16 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		var err error
 		switch g := glances[i]; {
 		case failures[i] != nil && isFamily(d.Name):
-			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Info: boardinfo.OfFamily(d), Unavailable: true})
+			err = o.addFamily(familyJSON{Board: d.Name, Info: boardinfo.OfFamily(d), Unavailable: true}, d)
 		case failures[i] != nil:
-			err = o.boards.add(access.Board(d.Name), summaryJSON{Board: d.Name, Unavailable: true})
+			err = o.addBoard(summaryJSON{Board: d.Name, Unavailable: true}, ranking.About{Board: ranking.Board{Name: d.Name, Instance: d.Name, Definition: d}, Title: d.Title})
 		case sizes[i] != nil:
-			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Instances: *sizes[i], Info: boardinfo.OfFamily(d)})
+			err = o.addFamily(familyJSON{Board: d.Name, Instances: *sizes[i], Info: boardinfo.OfFamily(d)}, d)
 		case g != nil:
 			info := boardinfo.New(g.About)
-			err = o.boards.add(access.Board(d.Name), summaryJSON{
+			err = o.addBoard(summaryJSON{
 				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built, Info: &info,
-			})
+			}, g.About)
 		}
 		if err != nil {
 			return nil, err
@@ -200,6 +217,23 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	o.boards.close()
 	o.families.close()
 	return o, nil
+}
+
+// addBoard adds a board, for callers and for the front page.
+func (o *overview) addBoard(b summaryJSON, about ranking.About) error {
+	card := pages.BoardCard{About: about, Total: b.Total, Built: b.Built, Unavailable: b.Unavailable}
+	if b.Leader != nil {
+		leader := pageRow(*b.Leader)
+		card.Leader = &leader
+	}
+	o.boardCards = append(o.boardCards, card)
+	return o.boards.add(access.Board(b.Board), b)
+}
+
+// addFamily adds a family, for callers and for the front page.
+func (o *overview) addFamily(f familyJSON, d definition.Board) error {
+	o.familyCards = append(o.familyCards, pages.FamilyCard{Definition: d, Instances: f.Instances, Unavailable: f.Unavailable})
+	return o.families.add(access.Board(f.Board), f)
 }
 
 // readEach calls read for 0 to n-1, overviewConcurrency at a time, and returns the error of each. It

@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/server/internal/request"
 	"rankcast/web"
 )
 
@@ -21,14 +21,27 @@ const (
 	embedPath   = "/embed/:board"
 )
 
-// templates are the templates and their paths. All links in them are relative, so that a proxy may serve
-// the site below any prefix: root leads from a path back to the prefix.
-var templates = []struct{ path, file, root string }{
-	{"/", "dashboard.html", "./"},
-	{"/boards/:board", "dashboard.html", "../"},
-	{overlayPath, "overlay.html", "../"},
-	{embedPath, "embed.html", "../"},
-	{"/stars", "stars.html", "./"},
+// pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
+// may serve the site below any prefix: root leads from the path back to the prefix. The page contains its styles, so
+// that a browser shows its rows with the first answer.
+type pageFile struct {
+	path, file, root string
+	styles           []string
+	fill             func(*filler) // adds what the Reader knows
+}
+
+var pageFiles = []pageFile{
+	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
+	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
+	{overlayPath, "overlay.html", "../", []string{"shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
+	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
+	{"/stars", "stars.html", "./", []string{
+		"shared/base.css", "shared/first-rows.css", "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
+	}, (*filler).stars},
+}
+
+var dashboardStyles = []string{
+	"shared/base.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/family.css", "dashboard/overview.css", "dashboard/board-details.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.
@@ -43,6 +56,8 @@ type Config struct {
 	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
 	// soon. Default: there is a board of each name.
 	CheckBoard func(ctx context.Context, name string) error
+	// Reader reads what pages show before their scripts run. Default: they show nothing until then.
+	Reader Reader
 	// SiteURL returns the address of the root of the site as the client of a request sees it, with a slash at its
 	// end; "" if it is not known. CardPath and BoardPath follow after it. Default: it is never known.
 	SiteURL func(r *http.Request) string
@@ -58,8 +73,9 @@ type Config struct {
 type Site struct {
 	*content
 	routes []route
-
-	policy, embedPolicy string // the field Content-Security-Policy; see policyOf
+	cfg    Config
+	filled filledPages
+	policy string // the field Content-Security-Policy of all but pages; see policyOf
 }
 
 // senders are who may send scores from pages.
@@ -86,7 +102,7 @@ func (cfg *Config) senders() senders {
 // content is all that a Site sends. Each part is rendered and compressed when it is first asked for, so
 // that a process starts soon. These functions may be called concurrently.
 type content struct {
-	pages    [][]func() *variants     // by template and locale
+	pages    [][]func() *pageTemplate // by pageFile and locale
 	files    map[string]func() *asset // by path
 	docs     func() *docs
 	notFound func() notFoundPage
@@ -104,9 +120,6 @@ func once[T any](make func() (T, error)) func() T {
 	})
 }
 
-// variants are the variants of a page.
-type variants [sendersCount]*asset
-
 // siteContent is the content of all Sites of a process, but for those that show avatars of other sites.
 var siteContent = once(func() (*content, error) { return newContent(web.Files, "") })
 
@@ -118,14 +131,14 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{policy: policyOf(cfg.AvatarOrigins, nil), embedPolicy: policyOf(cfg.AvatarOrigins, cfg.FrameOrigins)}
+	s := &Site{cfg: cfg, policy: policyOf(cfg.AvatarOrigins, nil, "")}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
 		s.content = once(func() (*content, error) {
 			return newContent(web.Files, strings.ToLower(strings.Join(cfg.AvatarOrigins, " ")))
 		})()
 	}
-	s.addPages(cfg)
+	s.addPages()
 	for name, a := range s.files {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
@@ -136,10 +149,10 @@ func New(cfg Config) *Site {
 // newContent prepares the content of a Site whose pages show avatars of these origins, which spaces separate.
 func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	c := &content{files: make(map[string]func() *asset)}
-	for _, p := range templates {
-		pages := make([]func() *variants, len(locales))
+	for _, p := range pageFiles {
+		pages := make([]func() *pageTemplate, len(locales))
 		for i, l := range locales {
-			pages[i] = once(func() (*variants, error) { return renderPage(files, p.file, l, p.root, avatarOrigins) })
+			pages[i] = once(func() (*pageTemplate, error) { return newPageTemplate(files, p, l, avatarOrigins) })
 		}
 		c.pages = append(c.pages, pages)
 	}
@@ -153,15 +166,9 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	return c, nil
 }
 
-func (s *Site) addPages(cfg Config) {
-	for i, p := range templates {
-		s.get(p.path, func(c echo.Context) error {
-			d := s.pages[i][localeOf(c.Request())]()[cfg.senders()]
-			if err := checkBoard(c, cfg.CheckBoard); err != nil {
-				return s.serveMissingBoard(c, p.path, d, err)
-			}
-			return d.serve(c)
-		})
+func (s *Site) addPages() {
+	for i, p := range pageFiles {
+		s.get(p.path, func(c echo.Context) error { return s.servePage(c, i) })
 		if p.path != "/" {
 			s.get(p.path+"/*", redirectTrailingSlashes)
 		}
@@ -170,16 +177,44 @@ func (s *Site) addPages(cfg Config) {
 	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
 }
 
-// get adds a path with its handler, whose answers have the policy of the path.
+// get adds a path with its handler.
 func (s *Site) get(path string, h echo.HandlerFunc) {
-	policy := s.policy
-	if path == embedPath {
-		policy = s.embedPolicy
-	}
 	s.routes = append(s.routes, route{path, func(c echo.Context) error {
-		c.Response().Header().Set(policyField, policy)
+		c.Response().Header().Set(policyField, s.policy)
 		return h(c)
 	}})
+}
+
+// servePage answers with a page, filled in with what the Reader knows.
+func (s *Site) servePage(c echo.Context, i int) error {
+	file, locale := pageFiles[i], localeOf(c.Request())
+	t := s.pages[i][locale]()
+	var frames []string
+	if file.path == embedPath {
+		frames = s.cfg.FrameOrigins
+	}
+	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, t.styleHash))
+	f := &filler{site: s, request: c.Request(), template: t, page: t.page(s.cfg.senders())}
+	if len(c.ParamNames()) > 0 {
+		f.board = request.PathValue(c, "board")
+	}
+	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
+		d, renderErr := t.render(f.page)
+		if renderErr != nil {
+			return renderErr
+		}
+		return s.serveMissingBoard(c, file.path, d, err)
+	}
+	d, err := s.filled.get(f.key(i, locale), func() (*asset, error) {
+		if s.cfg.Reader != nil {
+			file.fill(f)
+		}
+		return t.render(f.page)
+	})
+	if err != nil {
+		return err
+	}
+	return d.serve(c)
 }
 
 // Register calls get for each path of the site, in Echo's form, with the handler for GET and HEAD.
@@ -208,60 +243,6 @@ func redirect(c echo.Context, to string) error {
 	}
 	c.Response().Header().Set("Cache-Control", "no-cache") // browsers would keep the redirect for good
 	return c.Redirect(http.StatusPermanentRedirect, to)
-}
-
-// page is the data of a template; see package web.
-type page struct {
-	Lang, LangTag string
-	Root, Home    string
-	Writes        bool // somebody may send scores
-	Anonymous     bool // also without a token
-	Texts         map[string]string
-	Preloads      []string
-	AvatarOrigins string // of other sites, see Config
-	Board         string // the board that does not exist
-}
-
-// parsePage parses the template of a page in one language, and reads that language's texts. Executing the
-// template fails if the page uses an unknown text.
-func parsePage(files fs.FS, file string, l locale) (*template.Template, map[string]string, error) {
-	texts, err := l.readTexts(files)
-	if err != nil {
-		return nil, nil, err
-	}
-	text := func(key string) (string, error) {
-		if text, there := texts[key]; there {
-			return text, nil
-		}
-		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
-	}
-	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
-	return t, texts, err
-}
-
-// renderPage renders the variants of a page in one language.
-func renderPage(files fs.FS, file string, l locale, root, avatarOrigins string) (*variants, error) {
-	t, texts, err := parsePage(files, file, l)
-	if err != nil {
-		return nil, err
-	}
-	name := strings.TrimSuffix(file, ".html")
-	preloads, err := preloadsOf(files, path.Join("assets", name, name+".js"), root)
-	if err != nil {
-		return nil, err
-	}
-	v := new(variants)
-	for who := range v {
-		v[who], err = renderAsset(t, l, page{
-			Lang: l.name, LangTag: l.tag, Root: root, Home: root, Texts: texts, Preloads: preloads,
-			Writes: senders(who) != nobodySends, Anonymous: senders(who) == anybodySends, AvatarOrigins: avatarOrigins,
-		})
-		if err != nil {
-			return nil, err
-		}
-		v[who].addVary("Accept-Language")
-	}
-	return v, nil
 }
 
 // renderAsset executes the template of a page, whose text is in one language.

@@ -6,13 +6,17 @@ import "strings"
 const policyField = "Content-Security-Policy"
 
 // policyOf limits a page to content of this server, and to avatars of some other origins. Nobody may frame it but
-// pages of frameOrigins. The origins are of the form that package origin accepts, so none ends a directive.
-func policyOf(avatarOrigins, frameOrigins []string) string {
+// pages of frameOrigins. styleHash allows the styles in the page; "" for none. The origins are of the form that package origin accepts, so none ends a directive.
+func policyOf(avatarOrigins, frameOrigins []string, styleHash string) string {
 	ancestors := "'none'"
 	if len(frameOrigins) > 0 {
 		ancestors = strings.Join(frameOrigins, " ")
 	}
 	images := strings.Join(append([]string{"'self'"}, avatarOrigins...), " ")
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src " + images + "; connect-src 'self'; " +
+	styles := "'self'"
+	if styleHash != "" {
+		styles += " '" + styleHash + "'"
+	}
+	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src " + images + "; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }

@@ -20,10 +20,12 @@ func TestInvalidPage(t *testing.T) {
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
 		files := fstest.MapFS{"assets/p/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
-		d, err := renderPage(files, "p.html", locales[0], "./", "")
+		page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
 		if c.says == "" {
 			require.NoError(t, err)
-			require.Equal(t, "<p>A</p>", string(d[anybodySends].identity))
+			d, err := page.render(page.page(anybodySends))
+			require.NoError(t, err)
+			require.Equal(t, "<p>A</p>", string(d.identity))
 			continue
 		}
 		require.ErrorContains(t, err, c.says)
@@ -39,7 +41,9 @@ func TestPageEscapesTexts(t *testing.T) {
 		"assets/p/p.js":     {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
-	d, err := renderPage(files, "p.html", locales[0], "./", "")
+	page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
 	require.NoError(t, err)
-	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d[anybodySends].identity))
+	d, err := page.render(page.page(anybodySends))
+	require.NoError(t, err)
+	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
 }

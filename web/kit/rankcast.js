@@ -48,6 +48,8 @@ export class LiveLeaderboard extends HTMLElement {
   #rendered = null;
   /** @type {number | null} */
   #renderedRank = null;
+  /** The list is that of the page, and no frame has come yet. */
+  #hasFirstRows = false;
   /** The console says that `board` is missing. */
   #warned = false;
   #format = scoreFormat({});
@@ -84,7 +86,10 @@ export class LiveLeaderboard extends HTMLElement {
   set token(token) {
     if (token === this.#token) return;
     this.#token = token;
-    if (this.isConnected) this.#changeSource();
+    if (!this.isConnected) return;
+    // The rows in the page are for everybody.
+    if (this.#hasFirstRows) this.#watch();
+    else this.#changeSource();
   }
 
   connectedCallback() {
@@ -97,7 +102,22 @@ export class LiveLeaderboard extends HTMLElement {
     this.#pageListeners = new AbortController();
     document.addEventListener('visibilitychange', () => this.#renderEnds(), { signal: this.#pageListeners.signal });
     this.#readFormat();
+    this.#takeFirstRows();
     this.#watch();
+  }
+
+  /** Takes over the rows that the server rendered into the page, until the first frame comes. */
+  #takeFirstRows() {
+    const table = this.querySelector('[data-snapshot]');
+    if (!(table instanceof HTMLElement)) return;
+    const { snapshot = 'null', me = 'null' } = table.dataset;
+    for (const part of this.querySelectorAll('[slot=first]')) part.remove();
+    /** @type {Snapshot | null} */
+    const list = JSON.parse(snapshot);
+    if (list?.board !== this.getAttribute('board')) return;
+    this.#snapshot = list;
+    this.#own = JSON.parse(me);
+    this.#hasFirstRows = true;
   }
 
   disconnectedCallback() {
@@ -135,6 +155,7 @@ export class LiveLeaderboard extends HTMLElement {
   // The data belong to the board of before, or to another viewer.
   #changeSource() {
     this.#snapshot = this.#own = null;
+    this.#hasFirstRows = false;
     this.#lastResult = '';
     this.#announcer.reset();
     this.#watch();
@@ -178,6 +199,7 @@ export class LiveLeaderboard extends HTMLElement {
           const before = this.#snapshot;
           if (before && before.period !== snapshot.period) this.#onRollover(before, snapshot);
           this.#snapshot = snapshot;
+          this.#hasFirstRows = false;
           this.#renderSoon();
         },
         onMe: (me) => {

@@ -65,7 +65,8 @@ export class BoardDetails {
     this.#me = me;
     clearInterval(this.#timer);
     if (board) this.#timer = setInterval(() => this.#tick(), TRENDS_MS);
-    if (board.split('@')[0] !== before) {
+    // At first, the list has the links that the server rendered.
+    if (before && board.split('@')[0] !== before) {
       this.#periods.replaceChildren();
       this.#periods.hidden = true;
     }

@@ -23,6 +23,7 @@ import { Family } from './family.js';
 import { Overview } from './overview.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
+/** @typedef {import('../../kit/rankcast.js').Info} Info */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const DEFAULT_TOP = '10';
@@ -75,10 +76,14 @@ const overview = new Overview(
 );
 const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board));
 
-/** @type {Definition[]} */
-let definitions = [];
+/** At first those in the page. @type {Definition[]} */
+let definitions = JSON.parse(document.getElementById('first')?.textContent ?? '[]');
 /** Whether the server has answered, or failed to answer, with the definitions. Until then the format of scores is not known. */
-let requested = false;
+let requested = findDefinition(definitions, readURL().board) !== undefined;
+/** Titles and descriptions of instances, which have names in place of placeholders. @type {Map<string, Info>} */
+const instanceInfos = new Map();
+/** The instances whose titles the page requests now. @type {Set<string>} */
+const readingInfos = new Set();
 /** The member of the URL as last written to the input. */
 let followed = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -136,6 +141,8 @@ shareButton.addEventListener('click', async () => {
   }
 });
 
+const firstBoard = readURL().board;
+const firstTitle = name.textContent || firstBoard;
 render();
 definitionsPoll.start();
 
@@ -193,16 +200,22 @@ function render() {
   const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
   const isBoard = board !== '' && !isFamily;
-  document.title = board ? fill(`{board} · ${text('title')}`, { board }) : text('title');
+  const isInstance = isBoard && definition !== undefined && placeholders(definition.board).length > 0;
+  const info = isInstance ? instanceInfos.get(board) : definition;
+  // The title in the page stays until that of the instance is known.
+  const title = info ? textIn(info.title) || board : isInstance && board === firstBoard ? firstTitle : board;
+  document.title = board ? fill(`{title} · ${text('title')}`, { title }) : text('title');
   overviewSection.hidden = board !== '';
   boardSection.hidden = board === '';
   overview.show(board === '');
   renderBoardList(board);
   family.show(isFamily ? board : '');
   choices.hidden = live.hidden = shareButton.hidden = overlayLink.hidden = !isBoard;
-  setText(name, board);
+  setText(name, title);
   name.title = board;
-  setText(rules, definition ? summarize(definition) : '');
+  if (isInstance && !info && (definition.title || definition.description)) readInstanceInfo(board);
+  if (definition && !(isInstance && !info && board === firstBoard)) setText(rules, textIn(info?.description) || summarize(definition));
+  else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   // An edit that is under way stays.
   if (me !== followed) {
@@ -224,19 +237,35 @@ function render() {
   if (shareDone.textContent !== location.href) setText(shareDone, '');
 }
 
+/** @param {string} board an instance of a family */
+async function readInstanceInfo(board) {
+  if (readingInfos.has(board)) return;
+  readingInfos.add(board);
+  try {
+    const { info } = await fetchJSON(`v1/boards/${encodeSegment(board)}`);
+    instanceInfos.set(board, info);
+    render();
+  } catch {
+    // The page shows the name of the board. The next render tries again.
+  } finally {
+    readingInfos.delete(board);
+  }
+}
+
 /** @param {string} current board or family; '': none */
 function renderBoardList(current) {
-  const before = new Map([...boardList.children].map((item) => [item.textContent, item]));
-  const items = definitions.map(({ board }) => before.get(board) ?? newItem(board));
+  const before = new Map([...boardList.children].map((item) => [item instanceof HTMLElement ? item.dataset.board : '', item]));
+  const items = definitions.map((definition) => before.get(definition.board) ?? newItem(definition.board));
   nav.hidden = definitions.length === 0 || current === '';
   // Replacing the items would take the focus from the link that the reader has just used.
   if (items.length !== boardList.children.length || items.some((item, i) => item !== boardList.children[i])) {
     boardList.replaceChildren(...items);
   }
   const definition = findDefinition(definitions, current);
-  definitions.forEach(({ board }, i) => {
+  definitions.forEach(({ board, title }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
+    setText(link, textIn(title) || board);
     link.href = currentURL(board);
     const before = link.getAttribute('aria-current');
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
@@ -260,7 +289,9 @@ function scrollListTo(link) {
 
 /** @param {string} board */
 function newItem(board) {
-  const link = createElement('a', '', board);
+  const link = createElement('a', '');
   link.title = board;
-  return createElement('li', '', link);
+  const item = createElement('li', '', link);
+  item.dataset.board = board;
+  return item;
 }

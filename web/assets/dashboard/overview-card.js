@@ -2,16 +2,17 @@
 
 /** A card of the overview: one board with its leader and its rate of changes, or one family. */
 
-import { scoreFormat, timeLeft } from '../../kit/format.js';
+import { scoreFormat, textIn, timeLeft } from '../../kit/format.js';
 import { createElement, setText } from '../shared/dom.js';
 import { countedText, text } from '../shared/texts.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
+ * @typedef {import('../../kit/rankcast.js').Info} Info
  * @typedef {import('./definition-summary.js').Definition} Definition
  *
  * A board in the server's answer; built: the server computes the board on request; unavailable: the server cannot read it now
- * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean, unavailable?: boolean }} BoardSummary
+ * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean, info?: Info, unavailable?: boolean }} BoardSummary
  */
 
 /** The time over which a rate is measured: long enough not to jump, short enough not to lag. */
@@ -32,13 +33,14 @@ export class OverviewCard {
   /** The board's seq at recent times, ms. @type {{ at: number, seq: number }[]} */
   #samples = [];
   #epoch = '';
+  #board;
 
   /**
    * @param {string} board
    * @param {string} href
    */
   constructor(board, href) {
-    this.#link.textContent = board;
+    this.#board = this.#link.title = board;
     this.#link.href = href;
     this.element.append(createElement('div', 'card-head', createElement('h2', 'card-title', this.#link), this.#ends), this.#first, createElement('p', 'card-foot', this.#total, ' ', this.#rate));
   }
@@ -49,12 +51,13 @@ export class OverviewCard {
   }
 
   /**
-   * @param {BoardSummary} board
+   * @param {BoardSummary} summary
    * @param {number} now ms since 1970
    * @param {Definition} [definition]
    */
-  renderBoard({ period, ends, total, epoch, seq, leader, built, unavailable = false }, now, { starts, display = {} } = /** @type {any} */ ({})) {
+  renderBoard({ period, ends, total, epoch, seq, leader, built, info, unavailable = false }, now, { starts } = /** @type {any} */ ({})) {
     this.#setUnavailable(unavailable);
+    setText(this.#link, textIn(info?.title) || this.#board);
     if (unavailable) return;
     const until = (/** @type {string} */ time) => timeLeft(Date.parse(time) - now).text;
     const wait = starts ? until(starts) : '';
@@ -62,7 +65,7 @@ export class OverviewCard {
     setText(this.#ends, wait ? text('begins_in', { left: wait }) : left ? text('ends_in', { left }) : ends ? text('ended') : period);
     this.#rank.hidden = this.#score.hidden = leader === null;
     setText(this.#leader, leader ? leader.name || leader.member : text(built ? 'leader_unknown' : 'no_scores_yet'));
-    setText(this.#score, leader ? scoreFormat(display)(leader.score) : '');
+    setText(this.#score, leader ? scoreFormat(info?.display ?? {})(leader.score) : '');
     setText(this.#total, built && leader === null ? '' : countedText('members', total));
     const rate = this.#measureRate(epoch, seq, now);
     setText(this.#rate, built || rate === null ? '' : text('rate', { n: rate }));
@@ -86,9 +89,11 @@ export class OverviewCard {
 
   /**
    * @param {number} instances
+   * @param {Info} info
    * @param {boolean} unavailable
    */
-  renderFamily(instances, unavailable) {
+  renderFamily(instances, info, unavailable) {
+    setText(this.#link, textIn(info.title) || this.#board);
     this.#first.hidden = this.#ends.hidden = true;
     this.#setUnavailable(unavailable);
     if (!unavailable) setText(this.#total, countedText('boards', instances));

@@ -14,10 +14,11 @@ import { OverviewCard } from './overview-card.js';
 
 /**
  * @typedef {import('./definition-summary.js').Definition} Definition
+ * @typedef {import('../../kit/rankcast.js').Info} Info
  * @typedef {import('./overview-card.js').BoardSummary} BoardSummary
  *
  * The server's answer
- * @typedef {{ now: string, boards: BoardSummary[], families: { board: string, instances: number, unavailable?: boolean }[], left_off?: number }} OverviewAnswer
+ * @typedef {{ now: string, boards: BoardSummary[], families: { board: string, instances: number, info: Info, unavailable?: boolean }[], left_off?: number }} OverviewAnswer
  */
 
 const INTERVAL_MS = 2_000;
@@ -87,7 +88,7 @@ export class Overview {
       return card;
     };
     for (const board of boards) cardOf(board.board).renderBoard(board, Date.parse(now), this.#definition(board.board));
-    for (const { board, instances, unavailable = false } of families) cardOf(board).renderFamily(instances, unavailable);
+    for (const { board, instances, info, unavailable = false } of families) cardOf(board).renderFamily(instances, info, unavailable);
     // Cards are replaced only when boards are added or removed, because that takes the focus away.
     if ([...cards.keys()].join('\n') !== [...this.#cards.keys()].join('\n')) {
       this.#list.replaceChildren(...[...cards.values()].map(({ element }) => element));

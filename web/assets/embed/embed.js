@@ -26,11 +26,15 @@ const MAX_TOP = 100;
 
 const options = new URLOptions();
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^embed\//, ''));
-const board = document.createElement('live-leaderboard');
+/** With its first rows, if the server knows them. */
+const board = byId('live', HTMLElement);
+const isFirst = board.getAttribute('board') !== '';
 const link = byId('name', HTMLAnchorElement);
 
-document.title = fill(`{name} · ${document.title}`, { name });
-setText(link, name);
+if (!isFirst) {
+  document.title = fill(`{name} · ${document.title}`, { name });
+  setText(link, name);
+}
 link.href = pageURL(`boards/${encodeSegment(name)}`, { me: options.textOf('me') }).href;
 const shownTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
@@ -38,10 +42,8 @@ options.oneOf('lang', LANGUAGES);
 options.checkKeys(PARAMETERS);
 
 setToken([board]);
-board.setAttribute('board', ''); // until readDefinition sets it
 board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);
-byId('live', HTMLElement).append(board);
 setText(byId('hint', HTMLElement), options.faults.join('\n'));
 readDefinition();
 

@@ -55,14 +55,18 @@ const mode = options.oneOf('mode', MODES);
 const me = options.textOf('me');
 const requestedTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 
-const board = document.createElement('live-leaderboard');
+/** With its first rows, if the server knows them. */
+const board = document.querySelector('live-leaderboard') ?? document.createElement('live-leaderboard');
+const isFirst = board.isConnected;
 /** The kind of the board's members; '': not known yet. */
 let memberKind = '';
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
 
-document.title = fill(`{name} · ${document.title}`, { name });
-setText(byId('heading', HTMLElement), name);
+if (!isFirst) {
+  document.title = fill(`{name} · ${document.title}`, { name });
+  setText(byId('heading', HTMLElement), name);
+}
 document.documentElement.dataset.mode = mode;
 document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
 const pace = options.numberOf('pace', 0, 60_000, DEFAULT_PACE);
@@ -76,7 +80,7 @@ if (!waits) start();
 
 function start() {
   setToken([board]);
-  board.setAttribute('board', ''); // until readDefinition sets it
+  if (!isFirst) board.setAttribute('board', ''); // until readDefinition sets it
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(pace));
   setAttribute(board, 'me', me || undefined);
@@ -84,7 +88,7 @@ function start() {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
     board.addEventListener('update', ({ detail }) => fitScores(detail));
   }
-  frame.prepend(board);
+  if (!isFirst) frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
   if (mode === 'me') showRankChange();
   if (me) board.addEventListener('update', showProfileName);

@@ -1,0 +1,119 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// slowLine stands between a browser and a server. It passes the first answer, and holds all other requests until it
+// is released.
+func slowLine(t *testing.T, target string) (addr string, release func()) {
+	t.Helper()
+	to, err := url.Parse("http://" + target)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	released := make(chan struct{})
+	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			select {
+			case <-released:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(line.Close)
+	return strings.TrimPrefix(line.URL, "http://"), func() { close(released) }
+}
+
+// placesOfRows is a script that tells where the rows of a board are, and what they show: those of the page, or those of the
+// element.
+const placesOfRows = `(() => {
+	const board = document.querySelector('live-leaderboard');
+	const rows = [...(board.shadowRoot ?? board).querySelectorAll(board.shadowRoot ? '[part~=row]' : 'tbody tr')];
+	return JSON.stringify(rows.map(row => {
+		const {top, height} = row.getBoundingClientRect();
+		return [Math.round(top), Math.round(height)];
+	}));
+})()`
+
+// On a line with a long delay, the rows of a board are on the screen with the first answer, and the element takes them over
+// without moving them.
+func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	define(t, p)
+	for _, size := range []struct{ width, height int }{{1280, 900}, {390, 844}} {
+		for _, path := range []string{"/boards/stars?me=m1", "/boards/stars?me=m17", "/overlay/stars", "/embed/stars?top=5"} {
+			t.Run(fmt.Sprintf("%s at %d", path, size.width), func(t *testing.T) {
+				t.Parallel()
+				addr, release := slowLine(t, p.addr)
+				ctx := window(t, size.width, size.height)
+				var first, then string
+				require.NoError(t, chromedp.Do(ctx,
+					navigateWithoutLoad("http://"+addr+path),
+					// The browser has painted the rows, while all but the page itself is on its way.
+					becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length >= 5)`, "true"),
+					becomes(`String(customElements.get('live-leaderboard') === undefined)`, "true"),
+					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(2)').textContent`, "Mia Torres"),
+					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(3)').textContent.replace(/[^0-9,]/g, '')`, "1,000"),
+					evaluate(placesOfRows, &first),
+					script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+				))
+				release()
+				require.NoError(t, chromedp.Do(ctx,
+					becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+					becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=row] [part=member]').textContent`, "Mia Torres"),
+					evaluate(placesOfRows, &then),
+				))
+				require.Equal(t, first, then, "the rows stay where they are")
+			})
+		}
+	}
+}
+
+// evaluate stores the value of an expression.
+func evaluate(expression string, to *string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (_ chromedp.Void, err error) {
+		*to, err = chromedp.Evaluate[string](expression)(ctx, t)
+		return chromedp.Void{}, err
+	}
+}
+
+// navigateWithoutLoad opens a page, and does not wait until it is loaded.
+func navigateWithoutLoad(address string) chromedp.Action[chromedp.Void] {
+	return script(fmt.Sprintf(`setTimeout(() => location.href = %q)`, address))
+}
+
+// define gives the board stars 30 members.
+func define(t *testing.T, p *process) {
+	t.Helper()
+	request := func(method, path, body string, status int) {
+		r, err := http.NewRequest(method, "http://"+p.addr+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		a.Body.Close()
+		require.Equal(t, status, a.StatusCode, "%s %s", method, path)
+	}
+	request("PUT", "/v1/boards/stars", `{"title":{"en":"Stars of the week"},"kind":"star","period":"week","display":{"unit":{"en":"flowers"}}}`, 200)
+	request("PUT", "/v1/members/star/m0", `{"name":"Mia Torres"}`, 201)
+	var updates []string
+	for i := range 30 {
+		updates = append(updates, fmt.Sprintf(`{"member":"m%d","score":%d}`, i, 1000-i))
+	}
+	request("POST", "/v1/boards/stars/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`, 200)
+}

@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
+	"rankcast/server/pages"
+)
+
+// pageReadTimeout bounds how long a page waits for its rows. After that it comes without them.
+const pageReadTimeout = time.Second
+
+// maxPagePeriods is the greatest number of kept periods whose links a page has before its script runs.
+const maxPagePeriods = 100
+
+// pageReader reads what pages show first, as callers without credentials may read it.
+type pageReader struct{ *Server }
+
+// snapshotJSON is a snapshot of the live protocol; package hub makes those of frames.
+type snapshotJSON struct {
+	Board  string         `json:"board"`
+	Period string         `json:"period"`
+	Epoch  string         `json:"epoch"`
+	Seq    int64          `json:"seq"`
+	Total  int64          `json:"total"`
+	Ends   *string        `json:"ends"`
+	Final  bool           `json:"final,omitzero"`
+	Top    []entryJSON    `json:"top"`
+	Info   boardinfo.Info `json:"info"`
+}
+
+// standingJSON is the frame of a followed member.
+type standingJSON struct {
+	Seq    int64       `json:"seq"`
+	Rank   *int64      `json:"rank"`
+	Score  *int64      `json:"score"`
+	Total  int64       `json:"total"`
+	ToNext *int64      `json:"to_next"`
+	Around []entryJSON `json:"around"`
+}
+
+// Board is part of pages.Reader.
+func (r pageReader) Board(ctx context.Context, name string, top int, member string, around int) *pages.Board {
+	if isFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ranking.WithoutBuilds(ctx), pageReadTimeout)
+	defer cancel()
+	about, err := r.store.About(ctx, name)
+	if err != nil {
+		return nil
+	}
+	page, err := r.store.Read(ctx, name, ranking.Query{Limit: min(top, r.cfg.MaxTop)})
+	if err != nil {
+		return nil
+	}
+	snapshot := snapshotJSON{
+		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: timeJSON(page.Ends), Final: page.Final,
+		Top: r.entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
+	}
+	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total, Snapshot: encodeForPage(snapshot)}
+	if about.Definition.Period != "" && *about.Definition.Keep <= maxPagePeriods {
+		// With an error the page comes without the links.
+		periods, _ := r.store.Periods(ctx, about.Instance)
+		for _, p := range periods {
+			b.Periods = append(b.Periods, p.Period)
+		}
+	}
+	listed := false
+	for _, e := range snapshot.Top {
+		row := pageRow(e)
+		row.Me = member != "" && e.Member == member
+		listed = listed || row.Me
+		b.Rows = append(b.Rows, row)
+	}
+	if member != "" && definition.CheckMember(member) == nil && !listed {
+		r.addStanding(ctx, b, page, name, member, around)
+	}
+	return b
+}
+
+// addStanding adds the place of a member that is not among the first entries, and its neighbours.
+func (r pageReader) addStanding(ctx context.Context, b *pages.Board, page ranking.Page, name, member string, around int) {
+	place, err := r.store.Around(ctx, name, member, around)
+	switch {
+	case errors.Is(err, ranking.ErrUnknownMember):
+		b.Below = []pages.Row{{Member: member, Me: true}}
+		b.Me = encodeForPage(standingJSON{Seq: page.Seq, Total: page.Total, Around: []entryJSON{}})
+	case err == nil:
+		neighbours := r.entries(ctx, page.Kind, place.Around)
+		for _, e := range neighbours {
+			isMe := e.Member == member
+			if around == 0 && !isMe || slices.ContainsFunc(b.Rows, func(row pages.Row) bool { return row.Member == e.Member }) {
+				continue
+			}
+			row := pageRow(e)
+			row.Me = isMe
+			b.Below = append(b.Below, row)
+		}
+		// The place is of a later read than the page, and no later than the first frame.
+		b.Me = encodeForPage(standingJSON{page.Seq, &place.Entry.Rank, &place.Entry.Score, place.Total, place.ToNext(), neighbours})
+	}
+}
+
+func pageRow(e entryJSON) pages.Row {
+	return pages.Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score}
+}
+
+// encodeForPage encodes what a script of a page reads.
+func encodeForPage(v any) jsontext.Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it holds strings, numbers and valid JSON only
+	}
+	return b
+}
+
+// Overview is part of pages.Reader.
+func (r pageReader) Overview(ctx context.Context) *pages.Overview {
+	o, err := r.overviews.get(ctx, r.Server)
+	if err != nil {
+		return nil
+	}
+	anonymous := r.guard.Anonymous()
+	view := &pages.Overview{Now: r.store.Now()}
+	for _, card := range o.boardCards {
+		if anonymous.May(access.ScopeRead, access.Board(card.About.Name)) {
+			view.Boards = append(view.Boards, card)
+		}
+	}
+	for _, card := range o.familyCards {
+		if anonymous.May(access.ScopeRead, access.Board(card.Definition.Name)) {
+			view.Families = append(view.Families, card)
+		}
+	}
+	view.LeftOff = o.leftOffFor(anonymous)
+	return view
+}
+
+// Definitions is part of pages.Reader.
+func (r pageReader) Definitions(ctx context.Context, most int) []definition.Board {
+	ctx, cancel := context.WithTimeout(ctx, pageReadTimeout)
+	defer cancel()
+	all, err := r.store.Boards(ctx)
+	if err != nil {
+		return nil
+	}
+	anonymous := r.guard.Anonymous()
+	var some []definition.Board
+	for _, d := range all {
+		if len(some) == most {
+			break
+		}
+		if anonymous.May(access.ScopeRead, access.Board(d.Name)) {
+			some = append(some, d)
+		}
+	}
+	return some
+}

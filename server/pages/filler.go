@@ -1,0 +1,342 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/scoretext"
+)
+
+const (
+	// maxDefinitions bounds the definitions in a page, and the boards in its list of boards. A page with more gets
+	// them from its script.
+	maxDefinitions = 200
+	// asOfForm is the form of the time as of which a page shows rows.
+	asOfForm = "15:04:05 UTC"
+	// endedForm is the form of the end of a period.
+	endedForm = "2006-01-02 15:04 UTC"
+	// dashboardTop, overlayTop, embedTop and starsTop are the numbers of entries on pages whose URL names none.
+	dashboardTop, overlayTop, embedTop, starsTop = 10, 5, 10, 20
+	// dashboardAround is the number of neighbours on each side of a followed member below the list.
+	dashboardAround = 2
+	// starsBoard is the board of the star-flower page.
+	starsBoard = "stars"
+)
+
+// filler fills a page in with what the Reader knows.
+type filler struct {
+	site     *Site
+	request  *http.Request
+	template *pageTemplate
+	page     page
+	board    string // the parameter of the path; "" for none
+}
+
+// key returns what the filled page depends on.
+func (f *filler) key(page, locale int) filledKey {
+	q := f.query()
+	return filledKey{page: page, locale: locale, may: f.site.cfg.senders(), site: f.siteURL(), board: f.board, me: q.Get("me"), top: f.top(0, 1, 1000), query: strings.Join([]string{q.Get("mode"), q.Get("theme"), q.Get("star")}, "\n")}
+}
+
+func (f *filler) query() url.Values { return f.request.URL.Query() }
+
+// top returns the number of entries that the URL asks for, within bounds; see numberOf in
+// web/assets/shared/url-options.js.
+func (f *filler) top(otherwise, least, most int) int {
+	n, err := strconv.Atoi(f.query().Get("top"))
+	if err != nil {
+		return otherwise
+	}
+	return min(max(n, least), most)
+}
+
+// oneOf returns the value of an option in the URL; the first value by default.
+func (f *filler) oneOf(key string, values ...string) string {
+	if asked := f.query().Get(key); slices.Contains(values, asked) {
+		return asked
+	}
+	return values[0]
+}
+
+func (f *filler) siteURL() string {
+	if f.site.cfg.SiteURL == nil {
+		return ""
+	}
+	return f.site.cfg.SiteURL(f.request)
+}
+
+// me returns the member that the URL follows; "" for none, and for what can be no member.
+func (f *filler) me(parameter string) string {
+	me := f.query().Get(parameter)
+	if definition.CheckMember(me) != nil {
+		return ""
+	}
+	return me
+}
+
+// first starts the view of a page about a board; "" for none.
+func (f *filler) first(board string) *firstView {
+	v := &firstView{Name: board, Title: board}
+	if site := f.siteURL(); site != "" && board != "" {
+		v.URL, v.Card = site+BoardPath(board), site+CardPath(board)
+	}
+	f.page.First = v
+	return v
+}
+
+// read reads a board into the view of its element, and names the page by it. It returns nil if the Reader does.
+func (f *filler) read(v *firstView, board string, top int, me string, around int) *Board {
+	b := f.site.cfg.Reader.Board(f.request.Context(), board, top, me, around)
+	if b == nil {
+		return nil
+	}
+	p := f.template.phrases
+	v.Title = cmp.Or(b.About.Title.In(p.tag), board)
+	v.Description = b.About.Description.In(p.tag)
+	v.Rules = p.rules(b.About.Definition)
+	v.Board = p.boardView(board, b, top, me)
+	return b
+}
+
+// boardPage fills the page of one board.
+func (f *filler) boardPage() {
+	v := f.first(f.board)
+	v.Definitions = f.site.cfg.Reader.Definitions(f.request.Context(), maxDefinitions)
+	v.Me = f.me("me")
+	top := f.top(dashboardTop, 1, 200)
+	if !slices.Contains([]int{5, 10, 25, 50, 100, 200}, top) {
+		top = dashboardTop
+	}
+	if b := f.read(v, f.board, top, v.Me, dashboardAround); b != nil {
+		v.Board.Around = strconv.Itoa(dashboardAround)
+		f.define(v, b.About.Definition)
+		for i, period := range b.Periods {
+			name := b.About.Instance
+			if i > 0 {
+				name = definition.Qualify(name, period)
+			}
+			link := navLink{Board: name, Title: period, Path: f.page.Root + BoardPath(name)}
+			if period == b.About.Period {
+				link.Current = "page"
+			}
+			v.Periods = append(v.Periods, link)
+		}
+	}
+	for _, d := range v.Definitions {
+		v.Nav = append(v.Nav, navLink{d.Name, f.titleOf(d), f.page.Root + BoardPath(d.Name), currentOf(d.Name, f.board)})
+	}
+}
+
+// define adds the definition of the page's own board, if it is not among the first ones.
+func (f *filler) define(v *firstView, d definition.Board) {
+	if !slices.ContainsFunc(v.Definitions, func(other definition.Board) bool { return other.Name == d.Name }) {
+		v.Definitions = append(v.Definitions, d)
+	}
+}
+
+// titleOf is the title of a board or family in a list.
+func (f *filler) titleOf(d definition.Board) string {
+	return cmp.Or(d.Title.In(f.template.phrases.tag), d.Name)
+}
+
+// currentOf is the attribute aria-current of a link to the board or family of a definition, on the page of a board.
+func currentOf(defined, board string) string {
+	if defined == board {
+		return "page"
+	}
+	instance, _, _ := strings.Cut(board, "@")
+	base, placeholders, _ := strings.Cut(defined, ":")
+	of, parts, _ := strings.Cut(instance, ":")
+	if base == of && strings.Count(placeholders, ":") == strings.Count(parts, ":") && (placeholders == "") == (parts == "") {
+		return "true"
+	}
+	return ""
+}
+
+// overview fills the front page.
+func (f *filler) overview() {
+	o := f.site.cfg.Reader.Overview(f.request.Context())
+	if o == nil {
+		return
+	}
+	p, v := f.template.phrases, f.first("")
+	v.Definitions = f.site.cfg.Reader.Definitions(f.request.Context(), maxDefinitions)
+	for _, b := range o.Boards {
+		d := b.About.Definition
+		card := cardView{Board: b.About.Name, Title: cmp.Or(b.About.Title.In(p.tag), b.About.Name), Path: f.page.Root + BoardPath(b.About.Name), Unavailable: b.Unavailable}
+		switch {
+		case b.Unavailable:
+			card.Rate = p.text("board_unavailable")
+		case b.Leader != nil:
+			card.HasLeader, card.Leader, card.Score = true, cmp.Or(b.Leader.Name, b.Leader.Member), scoretext.Score(b.Leader.Score, d.Display, p.tag)
+			card.Total = p.counted("members", b.Total)
+		case b.Built:
+			card.Leader = p.text("leader_unknown")
+		default:
+			card.Leader, card.Total = p.text("no_scores_yet"), p.counted("members", b.Total)
+		}
+		card.Ends = p.cardEnds(b, o.Now)
+		v.Cards = append(v.Cards, card)
+	}
+	for _, fam := range o.Families {
+		card := cardView{Board: fam.Definition.Name, Title: f.titleOf(fam.Definition), Path: f.page.Root + BoardPath(fam.Definition.Name), IsFamily: true, Unavailable: fam.Unavailable}
+		if fam.Unavailable {
+			card.Rate = p.text("board_unavailable")
+		} else {
+			card.Total = p.counted("boards", fam.Instances)
+		}
+		v.Cards = append(v.Cards, card)
+	}
+	switch {
+	case o.LeftOff > 0:
+		v.Note = p.text("overview_left_off", "n", scoretext.Number(int64(o.LeftOff)))
+	case len(v.Cards) == 0:
+		v.Note = p.text("no_boards")
+	}
+}
+
+// cardEnds is the end of a board on a card; see renderBoard in web/assets/dashboard/overview-card.js.
+func (p phrases) cardEnds(b BoardCard, now time.Time) string {
+	if b.Unavailable {
+		return ""
+	}
+	if wait := p.timeLeft(b.About.Definition.Starts.Sub(now)); !b.About.Definition.Starts.IsZero() && wait != "" {
+		return p.text("begins_in", "left", wait)
+	}
+	if b.About.Ends.IsZero() {
+		return b.About.Period
+	}
+	if left := p.timeLeft(b.About.Ends.Sub(now)); left != "" {
+		return p.text("ends_in", "left", left)
+	}
+	return p.text("ended")
+}
+
+// overlay fills the overlay, which has its own modes.
+func (f *filler) overlay() {
+	v := f.first(f.board)
+	mode := f.oneOf("mode", "list", "compact", "me")
+	v.Data = map[string]string{"mode": mode, "theme": f.oneOf("theme", "dark", "light", "clear")}
+	if mode == "list" {
+		f.read(v, f.board, f.top(overlayTop, 1, 100), f.me("me"), 0)
+	}
+}
+
+// embed fills the page for frames of other sites.
+func (f *filler) embed() {
+	v := f.first(f.board)
+	v.Data = map[string]string{"theme": f.oneOf("theme", "auto", "light", "dark")}
+	f.read(v, f.board, f.top(embedTop, 1, 100), f.me("me"), 0)
+}
+
+// stars fills the star-flower page.
+func (f *filler) stars() {
+	v := f.first("")
+	star := f.me("star")
+	b := f.read(v, starsBoard, starsTop, star, 0)
+	v.Name, v.Title, v.Description = "", f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
+	if site := f.siteURL(); site != "" && b != nil {
+		v.URL, v.Card = site+"stars", site+CardPath(starsBoard)
+	}
+	if b == nil {
+		return
+	}
+	for i := range v.Board.Rows {
+		v.Board.Rows[i].Link = f.page.Root + "stars?star=" + url.QueryEscape(v.Board.Rows[i].Member)
+	}
+	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
+		v.Countdown = pieces(f.template.phrases.timeLeft(left))
+	}
+	if star == "" {
+		return
+	}
+	p := f.template.phrases
+	v.Star = &starView{Name: star, Score: p.text("stars_none_yet")}
+	for _, row := range slices.Concat(b.Rows, b.Below) {
+		if row.Member == star && row.Rank > 0 {
+			v.Star = &starView{cmp.Or(row.Name, star), p.text("stars_rank", "n", scoretext.Number(row.Rank)), p.counted("stars_this_week", row.Score), 0}
+			if row.Rank <= 3 {
+				v.Star.Podium = row.Rank
+			}
+		}
+	}
+}
+
+// countdownPieces matches the pieces of a countdown; see web/assets/stars/countdown.js.
+var countdownPieces = regexp.MustCompile(`[\d:]+|[^\d:]+`)
+
+func pieces(text string) (pieces []piece) {
+	for _, p := range countdownPieces.FindAllString(text, -1) {
+		pieces = append(pieces, piece{p, unicode.IsDigit(rune(p[0]))})
+	}
+	return pieces
+}
+
+// boardView is the view of a board; see web/kit/rankcast.js for its texts.
+func (p phrases) boardView(board string, b *Board, top int, me string) *boardView {
+	display := b.About.Definition.Display
+	v := &boardView{
+		Board: board, Top: strconv.Itoa(top), Me: me, Format: display.Format, Unit: display.Unit.In(p.tag), Snapshot: b.Snapshot, Standing: b.Me,
+		Period: b.About.Period, Total: p.counted("kit_members", b.Total), State: p.text("as_of", "time", b.Now.UTC().Format(asOfForm)),
+	}
+	if display.Decimals > 0 {
+		v.Decimals = strconv.Itoa(display.Decimals)
+	}
+	switch ends := b.About.Ends; {
+	case ends.IsZero():
+	case b.Final:
+		v.Ends, v.State = p.text("kit_ended", "time", ends.UTC().Format(endedForm)), p.text("kit_final")
+	default:
+		v.Ends = p.text("kit_ends_now")
+		if left := p.timeLeft(ends.Sub(b.Now)); left != "" {
+			v.Ends = p.text("kit_ends", "left", left)
+		}
+	}
+	for _, r := range b.Rows {
+		v.Rows = append(v.Rows, p.rowView(r, display))
+	}
+	for _, r := range b.Below {
+		row := p.rowView(r, display)
+		row.Podium = 0
+		v.Below = append(v.Below, row)
+	}
+	if len(b.Rows) == 0 {
+		v.Note = p.text("kit_no_scores_yet")
+		if b.Final {
+			v.Note = p.text("kit_no_scores")
+		}
+	}
+	return v
+}
+
+func (p phrases) rowView(r Row, display definition.Display) rowView {
+	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Avatar: r.Avatar, Me: r.Me}
+	v.Initial = initialOf(v.Name)
+	if r.Rank == 0 {
+		return v
+	}
+	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Score(r.Score, display, p.tag)
+	if r.Rank <= 3 {
+		v.Podium = r.Rank
+	}
+	return v
+}
+
+// initialOf is the first letter of a name; see initialOf in web/assets/stars/portrait.js.
+func initialOf(name string) string {
+	for i, r := range name {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return strings.ToUpper(name[i : i+utf8.RuneLen(r)])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package pages
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// Reader reads what pages show before their scripts run: what a viewer without a token may read. A method
+// returns nil for what such a viewer may not read, and for what cannot be read soon; the page then comes without
+// it. All methods may be called concurrently.
+type Reader interface {
+	// Board reads the first entries of a board, and the place of a member, "" for none, with neighbours on each side.
+	Board(ctx context.Context, name string, top int, member string, around int) *Board
+	// Overview reads the state of all boards.
+	Overview(ctx context.Context) *Overview
+	// Definitions reads the definitions of the boards, by name, at most that many.
+	Definitions(ctx context.Context, most int) []definition.Board
+}
+
+// Board is a board as a page shows it first.
+type Board struct {
+	About    ranking.About
+	Now      time.Time // by the clock of Redis
+	Final    bool
+	Total    int64
+	Periods  []string       // names of the periods with data, the newest first; nil: not known
+	Rows     []Row          // the first entries
+	Below    []Row          // the followed member and its neighbours, without those among Rows
+	Snapshot jsontext.Value // the same as a snapshot of the live protocol
+	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
+}
+
+// Row is one entry.
+type Row struct {
+	Rank   int64 // 0: the member is not on the board
+	Member string
+	Name   string // of the profile; "" for none
+	Avatar string // likewise
+	Score  int64
+	Me     bool // the followed member
+}
+
+// Overview is the state of all boards as the front page shows it first.
+type Overview struct {
+	Now      time.Time
+	Boards   []BoardCard
+	Families []FamilyCard
+	LeftOff  int // boards that it does not show
+}
+
+// BoardCard is a board of an Overview.
+type BoardCard struct {
+	About       ranking.About
+	Total       int64
+	Leader      *Row
+	Built       bool
+	Unavailable bool // the board could not be read; only About.Name is known
+}
+
+// FamilyCard is a family of an Overview.
+type FamilyCard struct {
+	Definition  definition.Board
+	Instances   int64
+	Unavailable bool
+}

@@ -1,0 +1,173 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/definition"
+)
+
+// page is the data of a template; see package web.
+type page struct {
+	Lang, LangTag string
+	Root, Home    string
+	Writes        bool // somebody may send scores
+	Anonymous     bool // also without a token
+	Texts         map[string]string
+	Preloads      []string
+	Style         template.CSS
+	AvatarOrigins string     // of other sites, see Config
+	Board         string     // the board that does not exist
+	First         *firstView // what the page shows before its script runs; nil: nothing
+}
+
+// firstView is what a page shows before its script runs. The parts that a page does not use are zero.
+type firstView struct {
+	Name        string // of the board
+	Title       string // for people
+	Description string
+	Rules       string
+	URL, Card   string // addresses of the page and of its card; "" if the server does not know its own
+	Board       *boardView
+	Me          string // the followed member
+	Nav         []navLink
+	Periods     []navLink
+	Cards       []cardView
+	Note        string
+	Definitions []definition.Board // for the script
+	Star        *starView
+	Countdown   []piece           // the time that is left
+	Data        map[string]string // attributes data-… of <html>
+}
+
+// boardView is a <live-leaderboard> with its first rows.
+type boardView struct {
+	Board, Top, Me                 string
+	Format, Unit, Decimals, Around string
+	Period, Ends, State, Total     string
+	Rows                           []rowView
+	Below                          []rowView
+	Note                           string
+	Snapshot, Standing             jsontext.Value
+}
+
+// rowView is one entry.
+type rowView struct {
+	Rank, Member, Name, Avatar, Score, Initial, Link string
+	Podium                                           int64 // 1 to 3; 0: none
+	Me                                               bool
+}
+
+// navLink is a link to a board in the list of boards.
+type navLink struct {
+	Board, Title, Path string
+	Current            string // aria-current: "page", "true" for the family of the board, or ""
+}
+
+// cardView is a card of the front page.
+type cardView struct {
+	Board, Title, Path, Ends, Leader, Score, Total, Rate string
+	HasLeader, IsFamily, Unavailable                     bool
+}
+
+// piece is a run of digits, or other text, of a countdown.
+type piece struct {
+	Text   string
+	Digits bool
+}
+
+// starView is the star of the star-flower page.
+type starView struct {
+	Name, Rank, Score string
+	Podium            int64 // 1 to 3; 0: none
+}
+
+// pageTemplate is the template of a page in one language.
+type pageTemplate struct {
+	template  *template.Template
+	phrases   phrases
+	fixed     page // what is the same in all answers
+	styleHash string
+}
+
+// newPageTemplate parses the template of a page, and renders the page once without a Reader, so that no later request
+// finds an error in it.
+func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*pageTemplate, error) {
+	parsed, texts, err := parsePage(files, p.file, l)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(p.file, ".html")
+	preloads, err := preloadsOf(files, path.Join("assets", name, name+".js"), p.root)
+	if err != nil {
+		return nil, err
+	}
+	style, hash, err := readStyle(files, p.styles)
+	if err != nil {
+		return nil, err
+	}
+	t := &pageTemplate{parsed, phrases{l, texts}, page{
+		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Preloads: preloads, Style: style, AvatarOrigins: avatarOrigins,
+	}, hash}
+	_, err = t.render(t.fixed)
+	return t, err
+}
+
+// parsePage parses the template of a page in one language, and reads that language's texts. Executing the
+// template fails if the page uses an unknown text.
+func parsePage(files fs.FS, file string, l locale) (*template.Template, map[string]string, error) {
+	texts, err := l.readTexts(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := func(key string) (string, error) {
+		if text, there := texts[key]; there {
+			return text, nil
+		}
+		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
+	}
+	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
+	return t, texts, err
+}
+
+// readStyle joins style sheets of assets/, and returns also the source expression that allows them in a policy
+// (Content Security Policy Level 3, section 2.3.1).
+func readStyle(files fs.FS, names []string) (style template.CSS, hash string, err error) {
+	var b strings.Builder
+	for _, name := range names {
+		content, err := fs.ReadFile(files, path.Join("assets", name))
+		if err != nil {
+			return "", "", err
+		}
+		small, err := minifier().Bytes("text/css", content)
+		if err != nil {
+			return "", "", fmt.Errorf("%s: %w", name, err)
+		}
+		b.Write(small)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return template.CSS(b.String()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), nil
+}
+
+// page returns the data of the template for a time at which some may send.
+func (t *pageTemplate) page(may senders) page {
+	p := t.fixed
+	p.Writes, p.Anonymous = may != nobodySends, may == anybodySends
+	return p
+}
+
+func (t *pageTemplate) render(data page) (*asset, error) {
+	d, err := renderAsset(t.template, t.phrases.locale, data)
+	if err != nil {
+		return nil, err
+	}
+	d.addVary("Accept-Language")
+	return d, nil
+}
