@@ -72,6 +72,8 @@ var docKeywords = map[string]string{
 	"pages#pages-and-kit":                          "frontend web ui",
 	"pages#board-page":                             "dashboard link share fullscreen tv",
 	"pages#overlay-for-obs":                        "streamlabs twitch youtube stream streaming browser source xsplit iframe transparent",
+	"pages#a-board-in-a-frame":                     "iframe embed wiki forum notion wordpress clickjacking x-frame-options",
+	"pages#cards":                                  "open graph og:image twitter card preview unfurl discord slack facebook share image png thumbnail font",
 	"pages#a-board-on-your-own-page":               "embed widget iframe script tag html website wordpress web component custom element react vue svelte cors cross origin",
 	"pages#look":                                   "my own css style styling stylesheet theme dark mode color colour font design",
 	"pages#rows-of-your-own":                       "data-field template custom row html css layout",

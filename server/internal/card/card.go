@@ -42,7 +42,7 @@ type painter struct {
 	canvas     *canvas
 }
 
-// painters keep their buffers, about 1.7 MB each, for the next card.
+// painters keep their buffers, about 4 MB each, for the next card.
 var painters = sync.Pool{New: func() any {
 	return &painter{typesetter: typesetter{faces: newFaces()}, canvas: newCanvas()}
 }}

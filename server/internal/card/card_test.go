@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,20 +14,24 @@ import (
 )
 
 // picture draws a card.
-func picture(t testing.TB, c Card) *image.Paletted {
-	b, err := Draw(c)
-	require.NoError(t, err)
-	p, err := png.Decode(bytes.NewReader(b))
-	require.NoError(t, err)
-	require.Equal(t, image.Rect(0, 0, Width, Height), p.Bounds())
-	return p.(*image.Paletted)
+func picture(c Card) *image.Paletted {
+	p := painters.Get().(*painter)
+	defer painters.Put(p)
+	p.draw(c)
+	drawn := *p.canvas.picture
+	drawn.Pix = slices.Clone(drawn.Pix)
+	return &drawn
 }
 
 // differences is the smallest box with all pixels in which two cards differ.
 func differences(a, b *image.Paletted) (box image.Rectangle) {
 	for y := range Height {
+		ofA, ofB := a.Pix[y*a.Stride:][:Width], b.Pix[y*b.Stride:][:Width]
+		if bytes.Equal(ofA, ofB) {
+			continue
+		}
 		for x := range Width {
-			if a.ColorIndexAt(x, y) != b.ColorIndexAt(x, y) {
+			if ofA[x] != ofB[x] {
 				box = box.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}
@@ -61,18 +66,18 @@ func TestRowsKeepTheirBoxes(t *testing.T) {
 		strings.Repeat("\u0e47", 100), strings.Repeat("e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", 12), strings.Repeat("﷽", 30), strings.Repeat("क्", 200), "\xff\xfe", strings.Repeat("\u200d", 300), "<script>alert(1)</script>",
 	}
 	for n := 1; n <= MaxRows; n++ {
-		plain := picture(t, cardOf(names[:n]...))
+		plain := picture(cardOf(names[:n]...))
 		boxes := boxesOf(n)
 		for i, text := range append(hostile, names[(n+3)%10]) {
 			row := i % n
 			c := cardOf(names[:n]...)
 			c.Rows[row].Name, c.Rows[row].Member = text, text
-			changed := differences(plain, picture(t, c))
+			changed := differences(plain, picture(c))
 			require.False(t, changed.Empty(), "%d rows, %q", n, text)
 			require.True(t, changed.In(boxes[row]), "%d rows, %q: %v is not within %v", n, text, changed, boxes[row])
 			c = cardOf(names[:n]...)
 			c.Rows[row].Score = text
-			changed = differences(plain, picture(t, c))
+			changed = differences(plain, picture(c))
 			require.True(t, changed.In(boxes[row]), "%d rows, the score %q: %v is not within %v", n, text, changed, boxes[row])
 		}
 	}
@@ -96,7 +101,7 @@ func TestRowBoxes(t *testing.T) {
 // Titles and the texts at the edges stay outside of the rows, however long they are.
 func TestTextsAtTheEdges(t *testing.T) {
 	t.Parallel()
-	plain := picture(t, cardOf(names...))
+	plain := picture(cardOf(names...))
 	rows := image.Rect(margin, panelTop, Width-margin, panelBottom)
 	for _, text := range []string{strings.Repeat("Wide title ", 60), strings.Repeat("عنوان ", 60), strings.Repeat("A\u0301\u0302\u0303\u0323\u0331", 60), "\u202eabc"} {
 		for name, set := range map[string]func(c *Card){
@@ -105,7 +110,7 @@ func TestTextsAtTheEdges(t *testing.T) {
 		} {
 			c := cardOf(names...)
 			set(&c)
-			changed := differences(plain, picture(t, c))
+			changed := differences(plain, picture(c))
 			require.False(t, changed.Empty(), name)
 			require.True(t, changed.Intersect(rows).Empty(), "%s %q: %v", name, text, changed)
 			require.True(t, changed.In(image.Rect(margin, 0, Width-margin, Height)), "%s %q: %v", name, text, changed)
@@ -121,7 +126,7 @@ func TestScoreAndNameStayApart(t *testing.T) {
 		with := func(name, score string) *image.Paletted {
 			c := cardOf(names[:n]...)
 			c.Rows[0].Name, c.Rows[0].Score = name, score
-			return picture(t, c)
+			return picture(c)
 		}
 		for _, score := range []string{"1", "9,007,199,254,740,991", "−9,007,199,254,740,991 sixteen characters"} {
 			both, bare := with(strings.Repeat("W", 100), score), with(" ", score)
@@ -171,6 +176,19 @@ func TestCardsDiffer(t *testing.T) {
 	require.NotEqual(t, empty, draw(Card{Title: "Stars", Empty: "No scores"}))
 }
 
+// The PNG of a card has the pixels that were drawn.
+func TestEncodedCard(t *testing.T) {
+	t.Parallel()
+	b, err := Draw(cardOf(names...))
+	require.NoError(t, err)
+	decoded, err := png.Decode(bytes.NewReader(b))
+	require.NoError(t, err)
+	require.Equal(t, image.Rect(0, 0, Width, Height), decoded.Bounds())
+	drawn := picture(cardOf(names...))
+	require.Equal(t, drawn.Pix, decoded.(*image.Paletted).Pix)
+	require.Equal(t, palette, decoded.(*image.Paletted).Palette)
+}
+
 // A card is drawn in full while others are.
 func TestDrawConcurrently(t *testing.T) {
 	t.Parallel()
@@ -207,7 +225,8 @@ func TestFontFiles(t *testing.T) {
 }
 
 func BenchmarkDraw(b *testing.B) {
-	for name, c := range map[string]Card{"ten-scripts": cardOf(names...), "ten-latin": cardOf("Ana", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Joe"), "empty": cardOf()} {
+	for name, c := range map[string]Card{"ten-scripts": cardOf(names...), "ten-latin": cardOf("Ana", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Joe"), "empty": cardOf(),
+		"ten-longest": cardOf(slices.Repeat([]string{strings.Repeat("क्षि", 40)}, 10)...)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			size := 0
