@@ -154,7 +154,7 @@ func (c *canvas) text(l line, box image.Rectangle, left, baseline float32, with 
 						addOutline(r, outline, atX+bolder, atY, scale)
 					}
 				}
-				x += float32(g.XAdvance) / 64
+				x += float32(g.Advance) / 64
 			}
 		}
 	})
