@@ -69,25 +69,26 @@ func TestBoardInAFrame(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
+	reads := 0.0
 	ctx := window(t, 800, 600)
 	for _, c := range []struct {
 		site   *site
 		path   string
 		framed bool
 	}{{named, "/embed/stars", true}, {other, "/embed/stars", false}, {named, "/overlay/stars", false}, {named, "/boards/stars", false}, {named, "/embed/stars?top=1", true}} {
-		before := read()
 		address := c.site.URL + "?frame=" + url.QueryEscape("http://"+p.addr+c.path)
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address), becomes(`String(framed)`, "1")), c.path)
 		if !c.framed {
-			require.Equal(t, before, read(), c.path)
-			continue
+			continue // a read of its page would be one too many in the next case
 		}
+		reads++
 		redistest.Eventually(t, "the page in the frame to read its board", func() error {
-			if read() == before {
+			if read() < reads {
 				return errors.New(c.path)
 			}
 			return nil
 		})
+		require.Equal(t, reads, read(), c.path)
 	}
 }
 
