@@ -169,6 +169,22 @@ func TestOneAddressGetsHalf(t *testing.T) {
 	})
 }
 
+// A node draws a bounded number of cards, and half of them for one address.
+func TestCards(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{Cards: 10})
+		draw := func(a Address) func() error { return func() error { return l.AllowCard(a) } }
+		allow(t, 25, draw(client(1))) // half of five seconds' cards
+		requireRefused(t, draw(client(1))(), AddressCards, ErrRateLimited, 200*time.Millisecond)
+		allow(t, 25, draw(client(2)))
+		requireRefused(t, draw(client(3))(), Cards, ErrOverloaded, 100*time.Millisecond)
+		requireRefused(t, draw(local)(), Cards, ErrOverloaded, 100*time.Millisecond)
+		require.Equal(t, map[string]uint64{"address_cards": 1, "cards": 2}, counted(l))
+		time.Sleep(100 * time.Millisecond)
+		allow(t, 1, draw(client(3)))
+	})
+}
+
 func TestMessagesOfASocket(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l := New(Config{Messages: 10})
@@ -239,12 +255,12 @@ func TestUnlimited(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l := New(Config{
 			Subscriptions: Unlimited, Messages: Unlimited, AddressSockets: Unlimited, AddressRequests: Unlimited, Sockets: Unlimited,
-			Connections: Unlimited, Handshakes: Unlimited, Exports: Unlimited, Requests: Unlimited, WaitingBytes: Unlimited,
+			Connections: Unlimited, Handshakes: Unlimited, Exports: Unlimited, Cards: Unlimited, Requests: Unlimited, WaitingBytes: Unlimited,
 		})
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)
-			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1))))
+			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1)), l.AllowCard(client(1))))
 			_, err = l.AcquireExport(client(1))
 			require.NoError(t, err)
 			s.AddWaiting(Memory{Own: 1 << 30}, func() { t.Error("given up") })

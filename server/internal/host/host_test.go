@@ -43,6 +43,7 @@ func TestHostsThatAreAllowed(t *testing.T) {
 		{named, "ports.example:8443", true}, {named, "ports.example", false}, {named, "ports.example:", false}, {named, "ports.example:443", false},
 	} {
 		require.Equal(t, c.want, New(c.allowed, slog.Default()).Allows(c.host), "%q with --hosts %v", c.host, c.allowed)
+		require.True(t, !c.want || Valid(c.host), c.host)
 	}
 }
 
