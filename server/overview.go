@@ -112,12 +112,13 @@ func (o *overview) leftOffFor(caller *access.Caller) int {
 	return n
 }
 
-// get returns an overview that is younger than overviewMaxAge. Callers of one time share the read of s.
+// get returns an overview that is younger than overviewMaxAge. Callers of one time share the read of s, which
+// continues after the end of ctx.
 func (o *overviewCache) get(ctx context.Context, s *Server) (*overview, error) {
 	if fresh := o.fresh(); fresh != nil {
 		return fresh, nil
 	}
-	v, err, _ := o.reads.Do("", func() (any, error) {
+	read := o.reads.DoChan("", func() (any, error) {
 		if fresh := o.fresh(); fresh != nil { // another request has read it since
 			return fresh, nil
 		}
@@ -128,10 +129,15 @@ func (o *overviewCache) get(ctx context.Context, s *Server) (*overview, error) {
 		}
 		return read, err
 	})
-	if err != nil {
-		return nil, err
+	select {
+	case r := <-read:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*overview), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return v.(*overview), nil
 }
 
 // fresh returns the overview if it is younger than overviewMaxAge; else nil.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,9 +14,6 @@ import (
 	"rankcast/server/internal/boardinfo"
 	"rankcast/server/pages"
 )
-
-// pageReadTimeout bounds how long a page waits for its rows. After that it comes without them.
-const pageReadTimeout = time.Second
 
 // maxPagePeriods is the greatest number of kept periods whose links a page has before its script runs.
 const maxPagePeriods = 100
@@ -53,8 +49,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 	if isFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ranking.WithoutBuilds(ctx), pageReadTimeout)
-	defer cancel()
+	ctx = ranking.WithoutBuilds(ctx)
 	about, err := r.store.About(ctx, name)
 	if err != nil {
 		return nil
@@ -148,8 +143,6 @@ func (r pageReader) Overview(ctx context.Context) *pages.Overview {
 
 // Definitions is part of pages.Reader.
 func (r pageReader) Definitions(ctx context.Context, most int) []definition.Board {
-	ctx, cancel := context.WithTimeout(ctx, pageReadTimeout)
-	defer cancel()
 	all, err := r.store.Boards(ctx)
 	if err != nil {
 		return nil

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -36,6 +37,7 @@ const (
 type filler struct {
 	site     *Site
 	request  *http.Request
+	ctx      context.Context // ends when the page must come without what is not read yet
 	template *pageTemplate
 	page     page
 	board    string // the parameter of the path; "" for none
@@ -95,7 +97,7 @@ func (f *filler) first(board string) *firstView {
 
 // read reads a board into the view of its element, and names the page by it. It returns nil if the Reader does.
 func (f *filler) read(v *firstView, board string, top int, me string, around int) *Board {
-	b := f.site.cfg.Reader.Board(f.request.Context(), board, top, me, around)
+	b := f.site.cfg.Reader.Board(f.ctx, board, top, me, around)
 	if b == nil {
 		return nil
 	}
@@ -110,7 +112,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	v.Definitions = f.site.cfg.Reader.Definitions(f.request.Context(), maxDefinitions)
+	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
 	top := f.top(dashboardTop, 1, 200)
 	if !slices.Contains([]int{5, 10, 25, 50, 100, 200}, top) {
@@ -164,12 +166,12 @@ func currentOf(defined, board string) string {
 
 // overview fills the front page.
 func (f *filler) overview() {
-	o := f.site.cfg.Reader.Overview(f.request.Context())
+	o := f.site.cfg.Reader.Overview(f.ctx)
 	if o == nil {
 		return
 	}
 	p, v := f.template.phrases, f.first("")
-	v.Definitions = f.site.cfg.Reader.Definitions(f.request.Context(), maxDefinitions)
+	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	for _, b := range o.Boards {
 		d := b.About.Definition
 		card := cardView{Board: b.About.Name, Title: cmp.Or(b.About.Title.In(p.tag), b.About.Name), Path: f.page.Root + BoardPath(b.About.Name), Unavailable: b.Unavailable}

@@ -9,12 +9,16 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"rankcast/server/internal/request"
 	"rankcast/web"
 )
+
+// fillTimeout bounds how long a page waits for what it shows first.
+const fillTimeout = time.Second
 
 const (
 	overlayPath = "/overlay/:board"
@@ -207,6 +211,9 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	}
 	d, err := s.filled.get(f.key(i, locale), func() (*asset, error) {
 		if s.cfg.Reader != nil {
+			var cancel context.CancelFunc
+			f.ctx, cancel = context.WithTimeout(context.WithoutCancel(c.Request().Context()), fillTimeout) // others wait for it too
+			defer cancel()
 			file.fill(f)
 		}
 		return t.render(f.page)

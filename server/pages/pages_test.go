@@ -27,11 +27,11 @@ func TestPages(t *testing.T) {
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: !writes}}, boards...)
 		for _, c := range []struct{ path, root, title string }{
 			{"/", "./", "Rankcast"},
-			{"/boards/stars", "../", "Rankcast"},
-			{"/boards/stars@-1", "../", "Rankcast"},
-			{"/boards/fans:%E6%98%9F%231", "../", "Rankcast"},
-			{"/overlay/stars", "../", "Overlay · Rankcast"},
-			{"/embed/stars", "../", "Board · Rankcast"},
+			{"/boards/stars", "../", "stars · Rankcast"},
+			{"/boards/stars@-1", "../", "stars@-1 · Rankcast"},
+			{"/boards/fans:%E6%98%9F%231", "../", "fans:星#1 · Rankcast"},
+			{"/overlay/stars", "../", "stars · Overlay · Rankcast"},
+			{"/embed/stars", "../", "stars · Board · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},
 		} {
 			a := n.Do("GET", c.path, "")
@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 			require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'")
 			require.Equal(t, "Accept-Language, Accept-Encoding", a.Header.Get("Vary"))
 			require.Equal(t, "en", a.Header.Get("Content-Language"))
-			require.Contains(t, a.Body, `<html lang="en">`)
+			require.Contains(t, a.Body, `<html lang="en"`)
 			require.Contains(t, a.Body, "<title>"+c.title+"</title>", c.path)
 			require.Equal(t, writes, strings.Contains(a.Body, "<body data-writes"), c.path)
 

@@ -11,8 +11,8 @@ import (
 )
 
 // Reader reads what pages show before their scripts run: what a viewer without a token may read. A method
-// returns nil for what such a viewer may not read, and for what cannot be read soon; the page then comes without
-// it. All methods may be called concurrently.
+// returns nil for what such a viewer may not read, and for what it cannot read until ctx ends; the page then comes
+// without it. All methods may be called concurrently.
 type Reader interface {
 	// Board reads the first entries of a board, and the place of a member, "" for none, with neighbours on each side.
 	Board(ctx context.Context, name string, top int, member string, around int) *Board
