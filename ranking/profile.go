@@ -79,13 +79,21 @@ func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
 	return err
 }
 
-// putProfile writes a profile, or deletes it for "", and reports whether the member had one
-// before.
+// putProfile writes a profile, or deletes it for "", with its entries in the index of names. It reports whether
+// the member had a profile before.
 func (s *Store) putProfile(ctx context.Context, kind, member, text string) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	keys := []string{s.keys.Profile(kind, member)}
-	r, err := script.Profile.Run(ctx, s.rdb, keys, []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text})
+	if s.inProfileSteps.Load() {
+		there, err = s.putProfileInSteps(ctx, kind, member, text)
+	} else {
+		names := s.keys.Names(kind)
+		keys := []string{s.keys.Profile(kind, member), names.Names, names.Entries, names.Pending}
+		var r *script.Reply
+		if r, err = script.Profile.Run(ctx, s.rdb, keys, append(s.profileArgs(kind, member, text), member, nameRecord(member, []byte(text)))); err == nil {
+			there, err = r.Number() == 1, r.Err
+		}
+	}
 	// Forget it after any outcome: the feed may not reach this node.
 	if text != "" {
 		s.ForgetProfile(kind, member)
@@ -95,7 +103,12 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	if err != nil {
 		return false, fmt.Errorf("set a profile of kind %q: %w", kind, outcomeOf(err))
 	}
-	return r.Number() == 1, r.Err
+	return there, nil
+}
+
+// profileArgs are the arguments of profile.lua but for the index.
+func (s *Store) profileArgs(kind, member, text string) []any {
+	return []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text}
 }
 
 // Profile reads the present profile of a member of a kind from Redis. It returns
@@ -167,23 +180,32 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	defer cancel()
 	reading := s.profiles.begin(kind, members)
 	defer s.profiles.end(reading)
+	read, found, silent, failed := s.fetchProfiles(ctx, kind, members)
+	s.profiles.store(reading, read, found)
+	s.profiles.noteRead(silent, caller.Err() != nil)
+	if failed != nil {
+		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
+	}
+	return found, nil
+}
+
+// fetchProfiles reads profiles, without the cache. It returns the members that it could read, and the profiles of those
+// that have one. silent reports that Redis did not answer.
+func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (read []string, found map[string]Profile, silent bool, failed error) {
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.StringCmd, len(members))
 	for i, m := range members {
 		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
 	}
 	execEach(ctx, pipe)
-	found := make(map[string]Profile, len(members))
-	read := make([]string, 0, len(members))
-	var failed error
-	silent := false
+	found = make(map[string]Profile, len(members))
+	read = make([]string, 0, len(members))
 	for i, c := range cmds {
 		text, err := c.Bytes()
 		var reply redis.Error
 		switch {
 		case err == nil:
-			var p Profile
-			if json.Unmarshal(text, &p) == nil && p != (Profile{}) {
+			if p := decodeProfile(text); p != (Profile{}) {
 				found[members[i]] = p
 			}
 		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
@@ -195,12 +217,15 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 		}
 		read = append(read, members[i])
 	}
-	s.profiles.store(reading, read, found)
-	s.profiles.noteRead(silent, caller.Err() != nil)
-	if failed != nil {
-		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
+	return read, found, silent, failed
+}
+
+// decodeProfile decodes a profile as Redis holds it. What is no profile counts as none.
+func decodeProfile(text []byte) (p Profile) {
+	if json.Unmarshal(text, &p) != nil {
+		return Profile{}
 	}
-	return found, nil
+	return p
 }
 
 // KnownProfile returns a member's profile, empty for none, if the node knows it. It never

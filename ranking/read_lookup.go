@@ -53,7 +53,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if len(lookups) < 1 || len(lookups) > MaxLookups {
 		return Places{}, Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
 	}
-	args, rows := make([]any, 0, 2*len(lookups)), 0
+	rows := 0
 	for _, l := range lookups {
 		if err := definition.CheckMember(l.Member); err != nil {
 			return Places{}, err
@@ -61,33 +61,42 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		if l.Around < 0 || l.Around > MaxAround {
 			return Places{}, Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
 		}
-		args = append(args, l.Member, l.Around)
 		rows += l.Rows()
 	}
 	if rows > MaxLookupRows {
 		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
 	}
 	var p Places
-	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
-		r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
-		if err != nil {
-			return readTimes{}, err
-		}
-		at := takeReadTimes(r)
-		p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
-		var order definition.Order
-		order, p.Ties = takeShape(r, m.compiled.Board)
-		p.Total = r.Number()
-		for _, l := range lookups {
-			p.List = append(p.List, takePlace(r, l, order, p.Ties))
-		}
-		return at, r.Err
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+		p, at, err = s.readPlaces(ctx, m, lookups)
+		return at, err
 	})
 	if err != nil {
 		return Places{}, err
 	}
 	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 	return p, nil
+}
+
+// readPlaces calls places.lua. The result has no Period, Kind or Bounds.
+func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p Places, at readTimes, err error) {
+	args := make([]any, 0, 2*len(lookups))
+	for _, l := range lookups {
+		args = append(args, l.Member, l.Around)
+	}
+	r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
+	if err != nil {
+		return Places{}, readTimes{}, err
+	}
+	at = takeReadTimes(r)
+	p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
+	var order definition.Order
+	order, p.Ties = takeShape(r, m.compiled.Board)
+	p.Total = r.Number()
+	for _, l := range lookups {
+		p.List = append(p.List, takePlace(r, l, order, p.Ties))
+	}
+	return p, at, r.Err
 }
 
 // takePlace takes the answer of places.lua about one member.

@@ -22,9 +22,9 @@ import (
 // commandOf names the command of each method of the Redis client that this package and the feed
 // call. A method that is not here fails TestEachCommandIsTried.
 var commandOf = map[string]string{
-	"Exists": "EXISTS", "Get": "GET", "GetDel": "GETDEL", "Set": "SET", "SetArgs": "SET", "HGet": "HGET", "HGetAll": "HGETALL", "HMGet": "HMGET", "HSet": "HSET", "Ping": "PING", "Publish": "PUBLISH",
+	"Exists": "EXISTS", "Get": "GET", "GetDel": "GETDEL", "Set": "SET", "SetArgs": "SET", "HGet": "HGET", "HGetAll": "HGETALL", "HMGet": "HMGET", "HScan": "HSCAN", "HSet": "HSET", "Ping": "PING", "Publish": "PUBLISH",
 	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
-	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "ZScan": "ZSCAN",
+	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "Scan": "SCAN", "ZScan": "ZSCAN",
 	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "SSubscribe": "SSUBSCRIBE", "SUnsubscribe": "SUNSUBSCRIBE", "MemoryUsage": "MEMORY",
 	// Diagnose does without these.
 	"ConfigGet": "", "Info": "", "Time": "",

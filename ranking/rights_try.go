@@ -22,7 +22,7 @@ import (
 // SUNSUBSCRIBE only on a cluster. (The Store does not need MEMORY: without that command it estimates the size
 // of a board.)
 var sentCommands = []string{
-	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
+	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSCAN", "HSET", "PING", "PUBLISH", "SCAN", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
 	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZSCAN",
 }
 

@@ -96,6 +96,10 @@ type Store struct {
 	profiles *profileCache
 	profiled profiledKinds
 
+	inProfileSteps atomic.Bool // a profile and the index change in steps, see putProfileInSteps
+	searches       searchBounds
+	namesBuilt     namesBuilt
+
 	rights  rightsGate
 	metrics *metrics
 
@@ -123,8 +127,10 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
+	s.searches = defaultSearchBounds
 	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
+		s.inProfileSteps.Store(true)
 	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())

@@ -145,6 +145,13 @@ func requireLaws(t require.TestingT, name, id, text string) {
 			require.True(t, begins(prefix, isOfName), "%q finds %q without an entry that begins with %q: %q", text, name, prefix, entries)
 		}
 	}
+	if q.MatchesName(n) {
+		require.True(t, q.MatchesEntries(entries), "%q finds %q by %q", text, name, entries)
+	}
+	if len(name) <= MaxEntry && len(n.whole) <= MaxEntry && len(q.whole) <= MaxEntry {
+		require.Equal(t, q.MatchesName(n), q.MatchesEntries(entries), "%q finds %q by %q", text, name, entries)
+		require.Equal(t, q.IsWhole(n), q.IsWholeEntry(entries), "%q is %q by %q", text, name, entries)
+	}
 	if q.MatchesID(id) {
 		require.True(t, begins(q.IDPrefix(), func(e Entry) bool { return !isOfName(e) }), "%q finds %q", text, id)
 	}

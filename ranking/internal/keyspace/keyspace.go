@@ -219,6 +219,41 @@ func (k Keys) Profile(kind, member string) string {
 // Profiles is the channel of changed profiles. A message is the kind, FieldSep and the member.
 func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 
+// NameKeys holds the names of the index by which a search finds the members of a kind. One script uses all
+// of them, so they share a hash tag. The tag holds a slash, so no board has it, and two slashes, so no event has it.
+type NameKeys struct {
+	Names   string // hash: member to its record, see lib/names.lua
+	Entries string // sorted set, all with the score 0: a folded text of a record and the member
+	Pending string // hash: member to the token of a change of its profile that is under way, see naming.lua
+}
+
+// Names returns the names of the index of a kind.
+func (k Keys) Names(kind string) NameKeys {
+	of := k.Tag("/names/" + kind)
+	return NameKeys{Names: of + "n", Entries: of + "e", Pending: of + "p"}
+}
+
+// NameAgenda is a sorted set: the work on the indexes of names to the time of its next run, µs since 1970.
+func (k Keys) NameAgenda() string { return k.Tag("/") + "naming" }
+
+// NamesBuilt is a string: the version of the form of the indexes that have been built from all profiles.
+func (k Keys) NamesBuilt() string { return k.Tag("/") + "named" }
+
+// ProfileOf returns the kind and the member of a name made by Profile. It returns false for other names.
+func (k Keys) ProfileOf(key string) (kind, member string, ok bool) {
+	rest, ok := strings.CutPrefix(key, k.prefix+":profile:")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ":")
+}
+
+// ProfilePattern matches all names made by Profile, as the command SCAN understands it.
+func (k Keys) ProfilePattern() string {
+	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`)
+	return quote.Replace(k.prefix) + ":profile:*"
+}
+
 // Deliveries is a sorted set: settled periods of a definition, as definition.Qualify names them, to
 // the time of the next delivery attempt, µs since 1970.
 func (k Keys) Deliveries(slot string) string { return k.SingleDeliveries() + ":" + slot }

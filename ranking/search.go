@@ -1,0 +1,370 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/search"
+	"rankcast/ranking/sortkey"
+)
+
+const (
+	// MaxFound is the most entries that one call of Search returns.
+	MaxFound = 50
+	// MaxQueryBytes is the greatest length of the text of a search, that of a member id and of a name, in bytes.
+	MaxQueryBytes = definition.MaxIDBytes
+)
+
+// searchBounds bound the cost of a search.
+type searchBounds struct {
+	small int64 // members of a board up to which a search reads all of them
+	names int   // entries of names that a search reads of the index, for a larger board
+	ids   int   // likewise, of ids
+}
+
+// defaultSearchBounds keep a search on a board of a million below 2 ms of Redis (BenchmarkSearch).
+var defaultSearchBounds = searchBounds{small: 1000, names: 1000, ids: 250}
+
+// SearchResult are the members that a search has found, at one state of the board.
+type SearchResult struct {
+	State
+	Bounds
+	Period string // "" on a board without periods
+	Kind   string // kind of the members, as for their profiles
+	Total  int64  // number of members on the board
+	// Complete reports that the search has looked at all members that match. It is false if more members of the kind match
+	// than a search looks at, so a longer query may find others. It is also false until the index is built.
+	Complete bool
+	List     []Found
+}
+
+// Found is a member that a search has found.
+type Found struct {
+	Entry
+	Profile Profile // the present one; zero for none
+}
+
+// Search finds the members of a board by their names and ids: up to limit of them (1 to MaxFound). text is 1 to
+// MaxQueryBytes with a letter or a number. Package search says how texts are compared. A member is found if
+//
+//   - text is its id, or
+//   - each word of text begins at the start of a word of its name, or
+//   - its id begins with text. On a board of more than 1,000 members, such a member needs a profile.
+//
+// The member with the id comes first, then members whose whole name is text, then all others; each in the board's
+// order. A member that is hidden on the board is not on it, so no search finds the member.
+//
+// The index follows a profile before SetProfile or DeleteProfile returns. On a board of up to 1,000 members, a search looks
+// at all of them. On a larger one it looks at the first 1,000 entries of the index with the rarest word of text, and at the
+// first 250 ids that begin with text.
+func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
+	if reason := definition.TextFault(text, MaxQueryBytes); reason != "" {
+		return SearchResult{}, Invalid("q", reason)
+	}
+	q := searchQuery{Query: search.NewQuery(text), id: strings.TrimSpace(text)}
+	if q.IsEmpty() {
+		return SearchResult{}, Invalid("q", "has no letter and no number")
+	}
+	if limit < 1 || limit > MaxFound {
+		return SearchResult{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
+	}
+	var found SearchResult
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+		found, at, err = s.search(ctx, m, q, limit)
+		return at, err
+	})
+	if err != nil {
+		return SearchResult{}, err
+	}
+	found.Period, found.Kind, found.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+	return found, nil
+}
+
+// searchQuery is what Search looks for.
+type searchQuery struct {
+	search.Query
+	id string
+}
+
+// candidate is a member that may match, and how it does.
+type candidate struct {
+	member string
+	isID   bool // the query is its id
+	whole  bool // the query is its whole name
+	key    sortkey.Key
+}
+
+// compareCandidates is the order of a search.
+func compareCandidates(a, b candidate) int {
+	first := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return -1
+		}
+		return 1
+	}
+	if c := cmp.Or(first(a.isID, b.isID), first(a.whole, b.whole)); c != 0 {
+		return c
+	}
+	return first(a.key.Before(a.member, b.key, b.member), b.key.Before(b.member, a.key, a.member))
+}
+
+// search searches a board of a known meaning.
+func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int) (SearchResult, readTimes, error) {
+	before, at, err := s.readPlaces(ctx, m, []Lookup{{Member: q.id}})
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	found := SearchResult{State: before.State, Total: before.Total, Complete: true}
+	if before.Total == 0 {
+		return found, at, nil
+	}
+	var list []candidate
+	if before.Total <= s.searches.small {
+		list, err = s.searchAll(ctx, m, q)
+	} else {
+		list, found.Complete, err = s.searchIndex(ctx, m, q)
+	}
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	slices.SortFunc(list, compareCandidates)
+	list, profiles, err := s.verifyCandidates(ctx, m.compiled.Kind, q, list, limit)
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	built, err := s.areNamesBuilt(ctx)
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	found.Complete = found.Complete && built
+	if len(list) == 0 {
+		return found, at, nil
+	}
+	lookups := make([]Lookup, len(list))
+	for i, c := range list {
+		lookups[i].Member = c.member
+	}
+	places, at, err := s.readPlaces(ctx, m, lookups)
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	// Members may have moved since, or have left the board.
+	found.State, found.Total = places.State, places.Total
+	for i, p := range places.List {
+		list[i].key = p.Entry.Key
+		if p.Entry.Rank == 0 {
+			continue
+		}
+		found.List = append(found.List, Found{p.Entry, profiles[p.Entry.Member]})
+	}
+	by := make(map[string]candidate, len(list))
+	for _, c := range list {
+		by[c.member] = c
+	}
+	slices.SortFunc(found.List, func(a, b Found) int { return compareCandidates(by[a.Member], by[b.Member]) })
+	return found, at, nil
+}
+
+// searchAll looks at all members of a small board.
+func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) ([]candidate, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	// The board may have grown meanwhile.
+	rows, err := s.rdb.ZRangeWithScores(ctx, m.keys.Members, 0, s.searches.small-1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
+	}
+	members := make([]string, len(rows))
+	for i, row := range rows {
+		members[i], _ = row.Member.(string)
+	}
+	records, err := s.nameRecords(ctx, m.compiled.Kind, members)
+	if err != nil {
+		return nil, err
+	}
+	var list []candidate
+	for i, member := range members {
+		entries := parseRecord(records[i])
+		if member == q.id || q.MatchesID(member) || q.MatchesEntries(entries) {
+			list = append(list, candidate{member, member == q.id, q.IsWholeEntry(entries), sortkey.Key(rows[i].Score)})
+		}
+	}
+	return list, nil
+}
+
+// searchIndex looks at the members of a large board that the index has found. complete reports that these are all.
+func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (list []candidate, complete bool, err error) {
+	kind := m.compiled.Kind
+	args := []any{s.searches.names, s.searches.ids, q.IDPrefix(), q.Phrase()}
+	prefixes := q.Prefixes()
+	for _, prefix := range prefixes {
+		args = append(args, prefix)
+	}
+	r, err := s.callScript(ctx, script.Lookup, []string{s.keys.Names(kind).Entries}, args)
+	if err != nil {
+		return nil, false, err
+	}
+	more, moreIDs := r.Text(), r.Text()
+	named, byID := r.Texts(), r.Texts()
+	if r.Err != nil {
+		return nil, false, r.Err
+	}
+	known := make(map[string]int, 1+len(named)+len(byID)) // index in list
+	add := func(member string, whole bool) {
+		i, there := known[member]
+		if !there {
+			i = len(list)
+			known[member] = i
+			list = append(list, candidate{member: member, isID: member == q.id})
+		}
+		list[i].whole = list[i].whole || whole
+	}
+	for _, element := range named {
+		e, member := parseNameEntry(element)
+		add(member, e.Whole && e.Text == q.Phrase())
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	if len(prefixes) > 1 { // the other words
+		if list, err = s.filterByRecords(ctx, kind, q, list); err != nil {
+			return nil, false, err
+		}
+		clear(known)
+		for i, c := range list {
+			known[c.member] = i
+		}
+	}
+	for _, element := range byID {
+		_, member := parseNameEntry(element)
+		add(member, false)
+	}
+	add(q.id, false)
+	list, err = s.onBoard(ctx, m, list)
+	return list, more == "0" && moreIDs == "0", err
+}
+
+// filterByRecords leaves the candidates whose records match all words.
+func (s *Store) filterByRecords(ctx context.Context, kind string, q searchQuery, list []candidate) ([]candidate, error) {
+	members := make([]string, len(list))
+	for i, c := range list {
+		members[i] = c.member
+	}
+	records, err := s.nameRecords(ctx, kind, members)
+	if err != nil {
+		return nil, err
+	}
+	matching := list[:0]
+	for i, c := range list {
+		if entries := parseRecord(records[i]); q.MatchesEntries(entries) {
+			c.whole = q.IsWholeEntry(entries)
+			matching = append(matching, c)
+		}
+	}
+	return matching, nil
+}
+
+// nameRecords reads the records of members; "" for none.
+func (s *Store) nameRecords(ctx context.Context, kind string, members []string) ([]string, error) {
+	pipe := s.rdb.Pipeline()
+	var cmds []*redis.SliceCmd
+	for some := range slices.Chunk(members, findAtOnce) {
+		cmds = append(cmds, pipe.HMGet(ctx, s.keys.Names(kind).Names, some...))
+	}
+	if len(cmds) == 0 {
+		return nil, nil
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: read the names of an index: %w", ErrUnavailable, err)
+	}
+	records := make([]string, 0, len(members))
+	for _, cmd := range cmds {
+		for _, v := range cmd.Val() {
+			text, _ := v.(string)
+			records = append(records, text)
+		}
+	}
+	return records, nil
+}
+
+// onBoard leaves the candidates that stand on the board, with their sort keys.
+func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]candidate, error) {
+	pipe := s.rdb.Pipeline()
+	var cmds []*redis.SliceCmd
+	for some := range slices.Chunk(list, findAtOnce) {
+		args := []any{"zmscore", m.keys.Members}
+		for _, c := range some {
+			args = append(args, c.member)
+		}
+		cmd := redis.NewSliceCmd(ctx, args...)
+		if err := pipe.Process(ctx, cmd); err != nil {
+			return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
+		}
+		cmds = append(cmds, cmd)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
+	}
+	there, i := list[:0], 0
+	for _, cmd := range cmds {
+		for _, v := range cmd.Val() {
+			c := list[i]
+			i++
+			switch score := v.(type) {
+			case float64: // by RESP 3
+				c.key = sortkey.Key(score)
+			case string:
+				key, err := strconv.ParseFloat(score, 64)
+				if err != nil {
+					return nil, fmt.Errorf("%w: a sort key is no number", ErrUnavailable)
+				}
+				c.key = sortkey.Key(key)
+			default:
+				continue
+			}
+			there = append(there, c)
+		}
+	}
+	return there, nil
+}
+
+// verifyCandidates returns the first limit candidates that match by their present profiles, and these profiles. So no
+// entry that the index has too much shows a wrong member, and none shows a name that has gone.
+func (s *Store) verifyCandidates(ctx context.Context, kind string, q searchQuery, list []candidate, limit int) (matching []candidate, profiles map[string]Profile, err error) {
+	profiles = make(map[string]Profile)
+	// Nearly always the first candidates match.
+	for page := limit; len(list) > 0 && len(matching) < limit; page = findAtOnce {
+		some := list[:min(len(list), page)]
+		list = list[len(some):]
+		members := make([]string, len(some))
+		for i, c := range some {
+			members[i] = c.member
+		}
+		found, err := s.readProfiles(ctx, kind, members)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range some {
+			p, name := found[c.member], search.NewName(found[c.member].Name)
+			if len(matching) == limit || !c.isID && !q.MatchesID(c.member) && !q.MatchesName(name) {
+				continue
+			}
+			c.whole = q.IsWhole(name)
+			matching = append(matching, c)
+			if p != (Profile{}) {
+				profiles[c.member] = p
+			}
+		}
+	}
+	return matching, profiles, nil
+}
