@@ -36,16 +36,13 @@ type nameMaster struct {
 	rdb     redis.Cmdable
 }
 
-// newNameWalk begins a walk. Without any profile it has nothing to go through.
+// newNameWalk begins a walk.
 func (s *Store) newNameWalk(ctx context.Context) (*nameWalk, error) {
 	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &nameWalk{s: s, kinds: d.indexedKinds()}
-	if len(d.profiled) == 0 {
-		return w, nil
-	}
 	if w.masters, err = s.nameMasters(ctx); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,205 @@
+package ranking
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// named gives members profiles and scores: the first one leads.
+func (w *world) named(board string, members ...[2]string) {
+	w.t.Helper()
+	s := w.stores[0]
+	for i, m := range members {
+		if m[1] != "" {
+			_, err := s.SetProfile(w.t.Context(), s.kindOf(w.t.(*testing.T), board), m[0], Profile{Name: m[1]})
+			require.NoError(w.t, err)
+		}
+		w.write(s, board, m[0], int64(len(members)-i))
+	}
+}
+
+// ids are the members that a search finds.
+func (w *world) ids(board, text string, limit int) []string {
+	w.t.Helper()
+	r, err := w.stores[0].Search(w.t.Context(), board, text, limit)
+	require.NoError(w.t, err)
+	ids := []string{}
+	for _, f := range r.List {
+		ids = append(ids, f.Member)
+	}
+	return ids
+}
+
+// The member with the id comes first, then whole names, then all others by rank.
+func TestOrderOfASearch(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.indexed(s)
+		w.named("a", [2]string{"x1", "Anabel"}, [2]string{"x2", "Bo Ana"}, [2]string{"x3", "ANA"}, [2]string{"ana", ""}, [2]string{"x4", "Ána"}, [2]string{"ana2", "Zoe"}, [2]string{"x5", "Dana"})
+		for _, small := range []int64{1000, 0} {
+			s.searches.small = small
+			require.Equal(t, []string{"ana", "x3", "x4", "x1", "x2", "ana2"}, w.ids("a", " ana", 50))
+			require.Equal(t, []string{"ana", "x3"}, w.ids("a", "ana", 2))
+			require.Equal(t, []string{"x2"}, w.ids("a", "ana bo", 10))
+			require.Equal(t, []string{"x2"}, w.ids("a", "BO a", 10))
+			require.Empty(t, w.ids("a", "bo x", 10))
+			require.Equal(t, []string{"x1"}, w.ids("a", "x1", 10))
+		}
+		// Without a profile, a leading id is found on a small board only.
+		require.Equal(t, []string{"x1", "x2", "x3", "x4", "ana2"}, w.ids("a", "an", 10))
+		s.searches.small = 1000
+		require.Equal(t, []string{"x1", "x2", "x3", "ana", "x4", "ana2"}, w.ids("a", "an", 10))
+	})
+}
+
+// A search that looks at a part of the candidates says so, and takes the rarest word.
+func TestSearchIsBounded(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.indexed(s)
+		var members [][2]string
+		for i := range 30 {
+			members = append(members, [2]string{fmt.Sprintf("m%02d", i), fmt.Sprintf("Common N%02d", i)})
+		}
+		w.named("a", append(members, [2]string{"whole", "Common"}, [2]string{"rare", "Common Rare"})...)
+		s.searches = searchBounds{small: 0, names: 10, ids: 5}
+		complete := func(text string) bool {
+			r, err := s.Search(t.Context(), "a", text, 50)
+			require.NoError(t, err)
+			require.EqualValues(t, 32, r.Total)
+			return r.Complete
+		}
+		require.False(t, complete("common"))
+		require.Len(t, w.ids("a", "common", 50), 10)
+		require.Equal(t, "whole", w.ids("a", "common", 1)[0], "a whole name comes first, however many names begin so")
+		require.True(t, complete("common rare"))
+		require.Equal(t, []string{"rare"}, w.ids("a", "common rare", 50))
+		require.Equal(t, []string{"rare"}, w.ids("a", "common r", 50))
+		require.False(t, complete("common n"))
+		require.Equal(t, []string{"m07"}, w.ids("a", "n07 common", 50))
+		require.False(t, complete("m"), "there are more ids")
+		require.Len(t, w.ids("a", "m", 50), 5)
+		require.True(t, complete("m2x"))
+		require.Equal(t, []string{"m29"}, w.ids("a", "m29", 50))
+		s.searches.names, s.searches.ids = 32, 32
+		require.True(t, complete("common"))
+		require.True(t, complete("m"))
+	})
+}
+
+// What a search shows is true by the present profile, also where the index holds another one.
+func TestSearchShowsPresentProfiles(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.indexed(s)
+		w.named("a", [2]string{"u1", "Ann"}, [2]string{"u2", "Ann Two"}, [2]string{"u3", "Ann Three"})
+		require.NoError(t, w.rdb.Set(t.Context(), s.keys.Profile("user", "u1"), `{"name":"Bea"}`, 0).Err())
+		require.NoError(t, w.rdb.Del(t.Context(), s.keys.Profile("user", "u2")).Err())
+		for _, small := range []int64{1000, 0} {
+			s.searches.small = small
+			require.Equal(t, []string{"u3"}, w.ids("a", "ann", 1))
+			require.Equal(t, []string{"u3"}, w.ids("a", "ann", 10))
+		}
+	})
+}
+
+// Hidden members are found neither on a board nor on a union of it, and again once they are shown. Their names do not
+// leak. Erased members leave nothing in the index.
+func TestSearchFindsNoHiddenMembers(t *testing.T) {
+	t.Parallel()
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{
+			{Name: "a", Kind: "user"}, {Name: "b", Kind: "user"},
+			{Name: "all", Kind: "user", Union: &definition.Union{Of: []string{"a", "b"}}},
+			{Name: "hours", Kind: "user", Window: time.Hour, Refresh: definition.Live},
+			{Name: "day", Kind: "user", Period: "day"},
+		}
+	}
+	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
+		s, ctx := w.stores[0], t.Context()
+		w.indexed(s)
+		all := []string{"a", "all", "hours", "day"}
+		for _, board := range []string{"a", "hours", "day"} {
+			w.named(board, [2]string{"u1", "Ann One"}, [2]string{"u2", "Ann Two"})
+		}
+		find := func(board string, want ...string) func() error {
+			return func() error {
+				if w.set != nil {
+					w.pass(2 * time.Second)
+				}
+				if ids := w.ids(board, "ann", 10); fmt.Sprint(ids) != fmt.Sprint(want) {
+					return fmt.Errorf("found %v on %s; want %v", ids, board, want)
+				}
+				return nil
+			}
+		}
+		for _, small := range []int64{1000, 0} {
+			s.searches.small = small
+			for _, board := range all {
+				w.until("all members", find(board, "u1", "u2"))
+			}
+			require.NoError(t, s.HideEverywhere(ctx, "user", "u1", Moderator{}))
+			for _, board := range all {
+				w.until("no hidden member", find(board, "u2"))
+				require.Empty(t, w.ids(board, "u1", 10))
+				require.Empty(t, w.ids(board, "one", 10))
+			}
+			require.NoError(t, s.ShowEverywhere(ctx, "user", "u1", Moderator{}))
+			for _, board := range all {
+				w.until("the member again", find(board, "u1", "u2"))
+			}
+		}
+		r, err := s.Search(ctx, "day@-1", "ann", 10)
+		require.NoError(t, err)
+		require.True(t, r.Final)
+		require.Empty(t, r.List)
+		w.eraseNow("user", "u1")
+		for _, board := range all {
+			w.until("the other member", find(board, "u2"))
+		}
+		require.Empty(t, w.nameTraces("user", "u1"))
+		require.Empty(t, w.nameTraces("user", "one"))
+	})
+}
+
+func TestSearchesThatAreNone(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb, err := Open(url)
+		require.NoError(t, err)
+		t.Cleanup(func() { rdb.Close() })
+		s := New(rdb, patient)
+		t.Cleanup(s.Close)
+		define(t, s, definition.Board{Name: "a", Kind: "user"})
+		for _, c := range []struct {
+			text  string
+			limit int
+			field string
+		}{
+			{"", 10, "q"}, {"  ", 10, "q"}, {strings.Repeat("a", 129), 10, "q"}, {"\xff", 10, "q"}, {"a\x00", 10, "q"}, {"a\x1fb", 10, "q"}, {"'-", 10, "q"}, {"\u0301", 10, "q"}, {"🌸", 10, "q"},
+			{"a", 0, "limit"}, {"a", 51, "limit"}, {"a", -1, "limit"},
+		} {
+			_, err := s.Search(t.Context(), "a", c.text, c.limit)
+			var field *FieldError
+			require.ErrorAs(t, err, &field, "%q", c.text)
+			require.Equal(t, c.field, field.Field)
+		}
+		r, err := s.Search(t.Context(), "a", strings.Repeat("中", 42), 50)
+		require.NoError(t, err)
+		require.Zero(t, r.Total)
+		for board, want := range map[string]error{"none": ErrUnknownBoard, "a@2026": ErrUnknownPeriod, "A b": ErrInvalid} {
+			_, err = s.Search(t.Context(), board, "a", 10)
+			require.ErrorIs(t, err, want, board)
+		}
+	})
+}
