@@ -20,13 +20,13 @@ import (
 //
 //  1. naming.lua gives the member a token, in the slot of the index.
 //  2. profile.lua writes the profile.
-//  3. If other changes are under way, the caller reads the token and then the profile.
-//  4. named.lua indexes the profile, if the member still has that token.
+//  3. named.lua indexes the profile, if the member still has that token.
 //
-// If the member has another token in step 4, the caller goes on with step 3. So a change that was acknowledged
-// is in the index, and after two changes at the same time the index has the profile that remains. Of a caller that
-// ends between the steps, the token remains, and housekeeping repairs the index (search_repair.go). Where one
-// Redis holds all keys, profile.lua does all of it in one call.
+// Another token in step 3 is that of another change. Either may have written its profile last. So the caller reads the
+// token and then the profile, and repeats step 3 with them. Thus a change that was acknowledged is in the index, and
+// after two changes at the same time the index has the profile that remains. Of a caller that ends between the steps,
+// the token remains, and housekeeping repairs the index (search_repair.go). Where one Redis holds all keys,
+// profile.lua does all of it in one call.
 
 // indexAtOnce is the number of members of one call of naming.lua and named.lua: 0.3 ms of Redis.
 const indexAtOnce = 32
@@ -86,9 +86,6 @@ func nameTokenAge(token string, now int64) time.Duration {
 	return time.Duration(now-given) * time.Microsecond
 }
 
-// isShared reports whether a token was given while an earlier change was under way.
-func isShared(token string) bool { return strings.HasSuffix(token, " +") }
-
 // errIndexBusy reports that a profile changes again and again while the node indexes it.
 var errIndexBusy = fmt.Errorf("%w: the profile changes too fast to index it", ErrUnavailable)
 
@@ -108,7 +105,7 @@ func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string
 	}
 	record := nameRecord(member, []byte(text))
 	for attempt := 0; ; attempt++ {
-		if isShared(token) || attempt > 0 { // another caller's profile may have replaced this one
+		if attempt > 0 { // another caller's profile may have replaced this one
 			if record, err = s.readNameRecord(ctx, kind, member); err != nil {
 				return false, err
 			}

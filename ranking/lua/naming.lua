@@ -1,7 +1,7 @@
 -- Records that the profiles of members are about to change, or to be indexed. On a cluster, no script can change
 -- a profile and the index of names together. A member stays recorded until named.lua has indexed its profile.
 --
--- Each change gives the member a new token. Who then reads the profile and calls named.lua with that token
+-- Each change gives the member a new token. A caller that then reads the profile and calls named.lua with that token
 -- knows that no other change has begun since. A token that ends with ' +' was given while an earlier change was under way.
 -- Nobody knows whether that one still writes its profile. So such a member stays recorded for a while, and
 -- housekeeping indexes it again.
