@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/internal/script"
 	"rankcast/ranking/search"
 	"rankcast/ranking/sortkey"
 )
@@ -205,20 +204,12 @@ func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) ([]can
 
 // searchIndex looks at the members of a large board that the index has found. complete reports that these are all.
 func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (list []candidate, complete bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	kind := m.compiled.Kind
-	args := []any{s.searches.names, s.searches.ids, q.IDPrefix(), q.Phrase()}
-	prefixes := q.Prefixes()
-	for _, prefix := range prefixes {
-		args = append(args, prefix)
-	}
-	r, err := s.callScript(ctx, script.Lookup, []string{s.keys.Names(kind).Entries}, args)
+	named, byID, complete, err := s.nameEntries(ctx, kind, q)
 	if err != nil {
 		return nil, false, err
-	}
-	more, moreIDs := r.Text(), r.Text()
-	named, byID := r.Texts(), r.Texts()
-	if r.Err != nil {
-		return nil, false, r.Err
 	}
 	known := make(map[string]int, 1+len(named)+len(byID)) // index in list
 	add := func(member string, whole bool) {
@@ -234,9 +225,7 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 		e, member := parseNameEntry(element)
 		add(member, e.Whole && e.Text == q.Phrase())
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	if len(prefixes) > 1 { // the other words
+	if len(q.Prefixes()) > 1 { // the other words
 		if list, err = s.filterByRecords(ctx, kind, q, list); err != nil {
 			return nil, false, err
 		}
@@ -251,8 +240,67 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 	}
 	add(q.id, false)
 	list, err = s.onBoard(ctx, m, list)
-	return list, more == "0" && moreIDs == "0", err
+	return list, complete, err
 }
+
+// nameEntries reads entries of an index: those of names with the rarest word of a query, and those of ids. It reads as many
+// as the bounds of a search allow, and reports whether these are all.
+func (s *Store) nameEntries(ctx context.Context, kind string, q searchQuery) (named, byID []string, complete bool, err error) {
+	key, prefixes := s.keys.Names(kind).Entries, q.Prefixes()
+	rarest, isMany := prefixes[0], false
+	if len(prefixes) > 1 {
+		if rarest, isMany, err = s.rarestPrefix(ctx, kind, prefixes); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	pipe := s.rdb.Pipeline()
+	list := func(prefix string, most int) *redis.StringSliceCmd {
+		least, end := prefixRange(prefix)
+		return pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: key, Start: least, Stop: end, ByLex: true, Count: int64(most) + 1})
+	}
+	names, ids := s.searches.names, s.searches.ids
+	var phrase *redis.StringSliceCmd
+	if isMany { // first the names with the words in this order
+		phrase = list(q.Phrase(), names/2)
+		names -= names / 2
+	}
+	words, idents := list(rarest, names), list(q.IDPrefix(), ids)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, nil, false, fmt.Errorf("%w: read an index of names: %w", ErrUnavailable, err)
+	}
+	named, byID = words.Val(), idents.Val()
+	complete = len(named) <= names && len(byID) <= ids
+	named, byID = named[:min(len(named), names)], byID[:min(len(byID), ids)]
+	if phrase != nil {
+		complete = false
+		named = append(named, phrase.Val()[:min(len(phrase.Val()), s.searches.names/2)]...)
+	}
+	return named, byID, complete, nil
+}
+
+// rarestPrefix returns the prefix with which the fewest entries begin, and reports whether a search reads only a part of these.
+func (s *Store) rarestPrefix(ctx context.Context, kind string, prefixes []string) (rarest string, isMany bool, err error) {
+	pipe := s.rdb.Pipeline()
+	counts := make([]*redis.IntCmd, len(prefixes))
+	for i, prefix := range prefixes {
+		least, end := prefixRange(prefix)
+		counts[i] = pipe.ZLexCount(ctx, s.keys.Names(kind).Entries, least, end)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return "", false, fmt.Errorf("%w: count entries of an index of names: %w", ErrUnavailable, err)
+	}
+	fewest := 0
+	for i, count := range counts {
+		if count.Val() < counts[fewest].Val() {
+			fewest = i
+		}
+	}
+	return prefixes[fewest], counts[fewest].Val() > int64(s.searches.names), nil
+}
+
+// prefixRange returns the bounds of the texts that begin with a prefix, as ZRANGE understands them. No text holds the
+// byte 255.
+func prefixRange(prefix string) (least, end string) { return "[" + prefix, "(" + prefix + "\xff" }
 
 // filterByRecords leaves the candidates whose records match all words.
 func (s *Store) filterByRecords(ctx context.Context, kind string, q searchQuery, list []candidate) ([]candidate, error) {

@@ -293,4 +293,3 @@ func (s *Store) kindOf(t *testing.T, board string) string {
 	require.NoError(t, err)
 	return b.Definition.Kind
 }
-

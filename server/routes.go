@@ -57,6 +57,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/boards/:board/top", readsBoard, s.getTop},
 		{"GET", "/v1/boards/:board/at", readsBoard, s.getAt},
 		{"GET", "/v1/boards/:board/count", readsBoard, s.getCount},
+		{"GET", "/v1/boards/:board/search", readsBoard, s.getSearch},
 		{"GET", "/v1/boards/:board/export", administersBoard, s.getExport},
 		{"POST", "/v1/boards/:board/import", administersBoard, s.postImport},
 		{"GET", "/v1/boards/:board/members", readsBoard, s.getMembers},

@@ -136,6 +136,33 @@ func (c *Client) Count(ctx context.Context, board string, least, most *int64) (i
 	return answer.Count, err
 }
 
+// SearchResult are the members that a search has found.
+type SearchResult struct {
+	Board  string    `json:"board"`
+	Period string    `json:"period"` // like Page.Period; Ends, Final and Total likewise
+	Ends   time.Time `json:"ends"`
+	Final  bool      `json:"final"`
+	Total  int64     `json:"total"`
+	// Complete reports that the server has looked at all members that match. If it is false, a longer
+	// query may find others.
+	Complete bool `json:"complete"`
+	// Entries begin with the member whose id is the query, and those whose whole name it is. The rest
+	// is by rank.
+	Entries []Entry `json:"entries"`
+}
+
+// Search finds members of a board by the start of any word of their names, without regard to case,
+// width and accents, and by their ids, whole or from the start. query is 1 to 128 bytes with a letter
+// or a number. limit is the maximum number of entries, 1 to 50; 0 stands for 10. It retries like
+// Update.
+func (c *Client) Search(ctx context.Context, board, query string, limit int) (SearchResult, error) {
+	v := url.Values{"q": {query}}
+	setInteger(v, "limit", int64(limit))
+	var r SearchResult
+	err := c.read(ctx, board, "search", v, &r)
+	return r, err
+}
+
 // MemberRank is the rank of one of several members.
 type MemberRank struct {
 	Member string         `json:"member"`

@@ -8,11 +8,12 @@
  * A socket has at most one subscription to a board. So a page that shows a board twice has two
  * sessions; every other page has one.
  *
- * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Problem, TokenFunction, Wish} from './rankcast.js'
+ * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Found, Problem, SearchOptions, TokenFunction, Wish} from './rankcast.js'
  * @import {Answer, ErrorFrame, Frame, Refusal} from './subscription.js'
  */
 
 import { Credentials } from './credentials.js';
+import { search } from './search.js';
 import { backoff, RankcastError, RIGHTS, Socket, TEMPORARY } from './socket.js';
 import { safely, Subscription } from './subscription.js';
 
@@ -129,6 +130,16 @@ class Connection {
    */
   send(event, data, within) {
     return (this.#sessions[0] ?? this.#session(() => true)).sendEvent(event, { ...data, id: data.id ?? newID() }, within);
+  }
+
+  /**
+   * @param {string} board
+   * @param {string} query
+   * @param {SearchOptions} [options]
+   * @returns {Promise<Found>}
+   */
+  search(board, query, options) {
+    return search(this.#url, this.#credentials, board, query, options);
   }
 
   /**

@@ -134,6 +134,28 @@ export interface StateDetail {
   readonly problem?: Problem;
 }
 
+export interface SearchOptions {
+  /** The maximum number of entries, 1 to 50. Default: 10. */
+  readonly limit?: number;
+  /** Aborts the search, for example when the user types on. The promise then rejects with its reason. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
+/** The answer to a search. */
+export interface Found {
+  readonly board: string;
+  /** '' if the board has no periods. */
+  readonly period: string;
+  readonly ends: string | null;
+  readonly final: boolean;
+  /** The number of members on the board. */
+  readonly total: number;
+  /** false: the server has not looked at all members that match, so a longer text may find others. */
+  readonly complete: boolean;
+  /** First the member whose id is the text, then those whose whole name it is, then the others; each by rank. */
+  readonly entries: readonly Entry[];
+}
+
 /** A refusal. All promises of the kit reject with one. `String(problem)` holds the message. */
 export interface Problem extends Error {
   readonly name: 'RankcastError';
@@ -239,6 +261,17 @@ export interface Connection {
    *   event may count or not
    */
   send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }, within?: number): Promise<any[]>;
+  /**
+   * Finds members of a board by the start of any word of their names, without regard to case, width and
+   * accents, by any Chinese character, and by their ids, whole or from the start. It sends one request by HTTP, with the
+   * token of the connection. A ticket opens a socket and nothing else, so a page with tickets searches without rights
+   * of its own.
+   *
+   * @param text 1 to 128 bytes with a letter or a number
+   * @throws {Problem} the server refused the search, or did not answer (`unavailable`), or the page's function gave
+   *   no token (`no_token`)
+   */
+  search(board: string, text: string, options?: SearchOptions): Promise<Found>;
   /** The server's clock, by which periods end, in ms since 1970. Until the server has sent it: the page's own clock. */
   now(): number;
   /** @returns the round-trip time of a message, ms; null: the connection is not open, or was lost */

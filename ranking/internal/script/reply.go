@@ -45,23 +45,6 @@ func (r *Reply) Text() string {
 	return s
 }
 
-// Texts takes a list of texts.
-func (r *Reply) Texts() []string {
-	list, ok := r.next().([]any)
-	if !ok {
-		r.Fail("has another value in place of a list")
-		return nil
-	}
-	texts := make([]string, len(list))
-	for i, v := range list {
-		if texts[i], ok = v.(string); !ok {
-			r.Fail("has another value in place of a text")
-			return nil
-		}
-	}
-	return texts
-}
-
 // Optional takes a text, or returns "" for nil.
 func (r *Reply) Optional() string {
 	if len(r.Rest) > 0 && r.Rest[0] == nil {

@@ -49,7 +49,6 @@ var (
 	Profile  = load("profile", "names")
 	Naming   = load("naming")
 	Named    = load("named", "names")
-	Lookup   = load("lookup")
 	Mark     = load("mark")
 	Try      = load("try")
 )

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/request"
+)
+
+const defaultFound = 10
+
+// getSearch answers the members of a board whose names or ids match a text.
+func (s *Server) getSearch(c echo.Context) error {
+	q := request.ReadQuery(c, "q", "limit")
+	r := searchRead{board: request.PathValue(c, "board"), limit: int(q.Integer("limit", defaultFound, 1, ranking.MaxFound))}
+	text, given := q.Get("q")
+	switch {
+	case q.Err != nil:
+		return q.Err
+	case !given:
+		return ranking.Invalid("q", "is missing")
+	}
+	r.text = text
+	return s.okRead(c, r)
+}
+
+type searchRead struct {
+	board, text string
+	limit       int
+}
+
+type searchJSON struct {
+	headJSON
+	Total    int64       `json:"total"`
+	Complete bool        `json:"complete"`
+	Entries  []entryJSON `json:"entries"`
+}
+
+func (r searchRead) answer(ctx context.Context, s *Server) (any, error) {
+	found, err := s.store.Search(ctx, r.board, r.text, r.limit)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]entryJSON, len(found.List))
+	for i, f := range found.List {
+		entries[i] = entryJSON{f.Rank, f.Member, f.Score, f.Profile.Name, f.Profile.Avatar, dataJSON(f.Data)}
+	}
+	return &searchJSON{newHead(r.board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
+}
