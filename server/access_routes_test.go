@@ -47,6 +47,7 @@ var rights = map[string]string{
 	"GET /v1/boards/a/top":             "rvA",
 	"GET /v1/boards/a/at":              "rvA",
 	"GET /v1/boards/a/count":           "rvA",
+	"GET /v1/boards/a/search":          "rvA",
 	"GET /v1/boards/a/export":          "A",
 	"POST /v1/boards/a/import":         "A",
 	"GET /v1/boards/a/members":         "rvA",

@@ -30,7 +30,8 @@ func ranked(entries []client.Entry) string {
 func TestReads(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Ties: definition.Shared})
+		b := definition.Board{Name: "b", Ties: definition.Shared, Kind: "user"}
+		n := servertest.Start(t, url, servertest.Config{}, b)
 		c, ctx := newClient(t, n.Addr), t.Context()
 		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
 		require.NoError(t, err)
@@ -62,6 +63,18 @@ func TestReads(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, count)
 		}
+		require.NoError(t, c.SetProfile(ctx, b.Kind, "bob", client.Profile{Name: "Bób & Sons", Avatar: "/b.png"}))
+		found, err := c.Search(ctx, "b", "sons & BOB", 0)
+		require.NoError(t, err)
+		require.Equal(t, []client.Entry{{Rank: 2, Member: "bob", Score: 20, Name: "Bób & Sons", Avatar: "/b.png"}}, found.Entries)
+		require.Equal(t, [2]any{"b", int64(4)}, [2]any{found.Board, found.Total})
+		found, err = c.Search(ctx, "b", "dee & co", 1)
+		require.NoError(t, err)
+		require.Equal(t, "4 dee & co 10", ranked(found.Entries))
+		_, err = c.Search(ctx, "b", "b", 51)
+		var refused *client.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "limit", refused.Field)
 		friends, err := c.Members(ctx, "b", "dee & co", "nobody", "bob")
 		require.NoError(t, err)
 		require.Len(t, friends, 3)

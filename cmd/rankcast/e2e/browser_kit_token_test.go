@@ -208,3 +208,35 @@ func TestElementGetsItsToken(t *testing.T) {
 		script(`one.token = () => 'yours'`), becomes(`outcome()`, "ws://stand-in/v1/live yours"),
 	)
 }
+
+// A search takes the token of its connection, gets another one for a token that the server does not accept, and goes
+// without a ticket, which opens a socket only.
+func TestKitSearches(t *testing.T) {
+	t.Parallel()
+	do := guardedPage(t)
+	found := func(want string) chromedp.Action[chromedp.Void] { return becomes(`outcome`, want) }
+	search := func(call string) chromedp.Action[chromedp.Void] {
+		return script(`outcome = ''; asked = []; ` + call + `.then(answer => outcome = JSON.stringify(answer), error => outcome = [error.name, error.code, error.message, error.field].join(' | '))`)
+	}
+	do(
+		script(`var asked = [], answers = []; globalThis.fetch = async (url, {headers, signal, credentials}) => {
+			signal?.throwIfAborted();
+			asked.push([url.href, given.includes(headers.authorization?.slice(7)) ? 'token ' + given.indexOf(headers.authorization.slice(7)) : headers.authorization, credentials].join(' '));
+			const [status, body] = answers.shift() ?? [200, {entries: []}];
+			if (status === 0) throw new TypeError('network');
+			return new Response(typeof body === 'string' ? body : JSON.stringify(body), {status});
+		}`),
+		script(`answers = [[200, {entries: [{member: '<b>'}]}]]`), search(`connection.search('fans:s/1', 'añ&b', {limit: 3})`), found(`{"entries":[{"member":"<b>"}]}`),
+		becomes(`asked.join()`, "http://stand-in/v1/boards/fans%3As%2F1/search?q=a%C3%B1%26b&limit=3 token 0 omit"), becomes(`sockets.length + ''`, "0"),
+		search(`connection.search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?q=x token 0 omit"),
+		script(`answers = [[401, {code: 'unauthorized'}]]`), search(`connection.search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.map(one => one.split(' ')[2]).join()`, "0,1"),
+		script(`answers = [[401, {}], [401, {code: 'unauthorized', detail: 'no'}]]`), search(`connection.search('b', 'x')`), found("RankcastError | unauthorized | no | "),
+		script(`answers = [[400, {code: 'invalid_request', detail: 'q: is empty', field: 'q'}]]`), search(`connection.search('b', '')`), found("RankcastError | invalid_request | q: is empty | q"),
+		script(`answers = [[502, '<h1>']]`), search(`connection.search('b', 'x')`), found("RankcastError | unavailable | The server answered with the status 502. | "),
+		script(`answers = [[0]]`), search(`connection.search('b', 'x')`), found("RankcastError | unavailable | No answer from the server. | "),
+		search(`connection.search('b', 'x', {signal: AbortSignal.abort()})`), becomes(`outcome.split(' | ')[0] + asked.length`, "AbortError0"),
+		search(`kit.connect('http://stand-in/sub').search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/sub/v1/boards/b/search?q=x  omit"),
+		search(`kit.connect('http://stand-in', {token: () => 'rct_1'}).search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?q=x  omit"),
+		search(`kit.connect('http://stand-in', {token: () => { throw new Error('logged out'); }}).search('b', 'x')`), found("RankcastError | no_token | The page's function gave no token: Error: logged out | "),
+	)
+}

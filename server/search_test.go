@@ -1,0 +1,109 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// searched waits until the node has built the indexes of names.
+func searched(t *testing.T, n *servertest.Node, board string) {
+	t.Helper()
+	redistest.Eventually(t, "the indexes", func() error {
+		if a := n.Do("GET", "/v1/boards/"+board+"/search?q=a", ""); !strings.Contains(a.Body, `"complete":true`) {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
+}
+
+func TestSearchOverHTTP(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"})
+		searched(t, n, "b")
+		for member, profile := range map[string]string{
+			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"中国人"}`, "u3": `{"name":"<img src=x onerror=alert(1)>"}`, "u4": `{"name":"O'Neil"}`, "u5": `{"name":"Ana"}`, "away": `{"name":"Ana Away"}`,
+		} {
+			require.Equal(t, 201, n.Do("PUT", "/v1/members/user/"+member, profile).Status)
+		}
+		for _, board := range []string{"b", "fans:s1"} {
+			a := n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"u1","score":50,"data":{"g":1}},{"member":"u2","score":40},{"member":"u3","score":30},{"member":"u4","score":20},{"member":"u5","score":10},{"member":"u/6","score":5}]}`)
+			require.Equal(t, 200, a.Status, a.Body)
+		}
+		ana, maria := `{"rank":5,"member":"u5","score":10,"name":"Ana"}`, `{"rank":1,"member":"u1","score":50,"name":"Ana María","avatar":"/a.png","data":{"g":1}}`
+		for _, c := range []struct{ query, want string }{
+			{"q=ana", ana + "," + maria},
+			{"q=%EF%BC%A1NA&limit=1", ana},
+			{"q=maria", maria},
+			{"q=MARI+%C3%A1n", maria},
+			{"q=%E5%9B%BD", `{"rank":2,"member":"u2","score":40,"name":"中国人"}`},
+			{"q=IMG+%3Csrc", `{"rank":3,"member":"u3","score":30,"name":"<img src=x onerror=alert(1)>"}`},
+			{"q=neil", `{"rank":4,"member":"u4","score":20,"name":"O'Neil"}`},
+			{"q=u/", `{"rank":6,"member":"u/6","score":5}`},
+			{"q=U4", `{"rank":4,"member":"u4","score":20,"name":"O'Neil"}`},
+			{"q=rc", ""}, {"q=an*", maria + "," + ana}, {"q=b.*", ""}, {"q=" + url.QueryEscape(`"] or 1`), ""},
+		} {
+			a := n.Do("GET", "/v1/boards/b/search?"+c.query, "")
+			require.Equal(t, 200, a.Status, a.Body)
+			require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":6,"complete":true,"entries":[`+c.want+`]}`, a.Body, c.query)
+		}
+		var instance struct {
+			Board, Period string
+			Ends          *string
+			Total         int64
+			Entries       []struct{ Member string }
+		}
+		n.Do("GET", "/v1/boards/fans:s1/search?q=ana", "").Into(&instance)
+		require.Equal(t, "fans:s1", instance.Board)
+		require.NotEmpty(t, instance.Period)
+		require.NotNil(t, instance.Ends)
+		require.Len(t, instance.Entries, 2)
+		before := n.Do("GET", "/v1/boards/fans:s1@-1/search?q=ana", "")
+		require.Equal(t, 200, before.Status)
+		require.Contains(t, before.Body, `"final":true,"total":0,"complete":true,"entries":[]`)
+
+		for query, field := range map[string]string{
+			"": "q", "q=": "q", "q=+": "q", "q=-'": "q", "q=%F0%9F%8C%B8": "q", "q=%00": "q", "q=%FF": "q", "q=" + strings.Repeat("a", 129): "q", "q=a&q=b": "q",
+			"q=a&limit=0": "limit", "q=a&limit=51": "limit", "q=a&limit=x": "limit", "q=a&cursor=x": "cursor", "q=a&page=2": "page",
+		} {
+			servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/search?"+query, ""), 400, "invalid_request", field)
+		}
+		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/none/search?q=a", ""), 404, "unknown_board", "board")
+		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/fans:%7Bstar%7D/search?q=a", ""), 400, "invalid_request", "board")
+
+		// Hidden, erased, and without a profile.
+		require.Equal(t, 204, n.Do("PUT", "/v1/boards/b/hidden/u1?reason=test", "").Status)
+		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=maria", "").Body, `"total":5,"complete":true,"entries":[]`)
+		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=u1", "").Body, `"entries":[]`)
+		require.Equal(t, 202, n.Do("DELETE", "/v1/members/user/u5?reason=asked", "").Status)
+		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=ana", "").Body, `"entries":[]`)
+		require.Equal(t, 204, n.Do("DELETE", "/v1/members/user/u4/profile", "").Status)
+		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=neil", "").Body, `"entries":[]`)
+		redistest.Eventually(t, "the erasure", func() error {
+			if a := n.Do("GET", "/v1/boards/b/search?q=u", ""); !strings.Contains(a.Body, `"total":4`) {
+				return fmt.Errorf("still there: %s", a.Body)
+			}
+			return nil
+		})
+
+		// Nothing of an erased member remains in the index.
+		rdb, err := ranking.Open(at)
+		require.NoError(t, err)
+		t.Cleanup(func() { rdb.Close() })
+		records := rdb.HGetAll(t.Context(), "rc:{/names/user}:n").Val()
+		entries := rdb.ZRange(t.Context(), "rc:{/names/user}:e", 0, -1).Val()
+		require.Len(t, records, 4)
+		require.NotContains(t, fmt.Sprint(records, entries), "u5")
+		require.Zero(t, rdb.Exists(t.Context(), "rc:{/names/user}:p").Val())
+	})
+}
