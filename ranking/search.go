@@ -30,7 +30,7 @@ type searchBounds struct {
 }
 
 // defaultSearchBounds keep a search on a board of a million below 2 ms of Redis (BenchmarkSearch).
-var defaultSearchBounds = searchBounds{small: 1000, names: 1000, ids: 250}
+var defaultSearchBounds = searchBounds{small: 1000, names: 500, ids: 100}
 
 // SearchResult are the members that a search has found, at one state of the board.
 type SearchResult struct {
@@ -62,8 +62,8 @@ type Found struct {
 // order. A member that is hidden on the board is not on it, so no search finds the member.
 //
 // The index follows a profile before SetProfile or DeleteProfile returns. On a board of up to 1,000 members, a search looks
-// at all of them. On a larger one it looks at the first 1,000 entries of the index with the rarest word of text, and at the
-// first 250 ids that begin with text.
+// at all of them. On a larger one it looks at the first 500 entries of the index with the rarest word of text, and at the
+// first 100 ids that begin with text.
 func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
 	if reason := definition.TextFault(text, MaxQueryBytes); reason != "" {
 		return SearchResult{}, Invalid("q", reason)
@@ -124,15 +124,20 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	if err != nil {
 		return SearchResult{}, at, err
 	}
-	found := SearchResult{State: before.State, Total: before.Total, Complete: true}
+	built, err := s.areNamesBuilt(ctx)
+	if err != nil {
+		return SearchResult{}, at, err
+	}
+	found := SearchResult{State: before.State, Total: before.Total, Complete: built}
 	if before.Total == 0 {
 		return found, at, nil
 	}
 	var list []candidate
+	complete := true
 	if before.Total <= s.searches.small {
 		list, err = s.searchAll(ctx, m, q)
 	} else {
-		list, found.Complete, err = s.searchIndex(ctx, m, q)
+		list, complete, err = s.searchIndex(ctx, m, q)
 	}
 	if err != nil {
 		return SearchResult{}, at, err
@@ -142,11 +147,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	if err != nil {
 		return SearchResult{}, at, err
 	}
-	built, err := s.areNamesBuilt(ctx)
-	if err != nil {
-		return SearchResult{}, at, err
-	}
-	found.Complete = found.Complete && built
+	found.Complete = built && complete
 	if len(list) == 0 {
 		return found, at, nil
 	}

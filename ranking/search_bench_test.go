@@ -47,6 +47,7 @@ func BenchmarkSearch(b *testing.B) {
 	ctx, n := context.Background(), *searched
 	rdb, s := benchStore(b)
 	fillBoard(b, rdb, s, definition.Board{Name: "players", Kind: "user"}, n)
+	fillBoard(b, rdb, s, definition.Board{Name: "small", Kind: "user"}, 1000)
 	require.NoError(b, s.markKind(ctx, "user"))
 	used := func() int64 {
 		var bytes int64
@@ -102,6 +103,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"chinese", find(func() string { return string([]rune(benchName(8 * rand.IntN(n/8)))[:1]) }, 10)},
 		{"id", find(func() string { return benchMember(anyone()) }, 10)},
 		{"leading-id", find(func() string { return benchMember(anyone())[:10] }, 10)},
+		{"small-board", func() error { _, err := s.Search(ctx, "small", latin()[:2], 10); return err }},
 		{"set-profile", func() error {
 			_, err := s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())})
 			return err

@@ -27,8 +27,8 @@
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
 // <live-leaderboard>, with rows.js, announcer.js, style.js and format.js) → connection.js
 // (the sockets of a page) → subscription.js (one board) → socket.js (a WebSocket that
-// reconnects) → credentials.js (the tokens of a connection). token-url.js gets tokens for the
-// element.
+// reconnects) → credentials.js (the tokens of a connection). search.js finds members by
+// HTTP. token-url.js gets tokens for the element.
 //
 // Scripts are ES modules without a build step. The server serves them without comments and
 // spaces. All paths between files are relative, so that a proxy may serve them below a
