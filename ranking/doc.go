@@ -86,6 +86,14 @@
 // in by one script (result_*.go). A live window has no result: window_sweep.go removes each
 // update's points when its time ends.
 //
+// # Search
+//
+// A search (search.go) finds members of a board by an index of the names of their kind. The
+// script that writes a profile changes the index too; on a cluster this takes three calls
+// (search_index.go). Housekeeping builds the indexes from the profiles that exist, checks them
+// once a day (search_housekeeping.go, search_build.go), and repairs what nodes that died have
+// left (search_repair.go). Package search folds and matches the texts.
+//
 // # Moderation
 //
 // A hidden member (moderation_*.go) leaves the ranks and keeps its score in a set of its own.
