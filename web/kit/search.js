@@ -18,47 +18,28 @@ import { RankcastError } from './socket.js';
  * @param {SearchOptions} [options]
  * @returns {Promise<Found>}
  */
-export async function search(socketURL, credentials, board, query, { limit, signal } = {}) {
-  const url = new URL(`boards/${encodeURIComponent(board)}/search`, socketURL.replace(/^ws/, 'http'));
-  url.searchParams.set('q', query);
-  if (limit !== undefined) url.searchParams.set('limit', `${limit}`);
+export async function search(socketURL, credentials, board, query, { limit = 10, signal } = {}) {
+  const url = new URL(`boards/${encodeURIComponent(board)}/search?limit=${limit}&q=${encodeURIComponent(query)}`, socketURL.replace('ws', 'http'));
   for (let attempt = 0; ; attempt++) {
-    const token = await tokenOf(credentials);
-    signal?.throwIfAborted();
-    const { status, body } = await request(url, token, signal);
-    if (status === 200) return body;
-    if (status === 401) credentials?.drop(token);
-    if (status !== 401 || !token || attempt > 0) {
-      throw new RankcastError({ code: body?.code ?? 'unavailable', message: body?.detail ?? `The server answered with the status ${status}.`, field: body?.field });
+    const token = await credentials?.get().catch((error) => {
+      throw new RankcastError({ code: 'no_token', message: `The page's function gave no token: ${error}` });
+    });
+    // A ticket opens a socket and nothing else.
+    const sent = token && !isTicket(token);
+    /** @type {any} */
+    let answer;
+    let status;
+    try {
+      const response = await fetch(url, { signal, cache: 'no-store', credentials: 'omit', headers: sent ? { authorization: `Bearer ${token}` } : {} });
+      status = response.status;
+      answer = await response.json();
+    } catch {
+      signal?.throwIfAborted();
+      answer = { code: 'unavailable', detail: 'No answer.' };
+      status = 0;
     }
-  }
-}
-
-/**
- * @param {Credentials | null} credentials
- * @returns {Promise<string | null>} null: none, or a ticket, which opens a socket and nothing else
- */
-async function tokenOf(credentials) {
-  try {
-    const token = (await credentials?.get()) ?? null;
-    return token && isTicket(token) ? null : token;
-  } catch (error) {
-    throw new RankcastError({ code: 'no_token', message: `The page's function gave no token: ${error}` });
-  }
-}
-
-/**
- * @param {URL} url
- * @param {string | null} token
- * @param {AbortSignal} [signal]
- * @returns {Promise<{ status: number, body: any }>} body: null if it is no JSON
- */
-async function request(url, token, signal) {
-  try {
-    const response = await fetch(url, { signal, cache: 'no-store', credentials: 'omit', headers: token ? { authorization: `Bearer ${token}` } : {} });
-    return { status: response.status, body: await response.json().catch(() => null) };
-  } catch {
-    signal?.throwIfAborted();
-    throw new RankcastError({ code: 'unavailable', message: 'No answer from the server.' });
+    if (status === 200) return answer;
+    if (status !== 401 || !sent || attempt) throw new RankcastError({ ...answer, message: answer.detail });
+    credentials?.drop(token);
   }
 }
