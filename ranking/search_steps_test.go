@@ -64,13 +64,12 @@ var errKilled = errors.New("killed on purpose")
 
 // stepper is one of several callers that go on step by step.
 type stepper struct {
-	gate    *gate
-	do      func() error
-	done    chan error
-	waiting bool
-	ended   bool
-	err     error
-	steps   int
+	gate  *gate
+	do    func() error
+	done  chan error
+	ended bool
+	err   error
+	steps int
 }
 
 func (p *stepper) begin() {

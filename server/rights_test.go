@@ -3,6 +3,7 @@ package server_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +26,12 @@ func TestRightsThatAreLost(t *testing.T) {
 		return nil
 	}
 	redistest.Eventually(t, "the node to be ready", isReady)
+	redistest.Eventually(t, "the node to have built the indexes of names", func() error {
+		if next := r.Admin().ZScore(t.Context(), "rc:{/}:naming", "build").Val(); next < float64(time.Now().Add(time.Hour).UnixMicro()) {
+			return errors.New("the next build is not a day away")
+		}
+		return nil
+	})
 	s := servertest.Dial(t, n.Addr)
 
 	r.AppURL(append(all, "-publish")...)
