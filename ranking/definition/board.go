@@ -113,6 +113,10 @@ type Board struct {
 	// Default none.
 	Union *Union `json:"union,omitzero"`
 
+	// History is the step at which the first ten entries are recorded, where they have changed: 10s to
+	// 1d. See Compiled.HistoryStep for long periods. Default: no history.
+	History time.Duration `json:"history,omitzero"`
+
 	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
 	Kind         string  `json:"kind,omitzero"`          // the kind of member, whose profiles apply. Default member
 	Display      Display `json:"display,omitzero"`
@@ -217,8 +221,8 @@ func (d Board) IncompatibleField(was Board) (field string) {
 	return ""
 }
 
-// SameLifetime reports whether data leave at the same times by both definitions, and the same
-// members are hidden by both.
+// SameLifetime reports whether data leave at the same times by both definitions, the same members
+// are hidden by both, and both record a history at the same step.
 func (d Board) SameLifetime(was Board) bool {
 	keeps := func(d Board) int {
 		if d.Keep == nil {
@@ -227,7 +231,8 @@ func (d Board) SameLifetime(was Board) bool {
 		return *d.Keep
 	}
 	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
-		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() && d.Window == was.Window
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() && d.Window == was.Window &&
+		d.History == was.History
 }
 
 // IsLive reports whether each update leaves the window by itself, so that no result is built.

@@ -100,6 +100,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change", `{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
 		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit", `{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
 		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format", `{"display":{"colour":"red"}}`: "display.colour",
+		`{"history":"9s"}`: "history", `{"history":"86401s"}`: "history", `{"history":"36601d"}`: "history", `{"history":60}`: "history", `{"history":"1.5m"}`: "history", `{"history":"live"}`: "history",
 		// Each good, but not together.
 		`{"period":"36h"}`: "base", `{"base":"2026-01-01T00:00:00Z"}`: "base", `{"period":"week","base":"2026-01-01T00:00:00Z"}`: "base",
 		`{"timezone":"UTC"}`: "timezone", `{"period":"36h","base":"2026-01-01T00:00:00Z","timezone":"UTC"}`: "timezone", `{"week_starts":"monday"}`: "week_starts", `{"period":"month","week_starts":"monday"}`: "week_starts",
@@ -134,6 +135,7 @@ func TestImpossibleValuesAreRefused(t *testing.T) {
 		"max":           {Name: "b", Max: new(int64(MaxScore + 1))},
 		"max_change":    {Name: "b", MaxChange: -1},
 		"max_instances": {Name: "b:{x}", MaxInstances: -1},
+		"history":       {Name: "b", History: 10*time.Second + time.Millisecond},
 		"keep":          {Name: "b", Period: "day", Keep: new(-1)},
 	} {
 		_, err := d.Normalize()
@@ -147,7 +149,7 @@ func TestWhatMayGoTogether(t *testing.T) {
 		"stars": {
 			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `, `{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
 			`{"period":"day","ends":"2026-01-01T00:00:00Z","retain":"7d"}`, `{"retain":"36600d"}`, `{"period":"3660d","base":"2026-01-01T00:00:00Z"}`,
-			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
+			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"history":"10s"}`, `{"history":"1d","window":"1h"}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
 			`{"period":"week","timezone":"Etc/GMT+5","week_starts":"sunday","day_starts_at":"23:59","keep":1000}`, `{"period":"year","timezone":"America/Argentina/Buenos_Aires"}`,
 		},
 		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
@@ -177,7 +179,7 @@ func TestWhatReordersABoard(t *testing.T) {
 		{week, Board{Name: "b", Period: "week", DayStartsAt: "04:00"}, "day_starts_at"},
 		{week, Board{Name: "b", Period: "week", Timezone: "UTC", WeekStarts: "monday", DayStartsAt: "00:00", Mode: Best}, ""},
 		{Board{Name: "b", Period: "24h", Base: base}, Board{Name: "b", Period: "1d", Base: base.In(time.FixedZone("", 3600))}, ""},
-		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Title: Label{"": "T"}, Icon: "/i.png", Display: Display{Unit: Label{"": "x"}}}, ""},
+		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Title: Label{"": "T"}, Icon: "/i.png", Display: Display{Unit: Label{"": "x"}}, History: time.Minute}, ""},
 		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
 		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
 	} {
@@ -286,6 +288,9 @@ func anyDefinition(t *rapid.T) Board {
 	}
 	if maybe("max_change") {
 		d.MaxChange = rapid.Int64Range(1, MaxScore).Draw(t, "max_change")
+	}
+	if maybe("history") {
+		d.History = time.Duration(rapid.Int64Range(9, 86401).Draw(t, "history")) * time.Second
 	}
 	if maybe("max_instances") {
 		d.MaxInstances = rapid.IntRange(1, maxInstances).Draw(t, "max_instances")

@@ -56,7 +56,7 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
 	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
-	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
+	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "max_instances", "kind", "display",
 }
 
 // read copies the fields of an object into d.
@@ -123,6 +123,8 @@ func (d *Board) readField(path string, f FieldValue) error {
 	case "union":
 		d.Union = new(Union)
 		return d.Union.read(f.Value)
+	case "history":
+		return readRange(f.Value, &d.History, wantHistory)
 	case "max_instances":
 		return readInteger(f.Value, &d.MaxInstances, 1)
 	case "kind":

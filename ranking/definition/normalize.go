@@ -33,7 +33,7 @@ func (d Board) Normalize() (Board, error) {
 		return d, err
 	}
 	for _, check := range []func(*Board, FamilyName) error{
-		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow, (*Board).checkApplies,
+		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow, (*Board).checkHistory, (*Board).checkApplies,
 		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {

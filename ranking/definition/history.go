@@ -1,0 +1,43 @@
+package definition
+
+import (
+	"time"
+
+	"rankcast/ranking/calendar"
+)
+
+const (
+	minHistory  = 10 * time.Second
+	maxHistory  = day
+	wantHistory = "is not a whole number of s, m, h or d, such as 10s or 1m, from 10s to 1d"
+)
+
+// MaxHistory is the most steps that the history of one period has by the clock. The history of a board
+// without periods keeps at least so many of the latest.
+const MaxHistory = 10_000
+
+func (d *Board) checkHistory(FamilyName) error {
+	if d.History != 0 && (d.History < minHistory || d.History > maxHistory || durationFault(d.History) != "") {
+		return Invalid("history", wantHistory)
+	}
+	return nil
+}
+
+// HistoryStep is the time from one step of the history of a period to the next: the smallest multiple
+// of History by which the period has at most MaxHistory steps. It is History on a board without
+// periods, and 0 where no history is recorded.
+func (r *Compiled) HistoryStep(p calendar.Period) time.Duration {
+	if r.History == 0 || p.Closes.IsZero() {
+		return r.History
+	}
+	opens, most := p.Opens, r.History*MaxHistory
+	if starts := r.startsAt(); starts.After(opens) {
+		opens = starts
+	}
+	length := r.PeriodEnd(p).Sub(opens)
+	return r.History * max(1, (length+most-1)/most)
+}
+
+// ParseDuration reads a duration in the form of definitions, such as 90s, 36h or 7d. It returns false
+// for any other form, and for more than 36600d.
+func ParseDuration(s string) (time.Duration, bool) { return parseDuration(s) }
