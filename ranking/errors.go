@@ -36,6 +36,8 @@ var (
 	ErrForbidden = definition.ErrForbidden
 	// ErrUnknownMember reports a member that is not on the board.
 	ErrUnknownMember = definition.ErrUnknownMember
+	// ErrUnknownHistory reports a board, or a period, of which no history is recorded.
+	ErrUnknownHistory = definition.ErrUnknownHistory
 	// ErrIDMismatch reports a request id that was used before for another update.
 	ErrIDMismatch = definition.ErrIDMismatch
 	// ErrTooLarge reports a request that makes too much work at one time. The store did

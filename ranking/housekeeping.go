@@ -58,6 +58,8 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
 	// So have the indexes of names, which housekeeping builds from all profiles.
 	wg.Go(func() { repeatDue(ctx, log, "the indexes of names", newNameWork(s).due) })
+	// Steps of histories are due at exact times.
+	wg.Go(func() { repeatDue(ctx, log, "histories", s.recordDue) })
 	c := newWorkers()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
 		defer s.dropped.report(log)
@@ -269,6 +271,12 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 				return 0, err
 			}
 			due(at)
+			if r.History > 0 {
+				if err := s.planHistory(ctx, instance, r, p.Period, now); err != nil {
+					return 0, err
+				}
+				due(now + max(historyVisit, r.History).Microseconds())
+			}
 		case p.id == "": // not closed yet by the clock of its own master
 			due(now + housekeepingInterval.Microseconds())
 			finished = false
@@ -319,6 +327,11 @@ func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definit
 	if p.id == "" {
 		if r.MemberTTL > 0 {
 			if _, err := s.expireMembers(ctx, instance, r, p.Period, now, until); err != nil {
+				return p, err
+			}
+		}
+		if r.History > 0 {
+			if err := s.recordResult(ctx, instance, r, p.Period); err != nil {
 				return p, err
 			}
 		}

@@ -46,10 +46,14 @@ func (s *Store) registerInstance(ctx context.Context, d *definitions, n definiti
 // firstHousekeeping is the longest time from the listing of an instance to its first
 // housekeeping.
 func firstHousekeeping(r *definition.Compiled) time.Duration {
+	wait := relistAfter
 	if r.MemberTTL > 0 {
-		return min(relistAfter, r.MemberTTL)
+		wait = min(wait, r.MemberTTL)
 	}
-	return relistAfter
+	if r.History > 0 {
+		wait = min(wait, r.History)
+	}
+	return wait
 }
 
 // MaxInstancesPage is the most instances that one call of Instances returns.

@@ -16,7 +16,7 @@ import (
 // Erasure is the progress of the erasure of a member.
 type Erasure struct {
 	Boards  int64     // boards and instances that it has gone through
-	Removed int64     // board-periods that the member was on, or hidden on
+	Removed int64     // board-periods that the member was on, hidden on, or in the history of
 	Left    int64     // board-periods that it cannot go through: their data have another order, ties or calendar than the definition
 	Began   time.Time // by Redis's clock
 	Ended   time.Time // likewise; zero: it is under way
@@ -36,7 +36,7 @@ type erasureState struct {
 const maxErasures = 10_000
 
 // Erase removes a member from all boards of a kind and all their periods, also the closed
-// ones. It removes the score, the data and the state of being hidden. Housekeeping on all
+// ones. It removes the score, the data, the state of being hidden, and the member's place in histories. Housekeeping on all
 // nodes shares the work, in small steps; Erasure returns the progress. Updates of the
 // member that come during the erasure or later count anew. The audit and the lists of
 // hidden members keep its id. DeleteProfile deletes its profile.

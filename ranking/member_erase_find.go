@@ -58,6 +58,16 @@ func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instanc
 	if err := f.run(ctx); err != nil {
 		return nil, fmt.Errorf("look for members: %w", err)
 	}
+	// After the boards, see record.lua: a node may be about to record a member that was there.
+	for _, of := range found {
+		for i := range of.periods {
+			key := s.keys.Board(of.instance, of.periods[i].name).History.Numbers
+			f.add(func() (redis.Cmder, func()) { return f.size(ctx, &of.periods[i], key, hash) })
+		}
+	}
+	if err := f.run(ctx); err != nil {
+		return nil, fmt.Errorf("look for members of histories: %w", err)
+	}
 	for _, of := range found {
 		for i := range of.periods {
 			p := &of.periods[i]

@@ -55,10 +55,12 @@ func retention(r *definition.Compiled) time.Duration {
 	if !r.IsBuilt() && !r.IsWindowed() {
 		return r.Retain
 	}
+	// A history keeps a result: each of its steps reads the result, and so builds it.
+	steps := historyResults * r.History
 	if r.Retain > 0 {
-		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead)
+		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead, steps)
 	}
-	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
+	return max(r.Window+max(10*r.RefreshInterval(), 10*time.Minute), steps)
 }
 
 // ensureFresh makes the result of a board readable: not older than refresh plus the time of

@@ -33,6 +33,8 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrUnknownMember means that the member is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
+	// ErrUnknownHistory means that no history is recorded of the period.
+	ErrUnknownHistory = errors.New("unknown history")
 	// ErrIDMismatch means that the request id was used for another update before.
 	ErrIDMismatch = errors.New("id mismatch")
 	// ErrTooLarge means that the request is too large, or makes too much at one time. Nothing

@@ -1,8 +1,9 @@
--- Removes a member and all its data from a board-period. Follows lib/board.lua, lib/changes.lua,
+-- Removes a member and all its data from a board-period, also from its history. Follows lib/board.lua, lib/changes.lua,
 -- lib/order.lua, lib/rank_tied.lua and lib/leaving.lua.
 --
 -- KEYS  1 to 10        see board.lua
---       11 to 14       with a window, see window.lua; a builder of the board loses its lock
+--       11 hash        names, and 12 hash: numbers, of the members of the history, see record.lua
+--       13 to 16       with a window, see window.lua; a builder of the board loses its lock
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
@@ -11,13 +12,19 @@
 -- Cost   O(log n)
 
 local shape, member = ARGV[6], ARGV[7]
-local tallies, forgotten, lock = KEYS[12], KEYS[13], KEYS[14]
+local names, numbers, tallies, forgotten, lock = KEYS[11], KEYS[12], KEYS[14], KEYS[15], KEYS[16]
 
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape')
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'erased')
 if not state[4] then return {'ok', 0, 0} end
 if state[4] ~= shape then return {'shape'} end
 local key = call('ZSCORE', members, member)
 local there = key or call('ZSCORE', hiddens, member)
+local number = call('HGET', numbers, member)
+if number then
+  call('HDEL', names, number:match('^%d+'))
+  call('HDEL', numbers, member)
+end
+call('HSET', meta, 'erased', format('%d', tonumber(state[5] or 0) + 1)) -- a node may be about to record the member
 clock = math.max(now, tonumber(state[3]) + 1)
 local counted = tallies and call('HDEL', tallies, member) == 1
 local events = counted or forgotten and call('ZSCORE', forgotten, member)
@@ -27,4 +34,4 @@ end
 if lock and (events or there) then call('UNLINK', lock) end -- the result in the making may count the member
 remove(member, key)
 if key or events then publish(state[1], tonumber(state[2]), clock + 1) end
-return {'ok', (there or counted) and 1 or 0, events and format('%.0f', clock - 1) or 0}
+return {'ok', (there or counted or number) and 1 or 0, events and format('%.0f', clock - 1) or 0}

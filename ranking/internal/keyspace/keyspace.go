@@ -13,7 +13,10 @@
 // describe their content.
 package keyspace
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Keys makes the names of Redis keys and channels. The keys of a board share one hash tag, as
 // do the keys of the definitions and the keys of each event. It may be used concurrently.
@@ -32,10 +35,22 @@ type BoardKeys struct {
 	Hidden   string    // sorted set: hidden member to sort key
 	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
 	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
+	History  HistoryKeys
 	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
 	Periods  string    // hash: the board's periods
 	Channel  string    // pub/sub: the board's changes
 }
+
+// HistoryKeys holds the names of the history of one board-period, see record.lua.
+type HistoryKeys struct {
+	Steps   string // stream: the steps, by their times in ms since 1970
+	State   string // hash: last, seen, epoch, seq and more
+	Names   string // hash: number of a member to the member
+	Numbers string // hash: member to its number, its best rank and when it reached that rank
+}
+
+// All returns all these names.
+func (h HistoryKeys) All() []string { return []string{h.Steps, h.State, h.Names, h.Numbers} }
 
 // BuildKeys holds the names that a build uses in addition to those of the result.
 type BuildKeys struct {
@@ -65,6 +80,7 @@ func (k Keys) Board(instance, period string) BoardKeys {
 		Hidden:   of + "h",
 		Left:     of + "l",
 		Window:   [3]string{of + "e", of + "n", of + "o"},
+		History:  HistoryKeys{Steps: of + "hs", State: of + "hm", Names: of + "hn", Numbers: of + "hi"},
 		Ids:      k.Ids(instance),
 		Periods:  tag + "p",
 		Channel:  k.Channel(instance),
@@ -84,7 +100,7 @@ func (k BoardKeys) Plain() []string {
 
 // All returns the names that belong to the board-period alone, and not to the whole board.
 func (k BoardKeys) All() []string {
-	return append([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:]...)
+	return slices.Concat([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:], k.History.All())
 }
 
 // Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
@@ -171,6 +187,9 @@ func (k Keys) Instances(slot string) string { return k.Tag("/") + "instances:" +
 // Agenda is a sorted set: instances, and definitions that are being deleted, to the time of
 // their next housekeeping, µs since 1970.
 func (k Keys) Agenda() string { return k.Tag("/") + "agenda" }
+
+// HistoryAgenda is a sorted set: instances with a history to the time of their next step, µs since 1970.
+func (k Keys) HistoryAgenda() string { return k.Tag("/") + "history" }
 
 // Waiting is a sorted set: items of the agenda that are due, to the turn in which nodes claim them, see
 // assign.lua.

@@ -49,6 +49,42 @@ func Send(ctx context.Context, c *pipeline.Client, sent func(), calls ...Call) [
 	return replies
 }
 
+// Pipeline is Send over a connection of the pool, so large pipelines do not delay the calls of Send.
+// ctx bounds it.
+func Pipeline(ctx context.Context, rdb redis.UniversalClient, calls ...Call) []*Reply {
+	replies := make([]*Reply, len(calls))
+	all := make([]int, len(calls))
+	for i := range calls {
+		all[i] = i
+	}
+	send := func(verb string, which []int) (unknown []int) {
+		pipe, cmds := rdb.Pipeline(), make([]once, len(which))
+		for n, i := range which {
+			s, body := calls[i].Script.formFor(rdb), ""
+			if body = s.SHA1; verb == "eval" {
+				body = s.Source
+			}
+			cmds[n] = s.command(ctx, verb, body, calls[i].Keys, calls[i].Args)
+			pipe.Process(ctx, cmds[n])
+		}
+		_, err := pipe.Exec(ctx)
+		for n, i := range which {
+			if cmds[n].Err() == nil && cmds[n].Val() == nil && err != nil {
+				cmds[n].SetErr(err) // a hook, or the client, has sent nothing
+			}
+			if verb == "evalsha" && redis.HasErrorPrefix(cmds[n].Err(), "NOSCRIPT") {
+				unknown = append(unknown, i)
+			}
+			replies[i] = calls[i].Script.replyTo(cmds[n].Cmd)
+		}
+		return unknown
+	}
+	if unknown := send("evalsha", all); len(unknown) > 0 {
+		send("eval", unknown)
+	}
+	return replies
+}
+
 // replyTo returns the reply to a command that was sent.
 func (s Script) replyTo(cmd *redis.Cmd) *Reply {
 	return s.reply(cmd.Slice())

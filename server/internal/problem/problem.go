@@ -41,6 +41,7 @@ var table = []struct {
 	{ranking.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
 	{ranking.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
 	{ranking.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
+	{ranking.ErrUnknownHistory, http.StatusNotFound, "unknown_history"},
 	{ErrNotFound, http.StatusNotFound, "not_found"},
 	{ErrMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed"},
 	{ranking.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},

@@ -1,0 +1,184 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// historyAtOnce is the number of boards that a node claims and looks at together: about 3 ms of
+	// Redis. historyLease is how long the claim holds. It is shorter than any step, so a board whose node
+	// dies loses none.
+	historyAtOnce = 128
+	historyLease  = 5 * time.Second
+	// historyVisit is how often housekeeping visits a board with a history. The visit puts the board on
+	// the agenda of histories again, if a failover has lost that.
+	historyVisit = 15 * time.Minute
+	// historyResults is the number of steps for which a result without readers stays.
+	historyResults = 3
+	// freshAtOnce is the number of results and live windows that a node brings up to date at the same
+	// time, and freshWithin the longest time for which the other boards of the claim wait for that.
+	freshAtOnce = 8
+	freshWithin = time.Second
+)
+
+// historyClaim is a claimed board whose step is due.
+type historyClaim struct {
+	claim
+	look *historyLook // nil: there is nothing to record
+	next string       // when it is due again, as replan.lua expects it; "": never
+	kept bool         // the claim stays as it is, and another claim follows its end
+}
+
+// planHistory puts a board-period that is open on the agenda of histories: for now, if it is not there,
+// and no later than the next step. A window or a union without members has nothing to record. Each look
+// would build its result, and so keep it for ever.
+func (s *Store) planHistory(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now int64) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	if r.IsBuilt() || r.IsWindowed() {
+		k := s.keys.Board(instance, p.Name)
+		sizes, err := s.sizes(ctx, []string{k.Members, k.Window[0]})
+		if err != nil || sizes[0]+sizes[1] == 0 {
+			return err
+		}
+	}
+	pipe := s.rdb.Pipeline()
+	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: float64(now), Member: instance}}})
+	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{LT: true, Members: []redis.Z{{Score: float64(nextStep(now, r.HistoryStep(p))), Member: instance}}})
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+// nextStep is the next multiple of a step after a moment, both by Redis's clock in µs since 1970.
+func nextStep(now int64, step time.Duration) int64 {
+	us := step.Microseconds()
+	return (now/us + 1) * us
+}
+
+// recordDue records the histories of boards whose next step is due. more reports that more may be due.
+func (s *Store) recordDue(ctx context.Context) (more bool, err error) {
+	if s.MissingRights() != nil {
+		return false, nil // each write would fail for the reason that RunRightsChecks logs
+	}
+	due, err := s.claimDue(ctx, s.keys.HistoryAgenda(), historyAtOnce, historyLease)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	began := time.Now()
+	d, _, err := s.leasedDefinitions(ctx)
+	if err != nil {
+		return false, err
+	}
+	claims := make([]historyClaim, len(due))
+	for i, c := range due {
+		claims[i] = s.historyClaim(d, c)
+	}
+	err = errors.Join(s.freshen(ctx, claims), s.recordClaims(ctx, claims), s.replan(ctx, claims))
+	if err != nil {
+		return false, err
+	}
+	return len(due) == historyAtOnce, restAfter(ctx, began)
+}
+
+// historyClaim finds out what to record of a claimed board.
+func (s *Store) historyClaim(d *definitions, c claim) historyClaim {
+	n, err := definition.ParseName(c.member)
+	if err != nil {
+		return historyClaim{claim: c}
+	}
+	r, leaving := d.boards[n.Slot()], false
+	if r != nil {
+		_, leaving = d.leaving[n.Slot()]
+	}
+	if r == nil || leaving || r.History == 0 {
+		return historyClaim{claim: c} // housekeeping puts it back when that changes
+	}
+	p := r.CurrentPeriod(c.since)
+	if r.PeriodEnded(p, c.since) {
+		return historyClaim{claim: c} // recordResult does the rest
+	}
+	look := s.newHistoryLook(n.Instance(), r, p)
+	return historyClaim{claim: c, look: look, next: fmt.Sprint(nextStep(c.since, look.step))}
+}
+
+// freshen brings the results and the live windows among claimed boards up to date, as a reader does. A board
+// whose result is still being built is due again a moment later.
+func (s *Store) freshen(ctx context.Context, claims []historyClaim) error {
+	ctx, cancel := context.WithTimeout(WithoutBuilds(ctx), freshWithin)
+	defer cancel()
+	var wg sync.WaitGroup
+	places := make(chan struct{}, freshAtOnce)
+	errs := make([]error, len(claims))
+	for i := range claims {
+		c := &claims[i]
+		if c.look == nil || !c.look.rule.IsBuilt() && !c.look.rule.IsWindowed() {
+			continue
+		}
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			_, err := s.read(ctx, c.member, Query{})
+			if err == nil {
+				return
+			}
+			c.look, c.next = nil, fmt.Sprint(c.since+housekeepingInterval.Microseconds())
+			if !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil {
+				errs[i], c.kept = err, true
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// recordClaims records the claimed boards.
+func (s *Store) recordClaims(ctx context.Context, claims []historyClaim) error {
+	var looks []*historyLook
+	for _, c := range claims {
+		if c.look != nil {
+			looks = append(looks, c.look)
+		}
+	}
+	s.record(ctx, looks)
+	var errs []error
+	for i := range claims {
+		c := &claims[i]
+		switch {
+		case c.look == nil:
+		case c.look.err != nil:
+			errs = append(errs, fmt.Errorf("board %q: %w", c.member, c.look.err))
+			c.kept = true
+		case c.look.came == lookedAtNothing:
+			c.next = ""
+		case c.look.came == lookedTooLate:
+			c.next = fmt.Sprint(c.since + housekeepingInterval.Microseconds())
+		case c.look.total == 0 && (c.look.rule.IsBuilt() || c.look.rule.IsWindowed()):
+			c.next = "" // see planHistory
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// replan puts claimed boards back on the agenda.
+func (s *Store) replan(ctx context.Context, claims []historyClaim) error {
+	args := []any{claims[0].since}
+	for _, c := range claims {
+		if !c.kept {
+			args = append(args, c.member, c.until, c.next)
+		}
+	}
+	_, err := s.callScript(ctx, script.Replan, []string{s.keys.HistoryAgenda(), s.keys.Listing()}, args)
+	return err
+}

@@ -1,0 +1,467 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/history"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// MaxHistoryPage is the most steps that one call of History returns.
+	MaxHistoryPage = 1000
+	// historyChunk is the number of steps in one command.
+	historyChunk = 500
+)
+
+// HistoryQuery says which steps of a history to read.
+type HistoryQuery struct {
+	// From and To bound the times of the steps, both included, in whole milliseconds. The first step is
+	// the one in force at From, so it may be older. Default: all steps of the period.
+	From, To time.Time
+	// Step, if not 0, leaves of all steps within one multiple of Step since 1970 only the last. At least
+	// the step at which the board records, at most 36600d. Default: all steps.
+	Step time.Duration
+	// Member, if not "", reads only the place of one member: the steps at which its rank or its score
+	// has changed, and its best rank.
+	Member string
+	// After lets the answer begin after a cursor. Default none.
+	After *HistoryCursor
+	// Limit is the most steps of the answer, 1 to MaxHistoryPage.
+	Limit int
+}
+
+// HistoryCursor is a position in the history of one period: after a step.
+type HistoryCursor struct {
+	Period string // "" on a board without periods
+	At     time.Time
+}
+
+// String encodes c for a URL.
+func (c HistoryCursor) String() string {
+	b := binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(c.At.UnixMilli()))
+	return base64.RawURLEncoding.EncodeToString(append(b, c.Period...))
+}
+
+// ParseHistoryCursor decodes the result of HistoryCursor.String, or returns a FieldError.
+func ParseHistoryCursor(s string) (HistoryCursor, error) {
+	bad := Invalid("cursor", "is not a cursor that this server gave")
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) < 9 || b[0] != cursorVersion {
+		return HistoryCursor{}, bad
+	}
+	ms, period := binary.BigEndian.Uint64(b[1:9]), string(b[9:])
+	if ms == 0 || ms >= definition.Never || period != "" && definition.CheckText("cursor", period) != nil {
+		return HistoryCursor{}, bad
+	}
+	return HistoryCursor{Period: period, At: time.UnixMilli(int64(ms)).UTC()}, nil
+}
+
+// History is a run of steps of the history of one period.
+type History struct {
+	Bounds
+	Period string        // "" on a board without periods
+	Kind   string        // kind of the members, as for their profiles
+	Step   time.Duration // at which the board records this period; 0: it records no more
+	Until  time.Time     // the last step is in force until then at least; zero: nothing is recorded yet
+	Steps  []HistoryStep // in the order of time
+	Next   *HistoryCursor
+	Best   *BestRank // with HistoryQuery.Member; nil: it has never been among the first ten of a step
+}
+
+// HistoryStep is a state of the first ten entries.
+type HistoryStep struct {
+	At time.Time // it is in force from then on, until the next step
+	// Gap, if not zero, is when the node last looked before the step: from Gap until At the state is not
+	// known.
+	Gap time.Time
+	// Entries are the first ten entries, or the place of HistoryQuery.Member; empty: the member was not
+	// among them. They have neither keys nor data. Members that are hidden now, and erased ones, are not
+	// among them, and the ranks close up.
+	Entries []Entry
+}
+
+// History reads steps of the history of a board: of its period, as Read does. Members that are hidden at the time
+// of the call are left out as they are on the board. It returns a FieldError for an invalid query, and
+// ErrUnknownHistory where no history of the period is recorded. A call with a Limit of more than PacedEntries, with a
+// Step or with a Member waits for its turn, as a large page of Read does.
+func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (History, error) {
+	if err := q.check(); err != nil {
+		return History{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	named := board
+	if n, err := definition.ParseName(board); err == nil && q.After != nil && n.Period == "" && q.After.Period != "" {
+		named = definition.Qualify(board, q.After.Period) // the period may have closed since the page before
+	}
+	m, err := s.resolve(ctx, named, 0)
+	if err != nil {
+		return History{}, err
+	}
+	step := m.compiled.HistoryStep(m.period)
+	if q.Step != 0 && q.Step < step {
+		return History{}, Invalid("step", fmt.Sprintf("is %s; want at least %s, the step at which the board records this period", definition.FormatDuration(q.Step), definition.FormatDuration(step)))
+	}
+	if q.After != nil && q.After.Period != m.period.Name {
+		return History{}, Invalid("cursor", "is of another period")
+	}
+	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string)}
+	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()), Steps: []HistoryStep{}}
+	if err := r.read(ctx); err != nil {
+		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
+	}
+	return r.found, nil
+}
+
+func (q HistoryQuery) check() error {
+	switch {
+	case q.Limit < 1 || q.Limit > MaxHistoryPage:
+		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxHistoryPage))
+	case q.Step < 0 || q.Step%time.Second != 0:
+		return Invalid("step", fmt.Sprintf("is %s; want whole seconds", q.Step))
+	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
+		return Invalid("to", "is before from")
+	case q.Member != "":
+		return definition.CheckMember(q.Member)
+	}
+	return nil
+}
+
+// historyReader reads one page of a history.
+type historyReader struct {
+	s     *Store
+	m     resolved
+	q     HistoryQuery
+	floor int64 // the caller has the steps up to then, or only the last one of them matters; in ms since 1970
+	found History
+
+	hidden *moderation
+	names  map[int64]string // number to member; "" for a member that was erased, or is hidden
+	state  history.State    // of the last decoded step; nil: not known
+	lost   int64            // since when the state is not known, in ms since 1970; 0: no step is missing
+	held   *recordedStep    // with Step: the last step of its multiple so far
+	begun  bool             // the caller has a step already; then last is what it shows
+	last   []Entry
+}
+
+// recordedStep is a decoded step. Times are in ms since 1970.
+type recordedStep struct {
+	at, gap int64 // gap: when the gap before the step began; 0: there is none
+	state   history.State
+}
+
+func (r *historyReader) read(ctx context.Context) error {
+	if !r.q.From.IsZero() {
+		r.floor = max(0, r.q.From.UnixMilli())
+	}
+	if r.q.After != nil {
+		r.floor = r.q.After.At.UnixMilli()
+	}
+	from, count := r.floor, historyChunk
+	large := r.q.Limit > PacedEntries || r.q.Step > 0 || r.q.Member != ""
+	if !large {
+		count = r.q.Limit + 1
+	}
+	for first := true; ; first = false {
+		var steps []recordedStep
+		last := false
+		call := func() error {
+			base, chunk, err := r.readChunk(ctx, from, count, first)
+			if err != nil {
+				return err
+			}
+			steps = r.decode(base)
+			if first && r.q.After != nil && (len(steps) == 0 || steps[len(steps)-1].at != r.floor) {
+				r.lost = r.floor // the step of the cursor has been trimmed
+			}
+			steps = append(steps, r.decode(chunk)...)
+			if n := len(chunk); n < count {
+				last = true
+			} else if from, err = stepTime(chunk[n-1]); err != nil {
+				return err
+			}
+			return r.readNames(ctx, steps)
+		}
+		err := error(nil)
+		if large || !first {
+			err = r.s.pacer.do(ctx, call)
+		} else {
+			err = call()
+		}
+		if err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if full := r.add(step); full {
+				return r.readBest(ctx)
+			}
+		}
+		if last {
+			if r.held != nil {
+				r.emit(*r.held)
+			}
+			return r.readBest(ctx)
+		}
+	}
+}
+
+// readChunk reads the steps after a time, in ms since 1970. The first chunk comes with the steps from the last
+// keyframe up to that time, and with the state of the history.
+func (r *historyReader) readChunk(ctx context.Context, from int64, count int, first bool) (base, chunk []redis.XMessage, err error) {
+	k := r.m.keys
+	pipe := r.s.rdb.Pipeline()
+	before := redis.NewXMessageSliceCmd(ctx)
+	var state, board *redis.SliceCmd
+	start, end := "-", "+"
+	if from > 0 {
+		start = strconv.FormatInt(from+1, 10)
+	}
+	if !r.q.To.IsZero() {
+		end = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
+	}
+	if first {
+		// The revision comes first. A member that is hidden after this read is hidden after the call began.
+		board = pipe.HMGet(ctx, k.Meta, "moderated")
+		state = pipe.HMGet(ctx, k.History.State, "last", "seen")
+		if from > 0 {
+			before = pipe.XRevRangeN(ctx, k.History.Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
+		}
+	}
+	after := pipe.XRangeN(ctx, k.History.Steps, start, end, int64(count))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if first {
+		if err := r.begin(ctx, state.Val(), board.Val()); err != nil {
+			return nil, nil, err
+		}
+	}
+	base = before.Val()
+	slices.Reverse(base)
+	return base, after.Val(), nil
+}
+
+// begin takes the state of the history, and of the moderation of the board-period.
+func (r *historyReader) begin(ctx context.Context, state, board []any) error {
+	if state[0] == nil && r.m.compiled.History == 0 {
+		return &FieldError{Field: "history", Kind: ErrUnknownHistory, Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
+	}
+	reply := &script.Reply{Rest: append(state[1:], board...)}
+	if state[0] != nil {
+		r.found.Until = time.UnixMilli(reply.Number()).UTC()
+	} else {
+		reply.Optional()
+	}
+	revision := int64(0)
+	if board[0] != nil {
+		revision = reply.Number()
+	}
+	if reply.Err != nil {
+		return reply.Err
+	}
+	d, err := r.s.catalog.get(ctx)
+	if err == nil && d.hidden.revision < revision { // another node has hidden or shown a member
+		d, err = r.s.catalog.readNewer(ctx, d)
+	}
+	if err != nil {
+		return err
+	}
+	r.hidden = d.hidden
+	return nil
+}
+
+// stepTime is the time of a step, in ms since 1970.
+func stepTime(m redis.XMessage) (int64, error) {
+	ms, _, _ := strings.Cut(m.ID, "-")
+	at, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: a step of a history has the id %q", ErrUnavailable, m.ID)
+	}
+	return at, nil
+}
+
+// decode decodes steps. It leaves out steps that cannot be decoded: those before the first keyframe, and damaged ones
+// with the deltas behind them. The next step has a gap then.
+func (r *historyReader) decode(messages []redis.XMessage) (steps []recordedStep) {
+	for _, m := range messages {
+		at, err := stepTime(m)
+		encoded, _ := m.Values["s"].(string)
+		step := history.Step{}
+		if err == nil {
+			step, err = history.Decode(r.state, []byte(encoded))
+		}
+		if err != nil {
+			if r.state != nil {
+				r.lost = cmp.Or(r.lost, at)
+			}
+			r.state = nil
+			continue
+		}
+		r.state = step.State
+		s := recordedStep{at: at, state: step.State}
+		if step.Gap > 0 {
+			s.gap = at - step.Gap
+		}
+		if r.lost > 0 && (s.gap == 0 || r.lost < s.gap) {
+			s.gap = r.lost
+		}
+		r.lost = 0
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// readNames reads the members of the given steps that are not known yet.
+func (r *historyReader) readNames(ctx context.Context, steps []recordedStep) error {
+	var numbers []string
+	for _, step := range steps {
+		for _, e := range step.state {
+			if _, known := r.names[e.Number]; !known {
+				r.names[e.Number] = ""
+				numbers = append(numbers, strconv.FormatInt(e.Number, 10))
+			}
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	pipe := r.s.rdb.Pipeline()
+	var cmds []*redis.SliceCmd
+	for some := range slices.Chunk(numbers, findAtOnce) {
+		cmds = append(cmds, pipe.HMGet(ctx, r.m.keys.History.Names, some...))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	for i, cmd := range cmds {
+		for j, name := range cmd.Val() {
+			member, there := name.(string)
+			if there && !r.hidden.hides(r.m.Instance, r.m.compiled.Kind, member) {
+				number, _ := strconv.ParseInt(numbers[i*findAtOnce+j], 10, 64)
+				r.names[number] = member
+			}
+		}
+	}
+	return nil
+}
+
+// add takes the next step. It returns true when the answer is full.
+func (r *historyReader) add(step recordedStep) (full bool) {
+	if step.at <= r.floor {
+		if r.q.After != nil {
+			r.begun, r.last = true, r.shown(step) // the caller has it
+		} else {
+			r.held = &step // the last one of these is in force at From
+		}
+		return false
+	}
+	each := r.q.Step.Milliseconds()
+	if r.held != nil && r.held.at > r.floor && each > 0 && r.held.at/each == step.at/each {
+		step.gap = cmp.Or(r.held.gap, step.gap)
+		r.held = &step
+		return false
+	}
+	if r.held != nil && r.emit(*r.held) {
+		return true
+	}
+	r.held = &step
+	return false
+}
+
+// emit adds a step to the answer, unless it shows the same as the step before. It returns true when the answer is full.
+func (r *historyReader) emit(step recordedStep) (full bool) {
+	entries := r.shown(step)
+	if r.begun && step.gap == 0 && slices.Equal(entries, r.last) {
+		return false
+	}
+	if n := len(r.found.Steps); n == r.q.Limit {
+		r.found.Next = &HistoryCursor{Period: r.found.Period, At: r.found.Steps[n-1].At}
+		return true
+	}
+	s := HistoryStep{At: time.UnixMilli(step.at).UTC(), Entries: entries}
+	if step.gap > 0 {
+		s.Gap = time.UnixMilli(step.gap).UTC()
+	}
+	r.found.Steps = append(r.found.Steps, s)
+	r.begun, r.last = true, entries
+	return false
+}
+
+// shown returns the entries of a step that the caller may see, with the ranks that they have among themselves.
+func (r *historyReader) shown(step recordedStep) []Entry {
+	entries := make([]Entry, 0, len(step.state))
+	ties, rank := r.m.compiled.Ties, int64(0)
+	for _, e := range step.state {
+		member := r.names[e.Number]
+		if member == "" {
+			continue
+		}
+		position := int64(len(entries)) + 1
+		switch {
+		case position > 1 && ties.Tied() && entries[position-2].Score == e.Score:
+		case ties == definition.Dense:
+			rank++
+		default:
+			rank = position
+		}
+		entries = append(entries, Entry{Rank: rank, Member: member, Score: e.Score})
+	}
+	if r.q.Member == "" {
+		return entries
+	}
+	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Member != r.q.Member })
+}
+
+// readBest reads the best rank of the member asked for, in all periods that can be read.
+func (r *historyReader) readBest(ctx context.Context) error {
+	instance, member := r.m.Instance, r.q.Member
+	if member == "" || r.hidden.hides(instance, r.m.compiled.Kind, member) {
+		return nil
+	}
+	periods, err := r.s.periodRecords(ctx, instance)
+	if err != nil {
+		return err
+	}
+	oldest := r.m.compiled.OldestReadable(r.s.catalog.clock.now())
+	periods = slices.DeleteFunc(periods, func(p periodRecord) bool { return p.Opens.Before(oldest.Opens) })
+	numbers := make([]*redis.SliceCmd, len(periods))
+	call := func() error {
+		pipe := r.s.rdb.Pipeline()
+		for i, p := range periods {
+			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History.Numbers, member)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return nil
+	}
+	if len(periods) > PacedEntries {
+		err = r.s.pacer.do(ctx, call)
+	} else if len(periods) > 0 {
+		err = call()
+	}
+	if err != nil {
+		return err
+	}
+	for i, p := range periods { // the oldest first
+		text, _ := numbers[i].Val()[0].(string)
+		_, best, known := parseNumber(text)
+		if known && (r.found.Best == nil || best.Rank < r.found.Best.Rank) {
+			best.Period = p.Name
+			r.found.Best = &best
+		}
+	}
+	return nil
+}
