@@ -35,28 +35,37 @@ var simulatedTime = strings.NewReplacer(
 func (h *clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (h *clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			h.replace(cmd.Args())
+		}
+		return next(ctx, cmds)
+	}
 }
 
 func (h *clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.replace(cmd.Args())
+		return next(ctx, cmd)
+	}
+}
+
+// replace makes the call of a script one of the script with the simulated clock.
+func (h *clockHook) replace(args []any) {
 	sha := func(src string) string {
 		sum := sha1.Sum([]byte(src))
 		return hex.EncodeToString(sum[:])
 	}
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		args := cmd.Args()
-		h.mu.Lock()
-		switch args[0] {
-		case "evalsha": // which Redis does not know at first
-			if other, known := h.called[args[1].(string)]; known {
-				args[1] = other
-			}
-		case "eval":
-			src := simulatedTime.Replace(args[1].(string))
-			h.called[sha(args[1].(string))], args[1] = sha(src), src
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch args[0] {
+	case "evalsha": // which Redis does not know at first
+		if other, known := h.called[args[1].(string)]; known {
+			args[1] = other
 		}
-		h.mu.Unlock()
-		return next(ctx, cmd)
+	case "eval":
+		src := simulatedTime.Replace(args[1].(string))
+		h.called[sha(args[1].(string))], args[1] = sha(src), src
 	}
 }
 
