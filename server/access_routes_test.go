@@ -45,6 +45,7 @@ var rights = map[string]string{
 	"GET /v1/boards/a/periods":         "rvA",
 	"GET /v1/boards/a/instances":       "rvA",
 	"GET /v1/boards/a/top":             "rvA",
+	"GET /v1/boards/a/history":         "rvA",
 	"GET /v1/boards/a/at":              "rvA",
 	"GET /v1/boards/a/count":           "rvA",
 	"GET /v1/boards/a/search":          "rvA",

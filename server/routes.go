@@ -55,6 +55,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/boards/:board/periods", readsBoard, s.listPeriods},
 		{"GET", "/v1/boards/:board/instances", readsBoard, s.listInstances},
 		{"GET", "/v1/boards/:board/top", readsBoard, s.getTop},
+		{"GET", "/v1/boards/:board/history", readsBoard, s.getHistory},
 		{"GET", "/v1/boards/:board/at", readsBoard, s.getAt},
 		{"GET", "/v1/boards/:board/count", readsBoard, s.getCount},
 		{"GET", "/v1/boards/:board/search", readsBoard, s.getSearch},

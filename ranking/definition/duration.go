@@ -77,6 +77,15 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
+// ParseTime reads a time by RFC 3339 with at most milliseconds, in the years 1970 to 2199, and returns it
+// in UTC. It returns false for any other text.
+func ParseTime(s string) (time.Time, bool) {
+	if !timeText.MatchString(s) {
+		return time.Time{}, false
+	}
+	return parseTime(s)
+}
+
 // timeFault says what is wrong with a time that was given, or returns "".
 func timeFault(t time.Time) string {
 	if t.Before(minTime) || !t.Before(maxTime) || t.Nanosecond()%int(time.Millisecond) != 0 {

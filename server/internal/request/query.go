@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -82,6 +83,35 @@ func (q *Query) Score(name string) *int64 {
 	}
 	n := q.Integer(name, 0, -definition.MaxScore, definition.MaxScore)
 	return &n
+}
+
+// Time reads a time by RFC 3339; the zero time without the parameter.
+func (q *Query) Time(name string) time.Time {
+	s, ok := q.Get(name)
+	if !ok {
+		return time.Time{}
+	}
+	t, ok := definition.ParseTime(s)
+	if !ok && q.Err == nil {
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; want a time such as 2026-11-20T10:00:00Z", s))
+	}
+	return t
+}
+
+// Duration reads a duration such as 5m, or a whole number of seconds; 0 without the parameter.
+func (q *Query) Duration(name string) time.Duration {
+	s, ok := q.Get(name)
+	if !ok {
+		return 0
+	}
+	d, ok := definition.ParseDuration(s)
+	if !ok {
+		d, ok = definition.ParseDuration(s + "s")
+	}
+	if !ok && q.Err == nil {
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want a whole number of s, m, h or d, such as 5m or 1h", s))
+	}
+	return d
 }
 
 // Cursor reads the cursor of a page; nil without the parameter, and for an empty one, so that a
