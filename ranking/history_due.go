@@ -85,7 +85,7 @@ func (s *Store) recordDue(ctx context.Context) (more bool, err error) {
 	for i, c := range due {
 		claims[i] = s.historyClaim(d, c)
 	}
-	err = errors.Join(s.freshen(ctx, claims), s.recordClaims(ctx, claims), s.replan(ctx, claims))
+	err = errors.Join(s.freshen(ctx, claims), s.recordClaims(ctx, claims), s.replan(ctx, claims), s.forgetMany(ctx, claims))
 	if err != nil {
 		return false, err
 	}
@@ -169,6 +169,18 @@ func (s *Store) recordClaims(ctx context.Context, claims []historyClaim) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// forgetMany forgets members of the histories that name too many.
+func (s *Store) forgetMany(ctx context.Context, claims []historyClaim) error {
+	for _, c := range claims {
+		if c.look != nil && c.look.names > s.maxNames {
+			if err := s.forgetNames(ctx, c.look); err != nil {
+				return fmt.Errorf("forget members of the history of %q: %w", c.member, err)
+			}
+		}
+	}
+	return nil
 }
 
 // replan puts claimed boards back on the agenda.

@@ -37,6 +37,7 @@ type historyLook struct {
 	// record sets these.
 	came  lookOutcome
 	total int64 // members on the board
+	names int64 // members that the history names, after a new step; else 0
 	err   error
 }
 
@@ -81,7 +82,7 @@ func (s *Store) record(ctx context.Context, looks []*historyLook) {
 	calls2 := calls[:0:0]
 	for i, r := range s.callAll(ctx, calls) {
 		l := looks[i]
-		call, needed := l.found(r)
+		call, needed := l.found(r, s.maxSteps)
 		if l.err = r.Err; needed && l.err == nil {
 			found, calls2 = append(found, l), append(calls2, call)
 		}
@@ -90,6 +91,8 @@ func (s *Store) record(ctx context.Context, looks []*historyLook) {
 		l := found[i]
 		if r.Err == nil && r.Text() == "changed" {
 			l.came = lookedTooLate
+		} else if r.Err == nil {
+			l.names = r.Number()
 		}
 		l.err = r.Err
 	}
@@ -112,8 +115,9 @@ func (l *historyLook) lookCall() script.Call {
 	return script.Call{Script: script.Look, Keys: []string{l.keys.Members, l.keys.Meta, l.keys.History.State, l.keys.History.Numbers}, Args: []any{history.MaxEntries, ends}}
 }
 
-// found takes the answer of look.lua, and returns the call of record.lua that it makes necessary.
-func (l *historyLook) found(r *script.Reply) (call script.Call, needed bool) {
+// found takes the answer of look.lua, and returns the call of record.lua that it makes necessary. kept is the number
+// of steps that Redis keeps at least.
+func (l *historyLook) found(r *script.Reply, kept int64) (call script.Call, needed bool) {
 	if r.Err != nil {
 		return call, false
 	}
@@ -143,7 +147,7 @@ func (l *historyLook) found(r *script.Reply) (call script.Call, needed bool) {
 		w.add(e)
 	}
 	seenAt := max(at, seen)
-	args := []any{epoch, erased, last, seenAt, seq, l.step.Milliseconds(), historyKept}
+	args := []any{epoch, erased, last, seenAt, seq, l.step.Milliseconds(), kept}
 	at = max(at, last+1) // also when Redis's clock was set back
 	if last > 0 && at-seen > lateSteps*l.step.Milliseconds() {
 		w.step.Gap = at - seen

@@ -85,6 +85,8 @@ type Store struct {
 	inThreeTrips  atomic.Bool               // an event takes three trips, see useThreeTrips
 	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
 	maxDeliveries int                       // of a definition, that wait in Redis
+	maxSteps      int64                     // of a history, that Redis keeps at least
+	maxNames      int64                     // of a history, see forgetNames
 	dropped       droppedDeliveries
 	settled       settlements
 
@@ -116,7 +118,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	if !ok {
 		client = pipeline.New(rdb)
 	}
-	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries}
+	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries, maxSteps: historyKept, maxNames: maxNames}
 	s.rights.refused = make(chan struct{}, 1)
 	client.AddHook(&s.rights)
 	s.metrics = newMetrics(cfg.Metrics)

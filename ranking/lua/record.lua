@@ -22,7 +22,7 @@
 --      10 state, 11 since, 12 next    after it
 --         and for each member that has no number yet, or has a better rank than before:
 --      13 member, 14 number, 15 rank, 16 'new' or ''
--- Result {'ok'} or {'changed'}: the call has changed nothing, because another node has recorded a step,
+-- Result {'ok', members that the history names, 0 without a new step} or {'changed'}: the call has changed nothing, because another node has recorded a step,
 --         a member was erased, the board is another one, or a new member has left it since
 -- Cost   O(log n) for each new member
 
@@ -43,7 +43,7 @@ for i = FIRST, #ARGV, EACH do
 end
 if at == '0' then
   call('HSET', state, 'epoch', epoch, 'seq', seq, 'seen', seen, 'step', step)
-  return {'ok'}
+  return {'ok', 0}
 end
 call('XADD', steps, 'MAXLEN', '~', kept, at .. '-0', 's', encoded)
 for i = FIRST, #ARGV, EACH do
@@ -52,4 +52,4 @@ for i = FIRST, #ARGV, EACH do
   if ARGV[i + 3] == 'new' then call('HSET', names, number, member) end
 end
 call('HSET', state, 'last', at, 'epoch', epoch, 'seq', seq, 'seen', seen, 'step', step, 'state', whole, 'since', since, 'next', next_number)
-return {'ok'}
+return {'ok', call('HLEN', names)}
