@@ -35,7 +35,7 @@ const (
 type historyClaim struct {
 	claim
 	look *historyLook // nil: there is nothing to record
-	next string       // when it is due again, as replan.lua expects it; "": never
+	next string       // when it is due again, as replan.lua expects it; "" or "-": never
 	kept bool         // the claim stays as it is, and another claim follows its end
 }
 
@@ -165,7 +165,7 @@ func (s *Store) recordClaims(ctx context.Context, claims []historyClaim) error {
 		case c.look.came == lookedTooLate:
 			c.next = fmt.Sprint(c.since + housekeepingInterval.Microseconds())
 		case c.look.total == 0 && (c.look.rule.IsBuilt() || c.look.rule.IsWindowed()):
-			c.next = "" // see planHistory
+			c.next = "-" // see planHistory; the build for this look has listed the board
 		}
 	}
 	return errors.Join(errs...)
