@@ -79,6 +79,14 @@
 // feed "periods", and, where a node delivers webhooks, to keep it until
 // [Store.Delivered].
 //
+// # Histories
+//
+// A history is the first ten entries of a board-period at each step, where they have changed. Its
+// agenda (history_due.go) is apart from that of housekeeping, so no other work delays a step. A node
+// looks at the boards that are due and records what it finds (history_record.go, package history).
+// History (history_read.go) reads it. A step names members by numbers, and an erasure forgets the
+// number. history_names.go bounds the names on a board without periods.
+//
 // # Results
 //
 // The scores of a union (union_sum.go), and of a window with a refresh interval

@@ -18,7 +18,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-const tenSeconds = 10 * time.Second
+// shortStep is the shortest step that a definition can have.
+const shortStep = 10 * time.Second
 
 // historyOf is a history as text: "10:00:10 a 5 b 3", after a gap "10:01:00 since 10:00:20 a 6".
 func historyOf(t testing.TB, s *Store, board string) (lines []string) {
@@ -47,7 +48,7 @@ func historyOf(t testing.TB, s *Store, board string) (lines []string) {
 func (w *world) planned(board string) {
 	w.t.Helper()
 	w.write(w.stores[0], board, "a", 1)
-	w.pass(tenSeconds)
+	w.pass(shortStep)
 	w.tend()
 }
 
@@ -72,13 +73,13 @@ func (w *world) isPlanned(board string) bool {
 // A step that a node has claimed is recorded by another one if the node dies: within a step, and with no gap.
 func TestHistoryOutlivesItsNode(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		dead, s := w.stores[0], w.stores[1]
 		w.planned("b")
 		recordAll(t, w, s)
 		for range 3 {
 			w.write(s, "b", "a", 1)
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 			due, err := dead.claimDue(t.Context(), dead.keys.HistoryAgenda(), historyAtOnce, historyLease)
 			require.NoError(t, err)
 			require.Len(t, due, 1)
@@ -123,12 +124,12 @@ func look(t testing.TB, s *Store, board string) *historyLook {
 // Of two nodes that look at the same time, one records the step. The other one changes nothing.
 func TestTwoNodesRecordAHistoryOnce(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		slow, s := w.stores[0], w.stores[1]
 		w.planned("b")
 		for i := range 3 {
 			w.write(s, "b", fmt.Sprint("m", i), int64(i+10))
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 			beforeRecord(slow, func() {
 				w.write(s, "b", "a", 1)
 				require.Equal(t, looked, look(t, s, "b").came)
@@ -186,7 +187,7 @@ func (w *world) eraseNow(s *Store, kind, member string) Erasure {
 // a node records it at that moment.
 func TestErasedMembersLeaveHistories(t *testing.T) {
 	t.Parallel()
-	boards := []definition.Board{{Name: "b", History: tenSeconds}, {Name: "hours", Period: "hour", History: tenSeconds, Ties: definition.Dense, MemberTTL: 500 * time.Hour}, {Name: "race", History: tenSeconds}, {Name: "left", History: tenSeconds}}
+	boards := []definition.Board{{Name: "b", History: shortStep}, {Name: "hours", Period: "hour", History: shortStep, Ties: definition.Dense, MemberTTL: 500 * time.Hour}, {Name: "race", History: shortStep}, {Name: "left", History: shortStep}}
 	simulatedWorlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
 		for _, b := range boards {
@@ -199,7 +200,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 		w.write(s, "hours", "forgotten", 7)
 		_, err := s.Remove(t.Context(), "b", "forgotten")
 		require.NoError(t, err)
-		w.toNextStep(tenSeconds, 2)
+		w.toNextStep(shortStep, 2)
 		w.tend()
 		recordAll(t, w, s)
 		require.Contains(t, w.contents(), "forgotten")
@@ -212,7 +213,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 		// A node looks, and the erasure passes before the node records.
 		for _, board := range []string{"race", "left"} {
 			w.write(s, board, "forgotten", 6)
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 			beforeRecord(s, func() {
 				if board == "left" {
 					_, err := other.Remove(t.Context(), board, "forgotten")
@@ -225,7 +226,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 		}
 		// It may come back, and counts anew.
 		w.write(s, "race", "forgotten", 8)
-		w.toNextStep(tenSeconds, 1)
+		w.toNextStep(shortStep, 1)
 		require.Equal(t, looked, look(t, s, "race").came)
 		lines := historyOf(t, s, "race")
 		require.True(t, strings.HasSuffix(lines[len(lines)-1], " forgotten 8 a 1"), lines)
@@ -237,7 +238,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 // the boards; and another node knows at once of a member that is hidden on one board.
 func TestHiddenMembersLeaveHistories(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", Kind: "user", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", Kind: "user", History: shortStep}}, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
 		w.write(s, "b", "x", 9)
 		w.planned("b")
@@ -262,7 +263,7 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	boards := []definition.Board{
 		{Name: "hours", Period: "hour", History: 7 * time.Minute, Keep: new(1)},
-		{Name: "short", Period: "4s", Base: friday, History: tenSeconds, Keep: new(1000)},
+		{Name: "short", Period: "4s", Base: friday, History: shortStep, Keep: new(1000)},
 		{Name: "cup", Ends: friday.Add(30 * time.Minute), History: time.Minute},
 	}
 	simulatedWorlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
@@ -324,13 +325,13 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 // A period of more than 10,000 steps is recorded at a coarser step.
 func TestHistoryOfALongPeriod(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "week", Period: "week", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "week", Period: "week", History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.planned("week")
 		for range 30 {
 			recordAll(t, w, s)
 			w.write(s, "week", "a", 1)
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 		}
 		h, err := s.History(t.Context(), "week", HistoryQuery{Limit: 9})
 		require.NoError(t, err)
@@ -356,9 +357,9 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 		w.pass(time.Minute)
 		recordAll(t, w, s)
 		require.Len(t, historyOf(t, s, "b"), 1)
-		define(t, s, definition.Board{Name: "b", History: tenSeconds})
+		define(t, s, definition.Board{Name: "b", History: shortStep})
 		w.visit()
-		w.toNextStep(tenSeconds, 1)
+		w.toNextStep(shortStep, 1)
 		recordAll(t, w, s)
 		require.Equal(t, []string{"10:01:10 a 1", "10:02:20 since 10:01:10 a 2"}, historyOf(t, s, "b"))
 
@@ -394,7 +395,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 // comes back with the next visit of housekeeping, and the time between is a gap.
 func TestHistoryComesBackToTheAgenda(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: tenSeconds}, {Name: "hours", Period: "hour", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}, {Name: "hours", Period: "hour", History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.planned("b")
 		w.planned("hours")
@@ -412,7 +413,7 @@ func TestHistoryComesBackToTheAgenda(t *testing.T) {
 		require.False(t, w.isPlanned("hours"))
 		require.True(t, w.isPlanned("b"))
 		w.write(s, "hours", "x", 1)
-		w.pass(tenSeconds)
+		w.pass(shortStep)
 		w.tend()
 		recordAll(t, w, s)
 		require.Equal(t, []string{"11:15:30 x 1"}, historyOf(t, s, "hours"))
@@ -422,7 +423,7 @@ func TestHistoryComesBackToTheAgenda(t *testing.T) {
 // A board without periods keeps its latest steps. A reader whose cursor was trimmed goes on behind it, and is told of the gap.
 func TestOldStepsAreTrimmed(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		const kept = 2 * keyframeEach
 		s.maxSteps = kept
@@ -430,7 +431,7 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 		record := func(n int) {
 			for range n {
 				w.write(s, "b", "a", w.now.Unix()%1000)
-				w.toNextStep(tenSeconds, 1)
+				w.toNextStep(shortStep, 1)
 				require.Equal(t, looked, look(t, s, "b").came)
 			}
 		}
@@ -461,14 +462,14 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 // A history without periods names few more members than its steps have.
 func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		s.maxSteps, s.maxNames = 2*keyframeEach, 250
 		w.planned("b")
 		w.tend()
 		for i := range 600 {
 			w.write(s, "b", fmt.Sprint("m", i), int64(i+10))
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 			recordAll(t, w, s)
 		}
 		k := s.keys.Board("b", "").History
@@ -489,16 +490,16 @@ func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 // A step that cannot be read is a gap until the next keyframe, and no error. A clock that is set back does not mix up the steps.
 func TestDamagedStepsAreGaps(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		k := s.keys.Board("b", "").History
 		w.planned("b")
 		require.Equal(t, looked, look(t, s, "b").came)
-		w.pass(tenSeconds)
+		w.pass(shortStep)
 		require.NoError(t, w.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: k.Steps, ID: fmt.Sprint(w.now.UnixMilli(), "-0"), Values: []any{"s", "\x05"}}).Err())
 		require.NoError(t, w.rdb.HSet(t.Context(), k.State, "last", w.now.UnixMilli(), "state", "?").Err())
 		w.write(s, "b", "a", 1)
-		w.pass(tenSeconds)
+		w.pass(shortStep)
 		require.Equal(t, looked, look(t, s, "b").came)
 		require.Equal(t, []string{"10:00:10 a 1", "10:00:30 since 10:00:20 a 2"}, historyOf(t, s, "b"))
 
@@ -516,9 +517,9 @@ func TestDamagedStepsAreGaps(t *testing.T) {
 func TestHistoryOfWindowsAndUnions(t *testing.T) {
 	t.Parallel()
 	boards := []definition.Board{
-		{Name: "plain"}, {Name: "live", Window: time.Minute, Refresh: definition.Live, History: tenSeconds},
-		{Name: "built", Window: time.Minute, Refresh: 2 * time.Second, History: tenSeconds},
-		{Name: "both", Union: &definition.Union{Of: []string{"plain", "live"}, Refresh: 2 * time.Second}, History: tenSeconds},
+		{Name: "plain"}, {Name: "live", Window: time.Minute, Refresh: definition.Live, History: shortStep},
+		{Name: "built", Window: time.Minute, Refresh: 2 * time.Second, History: shortStep},
+		{Name: "both", Union: &definition.Union{Of: []string{"plain", "live"}, Refresh: 2 * time.Second}, History: shortStep},
 	}
 	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -526,7 +527,7 @@ func TestHistoryOfWindowsAndUnions(t *testing.T) {
 			w.write(s, board, "a", 2)
 		}
 		require.Equal(t, []string{"a 4 #1"}, entriesOf(t, s, "both"))
-		w.pass(tenSeconds)
+		w.pass(shortStep)
 		w.tend()
 		// A board whose result is being built is due again a second later.
 		settle := func() {
@@ -538,7 +539,7 @@ func TestHistoryOfWindowsAndUnions(t *testing.T) {
 				s.builds.running.Wait()
 				w.pass(time.Second)
 			}
-			w.toNextStep(tenSeconds, 1)
+			w.toNextStep(shortStep, 1)
 		}
 		shows := func(board, want string) {
 			t.Helper()
@@ -579,7 +580,7 @@ func TestHistoryOnACluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	s := newNode(t, cluster.URL)
-	define(t, s, definition.Board{Name: "fans:{star}", History: tenSeconds})
+	define(t, s, definition.Board{Name: "fans:{star}", History: shortStep})
 	const boards = 40
 	for i := range boards {
 		apply(t, s, fmt.Sprint("fans:", i), definition.Update{Member: "u", Score: 3})
@@ -666,7 +667,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 // history.State has no more entries than a look reads.
 func TestLookReadsTenEntries(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: tenSeconds}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		for i := range 12 {
 			w.write(w.stores[0], "b", fmt.Sprint("m", i), int64(100-i))
 		}
