@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,6 +21,20 @@ func FuzzParseCursor(f *testing.F) {
 		}
 		require.Equal(t, s, c.String())
 		require.NoError(t, definition.CheckMember(c.Member))
+	})
+}
+
+func FuzzParseHistoryCursor(f *testing.F) {
+	f.Add(HistoryCursor{At: time.UnixMilli(1)}.String())
+	f.Add(HistoryCursor{Period: "2026-W47", At: time.UnixMilli(1_795_168_800_000)}.String())
+	f.Add("AQ")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := ParseHistoryCursor(s)
+		if err != nil {
+			require.ErrorIs(t, err, ErrInvalid)
+			return
+		}
+		require.Equal(t, s, c.String())
 	})
 }
 

@@ -212,6 +212,11 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 
 		// A node looks, and the erasure passes before the node records.
 		for _, board := range []string{"race", "left"} {
+			if board == "race" { // the history knows it already, with a worse rank
+				w.write(s, board, "forgotten", 0)
+				w.toNextStep(shortStep, 1)
+				require.Equal(t, looked, look(t, s, board).came)
+			}
 			w.write(s, board, "forgotten", 6)
 			w.toNextStep(shortStep, 1)
 			beforeRecord(s, func() {
@@ -252,7 +257,7 @@ func TestHiddenMembersLeaveHistories(t *testing.T) {
 		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 x 9 a 1"}, historyOf(t, s, "b"))
 
-		holdDefinitions(other) // its copy is from before
+		stall(other) // its copy is from before
 		require.NoError(t, s.Hide(t.Context(), "b", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 a 1"}, historyOf(t, other, "b"))
 	})
