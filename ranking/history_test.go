@@ -91,7 +91,7 @@ func TestHistoryOutlivesItsNode(t *testing.T) {
 	})
 }
 
-// before calls do once, before the n-th pipeline with the script record.lua that a store sends.
+// beforeRecord calls do once, before the next pipeline with the script record.lua that a store sends.
 func beforeRecord(s *Store, do func()) {
 	s.rdb.AddHook(&recordHook{do: do})
 }
@@ -669,7 +669,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	}
 }
 
-// history.State has no more entries than a look reads.
+// A step has the first ten entries, and no more.
 func TestLookReadsTenEntries(t *testing.T) {
 	t.Parallel()
 	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
