@@ -75,20 +75,24 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 // boardsOfKind returns 'some' or 'none', as erasing.lua expects it. Erasures of kinds without boards
 // end at once, so kinds that callers make up delay no others.
 func (s *Store) boardsOfKind(ctx context.Context, kind string) (string, error) {
-	d, err := s.catalog.get(ctx)
+	d, err := s.definitionsOfKind(ctx, kind)
 	if err != nil {
 		return "", err
 	}
 	if d.hasKind(kind) {
 		return "some", nil
 	}
-	if d, err = s.catalog.readSoon(ctx, d); err != nil {
-		return "", err
-	}
-	if d.hasKind(kind) {
-		return "some", nil
-	}
 	return "none", nil
+}
+
+// definitionsOfKind returns the node's copy of the definitions if it has a board of a kind. Else it reads the
+// definitions from Redis: another node may have defined one a moment ago.
+func (s *Store) definitionsOfKind(ctx context.Context, kind string) (*definitions, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil || d.hasKind(kind) {
+		return d, err
+	}
+	return s.catalog.readSoon(ctx, d)
 }
 
 // hasKind reports whether a board has a kind. A definition that this node cannot read may have it.

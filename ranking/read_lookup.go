@@ -50,21 +50,8 @@ type Places struct {
 // Places looks up 1 to MaxLookups members at once, at one state of the board. It returns a
 // FieldError for an invalid member id, and for more than MaxLookupRows entries.
 func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Places, error) {
-	if len(lookups) < 1 || len(lookups) > MaxLookups {
-		return Places{}, Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
-	}
-	rows := 0
-	for _, l := range lookups {
-		if err := definition.CheckMember(l.Member); err != nil {
-			return Places{}, err
-		}
-		if l.Around < 0 || l.Around > MaxAround {
-			return Places{}, Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
-		}
-		rows += l.Rows()
-	}
-	if rows > MaxLookupRows {
-		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
+	if err := checkLookups(lookups); err != nil {
+		return Places{}, err
 	}
 	var p Places
 	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
@@ -74,11 +61,36 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if err != nil {
 		return Places{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+	p.describe(m, now)
 	return p, nil
 }
 
-// readPlaces calls places.lua. The result has no Period, Kind or Bounds.
+// describe adds what readPlaces leaves out.
+func (p *Places) describe(m resolved, now int64) {
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+}
+
+func checkLookups(lookups []Lookup) error {
+	if len(lookups) < 1 || len(lookups) > MaxLookups {
+		return Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
+	}
+	rows := 0
+	for _, l := range lookups {
+		if err := definition.CheckMember(l.Member); err != nil {
+			return err
+		}
+		if l.Around < 0 || l.Around > MaxAround {
+			return Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
+		}
+		rows += l.Rows()
+	}
+	if rows > MaxLookupRows {
+		return Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
+	}
+	return nil
+}
+
+// readPlaces looks up members on a board-period. See describe for what the result lacks.
 func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p Places, at readTimes, err error) {
 	args := make([]any, 0, 2*len(lookups))
 	for _, l := range lookups {
@@ -86,7 +98,7 @@ func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p
 	}
 	r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
 	if err != nil {
-		return Places{}, readTimes{}, err
+		return p, readTimes{}, err
 	}
 	at = takeReadTimes(r)
 	p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
@@ -135,11 +147,16 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	n := Neighbourhood{Bounds: places.Bounds, Period: places.Period, Kind: places.Kind, Total: places.Total, Place: places.List[0]}
+	n := places.first()
 	if n.Entry.Rank == 0 {
 		return Neighbourhood{}, unknownMember(board, member)
 	}
 	return n, nil
+}
+
+// first is the place of the first member, with what it says of the board.
+func (p Places) first() Neighbourhood {
+	return Neighbourhood{Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total, Place: p.List[0]}
 }
 
 // Percentile is the share of the other members that rank below the member, 0 to 100; 100

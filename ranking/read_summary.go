@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"fmt"
+
+	"rankcast/ranking/definition"
 )
 
 // Summary is the line of a board in a list of boards.
@@ -21,33 +23,43 @@ type Summary struct {
 // starts no build, and does not extend the retention of a result. Of a board with a result
 // it reads the present one. Leader is nil then if that result is older than refresh allows.
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
-	m, err := s.resolve(ctx, board, 0)
+	var p Page
+	m, now, isFresh, err := s.readPresent(ctx, board, func(m resolved) (at readTimes, err error) {
+		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: 1})
+		return at, err
+	})
 	if err != nil {
 		return Summary{}, err
 	}
-	if m.compiled.IsBuilt() {
-		return s.resultSummary(ctx, board, m)
-	}
-	p, m, err := s.readMeaning(ctx, board, Query{Limit: 1})
-	if err != nil {
-		return Summary{}, err
-	}
-	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total}
-	if len(p.Entries) > 0 {
+	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: m.bounds(now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: m.compiled.IsBuilt()}
+	if len(p.Entries) > 0 && isFresh {
 		g.Leader = &p.Entries[0]
 	}
 	return g, nil
 }
 
-func (s *Store) resultSummary(ctx context.Context, board string, m resolved) (Summary, error) {
-	p, at, err := s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: 1})
+// readPresent is readResolved without builds: of a board with a result it reads the present one, and does not extend
+// its retention. isFresh reports whether that result is young enough to answer from; it is true of a board without
+// results.
+func (s *Store) readPresent(ctx context.Context, board string, read func(resolved) (readTimes, error)) (m resolved, now int64, isFresh bool, err error) {
+	m, err = s.resolve(ctx, board, 0)
 	if err != nil {
-		return Summary{}, fmt.Errorf("read board %q: %w", board, err)
+		return m, 0, false, err
+	}
+	if !m.compiled.IsBuilt() {
+		m, now, err = s.readResolved(ctx, board, read)
+		return m, now, true, err
+	}
+	at, err := read(m)
+	if err != nil {
+		return m, 0, false, fmt.Errorf("read board %q: %w", board, err)
 	}
 	s.catalog.clock.observe(at.now)
-	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: m.bounds(at.now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: true}
-	if len(p.Entries) > 0 && at.built > 0 && s.age(at.built) <= m.compiled.RefreshInterval() {
-		g.Leader = &p.Entries[0]
-	}
-	return g, nil
+	return m, at.now, s.isFresh(m.compiled, at.built), nil
+}
+
+// isFresh reports whether refresh allows to answer from a result. built is when its build began, in µs since 1970; 0
+// stands for no result.
+func (s *Store) isFresh(r *definition.Compiled, built int64) bool {
+	return built > 0 && s.age(built) <= r.RefreshInterval()
 }
