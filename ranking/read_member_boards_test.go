@@ -1,0 +1,391 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// standings lists "board score #rank" of a member, on all pages of limit boards.
+func standings(t testing.TB, s *Store, kind, member string, limit int) []string {
+	t.Helper()
+	list := []string{}
+	for after := ""; ; {
+		page, err := s.MemberBoards(t.Context(), kind, member, MemberBoardsQuery{After: after, Limit: limit})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(page.Boards), limit)
+		require.Zero(t, page.Unavailable)
+		for _, b := range page.Boards {
+			require.Equal(t, member, b.Entry.Member)
+			list = append(list, fmt.Sprintf("%s %d #%d", b.Board, b.Entry.Score, b.Entry.Rank))
+		}
+		if after = page.Next; after == "" {
+			return list
+		}
+	}
+}
+
+// The answer has each board of the kind on which the member stands, with what a look-up on that board says.
+func TestMemberBoards(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best}, definition.Board{Name: "week", Kind: "user", Period: "week", Ties: definition.Shared},
+			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "fans", Kind: "user"}, definition.Board{Name: "hot:{a}:{b}", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "empty:{x}", Kind: "user"})
+		for _, board := range []string{"laps", "week", "fans:s1", "fans:s2", "fans", "hot:x:y", "stars"} {
+			apply(t, s, board, definition.Update{Member: "u", Score: 5, Data: `{"n":1}`})
+			apply(t, s, board, definition.Update{Member: "v", Score: 5})
+			apply(t, s, board, definition.Update{Member: "w", Score: 9})
+		}
+		apply(t, s, "fans:s3", definition.Update{Member: "w", Score: 1})
+		want := []string{"fans 5 #3", "fans:s1 5 #3", "fans:s2 5 #3", "hot:x:y 5 #3", "laps 5 #2", "week 5 #2"}
+		for _, limit := range []int{1, 2, 3, 5, 6, MaxMemberBoards} {
+			require.Equal(t, want, standings(t, s, "user", "v", limit))
+		}
+		page, err := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: 10})
+		require.NoError(t, err)
+		require.Empty(t, page.Next)
+		require.Zero(t, page.NotBuilt)
+		require.Len(t, page.Boards, 6)
+		for _, b := range page.Boards {
+			n, err := s.Around(t.Context(), b.Board, "u", 1)
+			require.NoError(t, err)
+			n.Left = b.Left
+			require.Equal(t, n, b.Neighbourhood)
+		}
+		require.Equal(t, []string{"stars 5 #2"}, standings(t, s, "star", "u", 10))
+		require.Empty(t, standings(t, s, "user", "nobody", 1))
+		require.Empty(t, standings(t, s, "nothing", "u", 1))
+
+		require.NoError(t, s.Hide(t.Context(), "fans:s2", "u", Moderator{}))
+		_, err = s.Remove(t.Context(), "laps", "u")
+		require.NoError(t, err)
+		require.NoError(t, s.Delete(t.Context(), "fans", Moderator{}))
+		require.Equal(t, []string{"fans:s1 5 #2", "hot:x:y 5 #2", "week 5 #2"}, standings(t, s, "user", "u", 2))
+		require.NoError(t, s.Show(t.Context(), "fans:s2", "u", Moderator{}))
+		require.Equal(t, []string{"fans:s1 5 #2", "fans:s2 5 #2", "hot:x:y 5 #2", "week 5 #2"}, standings(t, s, "user", "u", 2))
+
+		for field, ask := range map[string]func() error{
+			"kind": func() error { _, err := s.MemberBoards(t.Context(), "K", "u", MemberBoardsQuery{Limit: 1}); return err },
+			"member": func() error {
+				_, err := s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1})
+				return err
+			},
+			"limit": func() error {
+				_, none := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{})
+				require.ErrorIs(t, none, ErrInvalid)
+				_, err := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: MaxMemberBoards + 1})
+				return err
+			},
+		} {
+			err := ask()
+			require.ErrorIs(t, err, ErrInvalid)
+			var f *FieldError
+			require.ErrorAs(t, err, &f)
+			require.Equal(t, field, f.Field)
+		}
+	})
+}
+
+// A member that is hidden on all boards of a kind, or erased, stands on none of them.
+func TestMemberBoardsWithoutTheHiddenAndErased(t *testing.T) {
+	t.Parallel()
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{{Name: "day", Period: "day", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}, {Name: "stars", Kind: "star"}}
+	}
+	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		for _, board := range []string{"day", "fans:a", "fans:b", "stars"} {
+			for _, member := range []string{"hidden", "erased", "v"} {
+				w.write(s, board, member, 5)
+			}
+		}
+		require.NoError(t, s.HideEverywhere(t.Context(), "user", "hidden", Moderator{}))
+		_, err := s.Erase(t.Context(), "user", "erased", Moderator{})
+		require.NoError(t, err)
+		w.until("the erasure", func() error { return w.erased("user", "erased") })
+		w.until("the boards without the hidden member", func() error {
+			if list := standings(t, s, "user", "hidden", 10); len(list) > 0 {
+				return fmt.Errorf("it stands on %v", list)
+			}
+			return nil
+		})
+		require.Empty(t, standings(t, s, "user", "erased", 10))
+		require.Equal(t, []string{"day 5 #1", "fans:a 5 #1", "fans:b 5 #1"}, standings(t, s, "user", "v", 10))
+		require.Equal(t, []string{"stars 5 #2"}, standings(t, s, "star", "erased", 10))
+	})
+}
+
+// A result that is present and young enough counts. Nothing is built for the answer, which says how many results are
+// missing. A live window counts what a read of it would.
+func TestMemberBoardsOfResults(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
+		{Name: "built:{x}", Window: time.Hour}, {Name: "live", Window: time.Hour, Refresh: definition.Live},
+	}
+	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		answer := func() (list []string, notBuilt int) {
+			t.Helper()
+			var before []int64
+			for _, board := range []string{"u", "built:x"} {
+				at, err := s.builtAt(t.Context(), s.keys.Board(board, "").Meta)
+				require.NoError(t, err)
+				before = append(before, at)
+			}
+			page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10})
+			require.NoError(t, err)
+			s.builds.running.Wait()
+			for i, board := range []string{"u", "built:x"} {
+				at, err := s.builtAt(t.Context(), s.keys.Board(board, "").Meta)
+				require.NoError(t, err)
+				require.Equal(t, before[i], at, "nothing is built for it")
+			}
+			for _, b := range page.Boards {
+				list = append(list, fmt.Sprintf("%s %d", b.Board, b.Entry.Score))
+			}
+			return list, page.NotBuilt
+		}
+		for _, board := range []string{"a", "built:x", "live"} {
+			apply(t, s, board, definition.Update{Member: "m", Score: 3})
+		}
+		list, notBuilt := answer()
+		require.Equal(t, []string{"a 3", "live 3"}, list)
+		require.Equal(t, 2, notBuilt)
+
+		for _, board := range []string{"u", "built:x"} {
+			_, err := s.Page(t.Context(), board, 1, 1)
+			require.NoError(t, err)
+		}
+		s.builds.running.Wait()
+		list, notBuilt = answer()
+		require.Equal(t, []string{"a 3", "built:x 3", "live 3", "u 3"}, list)
+		require.Zero(t, notBuilt)
+
+		w.pass(30 * time.Minute)
+		apply(t, s, "live", definition.Update{Member: "m", Score: 4})
+		w.pass(31 * time.Minute)
+		list, notBuilt = answer()
+		require.Equal(t, []string{"a 3", "live 4"}, list, "the first event has left the window")
+		require.Equal(t, 2, notBuilt, "the results are too old")
+		w.pass(time.Hour)
+		list, _ = answer()
+		require.Equal(t, []string{"a 3"}, list)
+	})
+}
+
+// A node whose estimate of Redis's clock is behind finds a member in the period that has begun.
+func TestMemberBoardsJustAfterARollover(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{{Name: "day", Period: "day"}, {Name: "days:{x}", Period: "day"}}
+	simulatedWorlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+		behind, other := w.stores[0], w.stores[1]
+		for _, board := range []string{"day", "days:x"} {
+			w.write(other, board, "old", 1)
+		}
+		w.pass(14 * time.Hour)
+		for _, board := range []string{"day", "days:x"} {
+			w.write(other, board, "m", 2)
+		}
+		behind.catalog.clock.set(w.now.Add(-time.Second).UnixMicro())
+		require.Equal(t, []string{"day 2 #1", "days:x 2 #1"}, standings(t, behind, "member", "m", 10))
+		behind.catalog.clock.set(w.now.Add(-time.Second).UnixMicro())
+		require.Empty(t, standings(t, behind, "member", "old", 10), "it stood in the period before")
+	})
+}
+
+// calls is how often a Redis has carried a command out.
+func calls(t testing.TB, r *redistest.Redis, command string) int {
+	t.Helper()
+	info, err := r.Admin().Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	m := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(m[1])
+	require.NoError(t, err)
+	return n
+}
+
+// A page looks into 1,000 boards at most, and into none that the caller may not read.
+func TestMemberBoardsCost(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := newNode(t, r.URL())
+	define(t, s, definition.Board{Name: "b:{n}"}, definition.Board{Name: "hidden"})
+	const boards = 2*MaxBoardLookups + 300
+	pipe := s.rdb.Pipeline()
+	for i := range boards { // as registerInstance lists them
+		pipe.ZAdd(t.Context(), s.keys.Instances("b/1"), redis.Z{Member: fmt.Sprintf("b:%04d", i)})
+	}
+	_, err := pipe.Exec(t.Context())
+	require.NoError(t, err)
+	apply(t, s, "b:2100", definition.Update{Member: "m", Score: 1})
+	apply(t, s, "hidden", definition.Update{Member: "m", Score: 1})
+
+	var found []string
+	for page, after := 0, ""; page == 0 || after != ""; page++ {
+		before := calls(t, r, "zscore")
+		answer, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, []int{1000, 1000, 301}[page], calls(t, r, "zscore")-before)
+		for _, b := range answer.Boards {
+			found = append(found, b.Board)
+		}
+		after = answer.Next
+	}
+	require.Equal(t, []string{"b:2100", "hidden"}, found)
+
+	only := &BoardFilter{Has: func(board string) bool { return board == "b:2100" || strings.HasPrefix(board, "b:20") },
+		Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("b:2100"), definition.SpanOfPrefix("b:20")})}
+	before, reads := calls(t, r, "zscore"), calls(t, r, "zrange")
+	answer, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10, Only: only})
+	require.NoError(t, err)
+	require.Len(t, answer.Boards, 1)
+	require.Equal(t, "b:2100", answer.Boards[0].Board)
+	require.Empty(t, answer.Next)
+	require.Equal(t, 101, calls(t, r, "zscore")-before)
+	require.LessOrEqual(t, calls(t, r, "zrange")-reads, 4, "a read for each span, and what a node does by itself")
+}
+
+// A page that meets only names that the caller may not read says so, and its cursor names none of them.
+func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "b:{n}"}, definition.Board{Name: "c"})
+		for i := range 40 {
+			apply(t, s, fmt.Sprintf("b:%02d", i), definition.Update{Member: "m", Score: 1})
+		}
+		apply(t, s, "c", definition.Update{Member: "m", Score: 1})
+		sizes := walkSizes{lookups: 100, pipeline: 10, names: 5, nameReads: 4}
+		readable := []string{"b:03", "b:07", "c"}
+		q := MemberBoardsQuery{Limit: 10, Only: &BoardFilter{
+			Has: func(board string) bool { return slices.Contains(readable, board) }, Spans: []definition.NameSpan{definition.SpanOfPrefix("")},
+		}}
+		page, err := s.memberBoards(t.Context(), "member", "m", q, sizes)
+		require.NoError(t, err)
+		require.Len(t, page.Boards, 2)
+		require.Equal(t, "b/1 b:07", page.Next)
+		q.After = page.Next
+		_, err = s.memberBoards(t.Context(), "member", "m", q, sizes)
+		require.ErrorIs(t, err, ErrTooLarge)
+
+		// Spans that leave those names out go past them.
+		q.Only.Spans = []definition.NameSpan{definition.SpanOfName("b:03"), definition.SpanOfName("b:07"), definition.SpanOfName("c")}
+		page, err = s.memberBoards(t.Context(), "member", "m", q, sizes)
+		require.NoError(t, err)
+		require.Len(t, page.Boards, 1)
+		require.Equal(t, "c", page.Boards[0].Board)
+		require.Empty(t, page.Next)
+	})
+}
+
+// Boards of a master of a cluster that is away are counted, and hide no others. The names of all instances are on one
+// master: without it, each family counts as one.
+func TestMemberBoardsWithoutAMaster(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		killed  int // counted from the master with the names
+		unknown int // families
+	}{{"with names", 1, 0}, {"without names", 0, 2}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cluster := redistest.StartCluster(t)
+			for _, m := range cluster.Masters {
+				require.NoError(t, m.Admin().ConfigSet(t.Context(), "cluster-require-full-coverage", "no").Err())
+			}
+			rdb, err := Open(cluster.URL)
+			require.NoError(t, err)
+			defer rdb.Close()
+			s := New(rdb, Config{CallTimeout: 2 * time.Second})
+			defer s.Close()
+			away := (cluster.MasterOf(s.keys.Instances("f/1")) + c.killed) % 3
+			defined := []definition.Board{{Name: "f:{x}"}, {Name: "g:{x}"}}
+			var boards, want []string
+			for i := range 12 {
+				defined = append(defined, definition.Board{Name: fmt.Sprint("p", i)})
+				boards = append(boards, fmt.Sprint("p", i), fmt.Sprint("f:", i))
+			}
+			define(t, s, defined...)
+			missing := c.unknown
+			for _, board := range boards {
+				apply(t, s, board, definition.Update{Member: "m", Score: 1, ID: "1"})
+				switch isInstance := strings.Contains(board, ":"); {
+				case isInstance && c.unknown > 0:
+				case cluster.MasterOf(s.keys.Board(board, "").Members) == away:
+					missing++
+				default:
+					want = append(want, board)
+				}
+			}
+			require.Greater(t, missing, c.unknown)
+			answers := func(want []string, missing int) {
+				t.Helper()
+				slices.Sort(want)
+				redistest.Eventually(t, "an answer of the masters that are there", func() error {
+					var found []string
+					unavailable := 0
+					for after, more := "", true; more; more = after != "" {
+						page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 100})
+						if err != nil {
+							return err
+						}
+						for _, b := range page.Boards {
+							found = append(found, b.Board)
+						}
+						after, unavailable = page.Next, unavailable+page.Unavailable
+					}
+					slices.Sort(found)
+					if !slices.Equal(want, found) || unavailable != missing {
+						return fmt.Errorf("boards %v and %d unavailable, want %v and %d", found, unavailable, want, missing)
+					}
+					return nil
+				})
+			}
+			cluster.Masters[away].Kill()
+			answers(want, missing)
+			cluster.Masters[away].Start()
+			answers(boards, 0)
+		})
+	}
+}
+
+// Without Redis there is an error, and no empty list.
+func TestMemberBoardsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := newNode(t, r.URL())
+	define(t, s, definition.Board{Name: "b"}, definition.Board{Name: "c:{x}", Kind: "other"})
+	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+	require.Equal(t, []string{"b 1 #1"}, standings(t, s, "member", "m", 1))
+	r.Kill()
+	for _, kind := range []string{"member", "other"} {
+		_, err := s.MemberBoards(t.Context(), kind, "m", MemberBoardsQuery{Limit: 1})
+		require.ErrorIs(t, err, ErrUnavailable)
+		var f *FieldError
+		require.False(t, errors.As(err, &f))
+	}
+	r.Start()
+	redistest.Eventually(t, "an answer", func() error {
+		page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 1})
+		if err == nil && len(page.Boards) != 1 {
+			err = fmt.Errorf("%d boards, %d unavailable", len(page.Boards), page.Unavailable)
+		}
+		return err
+	})
+}
