@@ -192,10 +192,7 @@ func (w *boardWalk) spans(slot string) (spans []definition.NameSpan) {
 
 // addInstances adds the instances of a family after one.
 func (w *boardWalk) addInstances(ctx context.Context, r *definition.Compiled, slot, after string) error {
-	for i, span := range w.spans(slot) {
-		if i == 0 && after == "" {
-			w.passed = familyCursor(slot, "")
-		}
+	for _, span := range w.spans(slot) {
 		from := "[" + span.From
 		if after >= span.From {
 			from = "(" + after

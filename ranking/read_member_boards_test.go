@@ -30,9 +30,11 @@ func standings(t testing.TB, s *Store, kind, member string, limit int) []string 
 			require.Equal(t, member, b.Entry.Member)
 			list = append(list, fmt.Sprintf("%s %d #%d", b.Board, b.Entry.Score, b.Entry.Rank))
 		}
-		if after = page.Next; after == "" {
+		if page.Next == "" {
 			return list
 		}
+		require.NotEqual(t, after, page.Next, "the next page goes on")
+		after = page.Next
 	}
 }
 
@@ -291,6 +293,18 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 		require.Len(t, page.Boards, 1)
 		require.Equal(t, "c", page.Boards[0].Board)
 		require.Empty(t, page.Next)
+
+		// A page that has read all names of a span goes on after them.
+		q.After, q.Only.Spans = "", []definition.NameSpan{definition.SpanOfPrefix("b:1"), definition.SpanOfPrefix("b:2"), definition.SpanOfPrefix("c")}
+		sizes.names, sizes.nameReads = 6, 2
+		page, err = s.memberBoards(t.Context(), "member", "m", q, sizes)
+		require.NoError(t, err)
+		require.Empty(t, page.Boards)
+		q.After = page.Next
+		page, err = s.memberBoards(t.Context(), "member", "m", q, sizes)
+		require.NoError(t, err)
+		require.Len(t, page.Boards, 1)
+		require.Empty(t, page.Next)
 	})
 }
 
@@ -363,6 +377,40 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 			answers(boards, 0)
 		})
 	}
+}
+
+// A family whose names do not come in time counts as one, and the next page goes on after it.
+func TestMemberBoardsWithoutNames(t *testing.T) {
+	t.Parallel()
+	p := redistest.StartProxy(t, redistest.Start(t).URL())
+	rdb, err := Open(p.URL())
+	require.NoError(t, err)
+	defer rdb.Close()
+	s := New(rdb, Config{CallTimeout: time.Second})
+	defer s.Close()
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b:{x}"}, definition.Board{Name: "c"})
+	for _, board := range []string{"a", "b:1", "c"} {
+		apply(t, s, board, definition.Update{Member: "m", Score: 1})
+	}
+	p.Hold(s.keys.Instances("b/1"))
+	redistest.Eventually(t, "the other boards", func() error { // a slow machine may miss more of them
+		var got []string
+		for after, more := "", true; more; more = after != "" {
+			page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10})
+			if err != nil {
+				return err
+			}
+			for _, b := range page.Boards {
+				got = append(got, b.Board)
+			}
+			got = append(got, fmt.Sprint(page.Unavailable))
+			after = page.Next
+		}
+		if want := []string{"a", "1", "c", "0"}; !slices.Equal(want, got) {
+			return fmt.Errorf("%v; want %v", got, want)
+		}
+		return nil
+	})
 }
 
 // Without Redis there is an error, and no empty list.
