@@ -74,10 +74,10 @@ type MemberBoardsQuery struct {
 
 // BoardFilter selects boards by name.
 type BoardFilter struct {
-	// Has reports whether a board is selected. It takes no time, and may be called concurrently.
+	// Has reports whether a board is selected. MemberBoards calls it for each name that it reads.
 	Has func(board string) bool
-	// Spans have the names of all selected boards, and maybe others: no name outside of them is read.
-	// definition.JoinSpans has sorted them.
+	// Spans have the names of all selected boards, and maybe others. MemberBoards reads no name outside of them. They
+	// are a result of definition.JoinSpans.
 	Spans []definition.NameSpan
 }
 
@@ -91,9 +91,9 @@ type BoardFilter struct {
 // Of a union, and of a window with a refresh interval, MemberBoards reads the present result. It starts no build, and
 // does not extend the retention of a result.
 //
-// It returns a FieldError for an invalid kind, member or limit. With Only, the FieldError is of the kind ErrTooLarge
-// when 50,000 names one after another are not selected, in the same span. It returns ErrUnavailable when Redis answers
-// nothing.
+// It returns a FieldError for an invalid kind, member or limit. It returns one of kind ErrTooLarge where Only leaves out
+// 50,000 names in a row within one of its spans: a cursor must not name them. It returns ErrUnavailable when Redis
+// answers nothing, or the caller's turn does not come within Config.CallTimeout.
 func (s *Store) MemberBoards(ctx context.Context, kind, member string, q MemberBoardsQuery) (MemberBoards, error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return MemberBoards{}, err

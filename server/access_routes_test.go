@@ -63,6 +63,7 @@ var rights = map[string]string{
 	"PUT /v1/hidden/k/m":               "mA",
 	"DELETE /v1/hidden/k/m":            "mA",
 	"GET /v1/members/k/m":              "rA",
+	"GET /v1/members/k/m/boards":       "rvoA", // a list of what the caller may read
 	"PUT /v1/members/k/m":              "wA",
 	"DELETE /v1/members/k/m":           "mA",
 	"DELETE /v1/members/k/m/profile":   "wA",

@@ -73,6 +73,7 @@ func (s *Server) apiRoutes() []route {
 		{"PUT", "/v1/hidden/:kind/:member", moderatesKind, s.hideEverywhere},
 		{"DELETE", "/v1/hidden/:kind/:member", moderatesKind, s.showEverywhere},
 		{"GET", "/v1/members/:kind/:member", readsKind, s.getProfile},
+		{"GET", "/v1/members/:kind/:member/boards", readsList, s.listMemberBoards},
 		{"PUT", "/v1/members/:kind/:member", writesKind, s.putProfile},
 		{"DELETE", "/v1/members/:kind/:member", moderatesKind, s.deleteMemberOf},
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, s.deleteProfile},

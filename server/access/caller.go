@@ -106,6 +106,22 @@ func (c *Caller) May(s Scope, r Resource) bool {
 	return c.Open() || c.own.allow(s, r) || c.anonymous != nil && c.anonymous.allow(s, r)
 }
 
+// BoardSpans returns the names of boards for which May may return true: it returns false for all names outside of
+// them. They are sorted, and no two overlap.
+func (c *Caller) BoardSpans(s Scope) []definition.NameSpan {
+	if c.MayAll() {
+		return []definition.NameSpan{definition.SpanOfPrefix("")}
+	}
+	var spans []definition.NameSpan
+	if c.own.has(s) {
+		spans = c.own.boards.spans()
+	}
+	if c.anonymous != nil && c.anonymous.has(s) {
+		spans = append(spans, c.anonymous.boards.spans()...)
+	}
+	return definition.JoinSpans(spans)
+}
+
 // Check returns nil if the caller may do something with a resource. Else the error says what is missing: it
 // is of the kind ErrUnauthorized for a caller without credentials, and ErrForbidden for all others.
 func (c *Caller) Check(s Scope, r Resource) error {

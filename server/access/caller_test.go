@@ -31,3 +31,44 @@ func TestRefusalNamesTheCredentialsThatHelp(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 }
+
+// No caller may read a board whose name is outside of its spans. They have no other names than those with the text
+// before the first * of a pattern.
+func TestBoardSpans(t *testing.T) {
+	t.Parallel()
+	names := []string{"stars", "stars:a", "star", "fans:s1", "fans:s10", "fans:s2", "fans:x:vip", "hot:a", "hot", "z"}
+	grants := func(s Scope, boards ...string) rights { return rights{scopes: s, boards: boards} }
+	anonymous := grants(ScopeRead, "hot:*")
+	deaf := grants(ScopeWrite, "*")
+	for what, c := range map[string]struct {
+		caller Caller
+		want   []string
+	}{
+		"none":               {Caller{kind: keyCaller, own: grants(ScopeRead)}, nil},
+		"exact":              {Caller{kind: keyCaller, own: grants(ScopeRead, "fans:s1", "stars")}, []string{"stars", "fans:s1"}},
+		"prefix":             {Caller{kind: keyCaller, own: grants(ScopeRead, "fans:s1*")}, []string{"fans:s1", "fans:s10"}},
+		"within a name":      {Caller{kind: keyCaller, own: grants(ScopeRead, "fans:*:vip", "fans:s2")}, []string{"fans:s1", "fans:s10", "fans:s2", "fans:x:vip"}},
+		"all boards":         {Caller{kind: keyCaller, own: grants(ScopeRead, "*")}, names},
+		"another scope":      {Caller{kind: keyCaller, own: grants(ScopeModerate, "*")}, nil},
+		"admin":              {Caller{kind: keyCaller, own: grants(ScopeAdmin)}, names},
+		"no access file":     {Caller{kind: openCaller}, names},
+		"as anonymous too":   {Caller{kind: viewerCaller, own: grants(ScopeRead|ScopeWrite, "stars"), anonymous: &anonymous}, []string{"stars", "hot:a"}},
+		"anonymous is deaf":  {Caller{kind: viewerCaller, own: grants(ScopeRead, "stars"), anonymous: &deaf}, []string{"stars"}},
+		"only by anonymous":  {Caller{kind: viewerCaller, own: grants(ScopeWrite, "*"), anonymous: &anonymous}, []string{"hot:a"}},
+		"without any rights": {Caller{}, nil},
+	} {
+		var got []string
+		for _, name := range names {
+			within := false
+			for _, s := range c.caller.BoardSpans(ScopeRead) {
+				within = within || s.From <= name && name < s.Before
+			}
+			if within {
+				got = append(got, name)
+			} else {
+				require.False(t, c.caller.May(ScopeRead, Board(name)), "%s: %s", what, name)
+			}
+		}
+		require.Equal(t, c.want, got, what)
+	}
+}

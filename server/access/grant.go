@@ -120,3 +120,18 @@ func (r *rights) allow(s Scope, res Resource) bool {
 	}
 	return r.has(s) && r.grants(res)
 }
+
+// spans are the names that the patterns may match: those with the text before the first *. The names of a pattern
+// without * are exact.
+func (p patterns) spans() []definition.NameSpan {
+	spans := make([]definition.NameSpan, len(p))
+	for i, one := range p {
+		prefix, _, wild := strings.Cut(one, "*")
+		if wild {
+			spans[i] = definition.SpanOfPrefix(prefix)
+		} else {
+			spans[i] = definition.SpanOfName(one)
+		}
+	}
+	return spans
+}

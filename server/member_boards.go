@@ -1,0 +1,69 @@
+package server
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/access"
+	"rankcast/server/internal/request"
+)
+
+const defaultMemberBoards = 50
+
+// memberBoardJSON is a member's place on one board. It has the fields of placeJSON, without those of the member.
+type memberBoardJSON struct {
+	headJSON
+	Rank       int64          `json:"rank"`
+	Score      int64          `json:"score"`
+	Data       jsontext.Value `json:"data,omitzero"`
+	Total      int64          `json:"total"`
+	Percentile float64        `json:"percentile"`
+	ToNext     *int64         `json:"to_next"`
+}
+
+// listMemberBoards answers a page of the boards of a kind on which a member stands, and which the caller may read. It
+// shares no read: the answer depends on the caller.
+func (s *Server) listMemberBoards(c echo.Context) error {
+	after, limit, err := readNamePage(c, defaultMemberBoards, ranking.MaxMemberBoards)
+	if err != nil {
+		return err
+	}
+	ctx, caller := asCaller(c), callerOf(c)
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
+	page, err := s.store.MemberBoards(ctx, kind, member, ranking.MemberBoardsQuery{After: after, Limit: limit, Only: readableBoards(caller)})
+	if err != nil {
+		return err
+	}
+	boards := make([]memberBoardJSON, len(page.Boards))
+	for i, b := range page.Boards {
+		boards[i] = memberBoardJSON{
+			newHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, dataJSON(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(),
+		}
+	}
+	// The entries of a board show profiles, so a caller that may read none of them must not learn of one here.
+	var profile ranking.Profile
+	if s.store.Profiled(kind) && (len(boards) > 0 || caller.May(access.ScopeRead, access.Kind(kind))) {
+		profile = s.profiles(ctx, kind, []string{member})[member]
+	}
+	return ok(c, struct {
+		Kind   string `json:"kind"`
+		Member string `json:"member"`
+		ranking.Profile
+		Boards      []memberBoardJSON `json:"boards"`
+		Unavailable int               `json:"unavailable,omitzero"` // boards that the node could not read now
+		NotBuilt    int               `json:"not_built,omitzero"`   // boards without a result that is young enough
+		Cursor      *string           `json:"cursor"`
+	}{kind, member, profile, boards, page.Unavailable, page.NotBuilt, newNameCursor(page.Next)})
+}
+
+// readableBoards are the boards that a caller may read; nil for all boards.
+func readableBoards(caller *access.Caller) *ranking.BoardFilter {
+	if caller.MayAll() {
+		return nil
+	}
+	return &ranking.BoardFilter{
+		Has:   func(board string) bool { return caller.May(access.ScopeRead, access.Board(board)) },
+		Spans: caller.BoardSpans(access.ScopeRead),
+	}
+}
