@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MemberBoards is a page of the boards on which a member stands.
+type MemberBoards struct {
+	Kind   string `json:"kind"`
+	Member string `json:"member"`
+	Name   string `json:"name"`   // like Entry's
+	Avatar string `json:"avatar"` // likewise
+	// Boards is in a fixed order, in which the instances of a family come by name.
+	Boards []MemberBoard `json:"boards"`
+	// Unavailable is the number of boards that the server could not read now.
+	Unavailable int `json:"unavailable"`
+	// NotBuilt is the number of unions, and of windows with a refresh interval, that have no result now or an old
+	// one. A read of such a board builds its result.
+	NotBuilt int `json:"not_built"`
+	// Cursor is that of the next page; "" on the last. A page may have few boards, or none, and a Cursor.
+	Cursor string `json:"cursor"`
+}
+
+// MemberBoard is a member's place on a board, in the current period.
+type MemberBoard struct {
+	Board      string         `json:"board"`
+	Period     string         `json:"period"` // "" on a board without periods
+	Ends       time.Time      `json:"ends"`   // like Page's
+	Final      bool           `json:"final"`  // likewise
+	Rank       int64          `json:"rank"`   // from 1
+	Score      int64          `json:"score"`
+	Data       jsontext.Value `json:"data"`       // like Entry's
+	Total      int64          `json:"total"`      // members on the board
+	Percentile float64        `json:"percentile"` // like MemberEntry's
+	ToNext     *int64         `json:"to_next"`    // likewise
+}
+
+// MemberBoards reads a page of the boards of a kind, such as "user", on which a member stands and which the credentials
+// may read: up to limit boards (1 to 100; 0 stands for the server's default, 50), after a cursor, "" for the first page.
+// The server looks through 1,000 boards for one page, so go on until Cursor is "". A member that nobody knows has no
+// boards. It retries like Update.
+func (c *Client) MemberBoards(ctx context.Context, kind, member string, limit int, cursor string) (MemberBoards, error) {
+	address := c.profileURL(kind, member) + "/boards"
+	if v := (Query{Limit: limit, Cursor: cursor}).values(); len(v) > 0 {
+		address += "?" + v.Encode()
+	}
+	var page MemberBoards
+	if err := c.get(ctx, address, &page); err != nil {
+		return MemberBoards{}, fmt.Errorf("read the boards of %q: %w", member, err)
+	}
+	return page, nil
+}
