@@ -67,6 +67,9 @@
 // delay writes. A
 // read costs about as much at rank 900,000 as at the first.
 //
+// [Store.MemberBoards] (read_member_boards.go) goes through the boards of a kind in pipelines, in the order of their
+// names, and then reads the places of the member. Each place is one state of its board.
+//
 // # What runs on its own
 //
 // Housekeeping (housekeeping*.go, [Store.RunHousekeeping]) does what falls due: it settles

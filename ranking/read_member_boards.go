@@ -37,7 +37,7 @@ type walkSizes struct {
 	nameReads int // such reads
 }
 
-// pageSizes are the sizes of a page. A pipeline holds Redis for 0.2 to 0.3 ms, and so does a read of names
+// pageSizes are the sizes of a page. A pipeline holds Redis for 0.1 to 0.2 ms, and a read of names for less than 0.5 ms
 // (BenchmarkMemberBoards).
 var pageSizes = walkSizes{lookups: MaxBoardLookups, pipeline: 128, names: 1000, nameReads: 50}
 
