@@ -40,6 +40,9 @@ func TestReadingCreatesNothing(t *testing.T) {
 			require.NoError(t, err)
 		}
 		s.States(t.Context(), []string{"fans:s1", "stars", "fans:s1@-1"})
+		boards, err := s.MemberBoards(t.Context(), "member", "m", ranking.MemberBoardsQuery{Limit: 10})
+		require.NoError(t, err)
+		require.Empty(t, boards)
 		got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
 		require.NoError(t, err)
 		require.Equal(t, ranking.Instances{Names: []string{}}, got)

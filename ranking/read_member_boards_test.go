@@ -335,10 +335,11 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 				defined = append(defined, definition.Board{Name: fmt.Sprint("p", i)})
 				boards = append(boards, fmt.Sprint("p", i), fmt.Sprint("f:", i))
 			}
-			define(t, s, defined...)
+			other := newNode(t, cluster.URL)
+			define(t, other, defined...)
 			missing := c.unknown
 			for _, board := range boards {
-				apply(t, s, board, definition.Update{Member: "m", Score: 1, ID: "1"})
+				apply(t, other, board, definition.Update{Member: "m", Score: 1, ID: "1"})
 				switch isInstance := strings.Contains(board, ":"); {
 				case isInstance && c.unknown > 0:
 				case cluster.MasterOf(s.keys.Board(board, "").Members) == away:
@@ -371,6 +372,7 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 					return nil
 				})
 			}
+			answers(boards, 0)
 			cluster.Masters[away].Kill()
 			answers(want, missing)
 			cluster.Masters[away].Start()
@@ -382,15 +384,17 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 // A family whose names do not come in time counts as one, and the next page goes on after it.
 func TestMemberBoardsWithoutNames(t *testing.T) {
 	t.Parallel()
-	p := redistest.StartProxy(t, redistest.Start(t).URL())
+	r := redistest.Start(t)
+	p := redistest.StartProxy(t, r.URL())
 	rdb, err := Open(p.URL())
 	require.NoError(t, err)
 	defer rdb.Close()
 	s := New(rdb, Config{CallTimeout: time.Second})
 	defer s.Close()
-	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b:{x}"}, definition.Board{Name: "c"})
+	other := newNode(t, r.URL())
+	define(t, other, definition.Board{Name: "a"}, definition.Board{Name: "b:{x}"}, definition.Board{Name: "c"})
 	for _, board := range []string{"a", "b:1", "c"} {
-		apply(t, s, board, definition.Update{Member: "m", Score: 1})
+		apply(t, other, board, definition.Update{Member: "m", Score: 1})
 	}
 	p.Hold(s.keys.Instances("b/1"))
 	redistest.Eventually(t, "the other boards", func() error { // a slow machine may miss more of them
