@@ -157,24 +157,19 @@ func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 
 // read is Read without a limit to the time for which it waits.
 func (s *Store) read(ctx context.Context, board string, q Query) (Page, error) {
-	p, _, err := s.readMeaning(ctx, board, q)
-	return p, err
-}
-
-// readMeaning is read, and returns also what the name of the board meant at the time of the read.
-func (s *Store) readMeaning(ctx context.Context, board string, q Query) (p Page, m resolved, err error) {
 	if err := q.check(); err != nil {
-		return Page{}, m, err
+		return Page{}, err
 	}
+	var p Page
 	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, q)
 		return at, err
 	})
 	if err != nil {
-		return Page{}, m, err
+		return Page{}, err
 	}
 	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
-	return p, m, nil
+	return p, nil
 }
 
 func (q *Query) check() error {

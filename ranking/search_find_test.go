@@ -163,7 +163,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, r.Final)
 		require.Empty(t, r.List)
-		w.eraseNow("user", "u1")
+		w.forget("user", "u1")
 		for _, board := range all {
 			w.until("the other member", find(board, "u2"))
 		}

@@ -66,8 +66,8 @@ func (r SearchResult) lines() (lines []string) {
 	return lines
 }
 
-// eraseNow erases a member, with its profile, to the end of the erasure.
-func (w *world) eraseNow(kind, member string) {
+// forget erases a member, with its profile, to the end of the erasure.
+func (w *world) forget(kind, member string) {
 	_, err := w.stores[0].Erase(context.Background(), kind, member, Moderator{})
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.stores[0].DeleteProfile(context.Background(), kind, member))
@@ -181,7 +181,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 					require.NoError(t, s.Show(ctx, board, member, Moderator{}))
 					delete(m.hidden, member)
 				case "erase":
-					w.eraseNow("user", member)
+					w.forget("user", member)
 					delete(m.scores, member)
 					delete(m.profiles, member)
 					if !slices.Contains([]string{"%", "*", "=u", "中", "ana", "u1", "a b"}, member) { // which others' names hold
