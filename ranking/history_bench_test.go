@@ -135,7 +135,7 @@ func BenchmarkHistorySize(b *testing.B) {
 						require.NoError(b, l.err)
 					}
 				}
-				k := s.keys.Board("b", "").History
+				k := s.keys.Board("b", "").History()
 				size := func(keys ...string) (bytes float64) {
 					for _, key := range keys {
 						n, err := w.rdb.MemoryUsage(b.Context(), key, 0).Result()

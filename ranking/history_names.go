@@ -35,7 +35,7 @@ func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
 	k := l.keys
 	for cursor := uint64(0); ; {
 		began := time.Now()
-		page, next, err := s.namesFrom(ctx, k.History.Names, cursor)
+		page, next, err := s.namesFrom(ctx, k.History().Names, cursor)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
 			}
 		}
 		if len(args) > 2 {
-			r, err := s.callScript(ctx, script.Unname, []string{k.Meta, k.History.State, k.History.Names, k.History.Numbers}, args)
+			r, err := s.callScript(ctx, script.Unname, []string{k.Meta, k.History().State, k.History().Names, k.History().Numbers}, args)
 			if err != nil || r.Text() == "changed" {
 				return err
 			}
@@ -66,7 +66,7 @@ func (s *Store) historyEnd(ctx context.Context, l *historyLook) (epoch, last str
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	board, state := pipe.HMGet(ctx, l.keys.Meta, "epoch"), pipe.HMGet(ctx, l.keys.History.State, "last")
+	board, state := pipe.HMGet(ctx, l.keys.Meta, "epoch"), pipe.HMGet(ctx, l.keys.History().State, "last")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return "", "", fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -81,7 +81,7 @@ func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (m
 	var state history.State
 	for from := "-"; ; {
 		began := time.Now()
-		steps, err := s.historySteps(ctx, l.keys.History.Steps, from, last)
+		steps, err := s.historySteps(ctx, l.keys.History().Steps, from, last)
 		if err != nil {
 			return nil, err
 		}

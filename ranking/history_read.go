@@ -234,12 +234,12 @@ func (r *historyReader) readChunk(ctx context.Context, from int64, count int, fi
 	if first {
 		// The revision comes first. A member that is hidden after this read is hidden after the call began.
 		board = pipe.HMGet(ctx, k.Meta, "moderated")
-		state = pipe.HMGet(ctx, k.History.State, "last", "seen")
+		state = pipe.HMGet(ctx, k.History().State, "last", "seen")
 		if from > 0 {
-			before = pipe.XRevRangeN(ctx, k.History.Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
+			before = pipe.XRevRangeN(ctx, k.History().Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
 		}
 	}
-	after := pipe.XRangeN(ctx, k.History.Steps, start, end, int64(count))
+	after := pipe.XRangeN(ctx, k.History().Steps, start, end, int64(count))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -340,7 +340,7 @@ func (r *historyReader) readNames(ctx context.Context, steps []recordedStep) err
 	pipe := r.s.rdb.Pipeline()
 	var cmds []*redis.SliceCmd
 	for some := range slices.Chunk(numbers, findAtOnce) {
-		cmds = append(cmds, pipe.HMGet(ctx, r.m.keys.History.Names, some...))
+		cmds = append(cmds, pipe.HMGet(ctx, r.m.keys.History().Names, some...))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -440,7 +440,7 @@ func (r *historyReader) readBest(ctx context.Context) error {
 	call := func() error {
 		pipe := r.s.rdb.Pipeline()
 		for i, p := range periods {
-			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History.Numbers, member)
+			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History().Numbers, member)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)

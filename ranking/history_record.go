@@ -112,7 +112,7 @@ func (l *historyLook) lookCall() script.Call {
 	if end := l.rule.PeriodEnd(l.period); !end.IsZero() {
 		ends = end.UnixMilli()
 	}
-	return script.Call{Script: script.Look, Keys: []string{l.keys.Members, l.keys.Meta, l.keys.History.State, l.keys.History.Numbers}, Args: []any{history.MaxEntries, ends}}
+	return script.Call{Script: script.Look, Keys: []string{l.keys.Members, l.keys.Meta, l.keys.History().State, l.keys.History().Numbers}, Args: []any{history.MaxEntries, ends}}
 }
 
 // found takes the answer of look.lua, and returns the call of record.lua that it makes necessary. kept is the number
@@ -161,7 +161,7 @@ func (l *historyLook) found(r *script.Reply, kept int64) (call script.Call, need
 		args = append(append(args, at, history.Delta(w.before, w.step), w.whole(), since+1, w.next), w.numbers...)
 	}
 	k := l.keys
-	return script.Call{Script: script.Record, Keys: append([]string{k.Members, k.Meta, k.Hidden}, k.History.All()...), Args: args}, true
+	return script.Call{Script: script.Record, Keys: append([]string{k.Members, k.Meta, k.Hidden}, k.History().All()...), Args: args}, true
 }
 
 // stepWriter makes a step.

@@ -135,7 +135,7 @@ func TestTwoNodesRecordAHistoryOnce(t *testing.T) {
 				require.Equal(t, looked, look(t, s, "b").came)
 			})
 			require.Equal(t, lookedTooLate, look(t, slow, "b").came)
-			n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History.Steps).Result()
+			n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result()
 			require.NoError(t, err)
 			require.EqualValues(t, i+1, n)
 		}
@@ -445,7 +445,7 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Steps, 20)
 		record(500)
-		n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History.Steps).Result()
+		n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result()
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, n, int64(kept))
 		require.LessOrEqual(t, n, int64(kept+100))
@@ -477,7 +477,7 @@ func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 			w.toNextStep(shortStep, 1)
 			recordAll(t, w, s)
 		}
-		k := s.keys.Board("b", "").History
+		k := s.keys.Board("b", "").History()
 		for _, key := range []string{k.Names, k.Numbers} {
 			n, err := w.rdb.HLen(t.Context(), key).Result()
 			require.NoError(t, err)
@@ -497,7 +497,7 @@ func TestDamagedStepsAreGaps(t *testing.T) {
 	t.Parallel()
 	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		k := s.keys.Board("b", "").History
+		k := s.keys.Board("b", "").History()
 		w.planned("b")
 		require.Equal(t, looked, look(t, s, "b").came)
 		w.pass(shortStep)

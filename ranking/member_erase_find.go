@@ -61,7 +61,7 @@ func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instanc
 	// After the boards, see record.lua: a node may be about to record a member that was there.
 	for _, of := range found {
 		for i := range of.periods {
-			key := s.keys.Board(of.instance, of.periods[i].name).History.Numbers
+			key := s.keys.Board(of.instance, of.periods[i].name).History().Numbers
 			f.add(func() (redis.Cmder, func()) { return f.size(ctx, &of.periods[i], key, hash) })
 		}
 	}

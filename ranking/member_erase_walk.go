@@ -243,7 +243,7 @@ func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Com
 // the definition, and removes nothing then.
 func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, instance string, p periodMembers, wanted wantedMembers, removed map[string]int64) (left int64, err error) {
 	k := s.keys.Board(instance, p.name)
-	keys := append(k.Head(), k.History.Names, k.History.Numbers)
+	keys := append(k.Head(), k.History().Names, k.History().Numbers)
 	if r.IsWindowed() {
 		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
 	}

@@ -35,10 +35,11 @@ type BoardKeys struct {
 	Hidden   string    // sorted set: hidden member to sort key
 	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
 	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
-	History  HistoryKeys
 	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
 	Periods  string    // hash: the board's periods
 	Channel  string    // pub/sub: the board's changes
+
+	start string // of the names that belong to the board-period alone
 }
 
 // HistoryKeys holds the names of the history of one board-period, see record.lua.
@@ -80,11 +81,16 @@ func (k Keys) Board(instance, period string) BoardKeys {
 		Hidden:   of + "h",
 		Left:     of + "l",
 		Window:   [3]string{of + "e", of + "n", of + "o"},
-		History:  HistoryKeys{Steps: of + "hs", State: of + "hm", Names: of + "hn", Numbers: of + "hi"},
 		Ids:      k.Ids(instance),
 		Periods:  tag + "p",
 		Channel:  k.Channel(instance),
+		start:    of,
 	}
+}
+
+// History returns the names of the history of the board-period.
+func (k BoardKeys) History() HistoryKeys {
+	return HistoryKeys{Steps: k.start + "hs", State: k.start + "hm", Names: k.start + "hn", Numbers: k.start + "hi"}
 }
 
 // Head returns the names that are the first KEYS of each script that changes a board-period,
@@ -100,7 +106,7 @@ func (k BoardKeys) Plain() []string {
 
 // All returns the names that belong to the board-period alone, and not to the whole board.
 func (k BoardKeys) All() []string {
-	return slices.Concat([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:], k.History.All())
+	return slices.Concat([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:], k.History().All())
 }
 
 // Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
