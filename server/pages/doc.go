@@ -1,8 +1,8 @@
 // Package pages serves the embedded web pages of package web, their scripts and styles, and the kit.
 //
-// New renders each page once for each locale, minifies scripts and styles, and compresses all files. A
-// request then selects a locale (by ?lang or Accept-Language) and a form (gzip or plain), and gets 304 if
-// its ETag matches. Nothing is rendered for a request, except the "not found" page.
+// A request selects a page in a locale (by ?lang or Accept-Language) and a form (gzip or plain), and gets 304 if
+// its ETag matches. The site parses each template once for each locale, and minifies and compresses each file
+// once. It fills a page in with what a Reader knows, and answers from that for a second.
 //
 // The documentation is Markdown, web/docs/*.md, for GitHub too. New renders it with goldmark, once for a
 // process, and refuses what only one of the two would show right: raw HTML, pictures, and links to pages or
@@ -10,7 +10,11 @@
 // link to a file of the repository becomes code. The search box of the pages searches /docs/search.json: a
 // section for each heading.
 //
-//	pages.go        paths of the pages, templates, redirects
+//	pages.go        paths of the pages, redirects
+//	template.go     templates and their data
+//	filler.go       what a page shows before its script runs, as the Reader (reader.go) knows it
+//	phrases.go      texts as the scripts write them
+//	filled.go       pages that the node has just made
 //	static.go       files, compression, ETags
 //	policy.go       what pages may load, and who may frame them
 //	paths.go        paths of boards and cards

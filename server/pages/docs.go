@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"html/template"
@@ -72,7 +73,7 @@ func newDocs(files fs.FS) (*docs, error) {
 		if i+1 < len(menu) {
 			data.Next = &menu[i+1]
 		}
-		a, err := renderAsset(t, english, data)
+		a, err := renderAsset(t, english, data, gzip.BestCompression)
 		if err != nil {
 			return nil, err
 		}

@@ -18,11 +18,12 @@ const (
 
 // filledKey names a filled page: all that it depends on but the boards.
 type filledKey struct {
-	page, locale     int
-	may              senders
-	site             string // its own address
-	board, me, query string
-	top              int
+	page, locale int
+	may          senders
+	site         string // its own address
+	board, me    string
+	options      string // of the URL, such as its language
+	top          int
 }
 
 // filledPages keeps pages for filledAge. The zero value is empty. get may be called concurrently.
@@ -90,5 +91,5 @@ func (f *filledPages) keep(key filledKey, d *asset, at time.Time) {
 
 // String tells keys apart.
 func (k filledKey) String() string {
-	return fmt.Sprintf("%d %d %d %d %q %q %q %q", k.page, k.locale, k.may, k.top, k.site, k.board, k.me, k.query)
+	return fmt.Sprintf("%d %d %d %d %q %q %q %q", k.page, k.locale, k.may, k.top, k.site, k.board, k.me, k.options)
 }

@@ -33,6 +33,10 @@ const (
 	starsBoard = "stars"
 )
 
+// modes and overlayThemes are the options of the overlay, embedThemes those of a board in a frame. The first of each is the
+// default.
+var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"}, []string{"auto", "light", "dark"}
+
 // filler fills a page in with what the Reader knows.
 type filler struct {
 	site     *Site
@@ -45,8 +49,10 @@ type filler struct {
 
 // key returns what the filled page depends on.
 func (f *filler) key(page, locale int) filledKey {
-	q := f.query()
-	return filledKey{page: page, locale: locale, may: f.site.cfg.senders(), site: f.siteURL(), board: f.board, me: q.Get("me"), top: f.top(0, 1, 1000), query: strings.Join([]string{q.Get("mode"), q.Get("theme"), q.Get("star")}, "\n")}
+	options := []string{f.language(), f.oneOf("mode", modes...), f.oneOf("theme", slices.Concat([]string{""}, overlayThemes, embedThemes)...), f.me("star")}
+	return filledKey{
+		page: page, locale: locale, may: f.site.cfg.senders(), site: f.siteURL(), board: f.board, me: f.me("me"), top: f.top(0, 1, 1000), options: strings.Join(options, "\n"),
+	}
 }
 
 func (f *filler) query() url.Values { return f.request.URL.Query() }
@@ -114,11 +120,7 @@ func (f *filler) boardPage() {
 	v := f.first(f.board)
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
-	top := f.top(dashboardTop, 1, 200)
-	if !slices.Contains([]int{5, 10, 25, 50, 100, 200}, top) {
-		top = dashboardTop
-	}
-	if b := f.read(v, f.board, top, v.Me, dashboardAround); b != nil {
+	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around = strconv.Itoa(dashboardAround)
 		f.define(v, b.About.Definition)
 		for i, period := range b.Periods {
@@ -126,7 +128,7 @@ func (f *filler) boardPage() {
 			if i > 0 {
 				name = definition.Qualify(name, period)
 			}
-			link := navLink{Board: name, Title: period, Path: f.page.Root + BoardPath(name)}
+			link := navLink{Board: name, Title: period, Path: f.link(name)}
 			if period == b.About.Period {
 				link.Current = "page"
 			}
@@ -134,8 +136,50 @@ func (f *filler) boardPage() {
 		}
 	}
 	for _, d := range v.Definitions {
-		v.Nav = append(v.Nav, navLink{d.Name, f.titleOf(d), f.page.Root + BoardPath(d.Name), currentOf(d.Name, f.board)})
+		v.Nav = append(v.Nav, navLink{d.Name, f.titleOf(d), f.link(d.Name), currentOf(d.Name, f.board)})
 	}
+}
+
+// link is the path of the page of a board, with the reader's present choices, as boardURL in
+// web/assets/dashboard/dashboard.js makes it.
+func (f *filler) link(board string) string {
+	top := strconv.Itoa(f.dashboardTop())
+	if top == strconv.Itoa(dashboardTop) {
+		top = ""
+	}
+	return f.page.Root + BoardPath(board) + queryOf("top", top, "me", f.me("me"), "lang", f.language())
+}
+
+// queryOf makes a query of pairs of a name and a value, without those of an empty value; "" for none.
+func queryOf(pairs ...string) string {
+	var q []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q = append(q, pairs[i]+"="+url.QueryEscape(pairs[i+1]))
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(q, "&")
+}
+
+// language is the language that the URL asks for; "" for that of the reader.
+func (f *filler) language() string {
+	names := []string{""}
+	for _, l := range locales {
+		names = append(names, l.name)
+	}
+	return f.oneOf("lang", names...)
+}
+
+// dashboardTop is the number of entries on the page of a board: one that the page offers.
+func (f *filler) dashboardTop() int {
+	top := f.top(dashboardTop, 1, 200)
+	if !slices.Contains([]int{5, 10, 25, 50, 100, 200}, top) {
+		return dashboardTop
+	}
+	return top
 }
 
 // define adds the definition of the page's own board, if it is not among the first ones.
@@ -174,7 +218,7 @@ func (f *filler) overview() {
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	for _, b := range o.Boards {
 		d := b.About.Definition
-		card := cardView{Board: b.About.Name, Title: cmp.Or(b.About.Title.In(p.tag), b.About.Name), Path: f.page.Root + BoardPath(b.About.Name), Unavailable: b.Unavailable}
+		card := cardView{Board: b.About.Name, Title: cmp.Or(b.About.Title.In(p.tag), b.About.Name), Path: f.link(b.About.Name), Unavailable: b.Unavailable}
 		switch {
 		case b.Unavailable:
 			card.Rate = p.text("board_unavailable")
@@ -190,7 +234,7 @@ func (f *filler) overview() {
 		v.Cards = append(v.Cards, card)
 	}
 	for _, fam := range o.Families {
-		card := cardView{Board: fam.Definition.Name, Title: f.titleOf(fam.Definition), Path: f.page.Root + BoardPath(fam.Definition.Name), IsFamily: true, Unavailable: fam.Unavailable}
+		card := cardView{Board: fam.Definition.Name, Title: f.titleOf(fam.Definition), Path: f.link(fam.Definition.Name), IsFamily: true, Unavailable: fam.Unavailable}
 		if fam.Unavailable {
 			card.Rate = p.text("board_unavailable")
 		} else {
@@ -226,8 +270,8 @@ func (p phrases) cardEnds(b BoardCard, now time.Time) string {
 // overlay fills the overlay, which has its own modes.
 func (f *filler) overlay() {
 	v := f.first(f.board)
-	mode := f.oneOf("mode", "list", "compact", "me")
-	v.Data = map[string]string{"mode": mode, "theme": f.oneOf("theme", "dark", "light", "clear")}
+	mode := f.oneOf("mode", modes...)
+	v.Data = map[string]string{"mode": mode, "theme": f.oneOf("theme", overlayThemes...)}
 	if mode == "list" {
 		f.read(v, f.board, f.top(overlayTop, 1, 100), f.me("me"), 0)
 	}
@@ -236,7 +280,7 @@ func (f *filler) overlay() {
 // embed fills the page for frames of other sites.
 func (f *filler) embed() {
 	v := f.first(f.board)
-	v.Data = map[string]string{"theme": f.oneOf("theme", "auto", "light", "dark")}
+	v.Data = map[string]string{"theme": f.oneOf("theme", embedThemes...)}
 	f.read(v, f.board, f.top(embedTop, 1, 100), f.me("me"), 0)
 }
 
@@ -253,7 +297,7 @@ func (f *filler) stars() {
 		return
 	}
 	for i := range v.Board.Rows {
-		v.Board.Rows[i].Link = f.page.Root + "stars?star=" + url.QueryEscape(v.Board.Rows[i].Member)
+		v.Board.Rows[i].Link = f.page.Root + "stars" + queryOf("star", v.Board.Rows[i].Member, "me", f.me("me"), "lang", f.language())
 	}
 	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
 		v.Countdown = pieces(f.template.phrases.timeLeft(left))

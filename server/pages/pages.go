@@ -252,13 +252,13 @@ func redirect(c echo.Context, to string) error {
 	return c.Redirect(http.StatusPermanentRedirect, to)
 }
 
-// renderAsset executes the template of a page, whose text is in one language.
-func renderAsset(t *template.Template, l locale, data any) (*asset, error) {
+// renderAsset executes the template of a page, whose text is in one language, and compresses it at a level of gzip.
+func renderAsset(t *template.Template, l locale, data any, level int) (*asset, error) {
 	var b bytes.Buffer
 	if err := t.Execute(&b, data); err != nil {
 		return nil, err
 	}
-	d, err := newAsset(t.Name(), b.Bytes())
+	d, err := newAssetAt(level, t.Name(), b.Bytes())
 	if err != nil {
 		return nil, err
 	}

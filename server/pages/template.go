@@ -164,7 +164,7 @@ func (t *pageTemplate) page(may senders) page {
 }
 
 func (t *pageTemplate) render(data page) (*asset, error) {
-	d, err := renderAsset(t.template, t.phrases.locale, data)
+	d, err := renderAsset(t.template, t.phrases.locale, data, filledLevel)
 	if err != nil {
 		return nil, err
 	}

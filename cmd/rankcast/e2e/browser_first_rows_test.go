@@ -117,3 +117,66 @@ func define(t *testing.T, p *process) {
 	}
 	request("POST", "/v1/boards/stars/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`, 200)
 }
+
+// firstBoards are boards of all kinds of rules.
+const firstBoards = `boards:
+  stars: {title: {en: Stars of the week, zh: 本周明星}, kind: star, period: week, timezone: Asia/Shanghai}
+  "fans:{star}": {title: {en: "Fans of {star}", zh: "{star}的粉丝"}, kind: user, period: day, keep: 2}
+  laps: {mode: best, order: asc, ties: shared, display: {format: time_ms}, period: 36h, base: 2026-01-01T00:00:00Z}
+  prices: {mode: last, ties: dense, display: {unit: {en: pts, zh: 分}, decimals: 2}, window: 3h}
+  recent: {ties: member, window: 90m, refresh: live, description: What counts now}
+  all: {union: {of: [stars, laps], refresh: 10m}}
+  cup: {starts: 2026-01-01T00:00:00Z, ends: 2099-01-01T00:00:00Z, ties: member}
+`
+
+// textsOfPage is a script that tells what the page says outside the rows. Times that run, and rates, differ.
+const textsOfPage = `JSON.stringify([...document.querySelectorAll('#name, #rules, #boards a, #periods a, .card-name, .card-leader, .card-score, .card-total, #star-name, #star-rank, #star-score')].map(e => e.textContent.trim()))`
+
+// The scripts of a page change none of the texts that the server rendered: both write them by the same rules.
+func TestScriptsKeepTheFirstTexts(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "first.yaml", firstBoards))
+	for _, board := range []string{"stars", "fans:s17", "laps", "prices", "recent", "cup"} {
+		p.send(board, 40_123)
+	}
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:s17", "/boards/laps", "/boards/prices", "/boards/recent", "/boards/cup?me=ana", "/stars?star=ana"} {
+		for _, lang := range []string{"en", "zh"} {
+			t.Run(path+" in "+lang, func(t *testing.T) {
+				t.Parallel()
+				addr, release := slowLine(t, p.addr)
+				ctx := window(t, 1000, 800)
+				separator := "?"
+				if strings.Contains(path, "?") {
+					separator = "&"
+				}
+				var first, then string
+				require.NoError(t, chromedp.Do(ctx,
+					navigateWithoutLoad("http://"+addr+path+separator+"lang="+lang),
+					becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
+					evaluate(textsOfPage, &first),
+				))
+				release()
+				settled := `document.querySelector('live-leaderboard').dataset.state`
+				want := "live"
+				if path == "/" { // the first overview has come when the cards have a rate or none
+					settled, want = `String(performance.getEntriesByType('resource').filter(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd).length > 0 && document.readyState === 'complete')`, "true"
+				}
+				require.NoError(t, chromedp.Do(ctx,
+					becomes(settled, want),
+					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"),
+					evaluate(textsOfPage, &then),
+				))
+				require.Equal(t, first, then)
+			})
+		}
+	}
+}
+
+// send adds a score to a board.
+func (p *process) send(board string, score int) {
+	p.t.Helper()
+	a, err := http.Post("http://"+p.addr+"/v1/boards/"+board+"/scores", "application/json", strings.NewReader(fmt.Sprintf(`{"member":"ana","score":%d}`, score)))
+	require.NoError(p.t, err)
+	a.Body.Close()
+	require.Equal(p.t, 200, a.StatusCode, board)
+}

@@ -80,7 +80,7 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would rise for an hour.
-		script(`document.querySelector('link[href$="stars.css"]').sheet.insertRule('.petal { animation-duration: 3600s !important }', 0)`),
+		script(`document.querySelector('style').sheet.insertRule('.petal { animation-duration: 3600s !important }', 0)`),
 		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(petals, "1"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),

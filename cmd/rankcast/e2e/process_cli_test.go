@@ -100,7 +100,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80, `--origins: "example.org": has no scheme; want https://example.org`},
 		{[]string{"serve", "--frame-origins", "https://example.com/games"}, 80, `--frame-origins: "https://example.com/games": want a scheme, a host and an optional port, and nothing after them`},
 		{[]string{"serve", "--avatar-origins", "http://cdn.example.com"}, 80, `--avatar-origins: "http://cdn.example.com": want https://; http:// only for localhost and loopback addresses`},
-		{[]string{"serve", "--card-rate", "-1"}, 80, "--card-rate must be 0, for no limit, or more"},
+		{[]string{"serve", "--card-rate=-1"}, 80, "--card-rate must be 0, for no limit, or more"},
 		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80, `--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
 		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},
 		{[]string{"serve", "--webhook", "https://receiver.example"}, 80, "RANKCAST_WEBHOOK_SECRET): is empty"},

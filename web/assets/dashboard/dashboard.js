@@ -86,6 +86,8 @@ const instanceInfos = new Map();
 const readingInfos = new Set();
 /** The member of the URL as last written to the input. */
 let followed = '';
+/** The board or family to whose link the list of boards has scrolled. */
+let scrolledTo = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let shareTimer;
 
@@ -267,9 +269,11 @@ function renderBoardList(current) {
     if (!link) return;
     setText(link, textIn(title) || board);
     link.href = currentURL(board);
-    const before = link.getAttribute('aria-current');
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
-    if (!before && link.hasAttribute('aria-current')) scrollListTo(link);
+    if (link.hasAttribute('aria-current') && board !== scrolledTo) {
+      scrolledTo = board;
+      scrollListTo(link);
+    }
   });
 }
 

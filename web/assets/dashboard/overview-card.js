@@ -89,11 +89,11 @@ export class OverviewCard {
 
   /**
    * @param {number} instances
-   * @param {Info} info
+   * @param {Info | undefined} info
    * @param {boolean} unavailable
    */
   renderFamily(instances, info, unavailable) {
-    setText(this.#link, textIn(info.title) || this.#board);
+    setText(this.#link, textIn(info?.title) || this.#board);
     this.#first.hidden = this.#ends.hidden = true;
     this.#setUnavailable(unavailable);
     if (!unavailable) setText(this.#total, countedText('boards', instances));

@@ -18,7 +18,7 @@ import { OverviewCard } from './overview-card.js';
  * @typedef {import('./overview-card.js').BoardSummary} BoardSummary
  *
  * The server's answer
- * @typedef {{ now: string, boards: BoardSummary[], families: { board: string, instances: number, info: Info, unavailable?: boolean }[], left_off?: number }} OverviewAnswer
+ * @typedef {{ now: string, boards: BoardSummary[], families: { board: string, instances: number, info?: Info, unavailable?: boolean }[], left_off?: number }} OverviewAnswer
  */
 
 const INTERVAL_MS = 2_000;
