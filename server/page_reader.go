@@ -56,7 +56,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 	}
 	page, err := r.store.Read(ctx, name, ranking.Query{Limit: min(top, r.cfg.MaxTop)})
 	if err != nil {
-		return nil
+		return &pages.Board{About: about, Now: r.store.Now()}
 	}
 	snapshot := snapshotJSON{
 		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: timeJSON(page.Ends), Final: page.Final,

@@ -120,6 +120,11 @@ func (f *filler) boardPage() {
 	v := f.first(f.board)
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
+	for _, d := range v.Definitions {
+		if d.Name == f.board && d.Family() {
+			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), d.Description.In(f.template.phrases.tag), f.template.phrases.rules(d), true
+		}
+	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around = strconv.Itoa(dashboardAround)
 		f.define(v, b.About.Definition)
@@ -355,7 +360,7 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 		row.Podium = 0
 		v.Below = append(v.Below, row)
 	}
-	if len(b.Rows) == 0 {
+	if len(b.Rows) == 0 && b.Snapshot != nil {
 		v.Note = p.text("kit_no_scores_yet")
 		if b.Final {
 			v.Note = p.text("kit_no_scores")

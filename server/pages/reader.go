@@ -31,7 +31,7 @@ type Board struct {
 	Periods  []string       // names of the periods with data, the newest first; nil: not known
 	Rows     []Row          // the first entries
 	Below    []Row          // the followed member and its neighbours, without those among Rows
-	Snapshot jsontext.Value // the same as a snapshot of the live protocol
+	Snapshot jsontext.Value // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
 	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
 }
 

@@ -37,6 +37,7 @@ type firstView struct {
 	URL, Card   string // addresses of the page and of its card; "" if the server does not know its own
 	Board       *boardView
 	Me          string // the followed member
+	IsFamily    bool
 	Nav         []navLink
 	Periods     []navLink
 	Cards       []cardView
