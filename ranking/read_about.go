@@ -20,7 +20,8 @@ type About struct {
 // About tells what a board is. It reads no board.
 //
 // In the title of an instance, such as "Fans of {star}" of fans:s17, the name of the member s17 of kind star
-// stands in the place of {star}. Its id stands there if the member has no profile, or if Redis does not answer.
+// stands in the place of {star}. Its id stands there if the member has no profile, if it is hidden
+// on all boards of its kind, or if Redis does not answer.
 func (s *Store) About(ctx context.Context, board string) (About, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
@@ -35,13 +36,14 @@ func (s *Store) about(ctx context.Context, m resolved) About {
 	if d.Starts.After(a.Opens) {
 		a.Opens = d.Starts
 	}
-	if !d.Family() {
+	if !d.Family() || a.Title == nil && a.Description == nil {
 		return a
 	}
+	latest := s.catalog.latest.Load()
 	values := make(map[string]string)
 	for placeholder, id := range d.Parts(m.Instance) {
 		values[placeholder] = id
-		if definition.CheckKind(placeholder) != nil || definition.CheckMember(id) != nil {
+		if definition.CheckKind(placeholder) != nil || definition.CheckMember(id) != nil || latest.hidden.hidesIn(kindScope(placeholder), id) {
 			continue
 		}
 		// With an error the title has the id: it names the board too.

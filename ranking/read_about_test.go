@@ -35,6 +35,11 @@ func TestAbout(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "nobody in rock", a.Title.In("en"))
 
+		require.NoError(t, s.HideEverywhere(t.Context(), "star", "s17", ranking.Moderator{By: "ops"}))
+		a, err = s.About(t.Context(), "hot:rock:s17")
+		require.NoError(t, err)
+		require.Equal(t, "s17 in rock", a.Title.In("en"), "a hidden member has no name")
+
 		a, err = s.About(t.Context(), "cup")
 		require.NoError(t, err)
 		require.Equal(t, []any{"Cup {star}", "", now.Add(-time.Hour), ends}, []any{a.Title.In("en"), a.Period, a.Opens, a.Ends})

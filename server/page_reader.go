@@ -62,7 +62,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: timeJSON(page.Ends), Final: page.Final,
 		Top: r.entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
 	}
-	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total, Snapshot: encodeForPage(snapshot)}
+	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total}
 	if about.Definition.Period != "" && *about.Definition.Keep <= maxPagePeriods {
 		// With an error the page comes without the links.
 		periods, _ := r.store.Periods(ctx, about.Instance)
@@ -70,6 +70,10 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 			b.Periods = append(b.Periods, p.Period)
 		}
 	}
+	for i := range snapshot.Top {
+		snapshot.Top[i].Data = nil // pages do not show it, and it may be large
+	}
+	b.Snapshot = encodeForPage(snapshot)
 	listed := false
 	for _, e := range snapshot.Top {
 		row := pageRow(e)
@@ -98,7 +102,9 @@ func (r pageReader) addStanding(ctx context.Context, b *pages.Board, page rankin
 				continue
 			}
 			row := pageRow(e)
-			row.Me = isMe
+			if row.Me = isMe; isMe {
+				row.ToNext = place.ToNext()
+			}
 			b.Below = append(b.Below, row)
 		}
 		// The place is of a later read than the page, and no later than the first frame.

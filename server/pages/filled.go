@@ -12,8 +12,8 @@ const (
 	// filledAge is how long the node answers from one filled page, so that a crowd that opens a page costs one
 	// read and one rendering a second.
 	filledAge = time.Second
-	// maxFilled bounds the filled pages that the node keeps: those of 200 rows fill 25 MB.
-	maxFilled = 256
+	// maxFilledBytes bounds the filled pages that the node keeps: 500 of ten rows.
+	maxFilledBytes = 16 << 20
 )
 
 // filledKey names a filled page: all that it depends on but the boards.
@@ -21,17 +21,18 @@ type filledKey struct {
 	page, locale int
 	may          senders
 	site         string // its own address
-	board, me    string
+	version      uint64 // of the access file
+	board        string
 	options      string // of the URL, such as its language
-	top          int
 }
 
 // filledPages keeps pages for filledAge. The zero value is empty. get may be called concurrently.
 type filledPages struct {
 	filling singleflight.Group
 
-	mu   sync.Mutex
-	kept map[filledKey]filledPage
+	mu    sync.Mutex
+	kept  map[filledKey]filledPage
+	bytes int // of kept
 }
 
 type filledPage struct {
@@ -73,23 +74,20 @@ func (f *filledPages) fresh(key filledKey) *asset {
 func (f *filledPages) keep(key filledKey, d *asset, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.kept == nil {
-		f.kept = make(map[filledKey]filledPage)
-	}
-	if len(f.kept) >= maxFilled {
-		for k, p := range f.kept {
-			if time.Since(p.at) >= filledAge {
-				delete(f.kept, k)
-			}
+	for k, p := range f.kept {
+		if time.Since(p.at) >= filledAge || k == key {
+			delete(f.kept, k)
+			f.bytes -= p.size()
 		}
 	}
-	if len(f.kept) >= maxFilled {
-		clear(f.kept)
+	if f.kept == nil || f.bytes+d.size() > maxFilledBytes {
+		f.kept, f.bytes = make(map[filledKey]filledPage), 0
 	}
 	f.kept[key] = filledPage{d, at}
+	f.bytes += d.size()
 }
 
 // String tells keys apart.
 func (k filledKey) String() string {
-	return fmt.Sprintf("%d %d %d %d %q %q %q %q", k.page, k.locale, k.may, k.top, k.site, k.board, k.me, k.options)
+	return fmt.Sprintf("%d %d %d %d %q %q %q", k.page, k.locale, k.may, k.version, k.site, k.board, k.options)
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -33,6 +34,9 @@ const (
 	starsBoard = "stars"
 )
 
+// dashboardTops are the numbers of entries that the page of a board offers.
+var dashboardTops = []string{"5", "10", "25", "50", "100", "200"}
+
 // modes and overlayThemes are the options of the overlay, embedThemes those of a board in a frame. The first of each is the
 // default.
 var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"}, []string{"auto", "light", "dark"}
@@ -47,13 +51,26 @@ type filler struct {
 	board    string // the parameter of the path; "" for none
 }
 
-// key returns what the filled page depends on.
+// key returns what the filled page depends on: of the URL only what the page uses, so that other parameters make no
+// further page.
 func (f *filler) key(page, locale int) filledKey {
-	options := []string{f.language(), f.oneOf("mode", modes...), f.oneOf("theme", slices.Concat([]string{""}, overlayThemes, embedThemes)...), f.me("star")}
-	return filledKey{
-		page: page, locale: locale, may: f.site.cfg.senders(), site: f.siteURL(), board: f.board, me: f.me("me"), top: f.top(0, 1, 1000), options: strings.Join(options, "\n"),
+	k := filledKey{page: page, locale: locale, may: f.site.cfg.senders(), board: f.board}
+	if f.site.cfg.Version != nil {
+		k.version = f.site.cfg.Version()
 	}
+	switch pageFiles[page].path {
+	case overlayPath:
+		k.options = optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"))
+	case embedPath:
+		k.options = optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
+	default:
+		k.site = f.siteURL()
+		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star())
+	}
+	return k
 }
+
+func optionsOf(options ...any) string { return fmt.Sprintf("%q", options) }
 
 func (f *filler) query() url.Values { return f.request.URL.Query() }
 
@@ -91,11 +108,19 @@ func (f *filler) me(parameter string) string {
 	return me
 }
 
+// star returns the star of the star-flower page; "" for none.
+func (f *filler) star() string {
+	if f.board != "" {
+		return ""
+	}
+	return f.me("star")
+}
+
 // first starts the view of a page about a board; "" for none.
 func (f *filler) first(board string) *firstView {
 	v := &firstView{Name: board, Title: board}
 	if site := f.siteURL(); site != "" && board != "" {
-		v.URL, v.Card = site+BoardPath(board), site+CardPath(board)
+		v.URL = site + BoardPath(board)
 	}
 	f.page.First = v
 	return v
@@ -112,6 +137,9 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 	v.Description = b.About.Description.In(p.tag)
 	v.Rules = p.rules(b.About.Definition)
 	v.Board = p.boardView(board, b, top, me)
+	if v.URL != "" {
+		v.Card = f.siteURL() + CardPath(board)
+	}
 	return b
 }
 
@@ -181,7 +209,7 @@ func (f *filler) language() string {
 // dashboardTop is the number of entries on the page of a board: one that the page offers.
 func (f *filler) dashboardTop() int {
 	top := f.top(dashboardTop, 1, 200)
-	if !slices.Contains([]int{5, 10, 25, 50, 100, 200}, top) {
+	if !slices.Contains(dashboardTops, strconv.Itoa(top)) {
 		return dashboardTop
 	}
 	return top
@@ -292,7 +320,7 @@ func (f *filler) embed() {
 // stars fills the star-flower page.
 func (f *filler) stars() {
 	v := f.first("")
-	star := f.me("star")
+	star := f.star()
 	b := f.read(v, starsBoard, starsTop, star, 0)
 	v.Name, v.Title, v.Description = "", f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
 	if site := f.siteURL(); site != "" && b != nil {
@@ -301,7 +329,10 @@ func (f *filler) stars() {
 	if b == nil {
 		return
 	}
-	for i := range v.Board.Rows {
+	for i, r := range b.Rows {
+		if i > 0 {
+			v.Board.Rows[i].Gap = f.template.phrases.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
+		}
 		v.Board.Rows[i].Link = f.page.Root + "stars" + queryOf("star", v.Board.Rows[i].Member, "me", f.me("me"), "lang", f.language())
 	}
 	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
@@ -314,12 +345,13 @@ func (f *filler) stars() {
 	v.Star = &starView{Name: star, Score: p.text("stars_none_yet")}
 	for _, row := range slices.Concat(b.Rows, b.Below) {
 		if row.Member == star && row.Rank > 0 {
-			v.Star = &starView{cmp.Or(row.Name, star), p.text("stars_rank", "n", scoretext.Number(row.Rank)), p.counted("stars_this_week", row.Score), 0}
+			v.Star = &starView{Name: cmp.Or(row.Name, star), Rank: p.text("stars_rank", "n", scoretext.Number(row.Rank)), Score: p.counted("stars_this_week", row.Score)}
 			if row.Rank <= 3 {
 				v.Star.Podium = row.Rank
 			}
 		}
 	}
+	v.Star.Initial = initialOf(v.Star.Name)
 }
 
 // countdownPieces matches the pieces of a countdown; see web/assets/stars/countdown.js.
@@ -352,13 +384,31 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 			v.Ends = p.text("kit_ends", "left", left)
 		}
 	}
-	for _, r := range b.Rows {
-		v.Rows = append(v.Rows, p.rowView(r, display))
+	for i, r := range b.Rows {
+		row := p.rowView(r, display)
+		if r.Me {
+			v.Room = true
+			if i > 0 {
+				row.Gap = p.gap(max(b.Rows[i-1].Score-r.Score, r.Score-b.Rows[i-1].Score), display)
+			}
+		}
+		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
+		v.Rows = append(v.Rows, row)
 	}
 	for _, r := range b.Below {
 		row := p.rowView(r, display)
 		row.Podium = 0
+		switch {
+		case r.Rank == 0:
+			row.Gap = p.text("kit_no_score")
+		case r.ToNext != nil:
+			row.Gap = p.gap(*r.ToNext, display)
+		}
+		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
 		v.Below = append(v.Below, row)
+	}
+	if v.Lines = len(v.Rows); me != "" {
+		v.Lines++
 	}
 	if len(b.Rows) == 0 && b.Snapshot != nil {
 		v.Note = p.text("kit_no_scores_yet")
@@ -369,8 +419,17 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 	return v
 }
 
+// gap is the distance in score to the place above, without the unit.
+func (p phrases) gap(distance int64, display definition.Display) string {
+	if distance == 0 {
+		return p.text("kit_level")
+	}
+	display.Unit = nil
+	return p.text("kit_to_next", "score", scoretext.Score(distance, display, p.tag))
+}
+
 func (p phrases) rowView(r Row, display definition.Display) rowView {
-	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Avatar: r.Avatar, Me: r.Me}
+	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Me}
 	v.Initial = initialOf(v.Name)
 	if r.Rank == 0 {
 		return v

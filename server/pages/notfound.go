@@ -79,13 +79,13 @@ func checkBoard(c echo.Context, check func(ctx context.Context, name string) err
 // The page asked for serves better in two cases, with the same status. An overlay, or a page in a frame, says so in
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
-func (s *Site) serveMissingBoard(c echo.Context, path string, asked *asset, err error) error {
+func (s *Site) serveMissingBoard(c echo.Context, path string, asked func() *asset, err error) error {
 	c.Response().Header().Set("Vary", "Accept, Accept-Language")
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
 		return err
 	case path == overlayPath, path == embedPath, errors.Is(err, ranking.ErrUnknownPeriod):
-		return asked.serveNotFound(c)
+		return asked().serveNotFound(c)
 	default:
 		return s.notFound().serve(c, request.PathValue(c, "board"))
 	}

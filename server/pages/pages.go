@@ -62,6 +62,12 @@ type Config struct {
 	CheckBoard func(ctx context.Context, name string) error
 	// Reader reads what pages show before their scripts run. Default: they show nothing until then.
 	Reader Reader
+	// MayRead reports whether a request may cost the reads of a page that the node has not just made. Else it gets the
+	// page without rows. Default: it may.
+	MayRead func(c echo.Context) bool
+	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more. Default:
+	// the rights never change.
+	Version func() uint64
 	// SiteURL returns the address of the root of the site as the client of a request sees it, with a slash at its
 	// end; "" if it is not known. CardPath and BoardPath follow after it. Default: it is never known.
 	SiteURL func(r *http.Request) string
@@ -202,20 +208,22 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	if len(c.ParamNames()) > 0 {
 		f.board = request.PathValue(c, "board")
 	}
+	empty := t.empty[s.cfg.senders()]
 	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
-		d, renderErr := t.render(f.page)
-		if renderErr != nil {
-			return renderErr
-		}
-		return s.serveMissingBoard(c, file.path, d, err)
+		return s.serveMissingBoard(c, file.path, empty, err)
 	}
-	d, err := s.filled.get(f.key(i, locale), func() (*asset, error) {
-		if s.cfg.Reader != nil {
-			var cancel context.CancelFunc
-			f.ctx, cancel = context.WithTimeout(context.WithoutCancel(c.Request().Context()), fillTimeout) // others wait for it too
-			defer cancel()
-			file.fill(f)
-		}
+	key := f.key(i, locale)
+	if d := s.filled.fresh(key); d != nil {
+		return d.serve(c)
+	}
+	if s.cfg.Reader == nil || s.cfg.MayRead != nil && !s.cfg.MayRead(c) {
+		return empty().serve(c)
+	}
+	d, err := s.filled.get(key, func() (*asset, error) {
+		var cancel context.CancelFunc
+		f.ctx, cancel = context.WithTimeout(context.WithoutCancel(c.Request().Context()), fillTimeout) // others wait for it too
+		defer cancel()
+		file.fill(f)
 		return t.render(f.page)
 	})
 	if err != nil {

@@ -42,7 +42,8 @@ type Row struct {
 	Name   string // of the profile; "" for none
 	Avatar string // likewise
 	Score  int64
-	Me     bool // the followed member
+	Me     bool   // the followed member
+	ToNext *int64 // of the followed member below the first entries: the distance in score to the place above; nil: not known
 }
 
 // Overview is the state of all boards as the front page shows it first.

@@ -51,9 +51,9 @@ func minifier() *minify.M {
 	return m
 }
 
-// filledLevel is the level of compression of a page that the node makes for one second: it takes a third of the time of
-// gzip.BestCompression, and makes the page 2 % larger.
-const filledLevel = 5
+// filledLevel is the level of compression of a page that the node makes for one second. The page is 16 % larger than with
+// gzip.BestCompression, which takes 2.7 times as long, and hundreds of times where rows repeat.
+const filledLevel = gzip.BestSpeed
 
 // newAsset makes an asset that many requests get. The extension of its name determines its content type.
 func newAsset(name string, content []byte) (*asset, error) {
@@ -100,6 +100,9 @@ func newHeader(kind string) http.Header {
 		"Cache-Control": {"no-cache"},
 	}
 }
+
+// size is the memory that the content of the asset takes, in bytes.
+func (d *asset) size() int { return cap(d.identity) + cap(d.gzip) }
 
 // addVary adds a header's name to Vary.
 func (d *asset) addVary(header string) {

@@ -23,6 +23,7 @@ type page struct {
 	Texts         map[string]string
 	Preloads      []string
 	Style         template.CSS
+	Tops          []string   // numbers of entries that the page of a board offers
 	AvatarOrigins string     // of other sites, see Config
 	Board         string     // the board that does not exist
 	First         *firstView // what the page shows before its script runs; nil: nothing
@@ -55,15 +56,19 @@ type boardView struct {
 	Period, Ends, State, Total     string
 	Rows                           []rowView
 	Below                          []rowView
+	Room                           bool // for the followed member's row, should it leave the first entries
+	Digits                         int  // of the longest score
+	Lines                          int  // rows for which the element makes room
 	Note                           string
 	Snapshot, Standing             jsontext.Value
 }
 
 // rowView is one entry.
 type rowView struct {
-	Rank, Member, Name, Avatar, Score, Initial, Link string
-	Podium                                           int64 // 1 to 3; 0: none
-	Me                                               bool
+	Member                                string
+	Rank, Name, Score, Gap, Initial, Link string
+	Podium                                int64 // 1 to 3; 0: none
+	Me                                    bool
 }
 
 // navLink is a link to a board in the list of boards.
@@ -86,8 +91,8 @@ type piece struct {
 
 // starView is the star of the star-flower page.
 type starView struct {
-	Name, Rank, Score string
-	Podium            int64 // 1 to 3; 0: none
+	Name, Rank, Score, Initial string
+	Podium                     int64 // 1 to 3; 0: none
 }
 
 // pageTemplate is the template of a page in one language.
@@ -96,6 +101,7 @@ type pageTemplate struct {
 	phrases   phrases
 	fixed     page // what is the same in all answers
 	styleHash string
+	empty     [sendersCount]func() *asset // the page without rows
 }
 
 // newPageTemplate parses the template of a page, and renders the page once without a Reader, so that no later request
@@ -114,9 +120,12 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &pageTemplate{parsed, phrases{l, texts}, page{
-		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Preloads: preloads, Style: style, AvatarOrigins: avatarOrigins,
-	}, hash}
+	t := &pageTemplate{template: parsed, phrases: phrases{l, texts}, styleHash: hash, fixed: page{
+		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Preloads: preloads, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins,
+	}}
+	for may := range sendersCount {
+		t.empty[may] = once(func() (*asset, error) { return t.render(t.page(may)) })
+	}
 	_, err = t.render(t.fixed)
 	return t, err
 }

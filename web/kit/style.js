@@ -103,7 +103,7 @@ sheet.replaceSync(`
 
 [part=who] { display: grid; line-height: 1.2; }
 :is([part=member], [part=gap]) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-[part=member] { unicode-bidi: plaintext; text-align: match-parent; }
+[part=member] { justify-self: start; max-inline-size: 100%; unicode-bidi: plaintext; text-align: match-parent; }
 :is([data-podium], [part~=me]) :is([part=rank], [part=member], [part=score]) { font-weight: 600; }
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }

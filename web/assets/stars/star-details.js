@@ -31,7 +31,7 @@ export class StarDetails {
   /** @param {import('./profile-cache.js').ProfileCache} profiles */
   constructor(profiles) {
     this.#profiles = profiles;
-    byId('star-portrait', HTMLElement).append(this.#portrait.element);
+    byId('star-portrait', HTMLElement).replaceChildren(this.#portrait.element);
     for (const { board } of this.#fanBoards) {
       board.addEventListener('update', (event) => {
         const { snapshot, me } = /** @type {CustomEvent<Update>} */ (event).detail;

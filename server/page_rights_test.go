@@ -1,0 +1,69 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access/accesstest"
+	"rankcast/server/servertest"
+)
+
+// Pages show what anonymous may read, and no more: not in rows, lists of boards, titles or tags.
+func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		guard := accesstest.Start(t, `anonymous: {scopes: [read], boards: [open]}`)
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: guard.Guard}},
+			definition.Board{Name: "open", Title: definition.Label{"": "Open title"}}, definition.Board{Name: "secret", Title: definition.Label{"": "Secret title"}})
+		for _, board := range []string{"open", "secret"} {
+			_, err := n.Store.Apply(t.Context(), board, []definition.Update{{Member: board + "-member", Score: 5}})
+			require.NoError(t, err)
+		}
+		page := func(path string) string {
+			a := n.Do("GET", path, "", "Accept", "text/html")
+			require.Equal(t, 200, a.Status, path)
+			return a.Body
+		}
+		require.Contains(t, page("/boards/open"), "open-member")
+		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/stars"} {
+			body := page(path)
+			for _, unreadable := range []string{"Secret title", "secret-member", "data-board=\"secret\"", "secret/card.png"} {
+				require.NotContains(t, body, unreadable, path)
+			}
+		}
+		// The next page obeys a new file.
+		guard.Replace(`anonymous: {scopes: [read], boards: [secret]}`)
+		require.NotContains(t, page("/boards/open"), "open-member")
+		require.Contains(t, page("/boards/secret"), "secret-member")
+	})
+}
+
+// A page costs the rate of anonymous, unless the node has just made it. Beyond the rate it comes without rows.
+func TestPagesTakeTheRateOfAnonymous(t *testing.T) {
+	t.Parallel()
+	guard := accesstest.Start(t, `anonymous: {scopes: [read], boards: [b], rate: 1/s}`)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard.Guard}}, definition.Board{Name: "b"})
+	_, err := n.Store.Apply(t.Context(), "b", []definition.Update{{Member: "ana", Score: 5}})
+	require.NoError(t, err)
+	with, without := 0, 0
+	for i := range 60 {
+		a := n.Do("GET", fmt.Sprintf("/embed/b?me=m%d", i), "")
+		require.Equal(t, 200, a.Status)
+		switch body := a.Body; {
+		case a.Header.Get("RateLimit") == "":
+			t.Fatal("the answer does not tell the rate")
+		case strings.Contains(body, "data-snapshot="):
+			with++
+		default:
+			without++
+		}
+	}
+	require.Positive(t, with)
+	require.Greater(t, without, 30)
+}
