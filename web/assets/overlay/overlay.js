@@ -154,6 +154,7 @@ function readDefinition() {
     try {
       const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
       memberKind = definition.kind;
+      if (me) showProfileName(); // the first rows may be shown already
       const { format, unit, decimals } = definition.display ?? {};
       setAttribute(board, 'format', format);
       setAttribute(board, 'unit', textIn(unit) || undefined);
