@@ -44,6 +44,10 @@ func clean(text string) string {
 	return b.String()
 }
 
+// edges are the characters that leave no mark at the ends of a text: a space, and the joiners between symbols that are
+// left out.
+const edges = " \u200c\u200d"
+
 // presentable returns the first of texts that the fonts can draw, cleaned. Symbols that no font has, such as
 // most emoji, are left out: the rest still names the member. If no text can be drawn, it is the first one with
 // a replacement for each character that is missing.
@@ -51,13 +55,13 @@ func (f *faces) presentable(texts ...string) string {
 	instead := ""
 	for _, text := range texts {
 		text = clean(text)
-		drawable := strings.TrimSpace(strings.Map(func(r rune) rune {
+		drawable := strings.Trim(strings.Map(func(r rune) rune {
 			if isSymbol(r) && !f.canDraw(r) {
 				return -1
 			}
 			return r
-		}, text))
-		if hasLetters := strings.Trim(drawable, " \u200c\u200d") != ""; !hasLetters {
+		}, text), edges)
+		if drawable == "" {
 			drawable = text // symbols alone
 		}
 		replaced := strings.Map(func(r rune) rune {
@@ -66,14 +70,14 @@ func (f *faces) presentable(texts ...string) string {
 			}
 			return missing
 		}, drawable)
-		if replaced == drawable && strings.Trim(drawable, " \u200c\u200d") != "" {
+		if replaced == drawable && strings.Trim(drawable, edges) != "" {
 			return drawable
 		}
 		if instead == "" {
 			instead = replaced
 		}
 	}
-	if strings.Trim(instead, " \u200c\u200d") == "" {
+	if strings.Trim(instead, edges) == "" {
 		return string(missing)
 	}
 	return instead
