@@ -95,7 +95,7 @@ func BenchmarkHistory(b *testing.B) {
 						bare = append(bare, cost{redis: redisCPU(b, rdb) - began})
 						for _, l := range looks {
 							require.NoError(b, l.err)
-							require.Equal(b, looked, l.came)
+							require.Equal(b, looked, l.outcome)
 						}
 					}
 				}

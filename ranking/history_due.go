@@ -16,14 +16,15 @@ import (
 
 const (
 	// historyAtOnce is the number of boards that a node claims and looks at together: about 3 ms of
-	// Redis. historyLease is how long the claim holds. It is shorter than any step, so a board whose node
+	// Redis. historyLease is how long the claim holds. It is shorter than any step. So a board whose node
 	// dies loses none.
 	historyAtOnce = 128
 	historyLease  = 5 * time.Second
 	// historyVisit is how often housekeeping visits a board with a history. The visit puts the board on
 	// the agenda of histories again, if a failover has lost that.
 	historyVisit = 15 * time.Minute
-	// historyResults is the number of steps for which a result without readers stays.
+	// historyResults is the number of steps for which retain spares a result or a window with a history: a
+	// step builds it, so it is in use until the next one.
 	historyResults = 3
 	// freshAtOnce is the number of results and live windows that a node brings up to date at the same
 	// time, and freshWithin the longest time for which the other boards of the claim wait for that.
@@ -34,24 +35,16 @@ const (
 // historyClaim is a claimed board whose step is due.
 type historyClaim struct {
 	claim
-	look *historyLook // nil: there is nothing to record
-	next string       // when it is due again, as replan.lua expects it; "" or "-": never
-	kept bool         // the claim stays as it is, and another claim follows its end
+	look   *historyLook // nil: there is nothing to record
+	next   string       // when it is due again, as replan.lua expects it; "": never
+	failed bool         // nothing is known of the board; it is due again when the claim ends
 }
 
 // planHistory puts a board-period that is open on the agenda of histories: for now, if it is not there,
-// and no later than the next step. A window or a union without members has nothing to record. Each look
-// would build its result, and so keep it for ever.
+// and no later than the next step.
 func (s *Store) planHistory(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now int64) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	if r.IsBuilt() || r.IsWindowed() {
-		k := s.keys.Board(instance, p.Name)
-		sizes, err := s.sizes(ctx, []string{k.Members, k.Window[0]})
-		if err != nil || sizes[0]+sizes[1] == 0 {
-			return err
-		}
-	}
 	pipe := s.rdb.Pipeline()
 	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: float64(now), Member: instance}}})
 	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{LT: true, Members: []redis.Z{{Score: float64(nextStep(now, r.HistoryStep(p))), Member: instance}}})
@@ -85,7 +78,7 @@ func (s *Store) recordDue(ctx context.Context) (more bool, err error) {
 	for i, c := range due {
 		claims[i] = s.historyClaim(d, c)
 	}
-	err = errors.Join(s.freshen(ctx, claims), s.recordClaims(ctx, claims), s.replan(ctx, claims), s.forgetMany(ctx, claims))
+	err = errors.Join(s.freshen(ctx, d, claims), s.recordClaims(ctx, claims), s.replan(ctx, claims), s.forgetMany(ctx, claims))
 	if err != nil {
 		return false, err
 	}
@@ -114,8 +107,9 @@ func (s *Store) historyClaim(d *definitions, c claim) historyClaim {
 }
 
 // freshen brings the results and the live windows among claimed boards up to date, as a reader does. A board
-// whose result is still being built is due again a moment later.
-func (s *Store) freshen(ctx context.Context, claims []historyClaim) error {
+// whose result is still being built is due again a moment later. freshen builds nothing where there are no
+// members: each build counts as a use of the board, and retain would never delete it.
+func (s *Store) freshen(ctx context.Context, d *definitions, claims []historyClaim) error {
 	ctx, cancel := context.WithTimeout(WithoutBuilds(ctx), freshWithin)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -129,18 +123,45 @@ func (s *Store) freshen(ctx context.Context, claims []historyClaim) error {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			_, err := s.read(ctx, c.member, Query{})
+			some, err := s.hasMembers(ctx, d, c.look)
+			if some && err == nil {
+				_, err = s.read(ctx, c.member, Query{})
+			}
 			if err == nil {
 				return
 			}
 			c.look, c.next = nil, fmt.Sprint(c.since+housekeepingInterval.Microseconds())
 			if !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil {
-				errs[i], c.kept = err, true
+				errs[i], c.failed = err, true
 			}
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// hasMembers reports whether a result or a window has members, or data from which a build or an update could
+// give it members.
+func (s *Store) hasMembers(ctx context.Context, d *definitions, l *historyLook) (bool, error) {
+	some, err := s.anyOf(ctx, l.keys.Members, l.keys.Window[0])
+	if some || err != nil || l.rule.IsWindowed() {
+		return some, err
+	}
+	n, err := definition.ParseName(l.instance)
+	if err != nil {
+		return false, err
+	}
+	sources, err := unionSources(l.rule, d, s.keys, n, s.catalog.clock.now())
+	if err != nil {
+		return false, err
+	}
+	var keys []string
+	for _, b := range sources {
+		if keys = append(keys, b.keys.Members); b.rule.IsWindowed() {
+			keys = append(keys, b.keys.Window[0])
+		}
+	}
+	return s.anyOf(ctx, keys...)
 }
 
 // recordClaims records the claimed boards.
@@ -159,13 +180,11 @@ func (s *Store) recordClaims(ctx context.Context, claims []historyClaim) error {
 		case c.look == nil:
 		case c.look.err != nil:
 			errs = append(errs, fmt.Errorf("board %q: %w", c.member, c.look.err))
-			c.kept = true
-		case c.look.came == lookedAtNothing:
+			c.failed = true
+		case c.look.outcome == lookedAtNothing:
 			c.next = ""
-		case c.look.came == lookedTooLate:
+		case c.look.outcome == lookedTooLate:
 			c.next = fmt.Sprint(c.since + housekeepingInterval.Microseconds())
-		case c.look.total == 0 && (c.look.rule.IsBuilt() || c.look.rule.IsWindowed()):
-			c.next = "-" // see planHistory; the build for this look has listed the board
 		}
 	}
 	return errors.Join(errs...)
@@ -187,7 +206,7 @@ func (s *Store) forgetMany(ctx context.Context, claims []historyClaim) error {
 func (s *Store) replan(ctx context.Context, claims []historyClaim) error {
 	args := []any{claims[0].since}
 	for _, c := range claims {
-		if !c.kept {
+		if !c.failed {
 			args = append(args, c.member, c.until, c.next)
 		}
 	}

@@ -35,10 +35,9 @@ type historyLook struct {
 	step     time.Duration
 
 	// record sets these.
-	came  lookOutcome
-	total int64 // members on the board
-	names int64 // members that the history names, after a new step; else 0
-	err   error
+	outcome lookOutcome
+	names   int64 // members that the history names, after a new step; else 0
+	err     error
 }
 
 // lookOutcome is the result of a look.
@@ -63,7 +62,7 @@ func (s *Store) recordResult(ctx context.Context, instance string, r *definition
 		if look.err != nil {
 			return fmt.Errorf("record the result of period %q: %w", p.Name, look.err)
 		}
-		if look.came != lookedTooLate {
+		if look.outcome != lookedTooLate {
 			return nil
 		}
 	}
@@ -79,18 +78,18 @@ func (s *Store) record(ctx context.Context, looks []*historyLook) {
 		calls[i] = l.lookCall()
 	}
 	var found []*historyLook
-	calls2 := calls[:0:0]
+	recordCalls := calls[:0:0]
 	for i, r := range s.callAll(ctx, calls) {
 		l := looks[i]
 		call, needed := l.found(r, s.maxSteps)
 		if l.err = r.Err; needed && l.err == nil {
-			found, calls2 = append(found, l), append(calls2, call)
+			found, recordCalls = append(found, l), append(recordCalls, call)
 		}
 	}
-	for i, r := range s.callAll(ctx, calls2) {
+	for i, r := range s.callAll(ctx, recordCalls) {
 		l := found[i]
 		if r.Err == nil && r.Text() == "changed" {
-			l.came = lookedTooLate
+			l.outcome = lookedTooLate
 		} else if r.Err == nil {
 			l.names = r.Number()
 		}
@@ -124,10 +123,10 @@ func (l *historyLook) found(r *script.Reply, kept int64) (call script.Call, need
 	r.Number() // now
 	state := r.Text()
 	if state == "none" {
-		l.came = lookedAtNothing
+		l.outcome = lookedAtNothing
 		return call, false
 	}
-	if l.total = r.Number(); state == "same" {
+	if state == "same" {
 		return call, false
 	}
 	at, epoch, seq := r.Number(), r.Text(), r.Text()

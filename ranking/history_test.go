@@ -132,9 +132,9 @@ func TestTwoNodesRecordAHistoryOnce(t *testing.T) {
 			w.toNextStep(shortStep, 1)
 			beforeRecord(slow, func() {
 				w.write(s, "b", "a", 1)
-				require.Equal(t, looked, look(t, s, "b").came)
+				require.Equal(t, looked, look(t, s, "b").outcome)
 			})
-			require.Equal(t, lookedTooLate, look(t, slow, "b").came)
+			require.Equal(t, lookedTooLate, look(t, slow, "b").outcome)
 			n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result()
 			require.NoError(t, err)
 			require.EqualValues(t, i+1, n)
@@ -215,7 +215,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 			if board == "race" { // the history knows it already, with a worse rank
 				w.write(s, board, "forgotten", 0)
 				w.toNextStep(shortStep, 1)
-				require.Equal(t, looked, look(t, s, board).came)
+				require.Equal(t, looked, look(t, s, board).outcome)
 			}
 			w.write(s, board, "forgotten", 6)
 			w.toNextStep(shortStep, 1)
@@ -226,13 +226,13 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 				}
 				w.eraseNow(other, "member", "forgotten")
 			})
-			require.Equal(t, lookedTooLate, look(t, s, board).came)
+			require.Equal(t, lookedTooLate, look(t, s, board).outcome)
 			require.NotContains(t, w.contents(), "forgotten")
 		}
 		// It may come back, and counts anew.
 		w.write(s, "race", "forgotten", 8)
 		w.toNextStep(shortStep, 1)
-		require.Equal(t, looked, look(t, s, "race").came)
+		require.Equal(t, looked, look(t, s, "race").outcome)
 		lines := historyOf(t, s, "race")
 		require.True(t, strings.HasSuffix(lines[len(lines)-1], " forgotten 8 a 1"), lines)
 		require.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), "forgotten"))
@@ -437,7 +437,7 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 			for range n {
 				w.write(s, "b", "a", w.now.Unix()%1000)
 				w.toNextStep(shortStep, 1)
-				require.Equal(t, looked, look(t, s, "b").came)
+				require.Equal(t, looked, look(t, s, "b").outcome)
 			}
 		}
 		record(30)
@@ -499,84 +499,22 @@ func TestDamagedStepsAreGaps(t *testing.T) {
 		s := w.stores[0]
 		k := s.keys.Board("b", "").History()
 		w.planned("b")
-		require.Equal(t, looked, look(t, s, "b").came)
+		require.Equal(t, looked, look(t, s, "b").outcome)
 		w.pass(shortStep)
 		require.NoError(t, w.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: k.Steps, ID: fmt.Sprint(w.now.UnixMilli(), "-0"), Values: []any{"s", "\x05"}}).Err())
 		require.NoError(t, w.rdb.HSet(t.Context(), k.State, "last", w.now.UnixMilli(), "state", "?").Err())
 		w.write(s, "b", "a", 1)
 		w.pass(shortStep)
-		require.Equal(t, looked, look(t, s, "b").came)
+		require.Equal(t, looked, look(t, s, "b").outcome)
 		require.Equal(t, []string{"10:00:10 a 1", "10:00:30 since 10:00:20 a 2"}, historyOf(t, s, "b"))
 
 		w.pass(-time.Minute)
 		w.write(s, "b", "a", 1)
-		require.Equal(t, looked, look(t, s, "b").came)
+		require.Equal(t, looked, look(t, s, "b").outcome)
 		h, err := s.History(t.Context(), "b", HistoryQuery{Limit: 9})
 		require.NoError(t, err)
 		require.Equal(t, friday.Add(30*time.Second+time.Millisecond), h.Steps[2].At)
 		require.Equal(t, friday.Add(30*time.Second), h.Until)
-	})
-}
-
-// What nodes build is recorded as readers see it, although nobody else reads it; and what is empty is let go.
-func TestHistoryOfWindowsAndUnions(t *testing.T) {
-	t.Parallel()
-	boards := []definition.Board{
-		{Name: "plain"}, {Name: "live", Window: time.Minute, Refresh: definition.Live, History: shortStep},
-		{Name: "built", Window: time.Minute, Refresh: 2 * time.Second, History: shortStep},
-		{Name: "both", Union: &definition.Union{Of: []string{"plain", "live"}, Refresh: 2 * time.Second}, History: shortStep},
-	}
-	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
-		s := w.stores[0]
-		for _, board := range []string{"plain", "live", "built"} {
-			w.write(s, board, "a", 2)
-		}
-		require.Equal(t, []string{"a 4 #1"}, entriesOf(t, s, "both"))
-		w.pass(shortStep)
-		w.tend()
-		// A board whose result is being built is due again a second later.
-		settle := func() {
-			for range 3 {
-				s.builds.mu.Lock()
-				s.builds.last = nil // by the clock of this machine, the last build was a moment ago
-				s.builds.mu.Unlock()
-				recordAll(t, w, s)
-				s.builds.running.Wait()
-				w.pass(time.Second)
-			}
-			w.toNextStep(shortStep, 1)
-		}
-		shows := func(board, want string) {
-			t.Helper()
-			lines := historyOf(t, s, board)
-			require.NotEmpty(t, lines, board)
-			require.Equal(t, want, lines[len(lines)-1][8:], "%s: %v", board, lines)
-		}
-		settle()
-		shows("live", " a 2")
-		shows("built", " a 2")
-		shows("both", " a 4")
-		w.write(s, "live", "b", 7)
-		w.write(s, "built", "b", 7)
-		settle()
-		shows("live", " b 7 a 2")
-		shows("built", " b 7 a 2")
-		shows("both", " b 7 a 4")
-		for range 8 { // the window passes
-			settle()
-		}
-		shows("live", "")
-		shows("built", "")
-		shows("both", " a 2")
-		require.False(t, w.isPlanned("live"))
-		require.False(t, w.isPlanned("built"))
-		require.True(t, w.isPlanned("both"))
-		w.until("the windows to go", func() error {
-			if keys := strings.Join(w.allKeys(), " "); strings.Contains(keys, "{live}::h") || strings.Contains(keys, "{built}::h") {
-				return errors.New(keys)
-			}
-			return nil
-		})
 	})
 }
 

@@ -358,12 +358,19 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 		}
 		cutoff = now
 	}
-	wrote, err := s.lastWrite(ctx, s.keys.Board(instance, periods[len(periods)-1].Name))
+	k := s.keys.Board(instance, periods[len(periods)-1].Name)
+	wrote, err := s.lastWrite(ctx, k)
 	if err != nil {
 		return false, 0, err
 	}
 	if wrote > cutoff {
 		return false, wrote + retain, nil
+	}
+	if r.Retain == 0 {
+		// Without retain only an unused result goes. One with a history stays for ever, as the history does.
+		if recorded, err := s.anyOf(ctx, k.History().State); recorded || err != nil {
+			return false, definition.Never, err
+		}
 	}
 	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
 		// Without retain the board stays, and only has no data for a while.

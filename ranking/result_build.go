@@ -60,7 +60,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 	}
 	if seen == 0 {
 		// A name without any data must leave nothing in Redis.
-		if some, err := s.anyOf(ctx, s.keys.Board(instance, "").Meta, from); err != nil || !some {
+		if some, err := s.anyOf(ctx, append(from, s.keys.Board(instance, "").Meta)...); err != nil || !some {
 			b.came = builtNothing
 			return err
 		}

@@ -50,17 +50,16 @@ func errUnionWrite(instance string) error {
 func rebuildAfter(r *definition.Compiled) time.Duration { return r.RefreshInterval() * 5 / 6 }
 
 // retention is how long after its last write a board goes; 0: never. For a result it counts
-// from the last build, and reads keep a result built. Events in a window are always kept.
+// from the last build, and reads keep a result built. So do the steps of a history while the result has
+// members. Events in a window are always kept.
 func retention(r *definition.Compiled) time.Duration {
 	if !r.IsBuilt() && !r.IsWindowed() {
 		return r.Retain
 	}
-	// A history keeps a result: each of its steps reads the result, and so builds it.
-	steps := historyResults * r.History
 	if r.Retain > 0 {
-		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead, steps)
+		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead, historyResults*r.History)
 	}
-	return max(r.Window+max(10*r.RefreshInterval(), 10*time.Minute), steps)
+	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
 }
 
 // ensureFresh makes the result of a board readable: not older than refresh plus the time of

@@ -163,9 +163,8 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 	return from, nil
 }
 
-// anyOf reports whether there is a result, or any data of its sources.
-func (s *Store) anyOf(ctx context.Context, meta string, from []string) (bool, error) {
-	keys := append([]string{meta}, from...)
+// anyOf reports whether any of some keys exists.
+func (s *Store) anyOf(ctx context.Context, keys ...string) (bool, error) {
 	for some := range slices.Chunk(keys, scanTogether) {
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		pipe := s.rdb.Pipeline()

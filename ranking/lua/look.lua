@@ -9,8 +9,8 @@
 --       2 ends         when the board-period closes, ms since 1970; 0: never. From then on nothing
 --                      changes, so no look is later than that
 -- Result {now, 'none'}: the board-period has no data
---         {now, 'same', total}: it has not changed
---         {now, 'read', total, at, epoch, seq, shape or '', erased or '0', last or '0', seen or '0', state or '',
+--         {now, 'same'}: it has not changed
+--         {now, 'read', at, epoch, seq, shape or '', erased or '0', last or '0', seen or '0', state or '',
 --         since or '0', next or '0', {member, key, ...}, {number and best rank of each member, or false}}
 --         now is in µs since 1970; at, last and seen are in ms. state is nil before the first step.
 -- Cost   O(log n + most)
@@ -29,7 +29,7 @@ if not board[1] then return {now, 'none'} end
 local known = call('HMGET', state, 'epoch', 'seq', 'last', 'seen', 'state', 'since', 'next')
 if known[1] == board[1] and known[2] == board[2] then
   if at > tonumber(known[4]) then call('HSET', state, 'seen', format('%.0f', at)) end
-  return {now, 'same', call('ZCARD', members)}
+  return {now, 'same'}
 end
 local rows = call('ZRANGE', members, '0', tostring(most - 1), 'WITHSCORES')
 local have = {}
@@ -38,4 +38,4 @@ if #rows > 0 then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   have = call('HMGET', numbers, unpack(listed))
 end
-return {now, 'read', call('ZCARD', members), format('%.0f', at), board[1], board[2] or '0', board[3] or '', board[4] or '0', known[3] or '0', known[4] or '0', known[5] or '', known[6] or '0', known[7] or '0', rows, have}
+return {now, 'read', format('%.0f', at), board[1], board[2] or '0', board[3] or '', board[4] or '0', known[3] or '0', known[4] or '0', known[5] or '', known[6] or '0', known[7] or '0', rows, have}

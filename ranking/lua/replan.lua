@@ -7,7 +7,7 @@
 --       and for each member:
 --       2 member
 --       3 claimed      the time that claim.lua gave the member
---       4 next         when the member is due, µs since 1970; '': remove it; '-': remove it, listed or not
+--       4 next         when the member is due, µs since 1970; '': remove it
 -- Result {'ok'}
 -- Cost   O(log n) for each member
 
@@ -18,10 +18,10 @@ local FIRST, EACH = 2, 3
 local call = redis.call
 
 for i = FIRST, #ARGV, EACH do
-  local member, claimed, due, leaves = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 2] == '-'
+  local member, claimed, due = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local at = call('ZSCORE', agenda, member)
   if at and tonumber(at) == claimed then
-    if not due and not leaves then
+    if not due then
       local listed = call('ZSCORE', listing, member)
       if listed and tonumber(listed) > since then due = tonumber(listed) end
     end
