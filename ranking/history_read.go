@@ -174,19 +174,15 @@ func (r *historyReader) read(ctx context.Context) error {
 	if !large {
 		count = r.q.Limit + 1
 	}
-	for first := true; ; first = false {
+	for read, paced := r.readFirst, large; ; read, paced = r.readNext, true {
 		var steps []recordedStep
 		last := false
 		call := func() error {
-			base, chunk, err := r.readChunk(ctx, from, count, first)
+			known, chunk, err := read(ctx, from, count)
 			if err != nil {
 				return err
 			}
-			steps = r.decode(base)
-			if first && r.q.After != nil && (len(steps) == 0 || steps[len(steps)-1].at != r.floor) {
-				r.lost = r.floor // the step of the cursor has been trimmed
-			}
-			steps = append(steps, r.decode(chunk)...)
+			steps = append(known, r.decode(chunk)...)
 			if n := len(chunk); n < count {
 				last = true
 			} else if from, err = stepTime(chunk[n-1]); err != nil {
@@ -195,7 +191,7 @@ func (r *historyReader) read(ctx context.Context) error {
 			return r.readNames(ctx, steps)
 		}
 		err := error(nil)
-		if large || !first {
+		if paced {
 			err = r.s.pacer.do(ctx, call)
 		} else {
 			err = call()
@@ -217,13 +213,45 @@ func (r *historyReader) read(ctx context.Context) error {
 	}
 }
 
-// readChunk reads the steps after a time, in ms since 1970. The first chunk comes with the steps from the last
-// keyframe up to that time, and with the state of the history.
-func (r *historyReader) readChunk(ctx context.Context, from int64, count int, first bool) (base, chunk []redis.XMessage, err error) {
+// readFirst reads the state of the history and the steps after a time, in ms since 1970. known are the decoded steps
+// from the last keyframe up to that time.
+func (r *historyReader) readFirst(ctx context.Context, from int64, count int) (known []recordedStep, chunk []redis.XMessage, err error) {
 	k := r.m.keys
 	pipe := r.s.rdb.Pipeline()
+	// The revision comes first. A member that is hidden after this read is hidden after the call began.
+	board := pipe.HMGet(ctx, k.Meta, "moderated")
+	state := pipe.HMGet(ctx, k.History().State, "last", "seen")
 	before := redis.NewXMessageSliceCmd(ctx)
-	var state, board *redis.SliceCmd
+	if from > 0 {
+		before = pipe.XRevRangeN(ctx, k.History().Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
+	}
+	after := r.stepsAfter(ctx, pipe, from, count)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if err := r.begin(ctx, state.Val(), board.Val()); err != nil {
+		return nil, nil, err
+	}
+	base := before.Val()
+	slices.Reverse(base)
+	known = r.decode(base)
+	if r.q.After != nil && (len(known) == 0 || known[len(known)-1].at != r.floor) {
+		r.lost = r.floor // the step of the cursor has been trimmed
+	}
+	return known, after.Val(), nil
+}
+
+// readNext reads the steps after a time, in ms since 1970. known is nil: the reader has the steps before.
+func (r *historyReader) readNext(ctx context.Context, from int64, count int) (known []recordedStep, chunk []redis.XMessage, err error) {
+	after := r.stepsAfter(ctx, r.s.rdb, from, count)
+	if err := after.Err(); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil, after.Val(), nil
+}
+
+// stepsAfter sends, or puts in a pipeline, the read of the steps after a time, in ms since 1970.
+func (r *historyReader) stepsAfter(ctx context.Context, rdb redis.Cmdable, from int64, count int) *redis.XMessageSliceCmd {
 	start, end := "-", "+"
 	if from > 0 {
 		start = strconv.FormatInt(from+1, 10)
@@ -231,26 +259,7 @@ func (r *historyReader) readChunk(ctx context.Context, from int64, count int, fi
 	if !r.q.To.IsZero() {
 		end = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
 	}
-	if first {
-		// The revision comes first. A member that is hidden after this read is hidden after the call began.
-		board = pipe.HMGet(ctx, k.Meta, "moderated")
-		state = pipe.HMGet(ctx, k.History().State, "last", "seen")
-		if from > 0 {
-			before = pipe.XRevRangeN(ctx, k.History().Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
-		}
-	}
-	after := pipe.XRangeN(ctx, k.History().Steps, start, end, int64(count))
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	if first {
-		if err := r.begin(ctx, state.Val(), board.Val()); err != nil {
-			return nil, nil, err
-		}
-	}
-	base = before.Val()
-	slices.Reverse(base)
-	return base, after.Val(), nil
+	return rdb.XRangeN(ctx, r.m.keys.History().Steps, start, end, int64(count))
 }
 
 // begin takes the state of the history, and of the moderation of the board-period.
@@ -422,46 +431,4 @@ func (r *historyReader) shown(step recordedStep) []Entry {
 		return entries
 	}
 	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Member != r.q.Member })
-}
-
-// readBest reads the best rank of the member asked for, in all periods that can be read.
-func (r *historyReader) readBest(ctx context.Context) error {
-	instance, member := r.m.Instance, r.q.Member
-	if member == "" || r.hidden.hides(instance, r.m.compiled.Kind, member) {
-		return nil
-	}
-	periods, err := r.s.periodRecords(ctx, instance)
-	if err != nil {
-		return err
-	}
-	oldest := r.m.compiled.OldestReadable(r.s.catalog.clock.now())
-	periods = slices.DeleteFunc(periods, func(p periodRecord) bool { return p.Opens.Before(oldest.Opens) })
-	numbers := make([]*redis.SliceCmd, len(periods))
-	call := func() error {
-		pipe := r.s.rdb.Pipeline()
-		for i, p := range periods {
-			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History().Numbers, member)
-		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		return nil
-	}
-	if len(periods) > PacedEntries {
-		err = r.s.pacer.do(ctx, call)
-	} else if len(periods) > 0 {
-		err = call()
-	}
-	if err != nil {
-		return err
-	}
-	for i, p := range periods { // the oldest first
-		text, _ := numbers[i].Val()[0].(string)
-		_, best, known := parseNumber(text)
-		if known && (r.found.Best == nil || best.Rank < r.found.Best.Rank) {
-			best.Period = p.Name
-			r.found.Best = &best
-		}
-	}
-	return nil
 }

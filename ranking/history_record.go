@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"rankcast/ranking/calendar"
@@ -190,26 +188,3 @@ func (w *stepWriter) add(e Entry) {
 
 // whole is the state as a keyframe.
 func (w *stepWriter) whole() []byte { return history.Keyframe(history.Step{State: w.step.State}) }
-
-// BestRank is the best rank of a member at the steps of a history.
-type BestRank struct {
-	Rank   int64
-	At     time.Time // of the first step at which the member had it
-	Period string    // "" on a board without periods
-}
-
-// parseNumber reads 'number rank at', see record.lua. known is false for any other text.
-func parseNumber(text string) (number int64, best BestRank, known bool) {
-	f := strings.Fields(text)
-	if len(f) != 3 {
-		return 0, best, false
-	}
-	var n [3]int64
-	for i := range f {
-		var err error
-		if n[i], err = strconv.ParseInt(f[i], 10, 64); err != nil {
-			return 0, best, false
-		}
-	}
-	return n[0], BestRank{Rank: n[1], At: time.UnixMilli(n[2]).UTC()}, true
-}

@@ -5,7 +5,7 @@
 // A [State] is the first entries of a board at one moment, in the order of the board. A step is a
 // state with a time; the store keeps the time beside the encoded step. A keyframe holds its whole
 // state. A delta holds the difference to the step before, so a reader begins at a keyframe. A gap is a
-// time before a step in which nobody looked at the board.
+// time before a step in which no node looked at the board.
 //
 // # Form
 //

@@ -1,0 +1,77 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// BestRank is the best rank of a member at the steps of a history.
+type BestRank struct {
+	Rank   int64
+	At     time.Time // of the first step at which the member had it
+	Period string    // "" on a board without periods
+}
+
+// readBest reads the best rank of the member asked for, in all periods that can be read.
+func (r *historyReader) readBest(ctx context.Context) error {
+	instance, member := r.m.Instance, r.q.Member
+	if member == "" || r.hidden.hides(instance, r.m.compiled.Kind, member) {
+		return nil
+	}
+	periods, err := r.s.periodRecords(ctx, instance)
+	if err != nil {
+		return err
+	}
+	oldest := r.m.compiled.OldestReadable(r.s.catalog.clock.now())
+	periods = slices.DeleteFunc(periods, func(p periodRecord) bool { return p.Opens.Before(oldest.Opens) })
+	numbers := make([]*redis.SliceCmd, len(periods))
+	call := func() error {
+		pipe := r.s.rdb.Pipeline()
+		for i, p := range periods {
+			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History().Numbers, member)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return nil
+	}
+	if len(periods) > PacedEntries {
+		err = r.s.pacer.do(ctx, call)
+	} else if len(periods) > 0 {
+		err = call()
+	}
+	if err != nil {
+		return err
+	}
+	for i, p := range periods { // the oldest first
+		text, _ := numbers[i].Val()[0].(string)
+		_, best, known := parseNumber(text)
+		if known && (r.found.Best == nil || best.Rank < r.found.Best.Rank) {
+			best.Period = p.Name
+			r.found.Best = &best
+		}
+	}
+	return nil
+}
+
+// parseNumber reads 'number rank at', see record.lua. known is false for any other text.
+func parseNumber(text string) (number int64, best BestRank, known bool) {
+	f := strings.Fields(text)
+	if len(f) != 3 {
+		return 0, best, false
+	}
+	var n [3]int64
+	for i := range f {
+		var err error
+		if n[i], err = strconv.ParseInt(f[i], 10, 64); err != nil {
+			return 0, best, false
+		}
+	}
+	return n[0], BestRank{Rank: n[1], At: time.UnixMilli(n[2]).UTC()}, true
+}
