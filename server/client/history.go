@@ -14,9 +14,10 @@ type HistoryQuery struct {
 	// one in force at From, so it may be older. Default: all steps of the period.
 	From, To time.Time
 	// Step leaves of all steps within one multiple of Step only the last. Whole seconds, at least the step
-	// at which the board records. Default: all steps.
+	// at which the board records; the server refuses any other. Default: all steps.
 	Step time.Duration
-	// Limit is the maximum number of steps, 1 to 1,000. Default 500.
+	// Limit is the maximum number of steps, 1 to 1,000. Default 500. A page also ends before the step with
+	// which it would name more than 2,048 members.
 	Limit int
 	// Cursor is the Cursor of the page before, which had the same query. Default: the first page.
 	Cursor string
@@ -30,7 +31,11 @@ func (q HistoryQuery) values() url.Values {
 		}
 	}
 	if q.Step != 0 {
-		v.Set("step", strconv.FormatInt(int64(q.Step/time.Second), 10))
+		step := q.Step.String() // with a fraction of a second, the server refuses it
+		if q.Step%time.Second == 0 {
+			step = strconv.FormatInt(int64(q.Step/time.Second), 10)
+		}
+		v.Set("step", step)
 	}
 	if q.Limit != 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
