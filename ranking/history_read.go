@@ -38,7 +38,8 @@ type HistoryQuery struct {
 	Member string
 	// After lets the answer begin after a cursor. Default none.
 	After *HistoryCursor
-	// Limit is the most steps of the answer, 1 to MaxHistoryPage.
+	// Limit is the most steps of the answer, 1 to MaxHistoryPage. The answer also ends before the step with
+	// which it would name more than MaxPage members.
 	Limit int
 }
 
@@ -71,13 +72,13 @@ func ParseHistoryCursor(s string) (HistoryCursor, error) {
 // History is a run of steps of the history of one period.
 type History struct {
 	Bounds
-	Period string        // "" on a board without periods
-	Kind   string        // kind of the members, as for their profiles
-	Step   time.Duration // at which the board records this period; 0: it records no more
-	Until  time.Time     // the last step is in force until then at least; zero: nothing is recorded yet
-	Steps  []HistoryStep // in the order of time
-	Next   *HistoryCursor
-	Best   *BestRank // with HistoryQuery.Member; nil: it has never been among the first ten of a step
+	Period string         // "" on a board without periods
+	Kind   string         // kind of the members, as for their profiles
+	Step   time.Duration  // at which the board records this period; 0: it records no more
+	Until  time.Time      // the last step is in force until then at least; zero: nothing is recorded yet
+	Steps  []HistoryStep  // in the order of time
+	Next   *HistoryCursor // nil: there are no more steps
+	Best   *BestRank      // with HistoryQuery.Member; nil: it has never been among the first ten of a step
 }
 
 // HistoryStep is a state of the first ten entries.
@@ -117,7 +118,7 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 	if q.After != nil && q.After.Period != m.period.Name {
 		return History{}, Invalid("cursor", "is of another period")
 	}
-	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string)}
+	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string), named: make(map[string]bool)}
 	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()), Steps: []HistoryStep{}}
 	if err := r.read(ctx); err != nil {
 		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
@@ -154,6 +155,7 @@ type historyReader struct {
 	held   *recordedStep    // with Step: the last step of its multiple so far
 	begun  bool             // the caller has a step already; then last is what it shows
 	last   []Entry
+	named  map[string]bool // the members in the answer
 }
 
 // recordedStep is a decoded step. Times are in ms since 1970.
@@ -395,7 +397,10 @@ func (r *historyReader) emit(step recordedStep) (full bool) {
 	if r.begun && step.gap == 0 && slices.Equal(entries, r.last) {
 		return false
 	}
-	if n := len(r.found.Steps); n == r.q.Limit {
+	for _, e := range entries {
+		r.named[e.Member] = true
+	}
+	if n := len(r.found.Steps); n == r.q.Limit || len(r.named) > MaxPage {
 		r.found.Next = &HistoryCursor{Period: r.found.Period, At: r.found.Steps[n-1].At}
 		return true
 	}

@@ -464,6 +464,45 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 	})
 }
 
+// A page names MaxPage members at most, so that the profiles of all can be read at once. The next page goes on.
+func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, History: shortStep}}, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		const steps = MaxPage/history.MaxEntries + 20
+		for step := range steps {
+			var updates []definition.Update
+			for i := range history.MaxEntries {
+				updates = append(updates, definition.Update{Member: fmt.Sprint("m", step, "-", i), Score: int64(step)})
+			}
+			_, err := s.Apply(t.Context(), "b", updates)
+			require.NoError(t, err)
+			w.toNextStep(shortStep, 1)
+			require.Equal(t, looked, look(t, s, "b").outcome)
+		}
+		var pages []int
+		q, seen := HistoryQuery{Limit: MaxHistoryPage}, 0
+		for {
+			page, err := s.History(t.Context(), "b", q)
+			require.NoError(t, err)
+			members := make(map[string]bool)
+			for _, step := range page.Steps {
+				require.True(t, strings.HasPrefix(step.Entries[0].Member, fmt.Sprint("m", seen, "-")), step)
+				seen++
+				for _, e := range step.Entries {
+					members[e.Member] = true
+				}
+			}
+			require.LessOrEqual(t, len(members), MaxPage)
+			pages = append(pages, len(page.Steps))
+			if q.After = page.Next; q.After == nil {
+				break
+			}
+		}
+		require.Equal(t, []int{MaxPage / history.MaxEntries, 20}, pages)
+	})
+}
+
 // A history without periods names few more members than its steps have.
 func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -152,8 +151,6 @@ func (s *Server) historyProfiles(ctx context.Context, h ranking.History) map[str
 			}
 		}
 	}
-	for some := range slices.Chunk(members, ranking.MaxPage) {
-		maps.Copy(found, s.profiles(ctx, h.Kind, some))
-	}
+	maps.Copy(found, s.profiles(ctx, h.Kind, members)) // ranking.MaxPage at most
 	return found
 }
