@@ -23,11 +23,11 @@ const (
 	// historyVisit is how often housekeeping visits a board with a history. The visit puts the board on
 	// the agenda of histories again, if a failover has lost that.
 	historyVisit = 15 * time.Minute
-	// historyResults is the number of steps for which retain spares a result or a window with a history: a
-	// step builds it, so it is in use until the next one.
+	// historyResults is the number of steps for which retain spares a result or a window with a history. A
+	// step builds it, so it is in use until the next step.
 	historyResults = 3
 	// freshAtOnce is the number of results and live windows that a node brings up to date at the same
-	// time, and freshWithin the longest time for which the other boards of the claim wait for that.
+	// time. freshWithin is the longest time for which the other boards of the claim wait for that.
 	freshAtOnce = 8
 	freshWithin = time.Second
 )

@@ -22,8 +22,9 @@
 --      10 state, 11 since, 12 next    after it
 --         and for each member that has no number yet, or has a better rank than before:
 --      13 member, 14 number, 15 rank, 16 'new' or ''
--- Result {'ok', members that the history names, 0 without a new step} or {'changed'}: the call has changed nothing, because another node has recorded a step,
---         a member was erased, the board is another one, or a new member has left it since
+-- Result {'ok', members that the history names, 0 without a new step} or {'changed'}: the call has
+--         changed nothing, because another node has recorded a step, a member was erased, the board is
+--         another one, or a new member has left it since
 -- Cost   O(log n) for each new member
 
 local members, meta, hiddens, steps, state, names, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
