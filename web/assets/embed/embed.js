@@ -10,7 +10,7 @@
  */
 
 import { fill, textIn } from '../../kit/format.js';
-import '../../kit/rankcast.js';
+import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
 import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
@@ -27,7 +27,7 @@ const MAX_TOP = 100;
 const options = new URLOptions();
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^embed\//, ''));
 /** With its first rows, if the server knows them. */
-const board = byId('live', HTMLElement);
+const board = byId('live', LiveLeaderboard);
 const isFirst = board.getAttribute('board') !== '';
 const link = byId('name', HTMLAnchorElement);
 
