@@ -60,6 +60,31 @@ func TestOrderOfASearch(t *testing.T) {
 	})
 }
 
+// Names and ids without a letter or a number are found: ids in whole, and both from their start.
+func TestSearchForTextsWithoutWords(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.indexed(s)
+		w.named("a", [2]string{"u1", "🌸🌸"}, [2]string{"u2", "🌹🌸"}, [2]string{"u3", "🌸 Bo"}, [2]string{"🌸!", "Cy"}, [2]string{"🌸", ""}, [2]string{"--", ""}, [2]string{"\u0301", ""}, [2]string{" x", ""})
+		for _, small := range []int64{1000, 0} {
+			s.searches.small = small
+			for text, want := range map[string][]string{
+				"🌸": {"🌸", "u1", "🌸!"}, "🌸🌸": {"u1"}, "🌸🌸🌸": {}, "🌹": {"u2"}, "🌸!": {"🌸!"}, "🌸\ufe0f": {"u1", "🌸!"},
+				"--": {"--"}, " -- ": {"--"}, "\u0301": {"\u0301"}, "\u0302": {}, " x": {" x"}, "\u200b": {},
+			} {
+				if text == "🌸\ufe0f" && small > 0 {
+					want = append(want, "🌸") // an id without a profile
+				}
+				require.Equal(t, want, w.ids("a", text, 50), "%q, all up to %d members", text, small)
+				r, err := s.Search(t.Context(), "a", text, 50)
+				require.NoError(t, err)
+				require.True(t, r.Complete, text)
+			}
+		}
+	})
+}
+
 // A search that looks at a part of the candidates says so, and takes the rarest word.
 func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
@@ -186,7 +211,7 @@ func TestSearchesThatAreNone(t *testing.T) {
 			limit int
 			field string
 		}{
-			{"", 10, "q"}, {"  ", 10, "q"}, {strings.Repeat("a", 129), 10, "q"}, {"\xff", 10, "q"}, {"a\x00", 10, "q"}, {"a\x1fb", 10, "q"}, {"'-", 10, "q"}, {"\u0301", 10, "q"}, {"🌸", 10, "q"},
+			{"", 10, "q"}, {"  ", 10, "q"}, {strings.Repeat("a", 129), 10, "q"}, {"\xff", 10, "q"}, {"a\x00", 10, "q"}, {"a\x1fb", 10, "q"}, {"\u3000\u00a0", 10, "q"},
 			{"a", 0, "limit"}, {"a", 51, "limit"}, {"a", -1, "limit"},
 		} {
 			_, err := s.Search(t.Context(), "a", c.text, c.limit)

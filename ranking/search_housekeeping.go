@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// nameVersion is the version of the records of the indexes of names. A change of what package search makes of
-	// a name, or a later version of Unicode, needs the next number: then housekeeping builds all indexes anew.
-	nameVersion = 1
+	// nameVersion is the version of the records of the indexes of names. Raise it when package search folds names
+	// differently, or Unicode changes. Then housekeeping builds all indexes again.
+	nameVersion = 2
 	// nameLease is how long a node claims the build of the indexes, or their repair.
 	nameLease = 30 * time.Second
 	// nameCheckInterval is the time from the end of a build to the next one. The next one finds what the nodes of an older

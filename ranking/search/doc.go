@@ -20,10 +20,11 @@
 // between words, so each of their characters begins one.
 //
 // A [Query] matches a name if each word of the query begins at the start of a word of the name. It matches
-// an id if the folded id begins with the folded query.
+// an id if the folded id begins with the folded query. A text such as "🌸🌸" has no words: such a query
+// matches a name without words if the folded name begins with the folded query.
 //
 // # Entries
 //
 // [Entries] lists the texts by which an index finds a member: the folded name from the start of each word
-// on, and the folded id. A sorted list of them finds a member by one prefix.
+// on, and the folded id. A name without words has one text, the folded name. A sorted list of them finds a member by one prefix.
 package search

@@ -16,18 +16,22 @@ const (
 	MaxEntries = 64
 )
 
-// idMark begins the entry of an id. No folded name has it.
-const idMark = "="
+// idMark begins the entry of an id. No folded text begins with a space.
+const idMark = " "
 
 // Name is the folded name of a member. The zero Name matches no query.
 type Name struct {
-	whole string   // its words, with single spaces
+	whole string   // its words, with single spaces; without words, the folded name
 	texts []string // from each place on where a search may begin; whole is the first
 }
 
 // NewName folds the name of a member; "" for none.
 func NewName(name string) Name {
-	list, others := words(Fold(name))
+	folded := Fold(name)
+	list, others := words(folded)
+	if len(list) == 0 && folded != "" {
+		return Name{whole: folded, texts: []string{folded}}
+	}
 	n := Name{whole: strings.Join(list, " ")}
 	for _, text := range append([]string{n.whole}, others...) {
 		for _, i := range starts(text) {
@@ -42,12 +46,12 @@ func NewName(name string) Name {
 // Entry is a text by which an index finds a member.
 type Entry struct {
 	Text string // 1 to MaxEntry bytes without control characters
-	// Whole says that the text is a whole name, and neither the end of one nor an id.
+	// Whole says that the text is a whole name. It is false for the end of a name, and for an id.
 	Whole bool
 }
 
-// Entries returns the entries of a member: 1 to MaxEntries, each text once. name is "" for a member whose profile has
-// none.
+// Entries returns 1 to MaxEntries entries, those of a member. Each text is there once. name is "" for a member without
+// a name.
 func Entries(name, id string) []Entry {
 	entries := []Entry{{Text: clip(idMark + Fold(id))}}
 	for i, text := range NewName(name).texts {
@@ -71,22 +75,25 @@ func clip(text string) string {
 	return text[:end]
 }
 
-// Query is what somebody searches for. The zero Query matches nothing.
+// Query is a folded search text. The zero Query matches nothing.
 type Query struct {
-	id    string // folded as an id
-	whole string // folded as a name
-	words []string
+	id    string   // folded as an id
+	whole string   // folded as a name
+	words []string // of a text without words: the folded text
 }
 
-// NewQuery folds a text that somebody searches for. A Query that IsEmpty matches nothing.
+// NewQuery folds a search text. A Query that IsEmpty matches nothing.
 func NewQuery(text string) Query {
 	folded := Fold(text)
 	list, _ := words(folded)
+	if len(list) == 0 && folded != "" {
+		list = []string{folded}
+	}
 	return Query{id: folded, whole: strings.Join(list, " "), words: list}
 }
 
-// IsEmpty reports whether the query has no letter and no number.
-func (q Query) IsEmpty() bool { return len(q.words) == 0 }
+// IsEmpty reports whether nothing is left of the text after folding.
+func (q Query) IsEmpty() bool { return q.id == "" }
 
 // maxPrefixes bounds the prefixes of a query. Longer words are rarer, so they come first.
 const maxPrefixes = 8
@@ -116,7 +123,8 @@ func (q Query) IDPrefix() string {
 	return clip(idMark + q.id)
 }
 
-// MatchesName reports whether each word of the query begins at the start of a word of a name.
+// MatchesName reports whether each word of the query begins at the start of a word of a name. A query without words
+// matches a name without words that begins with the query.
 func (q Query) MatchesName(n Name) bool {
 	for _, word := range q.words {
 		if !n.has(word) {

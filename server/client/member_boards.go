@@ -39,10 +39,10 @@ type MemberBoard struct {
 	ToNext     *int64         `json:"to_next"`    // likewise
 }
 
-// MemberBoards reads a page of the boards of a kind, such as "user", on which a member stands and which the credentials
-// may read: up to limit boards (1 to 100; 0 stands for the server's default, 50), after a cursor, "" for the first page.
-// The server looks through 1,000 boards for one page, so go on until Cursor is "". A member that nobody knows has no
-// boards. It retries like Update.
+// MemberBoards reads a page of the boards of a kind, such as "user", on which a member stands. It has only boards that
+// the credentials may read. limit is the most boards of the page, 1 to 100; 0 stands for the server's default, 50. cursor
+// is the Cursor of the page before; "" stands for the first page. The server looks through up to 1,000 boards for one
+// page, so go on until Cursor is "". An unknown member has no boards. It retries like Update.
 func (c *Client) MemberBoards(ctx context.Context, kind, member string, limit int, cursor string) (MemberBoards, error) {
 	address := c.profileURL(kind, member) + "/boards"
 	if v := (Query{Limit: limit, Cursor: cursor}).values(); len(v) > 0 {

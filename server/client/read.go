@@ -151,10 +151,9 @@ type SearchResult struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Search finds members of a board by the start of any word of their names, without regard to case,
-// width and accents, and by their ids, whole or from the start. query is 1 to 128 bytes with a letter
-// or a number. limit is the maximum number of entries, 1 to 50; 0 stands for 10. It retries like
-// Update.
+// Search finds members of a board by the start of any word of their names, and by the start of their
+// ids. It ignores case, width and accents. query is 1 to 128 bytes, and not only white space. limit is
+// the maximum number of entries, 1 to 50; 0 stands for 10. It retries like Update.
 func (c *Client) Search(ctx context.Context, board, query string, limit int) (SearchResult, error) {
 	v := url.Values{"q": {query}}
 	setInteger(v, "limit", int64(limit))
