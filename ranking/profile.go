@@ -220,7 +220,7 @@ func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string
 	return read, found, silent, failed
 }
 
-// decodeProfile decodes a profile as Redis holds it. What is no profile counts as none.
+// decodeProfile decodes a profile as Redis holds it. Bytes that do not decode count as no profile.
 func decodeProfile(text []byte) (p Profile) {
 	if json.Unmarshal(text, &p) != nil {
 		return Profile{}

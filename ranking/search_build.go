@@ -107,7 +107,7 @@ func (w *nameWalk) scanProfiles(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	master := w.masters[0]
-	keys, cursor, err := master.scan(call, w.cursor, s.keys.ProfilePattern())
+	keys, cursor, err := master.rdb.Scan(call, w.cursor, s.keys.ProfilePattern(), walkPage).Result()
 	if err != nil {
 		return fmt.Errorf("%w: list profiles: %w", ErrUnavailable, err)
 	}
@@ -133,12 +133,6 @@ func (w *nameWalk) scanProfiles(ctx context.Context) error {
 		err = fmt.Errorf("%w: the masters of the cluster have changed", ErrUnavailable)
 	}
 	return err
-}
-
-// scan lists one page of the keys that a pattern matches.
-func (m nameMaster) scan(ctx context.Context, cursor uint64, pattern string) ([]string, uint64, error) {
-	node := m.rdb
-	return node.Scan(ctx, cursor, pattern, walkPage).Result()
 }
 
 // scanNames goes through one page of the names of an index, for members whose profiles have gone.
@@ -217,16 +211,16 @@ func (w *nameWalk) index(ctx context.Context, kind string, members []string) err
 	s := w.s
 	args := make([]any, 0, 3*len(members))
 	for _, member := range members {
-		args = append(args, member, s.newNameToken(), "none")
+		args = append(args, member, s.newNameToken(), "idle")
 	}
-	r, err := s.callScript(ctx, script.Naming, []string{s.keys.Names(kind).Pending}, args)
+	r, err := s.callScript(ctx, script.BeginIndexing, []string{s.keys.Names(kind).Pending}, args)
 	if err != nil {
 		return err
 	}
-	var list []naming
+	var list []indexing
 	for _, member := range members {
 		if token := r.Text(); token != "" {
-			list = append(list, naming{member: member, token: token})
+			list = append(list, indexing{member: member, token: token})
 		}
 	}
 	if r.Err != nil || len(list) == 0 {

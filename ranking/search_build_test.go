@@ -134,7 +134,7 @@ func TestAnotherNodeTakesTheBuildOver(t *testing.T) {
 	killed := newNameWork(w.stores[0])
 	calls := 0
 	w.stores[0].rdb.AddHook(&cutter{fate: func(sc string) fate {
-		if sc == "named" {
+		if sc == "end_indexing" {
 			if calls++; calls > 2 { // the first one sends the source again
 				return isLost
 			}
@@ -207,12 +207,12 @@ func TestBuildDuringChanges(t *testing.T) {
 			w := &world{t: t, url: url, rdb: s.rdb, stores: []*Store{s}}
 			w.oldProfiles(kind, 3*indexAtOnce)
 			// A change that is under way keeps its token, because its caller may die before it has indexed the profile.
-			token, err := writer.beginNaming(t.Context(), kind, "underway")
+			token, err := writer.beginIndexing(t.Context(), kind, "underway")
 			require.NoError(t, err)
 			require.NoError(t, w.rdb.Set(t.Context(), s.keys.Profile(kind, "underway"), `{"name":"Ann"}`, 0).Err())
 			changes := 0
 			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == "named" || sc == "naming" { // after the node has compared, or read, the profiles
+				if sc == "end_indexing" || sc == "begin_indexing" { // after the node has compared, or read, the profiles
 					for i := range 2 {
 						_, err := writer.SetProfile(context.Background(), kind, fmt.Sprint("m", (changes*13+i)%(3*indexAtOnce)), Profile{Name: fmt.Sprint("New ", changes)})
 						require.NoError(t, err)

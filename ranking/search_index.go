@@ -18,9 +18,9 @@ import (
 // The index of names finds the members of a kind by their profiles, see keyspace.NameKeys. A profile and its
 // entries in the index are in two slots of a cluster. There a change takes these steps:
 //
-//  1. naming.lua gives the member a token, in the slot of the index.
+//  1. begin_indexing.lua gives the member a token, in the slot of the index.
 //  2. profile.lua writes the profile.
-//  3. named.lua indexes the profile, if the member still has that token.
+//  3. end_indexing.lua indexes the profile, if the member still has that token.
 //
 // Another token in step 3 is that of another change. Either may have written its profile last. So the caller reads the
 // token and then the profile, and repeats step 3 with them. Thus a change that was acknowledged is in the index, and
@@ -28,7 +28,7 @@ import (
 // the token remains, and housekeeping repairs the index (search_repair.go). Where one Redis holds all keys,
 // profile.lua does all of it in one call.
 
-// indexAtOnce is the number of members of one call of naming.lua and named.lua: 0.3 ms of Redis.
+// indexAtOnce is the number of members of one call of begin_indexing.lua and end_indexing.lua: 0.3 ms of Redis.
 const indexAtOnce = 32
 
 // nameRecord is the record of a profile in the index, see lib/names.lua. It is "" for what is no profile.
@@ -74,7 +74,7 @@ func parseNameEntry(element string) (e search.Entry, member string) {
 	return search.Entry{Text: element[:end], Whole: element[end:end+1] == keyspace.RecordSep}, element[end+1:]
 }
 
-// newNameToken returns a token for naming.lua.
+// newNameToken returns a token for begin_indexing.lua.
 func (s *Store) newNameToken() string {
 	return strconv.FormatInt(s.catalog.clock.now(), 10) + " " + newEpoch()
 }
@@ -91,7 +91,7 @@ var errIndexBusy = fmt.Errorf("%w: the profile changes too fast to index it", Er
 
 // putProfileInSteps is putProfile on a cluster.
 func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string) (there bool, err error) {
-	token, err := s.beginNaming(ctx, kind, member)
+	token, err := s.beginIndexing(ctx, kind, member)
 	if err != nil {
 		return false, err
 	}
@@ -110,7 +110,7 @@ func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string
 				return false, err
 			}
 		}
-		done, err := s.endNaming(ctx, kind, []naming{{member, token, s.newNameToken(), record}})
+		done, err := s.endIndexing(ctx, kind, []indexing{{member, token, s.newNameToken(), record}})
 		if err != nil || done[0] {
 			return there, err
 		}
@@ -123,9 +123,9 @@ func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string
 	}
 }
 
-// beginNaming gives a member a token.
-func (s *Store) beginNaming(ctx context.Context, kind, member string) (token string, err error) {
-	r, err := script.Naming.Run(ctx, s.rdb, []string{s.keys.Names(kind).Pending}, []any{member, s.newNameToken(), "join"})
+// beginIndexing gives a member a token.
+func (s *Store) beginIndexing(ctx context.Context, kind, member string) (token string, err error) {
+	r, err := script.BeginIndexing.Run(ctx, s.rdb, []string{s.keys.Names(kind).Pending}, []any{member, s.newNameToken(), "always"})
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +137,7 @@ func (s *Store) readNameToken(ctx context.Context, kind, member string) (token s
 	token, err = s.rdb.HGet(ctx, s.keys.Names(kind).Pending, member).Result()
 	switch {
 	case errors.Is(err, redis.Nil): // housekeeping has taken the change for one that had ended
-		return s.beginNaming(ctx, kind, member)
+		return s.beginIndexing(ctx, kind, member)
 	case err != nil:
 		return "", fmt.Errorf("%w: read the token of a profile: %w", ErrUnavailable, err)
 	}
@@ -156,21 +156,21 @@ func (s *Store) readNameRecord(ctx context.Context, kind, member string) (string
 	return "", nil
 }
 
-// naming is a call of named.lua for one member.
-type naming struct {
+// indexing is a call of end_indexing.lua for one member.
+type indexing struct {
 	member, token string
 	next          string // the token of a member that stays recorded; "": none stays
 	record        string
 }
 
-// endNaming indexes profiles of a kind, and reports for each whether the member still had its token.
-func (s *Store) endNaming(ctx context.Context, kind string, list []naming) (done []bool, err error) {
+// endIndexing indexes profiles of a kind, and reports for each whether the member still had its token.
+func (s *Store) endIndexing(ctx context.Context, kind string, list []indexing) (done []bool, err error) {
 	names := s.keys.Names(kind)
 	args := make([]any, 0, 4*len(list))
 	for _, n := range list {
 		args = append(args, n.member, n.token, n.next, n.record)
 	}
-	r, err := script.Named.Run(ctx, s.rdb, []string{names.Names, names.Entries, names.Pending}, args)
+	r, err := script.EndIndexing.Run(ctx, s.rdb, []string{names.Names, names.Entries, names.Pending}, args)
 	if err != nil {
 		return nil, err
 	}

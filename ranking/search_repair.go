@@ -75,14 +75,14 @@ func (s *Store) pendingNames(ctx context.Context, kinds []string) (map[string]ma
 
 // repairNames indexes the members of a kind whose tokens are old enough, and returns their number.
 func (s *Store) repairNames(ctx context.Context, kind string, pending map[string]string) (repaired int, err error) {
-	var old []naming
+	var old []indexing
 	now := s.catalog.clock.now()
 	for member, token := range pending {
 		if nameTokenAge(token, now) >= nameRepairAge {
-			old = append(old, naming{member: member, token: token})
+			old = append(old, indexing{member: member, token: token})
 		}
 	}
-	slices.SortFunc(old, func(a, b naming) int { return cmp.Compare(a.member, b.member) })
+	slices.SortFunc(old, func(a, b indexing) int { return cmp.Compare(a.member, b.member) })
 	for list := range slices.Chunk(old, indexAtOnce) {
 		began := time.Now()
 		if err := s.indexNames(ctx, kind, list); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) repairNames(ctx context.Context, kind string, pending map[string
 
 // indexNames reads the profiles of up to indexAtOnce members and indexes them. A member that another change has given
 // another token is left to that change.
-func (s *Store) indexNames(ctx context.Context, kind string, list []naming) error {
+func (s *Store) indexNames(ctx context.Context, kind string, list []indexing) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	members := make([]string, len(list))
@@ -114,6 +114,6 @@ func (s *Store) indexNames(ctx context.Context, kind string, list []naming) erro
 			list[i].record = recordOf(n.member, p)
 		}
 	}
-	_, err = s.endNaming(ctx, kind, list)
+	_, err = s.endIndexing(ctx, kind, list)
 	return err
 }

@@ -207,7 +207,7 @@ func TestProfileStepsOfTwoCallers(t *testing.T) {
 						pending, err := observer.pendingNames(ctx, []string{"user"})
 						require.NoError(t, err)
 						for pending["user"][member] != "" { // a minute has passed
-							require.NoError(t, observer.indexNames(ctx, "user", []naming{{member: member, token: pending["user"][member]}}))
+							require.NoError(t, observer.indexNames(ctx, "user", []indexing{{member: member, token: pending["user"][member]}}))
 							pending, err = observer.pendingNames(ctx, []string{"user"})
 							require.NoError(t, err)
 						}
@@ -231,7 +231,7 @@ func TestChangesThatDidNotEndAreRepaired(t *testing.T) {
 	w.indexed(other)
 	for _, kind := range []string{"user", "star"} {
 		for i := range 2 * indexAtOnce {
-			_, err := dying.beginNaming(ctx, kind, fmt.Sprint("m", i))
+			_, err := dying.beginIndexing(ctx, kind, fmt.Sprint("m", i))
 			require.NoError(t, err)
 			require.NoError(t, w.rdb.Set(ctx, w.stores[0].keys.Profile(kind, fmt.Sprint("m", i)), `{"name":"Ann"}`, 0).Err())
 		}
@@ -285,8 +285,8 @@ func TestProfileThatChangesTooFast(t *testing.T) {
 		}
 		s, other := open(), open()
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == "named" {
-				_, err := other.beginNaming(context.Background(), "user", "u")
+			if sc == "end_indexing" {
+				_, err := other.beginIndexing(context.Background(), "user", "u")
 				require.NoError(t, err)
 			}
 			return passes

@@ -27,8 +27,8 @@ func TestRightsThatAreLost(t *testing.T) {
 	}
 	redistest.Eventually(t, "the node to be ready", isReady)
 	redistest.Eventually(t, "the node to have built the indexes of names", func() error {
-		if next := r.Admin().ZScore(t.Context(), "rc:{/}:naming", "build").Val(); next < float64(time.Now().Add(time.Hour).UnixMicro()) {
-			return errors.New("the next build is not a day away")
+		if next := r.Admin().ZScore(t.Context(), "rc:{/}:index:agenda", "build").Val(); next < float64(time.Now().Add(5*time.Minute).UnixMicro()) {
+			return errors.New("a node builds them")
 		}
 		return nil
 	})

@@ -4,7 +4,8 @@
 -- KEYS  1 string       the profile, as JSON
 --       2 hash         names of the index; without it, the index stays, as do the next keys
 --       3 sorted set   entries of the index
---       4 hash         pending, see naming.lua: who reads the profile to index it is to read it again
+--       4 hash         pending, see begin_indexing.lua. A caller that has read the profile to index it must
+--                      read it again.
 -- ARGV  1 channel      of changed profiles
 --       2 message      to publish: kind, unit separator, member
 --       3 profile      as JSON; '': delete it

@@ -249,7 +249,7 @@ func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 type NameKeys struct {
 	Names   string // hash: member to its record, see lib/names.lua
 	Entries string // sorted set, all with the score 0: a folded text of a record and the member
-	Pending string // hash: member to the token of a change of its profile that is under way, see naming.lua
+	Pending string // hash: member to the token of a change of its profile that is under way, see begin_indexing.lua
 }
 
 // Names returns the names of the index of a kind.
@@ -259,10 +259,10 @@ func (k Keys) Names(kind string) NameKeys {
 }
 
 // NameAgenda is a sorted set: the work on the indexes of names to the time of its next run, µs since 1970.
-func (k Keys) NameAgenda() string { return k.Tag("/") + "naming" }
+func (k Keys) NameAgenda() string { return k.Tag("/") + "index:agenda" }
 
 // NamesBuilt is a string: the version of the form of the indexes that have been built from all profiles.
-func (k Keys) NamesBuilt() string { return k.Tag("/") + "named" }
+func (k Keys) NamesBuilt() string { return k.Tag("/") + "index:version" }
 
 // ProfileOf returns the kind and the member of a name made by Profile. It returns false for other names.
 func (k Keys) ProfileOf(key string) (kind, member string, ok bool) {

@@ -51,8 +51,9 @@ var (
 	Gather   = load("gather", "lock", "sort_key")
 	Swap     = withSharded(load("swap", "lock"))
 	Profile  = load("profile", "names")
-	Naming   = load("naming")
-	Named    = load("named", "names")
 	Mark     = load("mark")
 	Try      = load("try")
+
+	BeginIndexing = load("begin_indexing")
+	EndIndexing   = load("end_indexing", "names")
 )

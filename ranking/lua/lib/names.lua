@@ -1,7 +1,7 @@
--- The index of the names of a kind's members. The record of a member lists what the index holds of it, so
--- that a later version of Rankcast can remove it, however that version folds names:
---   a folded text, and RecordSep after a whole name, otherwise FieldSep; again and again
--- Each text with its separator and the member behind it is an element of the sorted set of entries.
+-- The index of the names of a kind's members. The record of a member is a list of its entries in the index. A later
+-- version removes the entries by this list. So it need not fold names in the same way. For each entry the list has
+--   a folded text, and then RecordSep for a whole name, otherwise FieldSep
+-- An element of the sorted set of entries is a text, its separator and the member.
 
 -- Puts the record of a member into the index; '' removes the member.
 local function names_put(names, entries, member, record)

@@ -3,7 +3,7 @@
 --
 -- KEYS  1 hash         names of the index: member to record
 --       2 sorted set   entries of the index
---       3 hash         pending, see naming.lua
+--       3 hash         pending, see begin_indexing.lua
 -- ARGV  four for each member, 1 to 32 members:
 --         member
 --         token        that the member had before the caller read the profile
