@@ -27,13 +27,19 @@ type nameWalk struct {
 	masters []nameMaster // those that it has not gone through
 	kinds   []string     // likewise
 	cursor  uint64       // in the first master, or without masters in the first kind
-	before  []string     // the addresses of all masters when the walk began
+	before  []slotRange  // the slots of the cluster when the walk began
 }
 
 // nameMaster is a Redis whose keys a walk goes through.
 type nameMaster struct {
 	address string // "" without a cluster
 	rdb     redis.Cmdable
+}
+
+// slotRange is a range of slots of a cluster, and the id of its master.
+type slotRange struct {
+	start, end int
+	master     string
 }
 
 // newNameWalk begins a walk.
@@ -43,10 +49,12 @@ func (s *Store) newNameWalk(ctx context.Context) (*nameWalk, error) {
 		return nil, err
 	}
 	w := &nameWalk{s: s, kinds: d.indexedKinds()}
+	if w.before, err = s.slotRanges(ctx); err != nil {
+		return nil, err
+	}
 	if w.masters, err = s.nameMasters(ctx); err != nil {
 		return nil, err
 	}
-	w.before = addressesOf(w.masters)
 	return w, nil
 }
 
@@ -72,11 +80,28 @@ func (s *Store) nameMasters(ctx context.Context) (masters []nameMaster, err erro
 	return masters, nil
 }
 
-func addressesOf(masters []nameMaster) (addresses []string) {
-	for _, m := range masters {
-		addresses = append(addresses, m.address)
+// slotRanges finds the slots of the masters, in order; none without a cluster.
+func (s *Store) slotRanges(ctx context.Context) (ranges []slotRange, err error) {
+	cluster := pipeline.ClusterOf(s.rdb)
+	if cluster == nil {
+		return nil, nil
 	}
-	return addresses
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	//lint:ignore SA1019 the client itself sends CLUSTER SLOTS, so the user has that right; it may lack CLUSTER SHARDS
+	slots, err := cluster.ClusterSlots(ctx).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%w: find the slots: %w", ErrUnavailable, err)
+	}
+	for _, r := range slots {
+		found := slotRange{start: r.Start, end: r.End}
+		if len(r.Nodes) > 0 {
+			found.master = r.Nodes[0].ID
+		}
+		ranges = append(ranges, found)
+	}
+	slices.SortFunc(ranges, func(a, b slotRange) int { return cmp.Compare(a.start, b.start) })
+	return ranges, nil
 }
 
 // step goes on until a time, and reports whether the walk has ended.
@@ -128,9 +153,10 @@ func (w *nameWalk) scanProfiles(ctx context.Context) error {
 	if w.masters = w.masters[1:]; len(w.masters) > 0 || master.address == "" {
 		return nil
 	}
-	after, err := s.nameMasters(ctx)
-	if err == nil && !slices.Equal(w.before, addressesOf(after)) {
-		err = fmt.Errorf("%w: the masters of the cluster have changed", ErrUnavailable)
+	// A slot that moves to a master that the walk has gone through takes its profiles along.
+	after, err := s.slotRanges(ctx)
+	if err == nil && !slices.Equal(w.before, after) {
+		err = fmt.Errorf("%w: slots of the cluster have moved to other masters", ErrUnavailable)
 	}
 	return err
 }

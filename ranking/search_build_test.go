@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,6 +286,48 @@ func TestSearchOnACluster(t *testing.T) {
 	}
 	require.Empty(t, w.nameTraces("user", "m39"))
 	require.NoError(t, s.CheckRights(t.Context()))
+}
+
+// A walk does not end well when slots have moved meanwhile: it may have missed their profiles. The next one finds them.
+func TestBuildWhileSlotsMove(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	rdb, err := Open(cluster.URL)
+	require.NoError(t, err)
+	redistest.Patient(rdb)
+	t.Cleanup(func() { rdb.Close() })
+	s := New(rdb, patient)
+	t.Cleanup(s.Close)
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"}}}))
+	require.NoError(t, s.markKind(t.Context(), "user"))
+	world := &world{t: t, url: cluster.URL, rdb: rdb, stores: []*Store{s}}
+	walk, err := s.newNameWalk(t.Context())
+	require.NoError(t, err)
+	require.Len(t, walk.masters, len(cluster.Masters))
+	first := slices.IndexFunc(cluster.Masters, func(m *redistest.Redis) bool { return strings.HasSuffix(m.URL(), walk.masters[0].address) })
+	require.GreaterOrEqual(t, first, 0)
+	member := "m"
+	for cluster.MasterOf(s.keys.Profile("user", member)) == first {
+		member += "m"
+	}
+	key := s.keys.Profile("user", member)
+	require.NoError(t, rdb.Set(t.Context(), key, `{"name":"Ann"}`, 0).Err())
+	for len(walk.masters) == len(cluster.Masters) {
+		require.NoError(t, walk.scanProfiles(t.Context()))
+	}
+	cluster.MoveSlot(key, cluster.Masters[first])
+	ended, err := walk.step(t.Context(), time.Now().Add(time.Hour))
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "slots")
+	require.False(t, ended)
+	require.Empty(t, world.nameTraces("user", "ann"), "the walk has missed it")
+
+	walk, err = s.newNameWalk(t.Context())
+	require.NoError(t, err)
+	ended, err = walk.step(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.True(t, ended)
+	require.NotEmpty(t, world.nameTraces("user", "ann"))
 }
 
 // kindOf is the kind of a board.
