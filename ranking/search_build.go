@@ -28,6 +28,7 @@ type nameWalk struct {
 	kinds   []string     // likewise
 	cursor  uint64       // in the first master, or without masters in the first kind
 	before  []slotRange  // the slots of the cluster when the walk began
+	changed bool         // the walk has changed an index
 }
 
 // nameMaster is a Redis whose keys a walk goes through.
@@ -252,5 +253,7 @@ func (w *nameWalk) index(ctx context.Context, kind string, members []string) err
 	if r.Err != nil || len(list) == 0 {
 		return r.Err
 	}
-	return s.indexNames(ctx, kind, list)
+	changed, err := s.indexNames(ctx, kind, list)
+	w.changed = w.changed || changed
+	return err
 }

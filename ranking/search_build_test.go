@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,10 +75,52 @@ func TestIndexesAreBuiltFromProfiles(t *testing.T) {
 			}
 			require.Zero(t, w.rdb.Exists(ctx, s.keys.Names(kind).Pending).Val())
 		}
-		// The next build is due a day later, and finds nothing to do.
-		at, err := w.rdb.ZScore(ctx, s.keys.NameAgenda(), nameBuild).Result()
-		require.NoError(t, err)
-		require.InDelta(t, float64(s.catalog.clock.now()+nameCheckInterval.Microseconds()), at, float64(time.Minute.Microseconds()))
+	})
+}
+
+// A build that has changed something is followed by another one ten minutes later, until one changes nothing. Nodes of an
+// older version, which know no index, may run meanwhile. Then the builds are a day apart.
+func TestBuildsGoOnUntilOneChangesNothing(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s, ctx := w.stores[0], t.Context()
+		untilNext := func() time.Duration {
+			at, err := w.rdb.ZScore(ctx, s.keys.NameAgenda(), nameBuild).Result()
+			require.NoError(t, err)
+			return time.Duration(int64(at)-s.catalog.clock.now()) * time.Microsecond
+		}
+		build := func() time.Duration {
+			t.Helper()
+			require.NoError(t, w.rdb.ZAdd(ctx, s.keys.NameAgenda(), redis.Z{Member: nameBuild}).Err())
+			work := newNameWork(s)
+			redistest.Eventually(t, "the build", func() error {
+				if _, err := work.due(ctx); err != nil || untilNext() < 2*nameLease {
+					return errors.Join(err, errors.New("it goes on"))
+				}
+				return nil
+			})
+			return untilNext().Round(time.Minute)
+		}
+		w.indexed(s)
+		require.Equal(t, nameRecheckInterval, untilNext().Round(time.Minute), "the first build of a version")
+		require.Equal(t, nameCheckInterval, build())
+		for member, name := range map[string]string{"u1": "Ann", "u2": "Bea"} {
+			_, err := s.SetProfile(ctx, "user", member, Profile{Name: name})
+			require.NoError(t, err)
+		}
+		require.Equal(t, nameCheckInterval, build(), "the change has indexed its profile")
+		for what, change := range map[string]func() error{
+			"a deletion": func() error { return w.rdb.Del(ctx, s.keys.Profile("user", "u1")).Err() },
+			"a change":   func() error { return w.rdb.Set(ctx, s.keys.Profile("user", "u2"), `{"name":"Cid"}`, 0).Err() },
+			"a new one":  func() error { return w.rdb.Set(ctx, s.keys.Profile("user", "u3"), `{"name":"Dan"}`, 0).Err() },
+		} {
+			require.NoError(t, change(), what)
+			require.Equal(t, nameRecheckInterval, build(), what)
+			require.Equal(t, nameCheckInterval, build(), what)
+		}
+		require.Empty(t, w.nameTraces("user", "ann"))
+		require.Empty(t, w.nameTraces("user", "bea"))
+		require.Len(t, w.nameTraces("user", "dan"), 2)
 	})
 }
 

@@ -21,9 +21,12 @@ const (
 	nameVersion = 2
 	// nameLease is how long a node claims the build of the indexes, or their repair.
 	nameLease = 30 * time.Second
-	// nameCheckInterval is the time from the end of a build to the next one. The next one finds what the nodes of an older
-	// version, or a failover that lost writes, have left: it reads all profiles and changes little.
+	// nameCheckInterval is the time from a build that changed nothing to the next one. A build repairs what nodes of an
+	// older version, or a failover that lost writes, have left. It reads all profiles and changes little.
 	nameCheckInterval = 24 * time.Hour
+	// nameRecheckInterval is the time from a build that changed something to the next one. Nodes of an older version may
+	// still run then, and slots of a cluster may still move.
+	nameRecheckInterval = 10 * time.Minute
 	// nameRepairInterval is how often a node looks for changes of profiles that have not ended. nameRepairAge is the age from
 	// which they count as such.
 	nameRepairInterval = 30 * time.Second
@@ -86,7 +89,11 @@ func (w *nameWork) due(ctx context.Context) (more bool, err error) {
 		if err := s.noteNamesBuilt(ctx); err != nil {
 			return false, err
 		}
-		next = s.catalog.clock.now() + nameCheckInterval.Microseconds()
+		interval := nameCheckInterval
+		if w.build.changed {
+			interval = nameRecheckInterval
+		}
+		next = s.catalog.clock.now() + interval.Microseconds()
 	}
 	ours, err := s.extendNameClaim(ctx, &w.claim, next)
 	if err != nil || !ours || ended {
@@ -107,9 +114,13 @@ func (w *nameWork) startBuild(ctx context.Context, c claim) error {
 	if built > nameVersion {
 		return nil // the claim ends, and another node may claim it
 	}
-	w.build, err = s.newNameWalk(ctx)
+	if w.build, err = s.newNameWalk(ctx); err != nil {
+		return err
+	}
+	// Another node may have built a part of this version, and have ended.
+	w.build.changed = built < nameVersion
 	w.claim = c
-	return err
+	return nil
 }
 
 // plan puts the work on the agenda, where it is not. A build is due soon if the indexes have an older version.

@@ -110,8 +110,8 @@ func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string
 				return false, err
 			}
 		}
-		done, err := s.endIndexing(ctx, kind, []indexing{{member, token, s.newNameToken(), record}})
-		if err != nil || done[0] {
+		outcomes, err := s.endIndexing(ctx, kind, []indexing{{member, token, s.newNameToken(), record}})
+		if err != nil || outcomes[0] != indexOther {
 			return there, err
 		}
 		if attempt == maxAttempts {
@@ -163,8 +163,14 @@ type indexing struct {
 	record        string
 }
 
-// endIndexing indexes profiles of a kind, and reports for each whether the member still had its token.
-func (s *Store) endIndexing(ctx context.Context, kind string, list []indexing) (done []bool, err error) {
+// The outcomes of end_indexing.lua for a member, beside 'same': the index had the record before.
+const (
+	indexChanged = "changed" // the index has the record now
+	indexOther   = "other"   // the member has another token or none
+)
+
+// endIndexing indexes profiles of a kind, and returns the outcome for each.
+func (s *Store) endIndexing(ctx context.Context, kind string, list []indexing) (outcomes []string, err error) {
 	names := s.keys.Names(kind)
 	args := make([]any, 0, 4*len(list))
 	for _, n := range list {
@@ -175,7 +181,7 @@ func (s *Store) endIndexing(ctx context.Context, kind string, list []indexing) (
 		return nil, err
 	}
 	for range list {
-		done = append(done, r.Text() == "ok")
+		outcomes = append(outcomes, r.Text())
 	}
-	return done, r.Err
+	return outcomes, r.Err
 }

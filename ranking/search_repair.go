@@ -85,7 +85,7 @@ func (s *Store) repairNames(ctx context.Context, kind string, pending map[string
 	slices.SortFunc(old, func(a, b indexing) int { return cmp.Compare(a.member, b.member) })
 	for list := range slices.Chunk(old, indexAtOnce) {
 		began := time.Now()
-		if err := s.indexNames(ctx, kind, list); err != nil {
+		if _, err := s.indexNames(ctx, kind, list); err != nil {
 			return repaired, err
 		}
 		repaired += len(list)
@@ -96,9 +96,9 @@ func (s *Store) repairNames(ctx context.Context, kind string, pending map[string
 	return repaired, nil
 }
 
-// indexNames reads the profiles of up to indexAtOnce members and indexes them. A member that another change has given
-// another token is left to that change.
-func (s *Store) indexNames(ctx context.Context, kind string, list []indexing) error {
+// indexNames reads the profiles of up to indexAtOnce members and indexes them. It reports whether that changed the index.
+// A member that another change has given another token is left to that change.
+func (s *Store) indexNames(ctx context.Context, kind string, list []indexing) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	members := make([]string, len(list))
@@ -107,13 +107,13 @@ func (s *Store) indexNames(ctx context.Context, kind string, list []indexing) er
 	}
 	_, found, _, err := s.fetchProfiles(ctx, kind, members)
 	if err != nil {
-		return fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
+		return false, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
 	}
 	for i, n := range list {
 		if p, there := found[n.member]; there {
 			list[i].record = recordOf(n.member, p)
 		}
 	}
-	_, err = s.endIndexing(ctx, kind, list)
-	return err
+	outcomes, err := s.endIndexing(ctx, kind, list)
+	return slices.Contains(outcomes, indexChanged), err
 }

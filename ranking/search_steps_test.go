@@ -207,7 +207,8 @@ func TestProfileStepsOfTwoCallers(t *testing.T) {
 						pending, err := observer.pendingNames(ctx, []string{"user"})
 						require.NoError(t, err)
 						for pending["user"][member] != "" { // a minute has passed
-							require.NoError(t, observer.indexNames(ctx, "user", []indexing{{member: member, token: pending["user"][member]}}))
+							_, err = observer.indexNames(ctx, "user", []indexing{{member: member, token: pending["user"][member]}})
+							require.NoError(t, err)
 							pending, err = observer.pendingNames(ctx, []string{"user"})
 							require.NoError(t, err)
 						}

@@ -9,7 +9,10 @@
 --         token        that the member had before the caller read the profile
 --         next         the token of a member that stays recorded, without ' +'; '': none stays
 --         record       of the profile; '': there is none
--- Result {'ok' or 'other': the member has another token or none, so the caller reads again, ...}
+-- Result an outcome for each member:
+--         'changed'    the index has another record than before
+--         'same'       the index had this record before
+--         'other'      the member has another token or none, so the caller reads again
 -- Cost   O(log n) for each of at most 64 entries of a member, before and after
 
 local names, entries, pending = KEYS[1], KEYS[2], KEYS[3]
@@ -23,13 +26,13 @@ for i = 1, #ARGV, STEP do
   if call('HGET', pending, member) ~= token then
     outcomes[#outcomes + 1] = 'other'
   else
-    names_put(names, entries, member, record)
+    local changed = names_put(names, entries, member, record)
     if following ~= '' and token:sub(-2) == ' +' then
       call('HSET', pending, member, following .. ' +')
     else
       call('HDEL', pending, member)
     end
-    outcomes[#outcomes + 1] = 'ok'
+    outcomes[#outcomes + 1] = changed and 'changed' or 'same'
   end
 end
 return outcomes

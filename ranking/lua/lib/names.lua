@@ -3,11 +3,11 @@
 --   a folded text, and then RecordSep for a whole name, otherwise FieldSep
 -- An element of the sorted set of entries is a text, its separator and the member.
 
--- Puts the record of a member into the index; '' removes the member.
+-- Puts the record of a member into the index; '' removes the member. Returns whether that changed the index.
 local function names_put(names, entries, member, record)
   local call = redis.call
   local held = call('HGET', names, member) or ''
-  if held == record then return end
+  if held == record then return false end
   local stays = {}
   for text in record:gmatch('[^\30\31]+[\30\31]') do stays[text] = true end
   local leaves, enters = {}, {}
@@ -25,5 +25,6 @@ local function names_put(names, entries, member, record)
   if #enters > 0 then call('ZADD', entries, unpack(enters)) end
   if record ~= '' then call('HSET', names, member, record) else call('HDEL', names, member) end
   if #leaves > 0 then call('ZREM', entries, unpack(leaves)) end
+  return true
 end
 
