@@ -34,7 +34,7 @@ type walkSizes struct {
 	lookups   int // boards in which it looks for the member
 	pipeline  int // look-ups in one pipeline
 	names     int // names of instances in one read
-	nameReads int // such reads
+	nameReads int // such reads, if each is full; a read of few names counts as a 20th of one
 }
 
 // pageSizes are the sizes of a page. A pipeline holds Redis for 0.1 to 0.2 ms, and a read of names for less than 0.5 ms
@@ -49,7 +49,7 @@ type MemberBoards struct {
 	// still a next page.
 	Next string
 	// Unavailable is the number of boards that the node could not read now, because their master of a cluster is away.
-	// A family whose instances it could not list counts as one.
+	// A family whose instances it could not list counts as one, if Only selects all of them or names the family.
 	Unavailable int
 	// NotBuilt is the number of unions, and of windows with a refresh interval, whose result is not built or is too old
 	// to answer from.
@@ -86,14 +86,16 @@ type BoardFilter struct {
 // that come and go do not shift the next page. A member that is unknown, hidden or erased stands on no board.
 //
 // One page looks for the member in up to MaxBoardLookups boards, and reads their names. Callers take turns for that, as
-// for large pages: see WithCaller. Next never names a board that Only leaves out.
+// for large pages: see WithCaller. Next names no board and no family that Only leaves out. It may hold the end of one
+// of the spans of Only.
 //
 // Of a union, and of a window with a refresh interval, MemberBoards reads the present result. It starts no build, and
 // does not extend the retention of a result.
 //
 // It returns a FieldError for an invalid kind, member or limit. It returns one of kind ErrTooLarge where Only leaves out
-// 50,000 names in a row within one of its spans: a cursor must not name them. It returns ErrUnavailable when Redis
-// answers nothing, or the caller's turn does not come within Config.CallTimeout.
+// 50,000 names in a row within its spans, because a cursor must not name a board that Only leaves out. Here a family
+// counts as at least 50 names. It returns ErrUnavailable when Redis answers nothing, or the caller's turn does not come
+// within Config.CallTimeout.
 func (s *Store) MemberBoards(ctx context.Context, kind, member string, q MemberBoardsQuery) (MemberBoards, error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return MemberBoards{}, err
@@ -134,8 +136,8 @@ type boardWalk struct {
 	waiting  []*boardLookup // to be sent in one pipeline
 	found    []string       // boards on which the member stands
 	lookups  int
-	reads    int    // of names
-	passed   string // position behind the boards that were found, looked up or are waiting; it names no board that is left out
+	listed   int    // names that were read; few names count as more, see walkSizes
+	passed   string // position behind the boards that were found, looked up or are waiting; mayName allows it
 	ended    bool   // the page is complete, and Next is set
 	answered bool   // Redis has answered something
 	failure  error  // the first one
@@ -171,90 +173,6 @@ func (w *boardWalk) run(ctx context.Context, d *definitions) error {
 		}
 	}
 	return w.lookUp(ctx)
-}
-
-// has reports whether the answer may name a board.
-func (w *boardWalk) has(board string) bool { return w.query.Only == nil || w.query.Only.Has(board) }
-
-// spans are the names of a family's instances that the page may have.
-func (w *boardWalk) spans(slot string) (spans []definition.NameSpan) {
-	all := definition.SpanOfSlot(slot)
-	if w.query.Only == nil {
-		return []definition.NameSpan{all}
-	}
-	for _, s := range w.query.Only.Spans {
-		if part, some := s.Within(all); some {
-			spans = append(spans, part)
-		}
-	}
-	return spans
-}
-
-// addInstances adds the instances of a family after one.
-func (w *boardWalk) addInstances(ctx context.Context, r *definition.Compiled, slot, after string) error {
-	for _, span := range w.spans(slot) {
-		from := "[" + span.From
-		if after >= span.From {
-			from = "(" + after
-		}
-		for more := after < span.Before; more; {
-			if w.reads == w.sizes.nameReads {
-				return w.endEarly(ctx)
-			}
-			names, isRead, err := w.readNames(ctx, slot, from, "("+span.Before)
-			switch {
-			case err != nil:
-				return err
-			case !isRead:
-				w.passed = familyCursor(slot, definition.SpanOfSlot(slot).Before)
-				if w.isSlow() {
-					return w.endEarly(ctx)
-				}
-				return nil // the rest of the family is unavailable
-			}
-			for _, name := range names {
-				if !w.has(name) {
-					continue
-				}
-				if err := w.add(ctx, r, slot, name); err != nil || w.ended {
-					return err
-				}
-			}
-			if more = len(names) == w.sizes.names; more {
-				from = "(" + names[len(names)-1]
-			}
-		}
-		w.passed = max(w.passed, familyCursor(slot, span.Before))
-	}
-	return nil
-}
-
-// readNames lists instances of a slot between two bounds of ZRANGE. isRead is false when the
-// node could not read them, which the walk has noted.
-func (w *boardWalk) readNames(ctx context.Context, slot, from, to string) (names []string, isRead bool, err error) {
-	w.reads++
-	err = w.takeTurn(ctx, func(ctx context.Context) {
-		found, err := w.s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: w.s.keys.Instances(slot), Start: from, Stop: to, ByLex: true, Count: int64(w.sizes.names)}).Result()
-		if err != nil {
-			w.fail(fmt.Errorf("list instances: %w: %w", ErrUnavailable, err))
-			return
-		}
-		names, isRead, w.answered = found, true, true
-	})
-	return names, isRead, err
-}
-
-// endEarly ends a page that has read as many names as it may, or lasts long.
-func (w *boardWalk) endEarly(ctx context.Context) error {
-	if err := w.lookUp(ctx); err != nil || w.ended {
-		return err
-	}
-	if w.passed == w.query.After {
-		return &FieldError{Field: "kind", Kind: ErrTooLarge,
-			Reason: "has too many boards that the caller may not read; use a key that may read all of them"}
-	}
-	w.end(w.passed)
-	return nil
 }
 
 // isSlow reports whether the page has lasted so long that it is better short than late: a master of a cluster may hang.
@@ -304,12 +222,10 @@ func (w *boardWalk) lookUp(ctx context.Context) error {
 
 func (w *boardWalk) end(next string) { w.ended, w.page.Next = true, next }
 
-// fail notes that the node could not read a board, or the names of a family.
+// fail counts a board, or a family, that the node could not read.
 func (w *boardWalk) fail(err error) {
 	w.page.Unavailable++
-	if w.failure == nil {
-		w.failure = err
-	}
+	w.failure = cmp.Or(w.failure, err)
 }
 
 // takeTurn calls read, which notes its errors itself, when it is the caller's turn. Its error says that the caller's

@@ -308,6 +308,36 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 	})
 }
 
+// A caller of some suffix learns of no family without a board for it: neither from a cursor, nor by an error where
+// there are many such families.
+func TestMemberBoardsOfASuffix(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		defined := []definition.Board{{Name: "b:{n}"}, {Name: "z:{n}"}}
+		boards := []string{"b:vip", "z:vip"}
+		for i := range 60 {
+			defined = append(defined, definition.Board{Name: fmt.Sprintf("secret%02d:{n}", i)})
+			boards = append(boards, fmt.Sprintf("secret%02d:1", i))
+		}
+		define(t, s, defined...)
+		for _, board := range boards {
+			apply(t, s, board, definition.Update{Member: "m", Score: 1})
+		}
+		q := MemberBoardsQuery{Limit: 10, Only: &BoardFilter{
+			Has: func(board string) bool { return strings.HasSuffix(board, ":vip") }, Spans: []definition.NameSpan{definition.SpanOfPrefix("")},
+		}}
+		page, err := s.MemberBoards(t.Context(), "member", "m", q)
+		require.NoError(t, err)
+		require.Len(t, page.Boards, 2)
+		require.Empty(t, page.Next)
+		page, err = s.memberBoards(t.Context(), "member", "m", q, walkSizes{lookups: 100, pipeline: 10, names: 5, nameReads: 4})
+		require.NoError(t, err)
+		require.Len(t, page.Boards, 1)
+		require.Equal(t, "b/1 b:vip", page.Next)
+	})
+}
+
 // Boards of a master of a cluster that is away are counted, and hide no others. The names of all instances are on one
 // master: without it, each family counts as one.
 func TestMemberBoardsWithoutAMaster(t *testing.T) {
@@ -381,7 +411,8 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 	}
 }
 
-// A family whose names do not come in time counts as one, and the next page goes on after it.
+// A family whose names do not come in time counts as one, and the next page goes on after it. A caller who may not know of
+// the family sees no count of it, and its next page fails.
 func TestMemberBoardsWithoutNames(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -397,24 +428,40 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 		apply(t, other, board, definition.Update{Member: "m", Score: 1})
 	}
 	p.Hold(s.keys.Instances("b/1"))
-	redistest.Eventually(t, "the other boards", func() error { // a slow machine may miss more of them
-		var got []string
-		for after, more := "", true; more; more = after != "" {
-			page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10})
-			if err != nil {
-				return err
+	all := []definition.NameSpan{definition.SpanOfPrefix("")}
+	for who, c := range map[string]struct {
+		only *BoardFilter
+		want []string
+	}{
+		"all boards": {nil, []string{"a", "1", "c", "0"}},
+		"the family": {&BoardFilter{Has: func(board string) bool { return board != "b:1" && board != "b:\xff" },
+			Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("a"), definition.SpanOfPrefix("b:"), definition.SpanOfName("c")})}, []string{"a", "1", "c", "0"}},
+		"a suffix": {&BoardFilter{Has: func(board string) bool { return !strings.Contains(board, ":") || strings.HasSuffix(board, ":vip") }, Spans: all},
+			[]string{"a", "0", "unavailable"}},
+	} {
+		redistest.Eventually(t, "the other boards of a caller of "+who, func() error { // a slow machine may miss more of them
+			var got []string
+			for after, more := "", true; more; more = after != "" {
+				page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10, Only: c.only})
+				if errors.Is(err, ErrUnavailable) {
+					got = append(got, "unavailable")
+					break
+				}
+				if err != nil {
+					return err
+				}
+				for _, b := range page.Boards {
+					got = append(got, b.Board)
+				}
+				got = append(got, fmt.Sprint(page.Unavailable))
+				after = page.Next
 			}
-			for _, b := range page.Boards {
-				got = append(got, b.Board)
+			if !slices.Equal(c.want, got) {
+				return fmt.Errorf("%v; want %v", got, c.want)
 			}
-			got = append(got, fmt.Sprint(page.Unavailable))
-			after = page.Next
-		}
-		if want := []string{"a", "1", "c", "0"}; !slices.Equal(want, got) {
-			return fmt.Errorf("%v; want %v", got, want)
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 }
 
 // Without Redis there is an error, and no empty list.
