@@ -31,7 +31,7 @@ import (
 // indexAtOnce is the number of members of one call of begin_indexing.lua and end_indexing.lua: 0.3 ms of Redis.
 const indexAtOnce = 32
 
-// nameRecord is the record of a profile in the index, see lib/names.lua. It is "" for what is no profile.
+// nameRecord is the record of a profile in the index, see lib/names.lua. It is "" for bytes that do not decode.
 func nameRecord(member string, profile []byte) string {
 	if p := decodeProfile(profile); p != (Profile{}) {
 		return recordOf(member, p)
