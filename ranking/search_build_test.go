@@ -121,6 +121,17 @@ func TestBuildsGoOnUntilOneChangesNothing(t *testing.T) {
 		require.Empty(t, w.nameTraces("user", "ann"))
 		require.Empty(t, w.nameTraces("user", "bea"))
 		require.Len(t, w.nameTraces("user", "dan"), 2)
+		// A build that indexes a profile which its own change has indexed meanwhile has changed nothing.
+		for _, want := range []bool{true, false} {
+			if want {
+				require.NoError(t, w.rdb.Set(ctx, s.keys.Profile("user", "u2"), `{"name":"Eve"}`, 0).Err())
+			}
+			token, err := s.beginIndexing(ctx, "user", "u2")
+			require.NoError(t, err)
+			changed, err := s.indexNames(ctx, "user", []indexing{{member: "u2", token: token}})
+			require.NoError(t, err)
+			require.Equal(t, want, changed)
+		}
 	})
 }
 
