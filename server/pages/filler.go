@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/scoretext"
@@ -70,7 +67,7 @@ func (f *filler) key(page, locale int) filledKey {
 	return k
 }
 
-func optionsOf(options ...any) string { return fmt.Sprintf("%q", options) }
+func optionsOf(options ...any) string { return fmt.Sprintf("%#v", options) }
 
 func (f *filler) query() url.Values { return f.request.URL.Query() }
 
@@ -352,101 +349,4 @@ func (f *filler) stars() {
 		}
 	}
 	v.Star.Initial = initialOf(v.Star.Name)
-}
-
-// countdownPieces matches the pieces of a countdown; see web/assets/stars/countdown.js.
-var countdownPieces = regexp.MustCompile(`[\d:]+|[^\d:]+`)
-
-func pieces(text string) (pieces []piece) {
-	for _, p := range countdownPieces.FindAllString(text, -1) {
-		pieces = append(pieces, piece{p, unicode.IsDigit(rune(p[0]))})
-	}
-	return pieces
-}
-
-// boardView is the view of a board; see web/kit/rankcast.js for its texts.
-func (p phrases) boardView(board string, b *Board, top int, me string) *boardView {
-	display := b.About.Definition.Display
-	v := &boardView{
-		Board: board, Top: strconv.Itoa(top), Me: me, Format: display.Format, Unit: display.Unit.In(p.tag), Snapshot: b.Snapshot, Standing: b.Me,
-		Period: b.About.Period, Total: p.counted("kit_members", b.Total), State: p.text("as_of", "time", b.Now.UTC().Format(asOfForm)),
-	}
-	if display.Decimals > 0 {
-		v.Decimals = strconv.Itoa(display.Decimals)
-	}
-	switch ends := b.About.Ends; {
-	case ends.IsZero():
-	case b.Final:
-		v.Ends, v.State = p.text("kit_ended", "time", ends.UTC().Format(endedForm)), p.text("kit_final")
-	default:
-		v.Ends = p.text("kit_ends_now")
-		if left := p.timeLeft(ends.Sub(b.Now)); left != "" {
-			v.Ends = p.text("kit_ends", "left", left)
-		}
-	}
-	for i, r := range b.Rows {
-		row := p.rowView(r, display)
-		if r.Me {
-			v.Room = true
-			if i > 0 {
-				row.Gap = p.gap(max(b.Rows[i-1].Score-r.Score, r.Score-b.Rows[i-1].Score), display)
-			}
-		}
-		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
-		v.Rows = append(v.Rows, row)
-	}
-	for _, r := range b.Below {
-		row := p.rowView(r, display)
-		row.Podium = 0
-		switch {
-		case r.Rank == 0:
-			row.Gap = p.text("kit_no_score")
-		case r.ToNext != nil:
-			row.Gap = p.gap(*r.ToNext, display)
-		}
-		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
-		v.Below = append(v.Below, row)
-	}
-	if v.Lines = len(v.Rows); me != "" {
-		v.Lines++
-	}
-	if len(b.Rows) == 0 && b.Snapshot != nil {
-		v.Note = p.text("kit_no_scores_yet")
-		if b.Final {
-			v.Note = p.text("kit_no_scores")
-		}
-	}
-	return v
-}
-
-// gap is the distance in score to the place above, without the unit.
-func (p phrases) gap(distance int64, display definition.Display) string {
-	if distance == 0 {
-		return p.text("kit_level")
-	}
-	display.Unit = nil
-	return p.text("kit_to_next", "score", scoretext.Score(distance, display, p.tag))
-}
-
-func (p phrases) rowView(r Row, display definition.Display) rowView {
-	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Me}
-	v.Initial = initialOf(v.Name)
-	if r.Rank == 0 {
-		return v
-	}
-	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Score(r.Score, display, p.tag)
-	if r.Rank <= 3 {
-		v.Podium = r.Rank
-	}
-	return v
-}
-
-// initialOf is the first letter of a name; see initialOf in web/assets/stars/portrait.js.
-func initialOf(name string) string {
-	for i, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return strings.ToUpper(name[i : i+utf8.RuneLen(r)])
-		}
-	}
-	return ""
 }
