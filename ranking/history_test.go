@@ -428,7 +428,7 @@ func TestHistoryComesBackToTheAgenda(t *testing.T) {
 // A board without periods keeps its latest steps. A reader whose cursor was trimmed goes on behind it, and is told of the gap.
 func TestOldStepsAreTrimmed(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: shortStep}}, func(t *testing.T, w *world) {
+	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		const kept = 2 * keyframeEach
 		s.maxSteps = kept
@@ -467,7 +467,7 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 // A page names MaxPage members at most, so that the profiles of all can be read at once. The next page goes on.
 func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, History: shortStep}}, func(t *testing.T, w *world) {
+	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		const steps = MaxPage/history.MaxEntries + 20
 		for step := range steps {
@@ -506,7 +506,7 @@ func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 // A history without periods names few more members than its steps have.
 func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
+	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		s.maxSteps, s.maxNames = 2*keyframeEach, 250
 		w.planned("b")

@@ -78,6 +78,17 @@ func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []d
 	})
 }
 
+// longWorlds is worlds for a test of many calls; see longSimulatedWorlds.
+func longWorlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
+	if redistest.Stride == 1 {
+		worlds(t, stores, cfg, boards, test)
+		return
+	}
+	w := &world{t: t, url: redistest.Start(t).URL()}
+	w.open(stores, cfg, boards(time.Now().UTC()))
+	test(t, w)
+}
+
 func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 	w.rdb = w.client()
 	for range stores {

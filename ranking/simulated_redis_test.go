@@ -82,6 +82,16 @@ func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.B
 	})
 }
 
+// longSimulatedWorlds is simulatedWorlds for a test of many calls. Under the race detector, which makes the embedded store
+// ten times as slow, it runs on Redis alone.
+func longSimulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.Board, test func(t *testing.T, w *world)) {
+	if redistest.Stride == 1 {
+		simulatedWorlds(t, stores, cfg, boards, test)
+		return
+	}
+	test(t, simulatedRedis(t, stores, cfg, boards...))
+}
+
 func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
 	r := redistest.Start(t)
 	plain, err := Open(r.URL())
