@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,7 +39,14 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 			}
 		}
 		// The next page obeys a new file.
+		before := guard.Version()
 		guard.Replace(`anonymous: {scopes: [read], boards: [secret]}`)
+		redistest.Eventually(t, "the new file", func() error {
+			if guard.Version() == before {
+				return errors.New("the old one is in force")
+			}
+			return nil
+		})
 		require.NotContains(t, page("/boards/open"), "open-member")
 		require.Contains(t, page("/boards/secret"), "secret-member")
 	})

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +142,10 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 		p.send(board, 40_123)
 	}
 	for _, path := range []string{"/", "/boards/stars", "/boards/fans:s17", "/boards/laps", "/boards/prices", "/boards/recent", "/boards/cup?me=ana", "/boards/all", "/boards/fans:%7Bstar%7D", "/stars?star=ana"} {
-		for _, lang := range []string{"en", "zh"} {
+		for i, lang := range []string{"en", "zh"} {
+			if i > 0 && !slices.Contains([]string{"/", "/boards/prices", "/boards/fans:s17", "/stars?star=ana"}, path) {
+				continue // the rules are the same
+			}
 			t.Run(path+" in "+lang, func(t *testing.T) {
 				t.Parallel()
 				addr, release := slowLine(t, p.addr)
