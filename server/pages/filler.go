@@ -115,11 +115,11 @@ func (f *filler) star() string {
 
 // first starts the view of a page about a board; "" for none.
 func (f *filler) first(board string) *firstView {
-	v := &firstView{Name: board, Title: board}
+	v := &f.page.First
+	v.Title = board
 	if site := f.siteURL(); site != "" && board != "" {
 		v.URL = site + BoardPath(board)
 	}
-	f.page.First = v
 	return v
 }
 
@@ -319,7 +319,7 @@ func (f *filler) stars() {
 	v := f.first("")
 	star := f.star()
 	b := f.read(v, starsBoard, starsTop, star, 0)
-	v.Name, v.Title, v.Description = "", f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
+	v.Title, v.Description = f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
 	if site := f.siteURL(); site != "" && b != nil {
 		v.URL, v.Card = site+"stars", site+CardPath(starsBoard)
 	}

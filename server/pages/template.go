@@ -23,15 +23,15 @@ type page struct {
 	Texts         map[string]string
 	Preloads      []string
 	Style         template.CSS
-	Tops          []string   // numbers of entries that the page of a board offers
-	AvatarOrigins string     // of other sites, see Config
-	Board         string     // the board that does not exist
-	First         *firstView // what the page shows before its script runs; nil: nothing
+	Tops          []string  // numbers of entries that the page of a board offers
+	AvatarOrigins string    // of other sites, see Config
+	Board         string    // the board that does not exist
+	First         firstView // what the page shows before its script runs
 }
 
-// firstView is what a page shows before its script runs. The parts that a page does not use are zero.
+// firstView is what a page shows before its script runs. The parts that a page does not use are zero, and so is
+// all of it in the empty page.
 type firstView struct {
-	Name        string // of the board
 	Title       string // for people
 	Description string
 	Rules       string
