@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -41,7 +40,8 @@ var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []str
 // filler fills a page in with what the Reader knows.
 type filler struct {
 	site     *Site
-	request  *http.Request
+	address  string          // of the site; "" if it is not known
+	query    url.Values      // of the page's URL
 	ctx      context.Context // ends when the page must come without what is not read yet
 	template *pageTemplate
 	page     page
@@ -50,8 +50,8 @@ type filler struct {
 
 // key returns what the filled page depends on: of the URL only what the page uses, so that other parameters make no
 // further page.
-func (f *filler) key(page, locale int) filledKey {
-	k := filledKey{page: page, locale: locale, may: f.site.cfg.senders(), board: f.board}
+func (f *filler) key(page, locale int, may senders) filledKey {
+	k := filledKey{page: page, locale: locale, may: may, board: f.board}
 	if f.site.cfg.Version != nil {
 		k.version = f.site.cfg.Version()
 	}
@@ -61,7 +61,7 @@ func (f *filler) key(page, locale int) filledKey {
 	case embedPath:
 		k.options = optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
 	default:
-		k.site = f.siteURL()
+		k.site = f.address
 		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star())
 	}
 	return k
@@ -69,12 +69,10 @@ func (f *filler) key(page, locale int) filledKey {
 
 func optionsOf(options ...any) string { return fmt.Sprintf("%#v", options) }
 
-func (f *filler) query() url.Values { return f.request.URL.Query() }
-
 // top returns the number of entries that the URL asks for, within bounds; see numberOf in
 // web/assets/shared/url-options.js.
 func (f *filler) top(otherwise, least, most int) int {
-	n, err := strconv.Atoi(f.query().Get("top"))
+	n, err := strconv.Atoi(f.query.Get("top"))
 	if err != nil {
 		return otherwise
 	}
@@ -83,22 +81,15 @@ func (f *filler) top(otherwise, least, most int) int {
 
 // oneOf returns the value of an option in the URL; the first value by default.
 func (f *filler) oneOf(key string, values ...string) string {
-	if asked := f.query().Get(key); slices.Contains(values, asked) {
+	if asked := f.query.Get(key); slices.Contains(values, asked) {
 		return asked
 	}
 	return values[0]
 }
 
-func (f *filler) siteURL() string {
-	if f.site.cfg.SiteURL == nil {
-		return ""
-	}
-	return f.site.cfg.SiteURL(f.request)
-}
-
 // me returns the member that the URL follows; "" for none, and for what can be no member.
 func (f *filler) me(parameter string) string {
-	me := f.query().Get(parameter)
+	me := f.query.Get(parameter)
 	if definition.CheckMember(me) != nil {
 		return ""
 	}
@@ -117,8 +108,8 @@ func (f *filler) star() string {
 func (f *filler) first(board string) *firstView {
 	v := &f.page.First
 	v.Title = board
-	if site := f.siteURL(); site != "" && board != "" {
-		v.URL = site + BoardPath(board)
+	if f.address != "" && board != "" {
+		v.URL = f.address + BoardPath(board)
 	}
 	return v
 }
@@ -135,7 +126,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 	v.Rules = p.rules(b.About.Definition)
 	v.Board = p.boardView(board, b, top, me)
 	if v.URL != "" {
-		v.Card = f.siteURL() + CardPath(board)
+		v.Card = f.address + CardPath(board)
 	}
 	return b
 }
@@ -320,8 +311,8 @@ func (f *filler) stars() {
 	star := f.star()
 	b := f.read(v, starsBoard, starsTop, star, 0)
 	v.Title, v.Description = f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
-	if site := f.siteURL(); site != "" && b != nil {
-		v.URL, v.Card = site+"stars", site+CardPath(starsBoard)
+	if f.address != "" && b != nil {
+		v.URL, v.Card = f.address+"stars", f.address+CardPath(starsBoard)
 	}
 	if b == nil {
 		return

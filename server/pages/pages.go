@@ -204,15 +204,19 @@ func (s *Site) servePage(c echo.Context, i int) error {
 		frames = s.cfg.FrameOrigins
 	}
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, t.styleHash))
-	f := &filler{site: s, request: c.Request(), template: t, page: t.page(s.cfg.senders())}
+	may := s.cfg.senders()
+	f := &filler{site: s, query: c.QueryParams(), template: t, page: t.page(may)}
+	if s.cfg.SiteURL != nil {
+		f.address = s.cfg.SiteURL(c.Request())
+	}
 	if len(c.ParamNames()) > 0 {
 		f.board = request.PathValue(c, "board")
 	}
-	empty := t.empty[s.cfg.senders()]
+	empty := t.empty[may]
 	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
 		return s.serveMissingBoard(c, file.path, empty, err)
 	}
-	key := f.key(i, locale)
+	key := f.key(i, locale, may)
 	if d := s.filled.fresh(key); d != nil {
 		return d.serve(c)
 	}
