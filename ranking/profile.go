@@ -90,7 +90,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 		names := s.keys.Names(kind)
 		keys := []string{s.keys.Profile(kind, member), names.Names, names.Entries, names.Pending}
 		var r *script.Reply
-		if r, err = script.Profile.Run(ctx, s.rdb, keys, append(s.profileArgs(kind, member, text), member, nameRecord(member, []byte(text)))); err == nil {
+		if r, err = script.Profile.Run(ctx, s.rdb, keys, append(s.profileArgs(kind, member, text), member, recordOf(member, decodeProfile([]byte(text))))); err == nil {
 			there, err = r.Number() == 1, r.Err
 		}
 	}

@@ -213,20 +213,16 @@ func (w *nameWalk) differing(ctx context.Context, kind string, members []string)
 	s := w.s
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	_, found, _, err := s.fetchProfiles(ctx, kind, members)
+	wanted, err := s.profileRecords(ctx, kind, members)
 	if err != nil {
-		return nil, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
+		return nil, err
 	}
-	records, err := s.rdb.HMGet(ctx, s.keys.Names(kind).Names, members...).Result()
+	held, err := s.nameRecords(ctx, kind, members)
 	if err != nil {
-		return nil, fmt.Errorf("%w: read the names of an index: %w", ErrUnavailable, err)
+		return nil, err
 	}
 	for i, member := range members {
-		want := ""
-		if p, there := found[member]; there {
-			want = recordOf(member, p)
-		}
-		if held, _ := records[i].(string); held != want {
+		if held[i] != wanted[i] {
 			differ = append(differ, member)
 		}
 	}

@@ -31,15 +31,11 @@ import (
 // indexAtOnce is the number of members of one call of begin_indexing.lua and end_indexing.lua: 0.3 ms of Redis.
 const indexAtOnce = 32
 
-// nameRecord is the record of a profile in the index, see lib/names.lua. It is "" for bytes that do not decode.
-func nameRecord(member string, profile []byte) string {
-	if p := decodeProfile(profile); p != (Profile{}) {
-		return recordOf(member, p)
-	}
-	return ""
-}
-
+// recordOf is the record of a member's profile in the index, see lib/names.lua. It is "" for no profile.
 func recordOf(member string, p Profile) string {
+	if p == (Profile{}) {
+		return ""
+	}
 	var record strings.Builder
 	for _, e := range search.Entries(p.Name, member) {
 		record.WriteString(e.Text)
@@ -103,12 +99,14 @@ func (s *Store) putProfileInSteps(ctx context.Context, kind, member, text string
 	if r.Err != nil {
 		return false, r.Err
 	}
-	record := nameRecord(member, []byte(text))
+	record := recordOf(member, decodeProfile([]byte(text)))
 	for attempt := 0; ; attempt++ {
 		if attempt > 0 { // another caller's profile may have replaced this one
-			if record, err = s.readNameRecord(ctx, kind, member); err != nil {
+			records, err := s.profileRecords(ctx, kind, []string{member})
+			if err != nil {
 				return false, err
 			}
+			record = records[0]
 		}
 		outcomes, err := s.endIndexing(ctx, kind, []indexing{{member, token, s.newNameToken(), record}})
 		if err != nil || outcomes[0] != indexOther {
@@ -144,16 +142,17 @@ func (s *Store) readNameToken(ctx context.Context, kind, member string) (token s
 	return token, nil
 }
 
-// readNameRecord reads a profile and returns its record.
-func (s *Store) readNameRecord(ctx context.Context, kind, member string) (string, error) {
-	_, found, _, err := s.fetchProfiles(ctx, kind, []string{member})
+// profileRecords reads the profiles of members and returns the records that the index is to have of them.
+func (s *Store) profileRecords(ctx context.Context, kind string, members []string) ([]string, error) {
+	_, found, _, err := s.fetchProfiles(ctx, kind, members)
 	if err != nil {
-		return "", fmt.Errorf("%w: read a profile: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
 	}
-	if p, there := found[member]; there {
-		return recordOf(member, p), nil
+	records := make([]string, len(members))
+	for i, member := range members {
+		records[i] = recordOf(member, found[member])
 	}
-	return "", nil
+	return records, nil
 }
 
 // indexing is a call of end_indexing.lua for one member.

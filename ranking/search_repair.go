@@ -105,14 +105,12 @@ func (s *Store) indexNames(ctx context.Context, kind string, list []indexing) (c
 	for i, n := range list {
 		members[i] = n.member
 	}
-	_, found, _, err := s.fetchProfiles(ctx, kind, members)
+	records, err := s.profileRecords(ctx, kind, members)
 	if err != nil {
-		return false, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
+		return false, err
 	}
-	for i, n := range list {
-		if p, there := found[n.member]; there {
-			list[i].record = recordOf(n.member, p)
-		}
+	for i := range list {
+		list[i].record = records[i]
 	}
 	outcomes, err := s.endIndexing(ctx, kind, list)
 	return slices.Contains(outcomes, indexChanged), err
