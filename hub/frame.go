@@ -90,18 +90,14 @@ func sealPieces(buf, rows, last []byte) *Frame {
 
 // withInfo returns a copy of a frame of the hub that has info, which is JSON, as a further field. It shares the rows of f.
 func (f *Frame) withInfo(info []byte) *Frame {
-	field := append(append([]byte(`,"info":`), info...), '}')
-	head, last := f.first[f.head:], f.last
-	if len(f.rows) == 0 {
-		head, last = head[:len(head)-1], field
-	} else {
-		last = append(slices.Clone(last[:len(last)-1]), field...)
+	extend := func(object []byte) []byte {
+		return slices.Concat(object[:len(object)-1], []byte(`,"info":`), info, []byte("}"))
 	}
-	buf := append(make([]byte, headRoom, headRoom+len(head)+len(last)), head...)
+	head := f.first[f.head:]
 	if len(f.rows) == 0 {
-		buf, last = append(buf, last...), nil
+		return NewFrame(extend(head)).as(f.kind, f.state)
 	}
-	with := sealPieces(buf, f.rows, last).as(f.kind, f.state)
+	with := sealPieces(append(make([]byte, headRoom), head...), f.rows, extend(f.last)).as(f.kind, f.state)
 	with.from = f.from
 	return with
 }

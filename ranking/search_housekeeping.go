@@ -84,7 +84,7 @@ func (w *nameWork) due(ctx context.Context) (more bool, err error) {
 		w.build = nil
 		return false, fmt.Errorf("build the indexes of names: %w", err)
 	}
-	next := w.s.catalog.clock.now() + nameLease.Microseconds()
+	next := s.catalog.clock.now() + nameLease.Microseconds()
 	if ended {
 		if err := s.noteNamesBuilt(ctx); err != nil {
 			return false, err
