@@ -54,10 +54,8 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 	if err != nil || !r.PeriodEnded(p, at.now) {
 		return nil, State{}, err
 	}
-	told := &closedJSON{Board: instance, Period: p.Name, Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{}}
-	if !p.Opens.IsZero() {
-		opened := p.Opens.UTC().Format(definition.TimeForm)
-		told.Opened = &opened
+	told := &closedJSON{
+		Board: instance, Period: p.Name, Opened: definition.FormatTime(p.Opens), Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{},
 	}
 	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {
 		entry := entryJSON{Rank: e.Rank, Member: e.Member, Score: e.Score}

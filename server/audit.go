@@ -4,6 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
@@ -33,7 +34,7 @@ func (s *Server) listAudit(c echo.Context) error {
 	}{Audit: make([]actionJSON, 0, len(actions))}
 	for _, a := range actions {
 		if mayAudit(callerOf(c), a) {
-			answer.Audit = append(answer.Audit, actionJSON{timeJSON(a.At), a})
+			answer.Audit = append(answer.Audit, actionJSON{definition.FormatTime(a.At), a})
 		}
 	}
 	if len(actions) == limit {

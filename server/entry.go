@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 type entryJSON struct {
@@ -34,7 +35,7 @@ type headJSON struct {
 }
 
 func newHead(board, period string, b ranking.Bounds) headJSON {
-	return headJSON{board, period, timeJSON(b.Ends), b.Final}
+	return headJSON{board, period, definition.FormatTime(b.Ends), b.Final}
 }
 
 // entries encodes entries of a board, each with the profile of its member, if the member has one.

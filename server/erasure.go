@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 )
 
@@ -20,7 +21,7 @@ type erasureJSON struct {
 }
 
 func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
-	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, timeJSON(e.Began), timeJSON(e.Ended)}
+	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, definition.FormatTime(e.Began), definition.FormatTime(e.Ended)}
 }
 
 // deleteMemberOf starts to erase a member from all boards of its kind, and deletes its profile. The

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
@@ -53,11 +54,11 @@ func (e *unreadyError) Unwrap() error { return e.error }
 func (s *Server) fileStates() (j fileStatesJSON) {
 	if !s.guard.Open() {
 		of := s.guard.Status()
-		j.Access = &fileStateJSON{Since: timeJSON(of.Since), Fault: faultText(of.Fault)}
+		j.Access = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault)}
 	}
 	if s.cfg.Certificate != nil {
 		of := s.cfg.Certificate.Status()
-		j.TLS = &fileStateJSON{Since: timeJSON(of.Since), Fault: faultText(of.Fault), Expires: timeJSON(of.Expires)}
+		j.TLS = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault), Expires: definition.FormatTime(of.Expires)}
 	}
 	return j
 }

@@ -102,7 +102,7 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, until := newHead(r.board, h.Period, h.Bounds), timeJSON(h.Until)
+	head, until := newHead(r.board, h.Period, h.Bounds), definition.FormatTime(h.Until)
 	var step, cursor *string
 	if h.Step > 0 {
 		step = new(definition.FormatDuration(h.Step))
@@ -118,16 +118,16 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 			for j, e := range st.Entries {
 				entries[j] = historyEntryJSON{e.Rank, e.Member, e.Score}
 			}
-			answer.Steps[i] = stepJSON{timeJSON(st.At), timeJSON(st.Gap), entries}
+			answer.Steps[i] = stepJSON{definition.FormatTime(st.At), definition.FormatTime(st.Gap), entries}
 		}
 		return answer, nil
 	}
 	answer := &memberHistoryJSON{headJSON: head, Step: step, Until: until, Member: r.member, Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
 	if h.Best != nil {
-		answer.Best = &bestJSON{h.Best.Rank, timeJSON(h.Best.At), h.Best.Period}
+		answer.Best = &bestJSON{h.Best.Rank, definition.FormatTime(h.Best.At), h.Best.Period}
 	}
 	for i, st := range h.Steps {
-		answer.Steps[i] = memberStepJSON{At: timeJSON(st.At), GapFrom: timeJSON(st.Gap)}
+		answer.Steps[i] = memberStepJSON{At: definition.FormatTime(st.At), GapFrom: definition.FormatTime(st.Gap)}
 		if len(st.Entries) > 0 {
 			answer.Steps[i].Rank, answer.Steps[i].Score = &st.Entries[0].Rank, &st.Entries[0].Score
 		}

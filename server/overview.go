@@ -98,7 +98,7 @@ func (s *Server) getOverview(c echo.Context) error {
 		Boards   jsontext.Value `json:"boards"`
 		Families jsontext.Value `json:"families"`
 		LeftOff  int            `json:"left_off,omitzero"`
-	}{timeJSON(s.store.Now()), o.boards.readableBy(caller), o.families.readableBy(caller), o.leftOffFor(caller)})
+	}{definition.FormatTime(s.store.Now()), o.boards.readableBy(caller), o.families.readableBy(caller), o.leftOffFor(caller)})
 }
 
 // leftOffFor counts the boards that o does not show, of those that a caller may read.
@@ -213,7 +213,7 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 		case g != nil:
 			info := boardinfo.New(g.About)
 			err = o.addBoard(summaryJSON{
-				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built, Info: &info,
+				Board: d.Name, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built, Info: &info,
 			}, g.About)
 		}
 		if err != nil {

@@ -59,7 +59,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 		return &pages.Board{About: about, Now: r.store.Now()}
 	}
 	snapshot := snapshotJSON{
-		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: timeJSON(page.Ends), Final: page.Final,
+		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: definition.FormatTime(page.Ends), Final: page.Final,
 		Top: r.entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
 	}
 	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total}

@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 )
 
@@ -26,7 +27,7 @@ func (s *Server) listPeriods(c echo.Context) error {
 	}
 	list := make([]periodJSON, len(periods))
 	for i, p := range periods {
-		list[i] = periodJSON{p.Period, timeJSON(p.Opens), timeJSON(p.Ends), p.Final, p.Total}
+		list[i] = periodJSON{p.Period, definition.FormatTime(p.Opens), definition.FormatTime(p.Ends), p.Final, p.Total}
 	}
 	return ok(c, struct {
 		Board   string       `json:"board"`

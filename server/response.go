@@ -3,9 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-	"time"
-
-	"rankcast/ranking/definition"
 
 	"github.com/labstack/echo/v4"
 )
@@ -43,13 +40,4 @@ func writeEncoded(c echo.Context, b []byte) error {
 	w.WriteHeader(http.StatusOK)
 	_, err := w.Write(b)
 	return err
-}
-
-// timeJSON encodes a time for the wire; null for the zero time.
-func timeJSON(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(definition.TimeForm)
-	return &text
 }

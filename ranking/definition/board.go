@@ -165,7 +165,7 @@ func (d Board) Slot() string {
 // first day of a week, and the time from midnight to the start of a day.
 func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday, dayStarts time.Duration) {
 	if !d.natural() {
-		length, _ = parseDuration(d.Period)
+		length, _ = ParseDuration(d.Period)
 		return "", length, d.Base, time.UTC, 0, 0
 	}
 	loc, err := loadZone(d.Timezone)

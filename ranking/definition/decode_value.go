@@ -125,7 +125,7 @@ func readDuration(v Value, d *time.Duration) error {
 		return v.Want("a duration as a string, such as 7d")
 	}
 	var ok bool
-	if *d, ok = parseDuration(v.Text); !ok {
+	if *d, ok = ParseDuration(v.Text); !ok {
 		return v.Refuse("is %q; %s", Clip(v.Text), wantDuration)
 	}
 	return nil

@@ -24,9 +24,9 @@ var durationUnits = []struct {
 	length time.Duration
 }{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
 
-// parseDuration reads a duration in the form of definitions: 36h, 7d. It returns false for
-// any other form and for durations beyond maxDuration.
-func parseDuration(s string) (time.Duration, bool) {
+// ParseDuration reads a duration in the form of definitions, such as 90s, 36h or 7d. It returns false
+// for any other form, and for more than 36600d.
+func ParseDuration(s string) (time.Duration, bool) {
 	parts := durationText.FindStringSubmatch(s)
 	if parts == nil {
 		return 0, false
@@ -111,3 +111,12 @@ func parseClock(s string) (time.Duration, bool) {
 
 // TimeForm is the form of times on the wire: RFC 3339 with milliseconds, in UTC.
 const TimeForm = "2006-01-02T15:04:05.000Z"
+
+// FormatTime writes a time in TimeForm. It returns nil, which is JSON's null, for the zero time.
+func FormatTime(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(TimeForm)
+	return &text
+}

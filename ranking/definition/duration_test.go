@@ -15,19 +15,19 @@ func TestDurations(t *testing.T) {
 	for s, want := range map[string]time.Duration{
 		"1s": time.Second, "90m": 90 * time.Minute, "36h": 36 * time.Hour, "7d": 7 * day, "36600d": 36600 * day, "3162240000s": 36600 * day,
 	} {
-		got, ok := parseDuration(s)
+		got, ok := ParseDuration(s)
 		require.True(t, ok, s)
 		require.Equal(t, want, got, s)
 	}
 	for _, s := range []string{
 		"", "7", "d", "0s", "-1s", "+1s", "1.5h", "1h30m", "7 d", " 7d", "7D", "1w", "100ms", "07d", "36601d", "3162240001s", "9999999999d", "99999999999999999999d", "1e3s", "٣d",
 	} {
-		_, ok := parseDuration(s)
+		_, ok := ParseDuration(s)
 		require.False(t, ok, s)
 	}
 	proptest.Check(t, 100, func(t *rapid.T) {
 		want := time.Duration(rapid.Int64Range(1, int64(maxDuration/time.Second)).Draw(t, "seconds")) * time.Second
-		got, ok := parseDuration(FormatDuration(want))
+		got, ok := ParseDuration(FormatDuration(want))
 		require.True(t, ok)
 		require.Equal(t, want, got)
 	})

@@ -37,7 +37,3 @@ func (r *Compiled) HistoryStep(p calendar.Period) time.Duration {
 	length := r.PeriodEnd(p).Sub(opens)
 	return r.History * max(1, (length+most-1)/most)
 }
-
-// ParseDuration reads a duration in the form of definitions, such as 90s, 36h or 7d. It returns false
-// for any other form, and for more than 36600d.
-func ParseDuration(s string) (time.Duration, bool) { return parseDuration(s) }

@@ -55,7 +55,7 @@ func (d *Board) checkRules(FamilyName) error {
 
 func (d *Board) checkDurations(FamilyName) error {
 	if d.Period != "" && !d.natural() {
-		length, ok := parseDuration(d.Period)
+		length, ok := ParseDuration(d.Period)
 		if !ok || length > maxPeriod {
 			return Invalid("period", fmt.Sprintf("is %q; want hour, day, week, month, year, or a duration such as 36h or 7d, from 1s to 3660d", Clip(d.Period)))
 		}

@@ -3,8 +3,6 @@
 package boardinfo
 
 import (
-	"time"
-
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
@@ -37,7 +35,7 @@ func New(a ranking.About) Info {
 		info.Window = definition.FormatDuration(d.Window)
 	}
 	if d.Period != "" || !a.Opens.IsZero() || !a.Ends.IsZero() {
-		info.Period = &Span{a.Period, d.Period, d.Timezone, format(a.Opens), format(a.Ends)}
+		info.Period = &Span{a.Period, d.Period, d.Timezone, definition.FormatTime(a.Opens), definition.FormatTime(a.Ends)}
 	}
 	return info
 }
@@ -45,12 +43,4 @@ func New(a ranking.About) Info {
 // OfFamily returns the Info of a family. The placeholders stay in its title.
 func OfFamily(d definition.Board) Info {
 	return New(ranking.About{Board: ranking.Board{Definition: d}, Title: d.Title, Description: d.Description, Opens: d.Starts, Ends: d.Ends})
-}
-
-func format(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(definition.TimeForm)
-	return &text
 }

@@ -126,8 +126,8 @@ type jsonMe struct {
 }
 
 func newJSONBoard(b client.Board) jsonBoard {
-	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: wireTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
-		State: b.State, AsOf: wireTime(b.AsOf), Top: b.Top}
+	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: definition.FormatTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
+		State: b.State, AsOf: definition.FormatTime(b.AsOf), Top: b.Top}
 	if l.Top == nil {
 		l.Top = []client.Entry{}
 	}
@@ -135,15 +135,6 @@ func newJSONBoard(b client.Board) jsonBoard {
 		l.Me = &jsonMe{m.Member, m.Seq, m.Rank, m.Score, m.Total, m.ToNext, m.Around}
 	}
 	return l
-}
-
-// wireTime formats a time as the server does; nil for the zero time.
-func wireTime(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(definition.TimeForm)
-	return &text
 }
 
 // printJSON prints a line for each state of the board until the reader closes the pipe. It
