@@ -321,7 +321,7 @@ func (f *filler) stars() {
 		if i > 0 {
 			v.Board.Rows[i].Gap = f.template.phrases.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
 		}
-		v.Board.Rows[i].Link = f.page.Root + "stars" + queryOf("star", v.Board.Rows[i].Member, "me", f.me("me"), "lang", f.language())
+		v.Board.Rows[i].Link = f.page.Root + "stars" + queryOf("star", r.Member, "me", f.me("me"), "lang", f.language())
 	}
 	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
 		v.Countdown = pieces(f.template.phrases.timeLeft(left))

@@ -65,7 +65,6 @@ type boardView struct {
 
 // rowView is one entry.
 type rowView struct {
-	Member                                string
 	Rank, Name, Score, Gap, Initial, Link string
 	Podium                                int64 // 1 to 3; 0: none
 	Me                                    bool
