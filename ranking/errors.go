@@ -36,7 +36,7 @@ var (
 	ErrForbidden = definition.ErrForbidden
 	// ErrUnknownMember reports a member that is not on the board.
 	ErrUnknownMember = definition.ErrUnknownMember
-	// ErrUnknownHistory reports a board, or a period, of which no history is recorded.
+	// ErrUnknownHistory reports a board, or a period, that has no history.
 	ErrUnknownHistory = definition.ErrUnknownHistory
 	// ErrIDMismatch reports a request id that was used before for another update.
 	ErrIDMismatch = definition.ErrIDMismatch

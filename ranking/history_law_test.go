@@ -143,8 +143,8 @@ func (w *world) toNextStep(step time.Duration, n int) {
 	w.pass(w.now.Truncate(step).Add(time.Duration(n) * step).Sub(w.now))
 }
 
-// The law of histories: after any updates, hides, shows, removals and erasures, and whatever is read of a history, it
-// is what somebody would have noted who looked at the board at each step.
+// The law of histories: after any updates, hides, shows, removals and erasures, each read of a history returns the
+// states that a reader of the board would have seen at its steps.
 func TestHistoryIsWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	const step = 10 * time.Second

@@ -78,7 +78,7 @@ type History struct {
 	Until  time.Time      // the last step is in force until then at least; zero: nothing is recorded yet
 	Steps  []HistoryStep  // in the order of time
 	Next   *HistoryCursor // nil: there are no more steps
-	Best   *BestRank      // with HistoryQuery.Member; nil: it has never been among the first ten of a step
+	Best   *BestRank      // of HistoryQuery.Member; nil: no step has the member among its first ten
 }
 
 // HistoryStep is a state of the first ten entries.

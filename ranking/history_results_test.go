@@ -64,8 +64,8 @@ func (w *world) recordedResults(s *Store) {
 	}
 }
 
-// What nodes build is recorded as readers see it, although nobody else reads it. While it is empty, the nodes go on
-// looking: its next members are in the next step, and nothing is a gap.
+// Boards that nodes build, such as unions, have a history of what a reader would see, also without a reader. While
+// such a board is empty, the nodes go on looking: its next members are in the next step, and there is no gap.
 func TestHistoryOfWindowsAndUnions(t *testing.T) {
 	t.Parallel()
 	longSimulatedWorlds(t, 1, Config{}, resultBoards(0), func(t *testing.T, w *world) {

@@ -51,10 +51,10 @@ func allBoards(ctx context.Context, s *Store, kind string) (pages, boards int, e
 	return pages, boards, nil
 }
 
-// BenchmarkMemberBoards measures a page of a member's boards that goes through 1,000 instances, of which the member
-// stands on none, ten or 100, and all pages of 100,000 instances. It reports Redis CPU and what the caller waits, for
-// a page, and for a bare pipeline of as many ZSCORE. Then it measures an update alone, and beside 1 and 20 callers that
-// go through the 100,000 instances all the time: median and 99th percentile.
+// BenchmarkMemberBoards measures a page of a member's boards that goes through 1,000 instances. The member stands on
+// none, ten or 100 of them. It also measures all pages of 100,000 instances. It reports the CPU time of Redis and the
+// wait of the caller, for a page and for a bare pipeline of as many ZSCORE. Then it measures an update alone, and
+// beside 1 and 20 callers that go through the 100,000 instances all the time: median and 99th percentile.
 func BenchmarkMemberBoards(b *testing.B) {
 	ctx := context.Background()
 	rdb, s := benchStore(b)

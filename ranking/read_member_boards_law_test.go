@@ -87,7 +87,8 @@ func (h *boardsHistory) act() {
 	}
 }
 
-// filter draws what a caller may read: names and prefixes, of which it may leave out those that end in 1.
+// filter draws what a caller may read: all boards, those that end in 1, or some names and prefixes. Some prefixes leave
+// out the boards that end in 1.
 func (h *boardsHistory) filter() *BoardFilter {
 	if rapid.Bool().Draw(h.t, "may read all") {
 		return nil

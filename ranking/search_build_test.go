@@ -35,8 +35,8 @@ func (w *world) wholeIndex(kind string) (map[string]string, int64) {
 	return w.rdb.HGetAll(w.t.Context(), names.Names).Val(), w.rdb.ZCard(w.t.Context(), names.Entries).Val()
 }
 
-// The indexes are built from the profiles that exist, and what is in them without a profile goes. Until then, no answer
-// says that it is complete.
+// A build indexes the profiles that exist, and removes members without a profile. Until its end, no answer says that
+// it is complete.
 func TestIndexesAreBuiltFromProfiles(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {

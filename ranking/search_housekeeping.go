@@ -210,8 +210,8 @@ func (s *Store) noteNamesBuilt(ctx context.Context) error {
 	return nil
 }
 
-// indexedKinds lists the kinds that have an index: those of which members have, or have had, profiles, and those
-// of boards. Where more than maxProfiled kinds have profiles, it lacks kinds without a board, in which nobody can search.
+// indexedKinds lists the kinds that have an index: the kinds of boards, and those with profiles now or before. If more
+// than maxProfiled kinds have profiles, kinds without a board may be missing: a search is always of a board.
 func (d *definitions) indexedKinds() []string {
 	kinds := maps.Clone(d.profiled)
 	if kinds == nil {

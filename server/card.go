@@ -22,8 +22,8 @@ import (
 // cardPath is of the picture of a board; pages.CardPath is the path of one.
 const cardPath = "/boards/:board/card.png"
 
-// errNoCard is the one answer about a board that does not exist, and about one that the caller may not read:
-// nobody learns which it is.
+// errNoCard is the answer about a board that does not exist, and about one that the caller may not read. It does not
+// tell them apart.
 var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read", Kind: ranking.ErrUnknownBoard}
 
 // getCard answers the card of a board, as PNG. A query changes nothing, so that a link may carry one.

@@ -37,7 +37,7 @@ type cardKey struct {
 	empty bool
 }
 
-// drawnCard is a card that has been drawn. It does not change.
+// drawnCard is the picture of a card. It does not change.
 type drawnCard struct {
 	png  []byte
 	etag string
@@ -60,7 +60,7 @@ type cards struct {
 	bytes int
 }
 
-// keptCard is a card with the time as of which it is right.
+// keptCard is a card that the node keeps. The board showed it at the time at.
 type keptCard struct {
 	key cardKey
 	*drawnCard

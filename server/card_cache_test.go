@@ -70,7 +70,7 @@ func (f *fakeBoards) draw(c card.Card) ([]byte, error) {
 	return []byte(fmt.Sprint(c) + strings.Repeat("x", f.size)), nil
 }
 
-// newFakeCards are cards of fake boards, of which one is drawn at a time.
+// newFakeCards makes cards of fake boards. It draws one card at a time.
 func newFakeCards(limits access.Config) (*cards, *fakeBoards) {
 	f := &fakeBoards{first: make(map[string]string), takes: 10 * time.Millisecond}
 	c := newCards(f.read, access.New(limits))

@@ -30,7 +30,7 @@ type State []Entry
 // Step is a decoded step.
 type Step struct {
 	State State
-	Gap   int64 // ms before the step in which nobody looked at the board; 0: none
+	Gap   int64 // ms before the step in which no node looked at the board; 0: none
 }
 
 // ErrMalformed reports bytes that are no step.

@@ -23,7 +23,7 @@ var anyState = rapid.Custom(func(t *rapid.T) State {
 	return s
 })
 
-// The law of steps: what is decoded is what was encoded, as a keyframe and as a delta.
+// The law of steps: a step decodes to the state that was encoded, as a keyframe and as a delta.
 func TestStepsRoundTrip(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, 2000, func(t *rapid.T) {

@@ -3,8 +3,8 @@
 --
 -- Each change gives the member a new token. A caller that then reads the profile and calls end_indexing.lua with that token
 -- knows that no other change has begun since. A token that ends with ' +' was given while an earlier change was under way.
--- Nobody knows whether that one still writes its profile. So such a member stays recorded for a while, and
--- housekeeping indexes it again.
+-- The earlier change may still write its profile. So such a member stays recorded for a while, and housekeeping
+-- indexes it again.
 --
 -- KEYS  1 hash         pending: member to its token
 -- ARGV  three for each member, 1 to 32 members:

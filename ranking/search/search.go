@@ -134,7 +134,7 @@ func (q Query) MatchesName(n Name) bool {
 	return len(q.words) > 0
 }
 
-// MatchesEntries is MatchesName for the name of which Entries has made entries. It compares the first MaxEntry bytes of
+// MatchesEntries is MatchesName for the entries that Entries makes of a name. It compares the first MaxEntry bytes of
 // each word.
 func (q Query) MatchesEntries(entries []Entry) bool {
 	for _, word := range q.words {

@@ -166,7 +166,7 @@ func requireLaws(t require.TestingT, name, id, text string) {
 	if q.IsWhole(n) && len(q.whole) <= MaxEntry {
 		require.True(t, begins(q.Phrase(), func(e Entry) bool { return e.Whole && e.Text == q.Phrase() }), "%q is %q", text, name)
 	}
-	// A name finds itself, and so does what is left of it after its end is cut off.
+	// A name finds itself.
 	if whole := NewQuery(name); !whole.IsEmpty() && len(n.texts) < MaxEntries-1 {
 		require.True(t, whole.MatchesName(n), "%q finds itself", name)
 		require.True(t, whole.IsWhole(n), "%q is itself", name)

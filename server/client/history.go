@@ -84,7 +84,7 @@ type History struct {
 
 // History reads steps of the history of a board that is defined with history. Members that are hidden
 // are left out. It retries like Update. Its error wraps an *Error if the server refused:
-// unknown_history for a board, or a period, of which nothing is recorded.
+// unknown_history for a board, or a period, that has no history.
 func (c *Client) History(ctx context.Context, board string, q HistoryQuery) (History, error) {
 	var h History
 	err := c.read(ctx, board, "history", q.values(), &h)

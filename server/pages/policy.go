@@ -5,8 +5,9 @@ import "strings"
 // policyField is the field of an answer that says what its page may load, and who may frame it.
 const policyField = "Content-Security-Policy"
 
-// policyOf limits a page to content of this server, and to avatars of some other origins. Nobody may frame it but
-// pages of frameOrigins. styleHash allows the styles in the page; "" for none. The origins are of the form that package origin accepts, so none ends a directive.
+// policyOf limits a page to content of this server, and to avatars of some other origins. Only pages of frameOrigins
+// may frame it. styleHash allows the styles in the page; "" for none. Package origin has checked the origins, so none
+// ends a directive.
 func policyOf(avatarOrigins, frameOrigins []string, styleHash string) string {
 	ancestors := "'none'"
 	if len(frameOrigins) > 0 {

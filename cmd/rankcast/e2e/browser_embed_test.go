@@ -92,7 +92,8 @@ func TestBoardInAFrame(t *testing.T) {
 	}
 }
 
-// The page for frames shows the live list, as its address asks for, and says what is wrong with it.
+// The page for frames reads its options from its address, shows the live list, and reports wrong
+// options and a wrong board name.
 func TestEmbedPage(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}, stars: {}}`))
