@@ -9,6 +9,7 @@
 import { fill, scoreFormat, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
+import { setDisplay } from '../shared/board-display.js';
 import { findDefinition, placeholders } from '../shared/board-name.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
@@ -227,10 +228,7 @@ function render() {
   }
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
-  const { format, unit, decimals } = definition?.display ?? {};
-  setAttribute(leaderboard, 'format', format);
-  setAttribute(leaderboard, 'unit', textIn(unit) || undefined);
-  setAttribute(leaderboard, 'decimals', decimals ? String(decimals) : undefined);
+  setDisplay(leaderboard, definition?.display);
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);
   setAttribute(leaderboard, 'me', memberProblem(me) ? '' : me);

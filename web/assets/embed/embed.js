@@ -9,13 +9,12 @@
  * - `lang`: `en` or `zh`
  */
 
-import { fill, textIn } from '../../kit/format.js';
+import { fill } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
-import { fetchJSON } from '../shared/api.js';
+import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT } from '../shared/links.js';
-import { Poll } from '../shared/poll.js';
 import { URLOptions } from '../shared/url-options.js';
 
 const THEMES = ['auto', 'light', 'dark'];
@@ -45,23 +44,4 @@ setToken([board]);
 board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);
 setText(byId('hint', HTMLElement), options.faults.join('\n'));
-readDefinition();
-
-// The board starts once its format is known. If the server cannot tell it now, the board starts without, and gets
-// the format later.
-function readDefinition() {
-  const poll = new Poll(Infinity, async (signal) => {
-    try {
-      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
-      const { format, unit, decimals } = definition.display ?? {};
-      setAttribute(board, 'format', format);
-      setAttribute(board, 'unit', textIn(unit) || undefined);
-      setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
-      // The board was defined after this page was opened.
-      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
-    } finally {
-      board.setAttribute('board', name);
-    }
-  });
-  poll.start();
-}
+startBoard(board, name);

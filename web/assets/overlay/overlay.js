@@ -15,13 +15,13 @@
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
-import { fill, textIn } from '../../kit/format.js';
+import { fill } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
+import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
-import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 import { celebrateLeaders } from './celebration.js';
@@ -80,7 +80,7 @@ if (!waits) start();
 
 function start() {
   setToken([board]);
-  if (!isFirst) board.setAttribute('board', ''); // until readDefinition sets it
+  if (!isFirst) board.setAttribute('board', ''); // until startBoard sets it
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(pace));
   setAttribute(board, 'me', me || undefined);
@@ -97,7 +97,10 @@ function start() {
     member: mode === 'me' ? me : '',
     onStart: () => ticker?.showLine(0),
   });
-  readDefinition();
+  startBoard(board, name, ({ kind }) => {
+    memberKind = kind;
+    if (me) showProfileName(); // the first rows may be shown already
+  });
 }
 
 /**
@@ -145,27 +148,6 @@ async function readProfile() {
   } catch {
     // The row shows the id.
   }
-}
-
-// The board starts once its format is known. If the server cannot tell it now, the board starts
-// without, and gets the format later.
-function readDefinition() {
-  const poll = new Poll(Infinity, async (signal) => {
-    try {
-      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
-      memberKind = definition.kind;
-      if (me) showProfileName(); // the first rows may be shown already
-      const { format, unit, decimals } = definition.display ?? {};
-      setAttribute(board, 'format', format);
-      setAttribute(board, 'unit', textIn(unit) || undefined);
-      setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
-      // The board was defined after this page was opened.
-      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
-    } finally {
-      board.setAttribute('board', name);
-    }
-  });
-  poll.start();
 }
 
 function showRankChange() {

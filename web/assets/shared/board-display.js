@@ -1,0 +1,42 @@
+// @ts-check
+
+/** The format of the scores on a board, which its definition gives. The pages of boards use it. */
+
+import { textIn } from '../../kit/format.js';
+import { fetchJSON } from './api.js';
+import { setAttribute } from './dom.js';
+import { encodeSegment } from './links.js';
+import { Poll } from './poll.js';
+
+/**
+ * @param {HTMLElementTagNameMap['live-leaderboard']} board
+ * @param {import('../../kit/rankcast.js').Display} [display] of the definition; none: a plain number
+ */
+export function setDisplay(board, { format, unit, decimals } = {}) {
+  setAttribute(board, 'format', format);
+  setAttribute(board, 'unit', textIn(unit) || undefined);
+  setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
+}
+
+/**
+ * Starts a board once its format is known. If the server cannot tell it now, the board starts without, and gets the
+ * format later.
+ *
+ * @param {HTMLElementTagNameMap['live-leaderboard']} board
+ * @param {string} name of the board
+ * @param {(definition: any) => void} [onDefinition] gets the definition before the board starts
+ */
+export function startBoard(board, name, onDefinition) {
+  const poll = new Poll(Infinity, async (signal) => {
+    try {
+      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
+      onDefinition?.(definition);
+      setDisplay(board, definition.display);
+      // The board was defined after this page was opened.
+      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
+    } finally {
+      board.setAttribute('board', name);
+    }
+  });
+  poll.start();
+}
