@@ -112,6 +112,33 @@ func (b addressBuckets) take(a Address) (wait time.Duration) {
 	return b.bucket(a).take()
 }
 
+// sharedBuckets hold the tokens of a node, and for each address tokens at half the rate. newSharedBuckets makes them.
+type sharedBuckets struct {
+	node      *bucket // nil: no limit
+	addresses addressBuckets
+}
+
+// newSharedBuckets makes buckets for a rate of the node; 0 for no limit.
+func newSharedBuckets(perSecond int, saved time.Duration) sharedBuckets {
+	s := sharedBuckets{addresses: newAddressBuckets(tokenRate{float64(half(perSecond)), saved})}
+	if perSecond > 0 {
+		s.node = tokenRate{float64(perSecond), saved}.bucket()
+	}
+	return s
+}
+
+// take takes a token of an address, and then one of the node: one address alone must not use up those of the node.
+// Where there is none, it returns the time until there is one.
+func (s sharedBuckets) take(a Address) (ofAddress, ofNode time.Duration) {
+	if s.node == nil {
+		return 0, 0
+	}
+	if ofAddress = s.addresses.take(a); ofAddress > 0 {
+		return ofAddress, 0
+	}
+	return 0, s.node.take()
+}
+
 // takeOrReserve takes a token of an address. Without one it reserves n tokens that are still to come, and
 // returns the time until they have come. If that is more than maxHold, it reserves none and returns maxHold.
 func (b addressBuckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved bool) {

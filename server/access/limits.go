@@ -129,19 +129,17 @@ func shareOfFiles(part, parts int) int {
 // Limits counts what the clients of a node use, and refuses what exceeds a limit. New makes it. All methods
 // may be called concurrently. A method that refuses returns a *Refusal and counts it.
 type Limits struct {
-	cfg               Config // a limit of 0 is none
-	refused           counts
-	requests          addressBuckets
-	bytes             addressBuckets // that sockets send
-	handshakes        *bucket        // nil: no limit
-	addressHandshakes addressBuckets
-	cards             *bucket // nil: no limit
-	addressCards      addressBuckets
-	sockets           *places
-	connections       *places
-	exports           *places
-	writes, reads     *turns
-	waiting           *waiting
+	cfg           Config // a limit of 0 is none
+	refused       counts
+	requests      addressBuckets
+	bytes         addressBuckets // that sockets send
+	handshakes    sharedBuckets
+	cards         sharedBuckets
+	sockets       *places
+	connections   *places
+	exports       *places
+	writes, reads *turns
+	waiting       *waiting
 }
 
 // New makes Limits.
@@ -154,18 +152,8 @@ func New(cfg Config) *Limits {
 	}
 	l.requests = newAddressBuckets(tokenRate{float64(cfg.AddressRequests), requestsSaved})
 	l.bytes = newAddressBuckets(tokenRate{float64(cfg.AddressRequests * messageBytes), bytesSaved})
-	handshakes := tokenRate{float64(cfg.Handshakes), handshakesSaved}
-	if cfg.Handshakes > 0 {
-		l.handshakes = handshakes.bucket()
-		handshakes.perSecond = float64(half(cfg.Handshakes))
-	}
-	l.addressHandshakes = newAddressBuckets(handshakes)
-	cards := tokenRate{float64(cfg.Cards), cardsSaved}
-	if cfg.Cards > 0 {
-		l.cards = cards.bucket()
-		cards.perSecond = float64(half(cfg.Cards))
-	}
-	l.addressCards = newAddressBuckets(cards)
+	l.handshakes = newSharedBuckets(cfg.Handshakes, handshakesSaved)
+	l.cards = newSharedBuckets(cfg.Cards, cardsSaved)
 	return l
 }
 

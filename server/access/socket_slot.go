@@ -43,16 +43,12 @@ func (l *Limits) addSocket(a Address) error {
 	return nil
 }
 
-// allowHandshake takes a token of the address first: one address alone must not use up those of the node.
 func (l *Limits) allowHandshake(a Address) error {
-	if l.handshakes == nil {
-		return nil
-	}
-	if wait := l.addressHandshakes.take(a); wait > 0 {
-		return l.refuse(AddressHandshakes, ErrRateLimited, wait, "%s opens more than %.0f sockets a second, half of --handshake-rate", a, l.addressHandshakes.rate.perSecond)
-	}
-	if wait := l.handshakes.take(); wait > 0 {
-		return l.refuse(Handshakes, ErrOverloaded, wait, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
+	switch ofAddress, ofNode := l.handshakes.take(a); {
+	case ofAddress > 0:
+		return l.refuse(AddressHandshakes, ErrRateLimited, ofAddress, "%s opens more than %d sockets a second, half of --handshake-rate", a, half(l.cfg.Handshakes))
+	case ofNode > 0:
+		return l.refuse(Handshakes, ErrOverloaded, ofNode, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
 	}
 	return nil
 }

@@ -97,8 +97,8 @@ type Outcome struct {
 // (connection errors, timeouts, 408, 425, 429, 502, 503, 504), Update sends it again with the same id,
 // until ctx or Config.RetryFor ends the retries. Then, and after an answer that leaves the outcome open,
 // the error wraps ErrOutcomeUnknown. If no attempt got a connection, it wraps ErrNotSent instead. Any
-// other error means that the server applied nothing: an *Error is its refusal, or each attempt that it got was answered
-// so.
+// other error means that the server applied nothing: it refused the update, or answered each attempt that reached it
+// with an error that says so.
 func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()
