@@ -87,12 +87,7 @@ func TestPacerIsFairToCallers(t *testing.T) {
 
 // storeOfBoard is a store with the board "b".
 func storeOfBoard(t *testing.T, url string) *Store {
-	rdb, err := Open(url)
-	require.NoError(t, err)
-	t.Cleanup(func() { rdb.Close() })
-	redistest.Patient(rdb)
-	s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(s.Close)
+	s := newNode(t, url)
 	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "b"}, Moderator{}))
 	return s
 }

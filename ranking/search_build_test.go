@@ -248,17 +248,9 @@ func TestBuildDuringChanges(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for kind, inSteps := range map[string]bool{"user": false, "star": true} {
-			open := func() *Store {
-				rdb, err := Open(url)
-				require.NoError(t, err)
-				redistest.Patient(rdb)
-				t.Cleanup(func() { rdb.Close() })
-				s := New(rdb, patient)
-				t.Cleanup(s.Close)
-				s.inProfileSteps.Store(inSteps)
-				return s
-			}
-			s, writer := open(), open()
+			s, writer := newNode(t, url), newNode(t, url)
+			s.inProfileSteps.Store(inSteps)
+			writer.inProfileSteps.Store(inSteps)
 			w := &world{t: t, url: url, rdb: s.rdb, stores: []*Store{s}}
 			w.oldProfiles(kind, 3*indexAtOnce)
 			// A change that is under way keeps its token, because its caller may die before it has indexed the profile.
@@ -305,12 +297,8 @@ func TestBuildDuringChanges(t *testing.T) {
 func TestSearchOnACluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	rdb, err := Open(cluster.URL)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
-	s := New(rdb, patient)
-	t.Cleanup(s.Close)
+	s := newNode(t, cluster.URL)
+	rdb := s.rdb
 	require.True(t, s.inProfileSteps.Load())
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"}, {Name: "b:{x}", Kind: "user"}, {Name: "c", Kind: "star"}}}))
 	w := &world{t: t, url: cluster.URL, rdb: rdb, stores: []*Store{s}}
@@ -346,12 +334,8 @@ func TestSearchOnACluster(t *testing.T) {
 func TestBuildWhileSlotsMove(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	rdb, err := Open(cluster.URL)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
-	s := New(rdb, patient)
-	t.Cleanup(s.Close)
+	s := newNode(t, cluster.URL)
+	rdb := s.rdb
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"}}}))
 	require.NoError(t, s.markKind(t.Context(), "user"))
 	world := &world{t: t, url: cluster.URL, rdb: rdb, stores: []*Store{s}}

@@ -274,17 +274,9 @@ func TestChangesThatDidNotEndAreRepaired(t *testing.T) {
 func TestProfileThatChangesTooFast(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		open := func() *Store {
-			rdb, err := Open(url)
-			require.NoError(t, err)
-			redistest.Patient(rdb)
-			t.Cleanup(func() { rdb.Close() })
-			s := New(rdb, patient)
-			t.Cleanup(s.Close)
-			s.inProfileSteps.Store(true)
-			return s
-		}
-		s, other := open(), open()
+		s, other := newNode(t, url), newNode(t, url)
+		s.inProfileSteps.Store(true)
+		other.inProfileSteps.Store(true)
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 			if sc == "end_indexing" {
 				_, err := other.beginIndexing(context.Background(), "user", "u")
