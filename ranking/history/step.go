@@ -239,6 +239,14 @@ func (r *reader) delta(before State, s *Step) {
 		return
 	}
 	var used uses
+	reuse := func(j int, newScore bool) {
+		used[j] = true
+		e := before[j]
+		if newScore {
+			e.Score = r.score(e.Score)
+		}
+		r.add(s, e)
+	}
 	for len(r.rest) > 0 {
 		op := r.byte()
 		arg := int(op & argMask)
@@ -253,24 +261,14 @@ func (r *reader) delta(before State, s *Step) {
 					r.fail("more old entries than there are")
 					return
 				}
-				used[j] = true
-				e := before[j]
-				if op&opMask == opScore {
-					e.Score = r.score(e.Score)
-				}
-				r.add(s, e)
+				reuse(j, op&opMask == opScore)
 			}
 		case opMove, opJump:
 			if arg >= len(before) || used[arg] {
 				r.fail("old entry %d", arg)
 				return
 			}
-			used[arg] = true
-			e := before[arg]
-			if op&opMask == opJump {
-				e.Score = r.score(e.Score)
-			}
-			r.add(s, e)
+			reuse(arg, op&opMask == opJump)
 		case opEnter:
 			if arg != 0 {
 				r.fail("operation %#x", op)
