@@ -7,8 +7,7 @@
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
 //     and {{text "key"}}. missing.html also gets .Board, the name of a board that does not
 //     exist, or "". Pages with a script also get .Writes (whether sockets may send
-//     updates), .Preloads (the paths of all modules that the script imports), .AvatarOrigins
-//     (those of other sites whose images the page may show), .Texts (all texts of the
+//     updates), .AvatarOrigins (those of other sites whose images the page may show), .Texts (all texts of the
 //     language, as JSON), .Style (all style sheets of the page) and .First: what the page shows
 //     before its script runs, or nil. Package server/pages documents its fields.
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a
@@ -31,8 +30,9 @@
 // reconnects) → credentials.js (the tokens of a connection). search.js finds members by
 // HTTP. token-url.js gets tokens for the element.
 //
-// Scripts are ES modules without a build step. The server serves them without comments and
-// spaces. All paths between files are relative, so that a proxy may serve them below a
+// Scripts are ES modules without a build step. The server joins the kit, and the script of each
+// page, with the modules that it imports, and removes comments and spaces; see package
+// server/pages. All paths between files are relative, so that a proxy may serve them below a
 // prefix.
 package web
 

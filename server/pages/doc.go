@@ -1,7 +1,7 @@
 // Package pages serves the embedded web pages of package web, their scripts and styles, and the kit.
 //
 // A request selects a page in a locale (by ?lang or Accept-Language) and a form (gzip or plain), and gets 304 if
-// its ETag matches. The site parses each template once for each locale, and minifies and compresses each file
+// its ETag matches. The site parses each template once for each locale, and bundles, minifies and compresses each file
 // once. It fills a page in with what a Reader knows, and answers from that for a second.
 //
 // The documentation is Markdown, web/docs/*.md, for GitHub too. New renders it with goldmark, once for a
@@ -20,7 +20,7 @@
 //	policy.go       what pages may load, and who may frame them
 //	paths.go        paths of boards and cards
 //	locale.go       the languages
-//	preload.go      the modules that a page preloads
+//	bundle.go       scripts with the modules that they import
 //	notfound.go     the page for unknown addresses
 //	docs.go         the documentation: paths, order of the pages, search index
 //	docs_parse.go   one page: headings, sections, links, and faults

@@ -51,10 +51,6 @@ func newDocs(files fs.FS) (*docs, error) {
 		return nil, err
 	}
 	const root = "../"
-	preloads, err := preloadsOf(files, "assets/docs/docs.js", root)
-	if err != nil {
-		return nil, err
-	}
 	made := new(docs)
 	var index []docSection
 	for i, d := range all {
@@ -64,7 +60,7 @@ func newDocs(files fs.FS) (*docs, error) {
 		}
 		menu := menuOf(all, i)
 		data := docPage{
-			page:  page{Lang: english.name, LangTag: english.tag, Root: root, Home: root, Preloads: preloads},
+			page:  page{Lang: english.name, LangTag: english.tag, Root: root, Home: root},
 			Title: d.title(), Body: template.HTML(body), Contents: d.contents(), Menu: menu,
 		}
 		if i > 0 {

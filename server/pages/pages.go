@@ -3,6 +3,7 @@ package pages
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -290,11 +291,11 @@ func addFolder(to map[string]func() *asset, files fs.FS, folder string) error {
 }
 
 func newFileAsset(files fs.FS, name string) (*asset, error) {
-	text, err := fs.ReadFile(files, name)
+	content, err := readFile(files, name)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newAsset(name, text)
+	d, err := newAsset(name, content)
 	if err != nil {
 		return nil, err
 	}
@@ -304,4 +305,20 @@ func newFileAsset(files fs.FS, name string) (*asset, error) {
 		d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 	return d, nil
+}
+
+// readFile reads a file as browsers get it.
+func readFile(files fs.FS, name string) ([]byte, error) {
+	switch {
+	case isBundle(name):
+		return bundle(files, name)
+	case path.Dir(name) == "kit" && path.Ext(name) == ".js":
+		// A page never holds a part of the kit twice.
+		return fmt.Appendf(nil, "export*from'./%s'", path.Base(kitScript)), nil
+	}
+	content, err := fs.ReadFile(files, name)
+	if ext := path.Ext(name); err != nil || ext != ".js" && ext != ".css" {
+		return content, err
+	}
+	return minify(name, content)
 }

@@ -21,7 +21,6 @@ type page struct {
 	Writes        bool // somebody may send scores
 	Anonymous     bool // also without a token
 	Texts         map[string]string
-	Preloads      []string
 	Style         template.CSS
 	Tops          []string  // numbers of entries that the page of a board offers
 	AvatarOrigins string    // of other sites, see Config
@@ -110,17 +109,12 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(p.file, ".html")
-	preloads, err := preloadsOf(files, path.Join("assets", name, name+".js"), p.root)
-	if err != nil {
-		return nil, err
-	}
 	style, hash, err := readStyle(files, p.styles)
 	if err != nil {
 		return nil, err
 	}
 	t := &pageTemplate{template: parsed, phrases: phrases{l, texts}, styleHash: hash, fixed: page{
-		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Preloads: preloads, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins,
+		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins,
 	}}
 	for may := range sendersCount {
 		t.empty[may] = once(func() (*asset, error) { return t.render(t.page(may)) })
@@ -151,15 +145,11 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 func readStyle(files fs.FS, names []string) (style template.CSS, hash string, err error) {
 	var b strings.Builder
 	for _, name := range names {
-		content, err := fs.ReadFile(files, path.Join("assets", name))
+		content, err := readFile(files, path.Join("assets", name))
 		if err != nil {
 			return "", "", err
 		}
-		small, err := minifier().Bytes("text/css", content)
-		if err != nil {
-			return "", "", fmt.Errorf("%s: %w", name, err)
-		}
-		b.Write(small)
+		b.Write(content)
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	return template.CSS(b.String()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), nil

@@ -1,0 +1,86 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// kitScript is the kit as browsers load it. A page loads it once: scripts of pages import it, and do not contain it.
+const kitScript = "kit/rankcast.js"
+
+// docsScript shows no board, so it contains the few functions of the kit that it uses.
+const docsScript = "assets/docs/docs.js"
+
+// namespace is where the modules of a bundle are, in terms of esbuild: not in the file system.
+const namespace = "web"
+
+// isBundle reports whether the server sends a script together with the modules that it imports: the kit, and the script
+// of each page, assets/PAGE/PAGE.js. One file needs one request, and compresses better than many: the kit has 12.8 KB in
+// place of 15.8.
+func isBundle(name string) bool {
+	folder, file := path.Split(name)
+	return name == kitScript || strings.HasPrefix(name, "assets/") && path.Base(folder)+".js" == file
+}
+
+// bundle joins a script and the modules that it imports into one module, without comments, spaces and long names. The
+// kit exports what any of its modules exports, for the scripts of the server's own pages.
+func bundle(files fs.FS, name string) ([]byte, error) {
+	entry := ""
+	if name == kitScript {
+		modules, err := fs.Glob(files, "kit/*.js")
+		if err != nil {
+			return nil, err
+		}
+		for _, module := range modules {
+			entry += fmt.Sprintf("export * from './%s';\n", path.Base(module))
+		}
+	} else {
+		entry = fmt.Sprintf("import './%s';\n", path.Base(name))
+	}
+	resolve := func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			module := path.Join(path.Dir(a.Importer), a.Path)
+			if path.Dir(module) == "kit" && path.Dir(name) != "kit" && name != docsScript {
+				return api.OnResolveResult{Path: "../../" + kitScript, External: true}, nil
+			}
+			return api.OnResolveResult{Path: module, Namespace: namespace}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			content, err := fs.ReadFile(files, a.Path)
+			text := string(content)
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
+		})
+	}
+	result := api.Build(api.BuildOptions{
+		Bundle: true, MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+		Format:  api.FormatESModule,
+		Stdin:   &api.StdinOptions{Contents: entry, Sourcefile: path.Dir(name) + "/entry"},
+		Plugins: []api.Plugin{{Name: namespace, Setup: resolve}},
+	})
+	if err := joinErrors(result.Errors); err != nil {
+		return nil, err
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
+// minify removes comments and white space from a script or a style sheet.
+func minify(name string, content []byte) ([]byte, error) {
+	result := api.Transform(string(content), api.TransformOptions{
+		MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+		Sourcefile: name, Loader: map[string]api.Loader{".js": api.LoaderJS, ".css": api.LoaderCSS}[path.Ext(name)],
+	})
+	return result.Code, joinErrors(result.Errors)
+}
+
+// joinErrors returns the errors of esbuild with their places, or nil for none.
+func joinErrors(all []api.Message) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(api.FormatMessages(all, api.FormatMessagesOptions{}), ""))
+}

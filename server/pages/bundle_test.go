@@ -1,0 +1,57 @@
+package pages
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/web"
+)
+
+// A script and all that it imports are one file, and a page loads the kit once.
+func TestBundles(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"assets/p/p.js":     {Data: []byte("// said nowhere\nimport { say } from './say.js';\nimport { k } from '../../kit/k.js';\nsay(k, import.meta.url);\n")},
+		"assets/p/say.js":   {Data: []byte("import { l } from '../../kit/l.js';\nexport function say(...words) { console.log(l, ...words); }\n")},
+		"kit/rankcast.js":   {Data: []byte("export { k } from './k.js';\n")},
+		"kit/k.js":          {Data: []byte("import { l } from './l.js';\nexport const k = `k${l}`;\n")},
+		"kit/l.js":          {Data: []byte("export const l = 'the letter';\n")},
+		"assets/q/q.js":     {Data: []byte("import './nothing.js';\n")},
+		"assets/p/fault.js": {Data: []byte("let a = ;\n")},
+	}
+	page, err := readFile(files, "assets/p/p.js")
+	require.NoError(t, err)
+	require.NotContains(t, string(page), "said nowhere")
+	require.Contains(t, string(page), "console.log", "what it imports")
+	require.Contains(t, string(page), "import.meta.url")
+	require.NotContains(t, string(page), "the letter", "the kit has it")
+	kit, err := readFile(files, "kit/rankcast.js")
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(kit), "the letter"))
+	require.Regexp(t, `export\{\w+ as k,\w+ as l\}`, string(kit))
+	part, err := readFile(files, "kit/l.js")
+	require.NoError(t, err)
+	require.Equal(t, "export*from'./rankcast.js'", string(part))
+	_, err = readFile(files, "assets/q/q.js")
+	require.ErrorContains(t, err, "assets/q/nothing.js")
+	_, err = readFile(files, "assets/p/fault.js")
+	require.ErrorContains(t, err, "assets/p/fault.js:1")
+}
+
+// The script of a page needs the kit, which the page preloads, and nothing else.
+func TestScriptsOfPages(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"dashboard", "overlay", "embed", "stars", "docs"} {
+		script, err := readFile(web.Files, path.Join("assets", name, name+".js"))
+		require.NoError(t, err)
+		for _, imported := range regexp.MustCompile(`from\s*"([^"]*)"|import\s*"([^"]*)"`).FindAllStringSubmatch(string(script), -1) {
+			require.Equal(t, "../../"+kitScript, imported[1]+imported[2], name)
+			require.NotEqual(t, "docs", name)
+		}
+	}
+}
