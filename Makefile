@@ -81,7 +81,7 @@ lint: ## Check format and find mistakes
 .PHONY: lint-web
 lint-web: ## Check the types of the scripts (needs Node)
 	npx --yes --package typescript@5.9 tsc --noEmit --allowJs --checkJs --strict --target es2023 \
-		--module es2022 --moduleResolution bundler --lib es2023,dom,dom.iterable web/kit/*.js web/kit/*.d.ts web/assets/*/*.js web/testdata/*.ts
+		--module esnext --moduleResolution bundler --lib es2023,dom,dom.iterable web/kit/*.js web/kit/*.d.ts web/assets/*/*.js web/testdata/*.ts
 
 .PHONY: pictures
 pictures: deps ## Take README's pictures of the pages

@@ -22,6 +22,9 @@ func pieces(text string) (pieces []piece) {
 	return pieces
 }
 
+// fullLength is FULL_LENGTH of web/kit/rows.js: a longer score has a smaller font.
+const fullLength = 13
+
 // boardView is the view of a board; see web/kit/rankcast.js for its texts.
 func (p phrases) boardView(board string, b *Board, top int, me string) *boardView {
 	display := b.About.Definition.Display
@@ -50,7 +53,6 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 				row.Gap = p.gap(max(b.Rows[i-1].Score-r.Score, r.Score-b.Rows[i-1].Score), display)
 			}
 		}
-		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
 		v.Rows = append(v.Rows, row)
 	}
 	for _, r := range b.Below {
@@ -62,7 +64,6 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 		case r.ToNext != nil:
 			row.Gap = p.gap(*r.ToNext, display)
 		}
-		v.Digits = max(v.Digits, len(strconv.FormatInt(r.Score, 10)))
 		v.Below = append(v.Below, row)
 	}
 	if v.Lines = len(v.Rows); me != "" {
@@ -83,7 +84,7 @@ func (p phrases) gap(distance int64, display definition.Display) string {
 		return p.text("kit_level")
 	}
 	display.Unit = nil
-	return p.text("kit_to_next", "score", scoretext.Score(distance, display, p.tag))
+	return p.text("kit_to_next", "score", scoretext.Short(distance, display, p.tag))
 }
 
 func (p phrases) rowView(r Row, display definition.Display) rowView {
@@ -92,7 +93,13 @@ func (p phrases) rowView(r Row, display definition.Display) rowView {
 	if r.Rank == 0 {
 		return v
 	}
-	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Score(r.Score, display, p.tag)
+	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Short(r.Score, display, p.tag)
+	if exact := scoretext.Score(r.Score, display, p.tag); exact != v.Score {
+		v.Exact = exact
+	}
+	if length := utf8.RuneCountInString(v.Score); length > fullLength {
+		v.Length = length
+	}
 	if r.Rank <= 3 {
 		v.Podium = r.Rank
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,45 +28,47 @@ func isBundle(name string) bool {
 	return name == kitScript || strings.HasPrefix(name, "assets/") && path.Base(folder)+".js" == file
 }
 
-// bundle joins a script and the modules that it imports into one module, without comments, spaces and long names. The
-// kit exports what any of its modules exports, for the scripts of the server's own pages.
+// bundle joins a script and the modules that it imports into one module, without comments, spaces and long names.
 func bundle(files fs.FS, name string) ([]byte, error) {
-	entry := ""
-	if name == kitScript {
-		modules, err := fs.Glob(files, "kit/*.js")
-		if err != nil {
-			return nil, err
+	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		module := path.Join(path.Dir(a.Importer), a.Path)
+		if path.Dir(module) == "kit" && path.Dir(name) != "kit" && name != docsScript {
+			return api.OnResolveResult{Path: "../../" + kitScript, External: true}, nil
 		}
-		for _, module := range modules {
-			entry += fmt.Sprintf("export * from './%s';\n", path.Base(module))
-		}
-	} else {
-		entry = fmt.Sprintf("import './%s';\n", path.Base(name))
+		return api.OnResolveResult{Path: module, Namespace: namespace}, nil
 	}
-	resolve := func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			module := path.Join(path.Dir(a.Importer), a.Path)
-			if path.Dir(module) == "kit" && path.Dir(name) != "kit" && name != docsScript {
-				return api.OnResolveResult{Path: "../../" + kitScript, External: true}, nil
-			}
-			return api.OnResolveResult{Path: module, Namespace: namespace}, nil
-		})
-		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			content, err := fs.ReadFile(files, a.Path)
-			text := string(content)
-			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
-		})
+	load := func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		content, err := fs.ReadFile(files, a.Path)
+		if err == nil && path.Ext(a.Path) == ".css" {
+			content, err = cssModule(a.Path, content)
+		}
+		text := string(content)
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 	}
 	result := api.Build(api.BuildOptions{
 		Bundle: true, MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Format:  api.FormatESModule,
-		Stdin:   &api.StdinOptions{Contents: entry, Sourcefile: path.Dir(name) + "/entry"},
-		Plugins: []api.Plugin{{Name: namespace, Setup: resolve}},
+		Format: api.FormatESModule,
+		Stdin:  &api.StdinOptions{Contents: fmt.Sprintf("export * from './%s'", path.Base(name)), Sourcefile: path.Dir(name) + "/entry"},
+		Plugins: []api.Plugin{{Name: namespace, Setup: func(b api.PluginBuild) {
+			b.OnResolve(api.OnResolveOptions{Filter: ".*"}, resolve)
+			b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, load)
+		}}},
 	})
 	if err := joinErrors(result.Errors); err != nil {
 		return nil, err
 	}
 	return result.OutputFiles[0].Contents, nil
+}
+
+// cssModule is a module whose default export is a style sheet, as a script imports it with { type: 'css' }. Some browsers
+// cannot import one yet.
+func cssModule(name string, content []byte) ([]byte, error) {
+	small, err := minify(name, content)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(strings.TrimSpace(string(small)))
+	return fmt.Appendf(nil, "const sheet = new CSSStyleSheet(); sheet.replaceSync(%s); export default sheet;", text), err
 }
 
 // minify removes comments and white space from a script or a style sheet.

@@ -56,7 +56,6 @@ type boardView struct {
 	Rows                           []rowView
 	Below                          []rowView
 	Room                           bool // for the followed member's row, should it leave the first entries
-	Digits                         int  // of the longest score
 	Lines                          int  // rows for which the element makes room
 	Note                           string
 	Snapshot, Standing             jsontext.Value
@@ -65,7 +64,9 @@ type boardView struct {
 // rowView is one entry.
 type rowView struct {
 	Rank, Name, Score, Gap, Initial, Link string
-	Podium                                int64 // 1 to 3; 0: none
+	Exact                                 string // the score, if Score is abbreviated
+	Length                                int    // of a score with a smaller font; 0: it has the full size
+	Podium                                int64  // 1 to 3; 0: none
 	Me                                    bool
 }
 

@@ -45,6 +45,9 @@ export const words = {
   at_rank: '{name} is at rank {rank}.',
   lost: '{name} has no score.',
   top: 'Top {n} of {board}',
+  passed: '{name} passed {other} for No. {rank}',
+  closing: '{name} is {score} behind {other}, closing',
+  result: 'Final result, {time}',
 };
 
 /** The language of the page. @type {string | undefined} */
@@ -55,7 +58,14 @@ try {
   // The page's `lang` is not a language tag: the browser's own language applies.
 }
 export const numbers = new Intl.NumberFormat(language);
-export const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+/**
+ * @param {string} [timeZone] default: the reader's
+ * @returns {Intl.DateTimeFormat} dates with times and their zone
+ */
+export function datesIn(timeZone) {
+  return new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short', timeZone });
+}
+export const dates = datesIn();
 export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 export const plurals = new Intl.PluralRules(language);
 
@@ -113,12 +123,19 @@ export function textIn(label, tag = language ?? document.documentElement.lang) {
 
 /**
  * @param {Display} display
+ * @param {number} [maxLength] a number with more characters is abbreviated: 12,345,678,901 as 12.35B. Default: none
  * @returns {(score: number) => string}
  */
-export function scoreFormat({ format, unit, decimals = 0 }) {
+export function scoreFormat({ format, unit, decimals = 0 }, maxLength = Infinity) {
   const digits = new Intl.NumberFormat(language, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 4 });
   /** @param {number} score */
-  const text = (score) => (format === 'time_ms' ? formatDuration(score) : digits.format(/** @type {any} */ (`${score}e-${decimals}`)));
+  const text = (score) => {
+    if (format === 'time_ms') return formatDuration(score);
+    const value = /** @type {any} */ (`${score}e-${decimals}`);
+    const whole = digits.format(value);
+    return whole.length > maxLength ? compact.format(value) : whole;
+  };
   const suffix = textIn(unit);
   return suffix ? (score) => `${text(score)} ${suffix}` : text;
 }

@@ -312,8 +312,11 @@ export interface Display {
  */
 export function textIn(label: Label | undefined, tag?: string): string;
 
-/** @returns a function that formats scores in the page's language */
-export function scoreFormat(display: Display): (score: number) => string;
+/**
+ * @param maxLength a number with more characters is abbreviated: 12,345,678,901 as 12.35B. Default: none
+ * @returns a function that formats scores in the page's language
+ */
+export function scoreFormat(display: Display, maxLength?: number): (score: number) => string;
 
 /**
  * Formats a countdown so that its text changes seldom: `3 d 4 h`, `2 h 5 min`, `4:59`.
@@ -360,6 +363,34 @@ export interface NewLeader extends EnterTop {
   readonly before: Entry;
 }
 
+/** Detail of `moment`: one of the most notable things that happened, at most every 2.5 s. */
+export interface Moment extends EnterTop {
+  /** `passed`: the member has passed another; `closing`: the gap to the place above has shrunk fast and is small. */
+  readonly kind: 'passed' | 'closing';
+  /** The member's rank, 1 to 20. */
+  readonly rank: number;
+  /** Who was passed, or is about to be. */
+  readonly other: Entry;
+  /** A sentence in the page's language. */
+  readonly text: string;
+}
+
+/** Detail of `finish`: a period has ended. */
+export interface Finish {
+  readonly period: string;
+  /** RFC 3339. */
+  readonly ends: string;
+  /** The first entries of the final result, three at least if the board has them. */
+  readonly top: readonly Entry[];
+}
+
+/** Detail of `pick`: the page's user chose a row of an element with `pickable`. */
+export interface Pick {
+  readonly member: string;
+  /** null: its row has no entry, because the member has no score. */
+  readonly entry: Entry | null;
+}
+
 /**
  * `<live-leaderboard>` shows one board, live. If the board has periods, the element shows the
  * current period, counts down to its end, and goes on with the next one.
@@ -380,25 +411,38 @@ export interface NewLeader extends EnterTop {
  *   page's own origin). The answer is JSON, `{"token": "…"}` or `{"ticket": "…"}`, or the token as
  *   `text/plain`; `{"token": null}` says that the user has none. Elements with the same server and
  *   `token-url` share a connection
- * - `data-state`, `data-final`: set by the element, see {@link State} and {@link Snapshot.final}
+ * - `moments`: the element shows {@link Moment.text} above the list, for 12 s or until the next one
+ * - `pickable`: a row is chosen by a tap, a click, or the keyboard; see {@link Pick}. In a template, a
+ *   `<button>` makes a row reachable by keyboard
+ * - `calm`: nothing glides, rolls or shines, as for a reader who prefers reduced motion
+ * - `hold`: how long the first three of a period stay on the board after its end, s, 0 to 60. Default: 15.
+ *   A viewer who comes within that time sees them too. The last ten seconds of a period are counted down
+ * - `data-state`, `data-final`, `data-finish`: set by the element, see {@link State} and
+ *   {@link Snapshot.final}; `data-finish` while the first three of the last period are shown
  *
  * Slot `row`: a `<template slot="row">` is the content of each row. The element fills in the
  * template's elements with a `data-field`: `rank`, `name` (or the id), `member`, `score`, `gap` (the
  * score between the followed member and the place above, without the unit), `data.…` (a value of the entry's data).
- * All fields are text, except that `<img data-field="avatar">` shows the avatar. A single element in
+ * All fields are text, except that `<img data-field="avatar">` shows the avatar, and that `portrait` and `move` are for
+ * elements without text: a `portrait` shows the first letter of the name in a color of the member (it may hold the
+ * avatar), and both show what the rank has changed in the last ten seconds, ▲2 or ▼1. A single element in
  * the template fills the row; several are columns of a grid. The page may add the template later.
  *
+ * Numbers of more than 13 characters are abbreviated in rows (9.007T); the `title` holds the exact score.
+ *
  * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
- * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `avatar`, `member`,
- * `gap`, `score`, `note`, and those of a template. A row has the attribute `data-member`, `data-podium`
+ * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `portrait`, `avatar`, `member`,
+ * `gap`, `score`, `note`, `moment`, `countdown`, `finish` (with `result`, `podium`, `step`), and those of a
+ * template. A row has the attribute `data-member`, `data-podium`
  * (its rank, 1 to 3), and `data-below` if it is below the list.
  *
  * Custom properties: `--rankcast-ink`, `-quiet`, `-line`, `-surface`, `-accent`, `-warn`, `-me`,
  * `-gold`, `-silver`, `-bronze`, `-row-height`. Light and dark colors follow the page's `color-scheme`.
  *
  * Events, which bubble, with their details: `update` ({@link Update}), `rank-up` ({@link RankUp}),
- * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}). The
- * element dispatches the last four neither for the first list of a board nor for a rollover.
+ * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}), `moment`
+ * ({@link Moment}), `finish` ({@link Finish}), `pick` ({@link Pick}). The element dispatches `rank-up`, `overtaken`,
+ * `enter-top`, `new-leader` and `moment` neither for the first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
   /** In place of `token-url`. Default: null. Elements with the same server and function share a connection. */
@@ -415,6 +459,9 @@ export interface LiveLeaderboardEvents extends HTMLElementEventMap {
   'overtaken': CustomEvent<Overtaken>;
   'enter-top': CustomEvent<EnterTop>;
   'new-leader': CustomEvent<NewLeader>;
+  'moment': CustomEvent<Moment>;
+  'finish': CustomEvent<Finish>;
+  'pick': CustomEvent<Pick>;
 }
 
 declare global {

@@ -5,22 +5,36 @@
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
  * the attributes, parts, properties and events of the element.
  *
- * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
+ * @import {Connection, Entry, Me, Moment, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
  * @import {Item} from './rows.js'
  */
 
 import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
-import { dates, fill, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
-import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
+import { Finish } from './finish.js';
+import { dates, datesIn, fill, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
+import { Moments } from './moments.js';
+import { part, pickTemplate, RowList, setAttribute, setProperty, setText } from './rows.js';
 import { RankcastError } from './socket.js';
-import { sheet } from './style.js';
+import sheet from './style.css' with { type: 'css' };
 import { tokenFrom } from './token-url.js';
 
 export { connect, subscribe } from './connection.js';
 export { scoreFormat, textIn, timeLeft, words } from './format.js';
+// For the server's own pages. rankcast.d.ts does not describe these, and they may change.
+export { newID, RETRY_MS } from './connection.js';
+export { claimsOf } from './credentials.js';
+export { dates, fill, numbers, phrase, plurals } from './format.js';
+export { initialOf, setAttribute, setAvatar, setProperty, setText, toneOf } from './rows.js';
+export { backoff } from './socket.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
+/** Longer numbers in rows are abbreviated. */
+const FULL_NUMBER = 13;
+/** How long a moment is told, unless another follows. */
+const MOMENT_MS = 12_000;
+/** How long a result stays after the end of a period, s. */
+const HOLD_S = 15;
 
 export class LiveLeaderboard extends HTMLElement {
   static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'token-url', 'format', 'unit', 'decimals'];
@@ -30,9 +44,12 @@ export class LiveLeaderboard extends HTMLElement {
   #name = part('span', 'period-name');
   #ends = part('span', 'ends');
   #period = part('div', 'period', this.#name, ' ', this.#ends);
+  #moment = part('p', 'moment');
   #list = new RowList();
   #note = part('p', 'note');
   #announcer = new Announcer();
+  #moments = new Moments((moment) => this.#tell(moment));
+  #finish = new Finish();
 
   /** @type {Snapshot | null} */
   #snapshot = null;
@@ -52,9 +69,7 @@ export class LiveLeaderboard extends HTMLElement {
   #hasFirstRows = false;
   /** The console says that `board` is missing. */
   #warned = false;
-  #format = scoreFormat({});
-  /** Without the unit, which the score beside the gap has. */
-  #gapFormat = this.#format;
+  #formats = formatsOf({});
   /** @type {Connection | null} */
   #connection = null;
   /** @type {TokenFunction | null} */
@@ -67,6 +82,12 @@ export class LiveLeaderboard extends HTMLElement {
   #countdownTimer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #paceTimer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #momentTimer;
+  /** Ends the request of the last period's result. @type {(() => void) | undefined} */
+  #endResult;
+  /** The rows that the list had when the last period ended. */
+  #rowsBefore = 0;
   /** Removes the element's listeners on the page. */
   #pageListeners = new AbortController();
 
@@ -76,7 +97,16 @@ export class LiveLeaderboard extends HTMLElement {
     this.#ends.setAttribute('role', 'timer');
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
-    root.append(part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total), this.#list.element, this.#note, this.#announcer.element);
+    root.append(
+      part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
+      this.#moment,
+      part('div', 'stage', this.#list.element, this.#note, this.#finish.countdown, this.#finish.element),
+      this.#announcer.element,
+    );
+    root.addEventListener('click', ({ target }) => {
+      const row = target instanceof Element && this.hasAttribute('pickable') && target.closest('[data-member]');
+      if (row instanceof HTMLElement) this.#pick(row.dataset.member ?? '');
+    });
   }
 
   get token() {
@@ -125,6 +155,7 @@ export class LiveLeaderboard extends HTMLElement {
     this.#pageListeners.abort();
     clearTimeout(this.#countdownTimer);
     clearTimeout(this.#paceTimer);
+    this.#endShow();
     cancelAnimationFrame(this.#renderRequest);
     this.#renderRequest = 0;
     this.#announcer.pause();
@@ -157,8 +188,23 @@ export class LiveLeaderboard extends HTMLElement {
     this.#snapshot = this.#own = null;
     this.#hasFirstRows = false;
     this.#lastResult = '';
+    this.#rowsBefore = 0;
     this.#announcer.reset();
+    this.#endShow();
     this.#watch();
+  }
+
+  /** Hides what belongs to another board. */
+  #endShow() {
+    this.#endMoment();
+    this.#endResult?.();
+    this.#finish.hide();
+  }
+
+  #endMoment() {
+    this.#moments.reset();
+    clearTimeout(this.#momentTimer);
+    setText(this.#moment, '');
   }
 
   /**
@@ -193,12 +239,13 @@ export class LiveLeaderboard extends HTMLElement {
     }
     if (board === null) this.#stop('no_board', words.no_board);
     if (board && this.#connection) {
-      const wish = { top: this.#number('top', 1, 1_000, 10), me: this.#me, around: this.#number('around', 1, 20, 1) };
+      const wish = { top: this.#number('top', 1, 1_000, 10), me: this.#me, around: this.#number('around', 1, 20, 1), info: true };
       this.#unsubscribe = this.#connection.subscribe(board, wish, {
         onTop: (snapshot) => {
           const before = this.#snapshot;
           if (before && before.period !== snapshot.period) this.#onRollover(before, snapshot);
           this.#snapshot = snapshot;
+          this.#onPeriod(before, snapshot);
           this.#hasFirstRows = false;
           this.#renderSoon();
         },
@@ -227,8 +274,7 @@ export class LiveLeaderboard extends HTMLElement {
 
   #readFormat() {
     const display = { format: this.getAttribute('format') ?? undefined, decimals: this.#number('decimals', 0, 15, 0) };
-    this.#gapFormat = scoreFormat(display);
-    this.#format = scoreFormat({ ...display, unit: this.getAttribute('unit') ?? undefined });
+    this.#formats = formatsOf({ ...display, unit: this.getAttribute('unit') ?? undefined });
     this.#renderSoon();
   }
 
@@ -249,9 +295,61 @@ export class LiveLeaderboard extends HTMLElement {
   #onRollover({ period, final, top: [first] }, now) {
     this.#own = this.#rendered = this.#renderedRank = null;
     this.#lastResult = '';
+    this.#endMoment();
+    this.#rowsBefore = this.#list.rows.size;
     if (!period || !now.period) return;
     if (final) this.#lastResult = first ? phrase('was_first', { period, ...this.#textValues(first) }) : phrase('is_over', { period });
     this.#announcer.rollover(`${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim());
+  }
+
+  /**
+   * Shows the result of a period that has just ended, also to a viewer who comes some seconds later.
+   *
+   * @param {Snapshot | null} before the list of before
+   * @param {Snapshot} now
+   */
+  #onPeriod(before, now) {
+    const { board, period, final, info } = now;
+    const same = before?.period === period;
+    if (same && final && !before?.final) this.#showResult(now);
+    // A list that was final before the rollover has been shown.
+    if (final || before?.final || (same && !this.#hasFirstRows) || !period || board.includes('@')) return;
+    if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
+    this.#endResult?.();
+    this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, info: true }, { onTop: (result) => result.final && this.#showResult(result) });
+  }
+
+  /**
+   * @param {string | null | undefined} ends of a period
+   * @returns {number} how long its result stays from now on, ms; NaN if it does not end
+   */
+  #holdLeft(ends) {
+    return Date.parse(ends ?? '') + this.#number('hold', 0, 60, HOLD_S) * 1_000 - (this.#connection?.now() ?? Date.now());
+  }
+
+  /** @param {Snapshot} result */
+  #showResult({ period, ends, top, info }) {
+    this.#endResult?.();
+    const left = this.#holdLeft(ends);
+    if (!ends || !(left > 0) || !top.length) return;
+    const time = datesIn(info?.period?.timezone).format(new Date(ends));
+    setAttribute(this, 'data-finish', '');
+    this.#finish.show(phrase('result', { time }), top, this.#formats, this.#list.template, left, () => setAttribute(this, 'data-finish', false));
+    this.#dispatch('finish', { period, ends, top });
+  }
+
+  /** @param {Moment} moment */
+  #tell(moment) {
+    clearTimeout(this.#momentTimer);
+    setText(this.#moment, moment.text);
+    this.#momentTimer = setTimeout(() => setText(this.#moment, ''), MOMENT_MS);
+    this.#dispatch('moment', moment);
+  }
+
+  /** @param {string} member */
+  #pick(member) {
+    const entry = [...(this.#snapshot?.top ?? []), ...(this.#own?.around ?? [])].find((entry) => entry.member === member) ?? null;
+    this.#dispatch('pick', { member, entry });
   }
 
   /**
@@ -259,7 +357,7 @@ export class LiveLeaderboard extends HTMLElement {
    * @returns {{ name: string, score: string }} the values for a text about it
    */
   #textValues({ name, member, score }) {
-    return { name: name || member, score: this.#format(score) };
+    return { name: name || member, score: this.#formats.exact(score) };
   }
 
   // At most one render per animation frame, and per `pace` ms. A change of state does not wait for `pace`.
@@ -281,19 +379,17 @@ export class LiveLeaderboard extends HTMLElement {
   #render() {
     const template = this.querySelector('template[slot=row]');
     if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
+    else if (this.hasAttribute('pickable')) this.#list.use(pickTemplate);
     const snapshot = this.#snapshot;
     const before = this.#rendered;
     const top = snapshot?.top ?? [];
     const { items, own } = this.#items(top);
     // The first list of a board does not glide in.
-    const moves = this.#list.rows.size > 0 && !reducedMotion.matches;
-    for (const field of /** @type {const} */ (['rank', 'score'])) {
-      const digits = items.map((item) => String(item[field] ?? '').length);
-      setProperty(this.#list.element, `--_${field}`, Math.max(1, ...digits));
-    }
-    setProperty(this.#list.element, '--_rows', top.length + (this.#me ? 1 : 0));
+    const moves = this.#list.rows.size > 0 && !reducedMotion.matches && !this.hasAttribute('calm');
+    setProperty(this.#list.element, '--_rank', String(items.at(-1)?.rank ?? top.at(-1)?.rank ?? '').length || 1);
+    setProperty(this.#list.element, '--_rows', Math.max(top.length, this.#rowsBefore) + (this.#me ? 1 : 0));
     setProperty(this.#list.element, '--_below', this.#me ? 1 : 0);
-    this.#list.render(items, this.#format, moves);
+    this.#list.render(items, this.#formats, { moves, marks: before !== null });
     this.#renderHeader();
     // Not earlier: a script may add the element first, and set the attribute then.
     const { problem } = this.#detail;
@@ -308,7 +404,10 @@ export class LiveLeaderboard extends HTMLElement {
     const known = own && (own.rank !== null || own.score === null) ? own : null;
     this.#announcer.update(leader ?? null, known && { name: known.name || known.member, rank: known.rank, score: known.score });
     this.#rendered = snapshot;
-    if (before) this.#dispatchChanges(before.top, top, known);
+    if (before) {
+      this.#dispatchChanges(before.top, top, known);
+      this.#moments.update(before.top, top, this.#formats.short);
+    }
     if (known) this.#renderedRank = known.rank;
   }
 
@@ -320,7 +419,10 @@ export class LiveLeaderboard extends HTMLElement {
   #dispatchChanges(before, top, own) {
     const listed = new Set(before.map(({ member }) => member));
     for (const entry of top) if (!listed.has(entry.member)) this.#dispatch('enter-top', { entry });
-    if (top[0] && before[0] && top[0].member !== before[0].member) this.#dispatch('new-leader', { entry: top[0], before: before[0] });
+    if (top[0] && before[0] && top[0].member !== before[0].member) {
+      this.#dispatch('new-leader', { entry: top[0], before: before[0] });
+      this.#list.celebrate(top[0].member);
+    }
     const from = this.#renderedRank;
     if (!own || own.rank === null || from === null || own.rank === from) return;
     const { member, rank } = own;
@@ -387,7 +489,7 @@ export class LiveLeaderboard extends HTMLElement {
   /** @param {number | null | undefined} toNext */
   #gapText(toNext) {
     if (toNext === null || toNext === undefined) return '';
-    return toNext === 0 ? words.level : phrase('to_next', { score: this.#gapFormat(toNext) });
+    return toNext === 0 ? words.level : phrase('to_next', { score: this.#formats.gap(toNext) });
   }
 
   #renderHeader() {
@@ -411,10 +513,13 @@ export class LiveLeaderboard extends HTMLElement {
     this.#period.hidden = !ends && !period;
     if (!ends) {
       setText(this.#ends, '');
+      this.#finish.count(NaN);
       return;
     }
     const time = dates.format(new Date(ends));
-    const { text, changesIn } = timeLeft(Date.parse(ends) - (this.#connection?.now() ?? Date.now()));
+    const left = Date.parse(ends) - (this.#connection?.now() ?? Date.now());
+    const { text, changesIn } = timeLeft(left);
+    this.#finish.count(final ? NaN : left);
     setText(this.#ends, final ? phrase('ended', { time }) : text ? phrase('ends', { left: text }) : words.ends_now);
     this.#ends.title = time;
     if (!final && changesIn < Infinity && document.visibilityState === 'visible') this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
@@ -430,6 +535,14 @@ export class LiveLeaderboard extends HTMLElement {
     if (this.#snapshot.top.length > 0) return '';
     return this.#snapshot.final ? words.no_scores : `${this.#lastResult} ${words.no_scores_yet}`.trim();
   }
+}
+
+/**
+ * @param {import('./rankcast.js').Display} display
+ * @returns {import('./rows.js').Formats}
+ */
+function formatsOf(display) {
+  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_NUMBER), gap: scoreFormat({ ...display, unit: undefined }, FULL_NUMBER) };
 }
 
 customElements.get('live-leaderboard') ?? customElements.define('live-leaderboard', LiveLeaderboard);

@@ -8,12 +8,28 @@
  *
  * rank null: not known now; score null: none; gap: the score between the followed member and the place above
  * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean, gap?: string }} Item
+ *
+ * exact: a score; short: one that may be abbreviated; gap: that without the unit
+ * @typedef {{ exact: Format, short: Format, gap: Format }} Formats
+ * @typedef {(score: number) => string} Format
  */
 
 import { numbers } from './format.js';
 
 /** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
+/** How long a row shows that its rank has changed. */
+const MOVE_MS = 10_000;
+/** How long the row of a new leader shines, as in style.js. */
+const SHINE_MS = 2_000;
+/** Least time between two celebrations: a lead that changes all the time is not worth one. */
+const CELEBRATION_MS = 10_000;
+/** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
+const CALM_MS = 600;
+/** More scores than these at once do not roll either. */
+const MAX_ROLLING = 12;
+/** Longer scores have a smaller font: those beyond a number of 13 characters, which is not abbreviated. */
+const FULL_LENGTH = 13;
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -65,9 +81,8 @@ const avatarOrigins = document.querySelector('meta[name=rankcast-avatar-origins]
  *
  * @param {HTMLImageElement} image
  * @param {string | undefined} avatar
- * @param {(shown: boolean) => void} [onShown]
  */
-export function setAvatar(image, avatar, onShown) {
+export function setAvatar(image, avatar) {
   let url = '';
   if (avatar && URL.canParse(avatar, location.href)) {
     const { origin, protocol, href } = new URL(avatar, location.href);
@@ -77,21 +92,39 @@ export function setAvatar(image, avatar, onShown) {
   }
   if (url === image.dataset.src) return;
   image.dataset.src = url;
-  const show = (/** @type {boolean} */ shown) => {
-    image.hidden = !shown;
-    onShown?.(shown);
-  };
-  show(url !== '');
+  image.hidden = !url;
   image.alt = ''; // the name stands beside the image
   image.loading = 'lazy';
   image.decoding = 'async';
   image.referrerPolicy = 'no-referrer';
-  image.onerror = () => show(false);
+  image.onerror = () => (image.hidden = true);
   if (url) image.src = url;
   else image.removeAttribute('src');
 }
-/** @returns {DocumentFragment} the content of a row unless the page has a template */
-function defaultTemplate() {
+
+/**
+ * @param {string} name
+ * @returns {string} its first letter or number; '' without one. The server chooses the same (server/pages/board_view.go)
+ */
+export function initialOf(name) {
+  return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '';
+}
+
+/**
+ * @param {string} id of a member
+ * @returns {number} its color, 0 to 11: always the same. The server chooses the same (server/pages/board_view.go)
+ */
+export function toneOf(id) {
+  let hash = 0x811c9dc5; // FNV-1a, of UTF-16
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % 12;
+}
+
+/**
+ * @param {boolean} picks whether the row's name is a button
+ * @returns {DocumentFragment} the content of a row unless the page has a template
+ */
+function defaultTemplate(picks) {
   /**
    * @template {keyof HTMLElementTagNameMap} Tag
    * @param {Tag} tag
@@ -102,12 +135,18 @@ function defaultTemplate() {
     element.dataset.field = name;
     return element;
   };
+  const portrait = field('span', 'portrait');
+  portrait.append(field('img', 'avatar'));
   const content = document.createDocumentFragment();
   // The layout needs no spaces, but text that is read aloud or copied does.
-  const who = part('span', 'who', field('img', 'avatar'), field('span', 'name', 'member'), ' ', field('span', 'gap'));
+  const who = part(picks ? 'button' : 'span', 'who', portrait, field('span', 'name', 'member'), ' ', field('span', 'gap'));
   content.append(field('span', 'rank'), ' ', who, ' ', field('span', 'score'));
   return content;
 }
+
+const plainTemplate = defaultTemplate(false);
+/** For a list from which the page's user picks a member. */
+export const pickTemplate = defaultTemplate(true);
 
 export class Row {
   element = part('li', 'row');
@@ -119,6 +158,15 @@ export class Row {
   item = null;
   /** @type {HTMLElement[]} */
   #fields;
+  /** When the score last changed. */
+  #changedAt = -Infinity;
+  /** The length of the text of the score, if it has a smaller font. */
+  #length = 0;
+  /** The rank with which the present one is compared. @type {number | null} */
+  #from = null;
+  #fromAt = -Infinity;
+  /** When the rank last changed. */
+  movedAt = -Infinity;
 
   /** @param {DocumentFragment} template */
   constructor(template) {
@@ -128,9 +176,10 @@ export class Row {
 
   /**
    * @param {Item} item
-   * @param {(score: number) => string} format
+   * @param {Formats} formats
+   * @param {boolean} rolls whether a new score rolls in
    */
-  render(item, format) {
+  render(item, formats, rolls) {
     const before = this.item;
     if (before === item) return;
     this.item = item;
@@ -142,32 +191,100 @@ export class Row {
     setAttribute(element, 'data-below', below && '');
     setAttribute(element, 'data-absent', score === null && '');
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
+    const changed = before !== null && before.score !== score;
+    const now = changed ? performance.now() : 0;
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
-      if (field instanceof HTMLImageElement) setAvatar(field, item.avatar, (shown) => element.toggleAttribute('data-avatar', shown));
-      else setText(field, this.#text(name, item, format));
+      if (name === 'score') this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
+      else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
+      else if (name === 'portrait') this.#renderPortrait(field, item);
+      else setText(field, this.#text(name, item));
       if (name === 'name') field.title = member;
     }
+    if (!changed) return;
+    this.#changedAt = now;
     // A value that alternates restarts the flash. (With a call of animate(), the browser would
     // compute styles for each row.)
-    if (before && before.score !== score) setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
+    setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
+  }
+
+  /**
+   * @param {HTMLElement} field
+   * @param {Item} item
+   * @param {number | null} before the score from which the digits roll; null: they do not
+   * @param {Formats} formats
+   */
+  #renderScore(field, { score }, before, { exact, short, gap }) {
+    const text = score === null ? '' : short(score);
+    if (field.textContent === text) return;
+    const whole = score === null ? '' : exact(score);
+    if (text !== whole) field.title = whole;
+    else field.removeAttribute('title');
+    const length = text.length > FULL_LENGTH ? text.length : 0;
+    if (length !== this.#length) {
+      this.#length = length;
+      setProperty(field, '--_score', length);
+    }
+    if (score === null || before === null) {
+      field.textContent = text;
+      setAttribute(field, 'data-gain', false);
+    } else {
+      roll(field, text);
+      setAttribute(field, 'data-gain', (score > before ? '+' : '−') + gap(Math.abs(score - before)));
+    }
+  }
+
+  /**
+   * @param {HTMLElement} field
+   * @param {Item} item
+   */
+  #renderPortrait(field, { member, name }) {
+    setAttribute(field, 'data-initial', initialOf(name || member));
+    setProperty(field, '--_hue', 30 * toneOf(member) + 10);
   }
 
   /**
    * @param {string} field
    * @param {Item} item
-   * @param {(score: number) => string} format
    */
-  #text(field, { member, name, rank, score, gap, data }, format) {
+  #text(field, { member, name, rank, score, gap, data }) {
     if (field === 'rank') return rank !== null ? numbers.format(rank) : score === null ? '' : '…';
     if (field === 'name') return name || member;
     if (field === 'member') return member;
-    if (field === 'score') return score === null ? '' : format(score);
     if (field === 'gap') return gap ?? '';
     /** @type {any} */
     let value = { data };
     for (const key of field.split('.')) value = value?.[key];
     return typeof value === 'object' ? '' : String(value ?? '');
+  }
+
+  /**
+   * Marks the row with what its rank has changed in the last seconds.
+   *
+   * @param {number | null} before the rank before this change; null: not known
+   * @param {number} now
+   */
+  markMove(before, now) {
+    const rank = this.item?.rank ?? null;
+    if (before === null || rank === null || before === rank) return;
+    // While a rank changes all the time, the mark counts from ten seconds ago at least.
+    if (this.#from === null || now - this.#fromAt > MOVE_MS) {
+      this.#from = before;
+      this.#fromAt = now;
+    }
+    this.movedAt = now;
+    const change = this.#from - rank;
+    this.#setMove(change ? (change > 0 ? '▲' : '▼') + numbers.format(Math.abs(change)) : '');
+  }
+
+  unmark() {
+    this.#from = null;
+    this.#setMove('');
+  }
+
+  /** @param {string} mark */
+  #setMove(mark) {
+    for (const field of this.#fields) if (/portrait|move/.test(field.dataset.field ?? '')) setAttribute(field, 'data-move', mark || false);
   }
 
   /**
@@ -180,12 +297,41 @@ export class Row {
   }
 }
 
+/**
+ * Writes a text so that what differs from the present one rolls in. Styles do it: a pseudo-element holds the digits of
+ * before, so the text of the field is the new one at once.
+ *
+ * @param {HTMLElement} field
+ * @param {string} text
+ */
+function roll(field, text) {
+  const before = field.textContent ?? '';
+  const least = Math.min(before.length, text.length);
+  let end = 0;
+  while (end < least && before.at(-1 - end) === text.at(-1 - end)) end++;
+  let start = 0;
+  while (start < least - end && before[start] === text[start]) start++;
+  const digits = part('span', 'digits', text.slice(start, text.length - end));
+  digits.dataset.before = before.slice(start, before.length - end);
+  digits.onanimationend = () => (field.textContent = text);
+  field.replaceChildren(text.slice(0, start), part('span', 'roll', digits), text.slice(text.length - end));
+}
+
 export class RowList {
   element = part('ol', 'list');
   /** By member, in order. @type {Map<string, Row>} */
   rows = new Map();
-  #template = defaultTemplate();
-  #format = numbers.format;
+  /** The content of each row. */
+  template = plainTemplate;
+  /** @type {Formats | null} */
+  #formats = null;
+  /** Rows with a mark of a move. @type {Set<Row>} */
+  #marked = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #markTimer;
+  /** Rows glided in the last render. */
+  #moves = false;
+  #celebratedAt = -Infinity;
 
   constructor() {
     // Without the role, Safari does not treat a list without markers as a list.
@@ -194,8 +340,8 @@ export class RowList {
 
   /** @param {DocumentFragment} template the content of each row from now on */
   use(template) {
-    if (template === this.#template) return;
-    this.#template = template;
+    if (template === this.template) return;
+    this.template = template;
     this.rows = new Map();
     this.element.replaceChildren();
   }
@@ -206,24 +352,27 @@ export class RowList {
    * costs one layout.
    *
    * @param {readonly Item[]} items
-   * @param {(score: number) => string} format
-   * @param {boolean} moves whether rows glide
+   * @param {Formats} formats
+   * @param {{ moves: boolean, marks: boolean }} how moves: rows glide; marks: rows show what their ranks have changed
    */
-  render(items, format, moves) {
+  render(items, formats, { moves, marks }) {
     /** @type {Map<string, Row>} */
     const rows = new Map();
-    for (const { member } of items) rows.set(member, this.rows.get(member) ?? new Row(this.#template));
+    for (const { member } of items) rows.set(member, this.rows.get(member) ?? new Row(this.template));
     const order = [...rows.values()];
-    if (format !== this.#format) for (const row of order) row.item = null;
-    this.#format = format;
+    if (formats !== this.#formats) for (const row of order) row.item = null;
+    this.#formats = formats;
+    this.#moves = moves;
 
-    /** @type {Map<Row, number>} */
-    const topBefore = new Map();
-    if (moves) {
-      order.forEach((row, index) => {
-        if (row.index >= 0 && row.index !== index) topBefore.set(row, row.element.getBoundingClientRect().top);
-      });
-    }
+    /** @type {{ row: Row, top: number, rank: number | null, now: number }[]} */
+    const moved = [];
+    let changed = 0;
+    order.forEach((row, index) => {
+      const { item, element } = row;
+      if (!item || item === items[index]) return;
+      if (item.score !== items[index].score) changed++;
+      if ((moves || marks) && (row.index !== index || items[index].me)) moved.push({ row, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
+    });
 
     for (const [member, row] of this.rows) if (!rows.has(member)) row.element.remove();
     this.rows = rows;
@@ -235,21 +384,56 @@ export class RowList {
       else this.element.insertBefore(row.element, next);
       if (row.index < 0) entered.push(row);
       row.index = index;
-      row.render(items[index], format);
+      row.render(items[index], formats, moves && changed <= MAX_ROLLING);
     });
 
-    if (!moves) return;
-    for (const row of topBefore.keys()) row.glide?.cancel();
-    const distances = [...topBefore].map(([row, before]) => {
-      const now = row.element.getBoundingClientRect().top;
-      return isNearView(before) || isNearView(now) ? before - now : 0;
-    });
-    [...topBefore.keys()].forEach((row, i) => {
-      if (!distances[i]) return;
-      row.element.style.zIndex = distances[i] > 0 ? '1' : '0'; // a row that rises passes over the others
-      row.animate({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' });
-    });
-    for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
+    if (!moves && !marks) return;
+    for (const { row } of moved) row.glide?.cancel();
+    for (const move of moved) move.now = move.row.element.getBoundingClientRect().top;
+    const now = performance.now();
+    for (const { row, top, rank, now: to } of moved) {
+      if (!isNearView(top) && !isNearView(to)) continue;
+      if (marks) {
+        row.markMove(rank, now);
+        this.#marked.add(row);
+      }
+      if (!moves || top === to) continue;
+      row.element.style.zIndex = top > to ? '2' : '0'; // a row that rises passes over the others
+      row.animate({ transform: `translateY(${top - to}px)` }, { transform: 'none' });
+    }
+    if (moves) for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
+    this.#sweep();
+  }
+
+  /**
+   * Lets the row of a new leader shine, unless rows do not move or the last celebration is recent.
+   *
+   * @param {string} member
+   */
+  celebrate(member) {
+    const element = this.rows.get(member)?.element;
+    const now = performance.now();
+    if (!element || !this.#moves || now - this.#celebratedAt < CELEBRATION_MS) return;
+    this.#celebratedAt = now;
+    setAttribute(element, 'data-leads', '');
+    setTimeout(() => setAttribute(element, 'data-leads', false), SHINE_MS);
+  }
+
+  /** Removes marks that have been there long enough. */
+  #sweep() {
+    clearTimeout(this.#markTimer);
+    const now = performance.now();
+    let next = Infinity;
+    for (const row of this.#marked) {
+      const left = row.movedAt + MOVE_MS - now;
+      if (left > 0) {
+        next = Math.min(next, left);
+      } else {
+        row.unmark();
+        this.#marked.delete(row);
+      }
+    }
+    if (next < Infinity) this.#markTimer = setTimeout(() => this.#sweep(), next);
   }
 }
 

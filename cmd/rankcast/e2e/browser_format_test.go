@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"strings"
@@ -17,16 +18,24 @@ func TestKitWritesScoresAsTheServer(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadFile("../../../server/internal/scoretext/testdata/cases.json")
 	require.NoError(t, err)
-	var texts []struct{ Text string }
+	var texts []struct {
+		Text, Short string
+		ShortZh     string `json:"short_zh"`
+	}
 	require.NoError(t, json.Unmarshal(cases, &texts))
 	require.NotEmpty(t, texts)
-	var want []string
+	var whole, short, shortZh []string
 	for _, c := range texts {
-		want = append(want, c.Text)
+		whole, short, shortZh = append(whole, c.Text), append(short, cmp.Or(c.Short, c.Text)), append(shortZh, cmp.Or(c.ShortZh, c.Text))
 	}
 	p := launch(t)
 	ctx := window(t, 800, 600)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/stars?lang=en"),
-		script(`var written = ''; import('/kit/format.js').then(({scoreFormat}) => written = `+string(cases)+`.map(({score, display}) => scoreFormat(display ?? {})(score)).join('|'))`),
-		becomes(`written`, strings.Join(want, "|"))))
+	written := func(length string) string {
+		return `cases.map(({score, display}) => scoreFormat(display ?? {}, ` + length + `)(score)).join('|')`
+	}
+	for lang, short := range map[string][]string{"en": short, "zh": shortZh} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/stars?lang="+lang),
+			script(`var scoreFormat, cases = `+string(cases)+`; import('/kit/rankcast.js').then(kit => ({scoreFormat} = kit))`),
+			becomes(written("Infinity"), strings.Join(whole, "|")), becomes(written("13"), strings.Join(short, "|"))))
+	}
 }

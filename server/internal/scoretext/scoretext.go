@@ -16,16 +16,74 @@ const minus = "\u2212"
 // Score writes a score as its board's display says: 1234 is 1,234, or 12.34 with two decimals, or 0:01.234 as
 // time_ms. A unit in the language of a tag follows after a space.
 func Score(score int64, d definition.Display, tag string) string {
-	text := ""
-	if d.Format == "time_ms" {
-		text = duration(score)
-	} else {
-		text = decimal(score, d.Decimals)
+	return withUnit(number(score, d), d, tag)
+}
+
+// Short is Score, but that a number of more than 13 characters is abbreviated to four digits, as rows show it:
+// 12345678901 is 12.35B.
+func Short(score int64, d definition.Display, tag string) string {
+	text := number(score, d)
+	if d.Format != "time_ms" && len(text) > fullLength {
+		text = compact(score, d.Decimals, tag)
 	}
+	return withUnit(text, d, tag)
+}
+
+// fullLength is FULL_NUMBER of web/kit/rankcast.js.
+const fullLength = 13
+
+func number(score int64, d definition.Display) string {
+	if d.Format == "time_ms" {
+		return duration(score)
+	}
+	return decimal(score, d.Decimals)
+}
+
+func withUnit(text string, d definition.Display, tag string) string {
 	if unit := d.Unit.In(tag); unit != "" {
-		text += " " + unit
+		return text + " " + unit
 	}
 	return text
+}
+
+// power is a power of ten with its abbreviation.
+type power struct {
+	exponent int
+	name     string
+}
+
+// compactPowers are those of the compact decimal formats of CLDR, largest first, which browsers use.
+var compactPowers = map[string][]power{
+	"en": {{12, "T"}, {9, "B"}, {6, "M"}, {3, "K"}},
+	"zh": {{12, "万亿"}, {8, "亿"}, {4, "万"}},
+}
+
+// compact writes a number of at least five digits, the last of them decimals, with four of them.
+func compact(n int64, decimals int, tag string) string {
+	sign, left := "", uint64(n)
+	if n < 0 {
+		sign, left = "-", uint64(-n)
+	}
+	scale := uint64(1)
+	for left/scale >= 10_000 {
+		scale *= 10
+	}
+	first := (left + scale/2) / scale // the digits before the decimal point of a number times scale
+	digits := strings.TrimRight(strconv.FormatUint(first, 10), "0")
+	exponent := len(strconv.FormatUint(first, 10)) + len(strconv.FormatUint(scale, 10)) - 2 - decimals
+	language, _, _ := strings.Cut(tag, "-")
+	for _, p := range compactPowers[language] {
+		if exponent < p.exponent {
+			continue
+		}
+		if whole := exponent - p.exponent + 1; whole < len(digits) {
+			digits = digits[:whole] + "." + digits[whole:]
+		} else {
+			digits += strings.Repeat("0", whole-len(digits))
+		}
+		return sign + digits + p.name
+	}
+	return decimal(n, decimals)
 }
 
 // Number writes a whole number with a comma before each three digits.

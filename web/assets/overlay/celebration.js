@@ -18,6 +18,8 @@ export function celebrateLeaders(board, element, { member, onStart }) {
   let celebratedAt = -Infinity;
   board.addEventListener('new-leader', ({ detail }) => {
     if (member && detail.entry.member !== member) return;
+    // The first three of the last period stand where the first row is.
+    if (board.hasAttribute('data-finish')) return;
     if (reducedMotion.matches || performance.now() - celebratedAt < INTERVAL_MS) return;
     celebratedAt = performance.now();
     onStart?.();

@@ -15,20 +15,18 @@
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
-import { fill } from '../../kit/format.js';
+import { fill, numbers } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
 import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
-import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
+import { byId, createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 import { celebrateLeaders } from './celebration.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
-
-/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];
@@ -86,7 +84,8 @@ function start() {
   setAttribute(board, 'me', me || undefined);
   if (mode !== 'list') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
-    board.addEventListener('update', ({ detail }) => fitScores(detail));
+    board.addEventListener('update', fitScores);
+    board.addEventListener('finish', ({ detail }) => byId('finish-line', HTMLElement).replaceChildren(...detail.top.slice(0, 3).map(newPlace)));
   }
   if (!isFirst) frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
@@ -118,14 +117,19 @@ function fitRows(height) {
   frame.toggleAttribute('data-own', shown + own > room);
 }
 
+/** Passes the length of the longest score to overlay.css: in one line, longer scores need smaller text. A card has room for a unit. */
+function fitScores() {
+  const counted = mode === 'compact' ? /[^]/g : /\d/g;
+  const lengths = [...(board.shadowRoot?.querySelectorAll('[part=score]') ?? [])].map(({ textContent }) => textContent?.match(counted)?.length ?? 0);
+  setProperty(frame, '--digits', Math.max(1, ...lengths));
+}
+
 /**
- * Passes the length of the longest score to overlay.css: in one line, longer scores need smaller text.
- *
- * @param {Update} update
+ * @param {import('../../kit/rankcast.js').Entry} entry
+ * @returns {HTMLElement} its place in the line of the first three of a period
  */
-function fitScores({ snapshot, me: own }) {
-  const digits = [...(snapshot?.top ?? []), own].map((entry) => String(entry?.score ?? '').length);
-  setProperty(frame, '--digits', Math.max(1, ...digits));
+function newPlace({ rank, name, member }) {
+  return createElement('span', 'finish-place', createElement('b', '', numbers.format(rank)), name || member);
 }
 
 /**
