@@ -364,14 +364,14 @@ export class RowList {
     this.#formats = formats;
     this.#moves = moves;
 
-    /** @type {{ row: Row, top: number, rank: number | null, now: number }[]} */
+    /** @type {{ row: Row, from: number, top: number, rank: number | null, now: number }[]} */
     const moved = [];
     let changed = 0;
     order.forEach((row, index) => {
       const { item, element } = row;
       if (!item || item === items[index]) return;
       if (item.score !== items[index].score) changed++;
-      if ((moves || marks) && (row.index !== index || items[index].me)) moved.push({ row, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
+      if ((moves || marks) && (row.index !== index || items[index].me)) moved.push({ row, from: row.index, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
     });
 
     for (const [member, row] of this.rows) if (!rows.has(member)) row.element.remove();
@@ -391,14 +391,14 @@ export class RowList {
     for (const { row } of moved) row.glide?.cancel();
     for (const move of moved) move.now = move.row.element.getBoundingClientRect().top;
     const now = performance.now();
-    for (const { row, top, rank, now: to } of moved) {
+    for (const { row, from, top, rank, now: to } of moved) {
       if (!isNearView(top) && !isNearView(to)) continue;
       if (marks) {
         row.markMove(rank, now);
         this.#marked.add(row);
       }
       if (!moves || top === to) continue;
-      row.element.style.zIndex = top > to ? '2' : '0'; // a row that rises passes over the others
+      row.element.style.zIndex = from > row.index ? '2' : '0'; // a row that rises passes over the others
       row.animate({ transform: `translateY(${top - to}px)` }, { transform: 'none' });
     }
     if (moves) for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });

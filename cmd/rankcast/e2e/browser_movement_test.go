@@ -1,0 +1,158 @@
+//go:build !race
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// marks is what the rows of the board show of their past: moves and gains.
+const marks = `
+	var moves = () => [...root.querySelectorAll('[data-member]')].map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ');
+	var gains = () => [...root.querySelectorAll('[data-member]')].map(row => row.dataset.member + (row.querySelector('[data-gain]')?.dataset.gain ?? '')).join(' ');
+	var rolled = '';
+	board.addEventListener('update', () => rolled = rolls());
+	var rolls = () => [...root.querySelectorAll('[part=digits]')].map(digits => digits.dataset.before + '>' + digits.textContent).join(' ');`
+
+// A row shows for ten seconds what its rank has changed, and what its score has gained, and its text is right at once.
+func TestRowsShowWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{me: 'c', top: 3}`)
+	do(script(clockwork+marks), script(`say(list(1, [['a', 1230], ['b', 1000], ['c', 900]]))`), becomes(`text()`, "1 a 1,230, 2 b 1,000, me 3 c 100 to next 900"),
+		becomes(`moves() + ' | ' + gains()`, "a b c | a b c"),
+		script(`say(list(2, [['c', 1235], ['a', 1230], ['b', 1000]]))`), becomes(`text()`, "me 1 c 1,235, 2 a 1,230, 3 b 1,000"),
+		becomes(`moves() + ' | ' + gains() + ' | ' + rolled`, "c▲2 a▼1 b▼1 | c+335 a b | 900>1,235"),
+		// Who rises passes over all others, also over the followed member.
+		script(`for (const animation of document.getAnimations()) animation.finish()`), // each row is at its place
+		script(`pass(2000); say(list(3, [['a', 1240], ['c', 1235], ['b', 1000]]))`), becomes(`moves()`, "a c▲1 b▼1"),
+		becomes(`(z => z('a') > z('c') ? 'over' : z('a') + ' ' + z('c'))(member => Number(getComputedStyle(root.querySelector('[data-member=' + member + ']')).zIndex))`, "over"),
+		becomes(`gains() + ' | ' + rolled.split(' ')[0]`, "a+10 c+335 b | 3>4"),
+		becomes(`rolls() + text()`, "1 a 1,240, me 2 c 5 to next 1,235, 3 b 1,000"),
+		// Ten seconds after the last change of each.
+		script(`pass(7999)`), becomes(`moves()`, "a c▲1 b▼1"), script(`pass(1)`), becomes(`moves()`, "a c▲1 b"), script(`pass(2000)`), becomes(`moves()`, "a c b"),
+		// A score that changes again before anybody could read it is only written.
+		script(`say(list(4, [['a', 1241], ['c', 1235], ['b', 1000]]))`), becomes(`gains()`, "a+1 c+335 b"),
+		script(`pass(100); say(list(5, [['a', 1242], ['c', 1235], ['b', 1000]]))`), becomes(`text() + gains()`, "1 a 1,242, me 2 c 7 to next 1,235, 3 b 1,000a c+335 b"),
+	)
+	// Thousands of changes: nothing rolls, and what is written is right.
+	do(script(`board.setAttribute('top', '40')`), becomes(`sockets.at(-1).sent.at(-1).top + ''`, "40"),
+		script(`var many = (seq, from) => say(list(seq, Array.from({length: 40}, (_, i) => ['m' + i, from - i]))); many(6, 5000)`), becomes(`root.querySelectorAll('[data-member]').length + ''`, "40"),
+		script(`pass(5000); many(7, 7000)`), becomes(`root.querySelector('[data-member=m39] [part=score]').textContent`, "6,961"), becomes(`rolled + root.querySelectorAll('[data-gain]').length`, "0"))
+}
+
+// For a reader who prefers reduced motion, or on a calm element, nothing rolls, glides or shines. The marks stay.
+func TestCalmRows(t *testing.T) {
+	t.Parallel()
+	for _, attributes := range []string{`{top: 3, calm: ''}`, `{top: 3}`} {
+		do, ctx := page(t, attributes)
+		if attributes == `{top: 3}` {
+			require.NoError(t, call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}}))
+		}
+		do(script(marks), script(`say(list(1, [['a', 30], ['b', 20]]))`), becomes(`text()`, "1 a 30, 2 b 20"),
+			script(`say(list(2, [['b', 40], ['a', 30]]))`), becomes(`text()`, "1 b 40, 2 a 30"), becomes(`moves()`, "b▲1 a▼1"),
+			becomes(`gains() + rolls() + root.querySelectorAll('[data-leads]').length + document.getAnimations().filter(animation => animation.constructor === Animation).length`, "b a00"))
+	}
+}
+
+// What matters most is told in a sentence, and the row of a new leader shines.
+func TestElementTellsMoments(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 5, moments: ''}`)
+	do(script(clockwork), script(`
+		var moments = [];
+		board.addEventListener('moment', ({detail: {kind, rank, entry, other, text}}) => moments.push([kind, rank, entry.member, other.member].join(' ')));
+		var line = () => root.querySelector('[part=moment]').textContent;
+		var named = (seq, ...entries) => say({...list(seq, []), top: entries.map(([member, score], i) => ({rank: i + 1, member, score, name: {a: 'Ana', e: 'Eli', m: 'Mochi'}[member]}))})`),
+		script(`named(1, ['a', 1000], ['e', 900], ['m', 500], ['x', 400])`), becomes(`text()`, "1 Ana 1,000, 2 Eli 900, 3 Mochi 500, 4 x 400"),
+		script(`named(2, ['e', 1050], ['a', 1000], ['x', 600], ['m', 500])`), becomes(`text()`, "1 Eli 1,050, 2 Ana 1,000, 3 x 600, 4 Mochi 500"), script(`pass(0)`),
+		becomes(`line() + '; ' + moments.splice(0)`, "Eli passed Ana for No. 1; passed 1 e a"),
+		becomes(`root.querySelector('[data-leads]')?.dataset.member`, "e"),
+		// Of what happens meanwhile, the highest place is told, and not before 2.5 s have passed.
+		script(`named(3, ['e', 1050], ['x', 1010], ['a', 1000], ['m', 500])`), becomes(`text()`, "1 Eli 1,050, 2 x 1,010, 3 Ana 1,000, 4 Mochi 500"),
+		script(`named(4, ['e', 1050], ['x', 1010], ['m', 1001], ['a', 1000])`), becomes(`text()`, "1 Eli 1,050, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000"),
+		script(`pass(2499)`), becomes(`moments.length + ''`, "0"), script(`pass(1)`), becomes(`line() + '; ' + moments.splice(0)`, "x passed Ana for No. 2; passed 2 x a"),
+		// A gap that shrinks fast, and is small.
+		script(`pass(3000); named(5, ['e', 1060], ['x', 1010], ['m', 1001], ['a', 1000])`), becomes(`text()`, "1 Eli 1,060, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000"),
+		script(`pass(3000); named(6, ['e', 1060], ['x', 1052], ['m', 1001], ['a', 1000])`), becomes(`text()`, "1 Eli 1,060, 2 x 1,052, 3 Mochi 1,001, 4 Ana 1,000"), script(`pass(0)`),
+		becomes(`line() + '; ' + moments.splice(0)`, "x is 8 behind Eli, closing; closing 2 x e"),
+		script(`pass(12000)`), becomes(`line()`, ""),
+		// A new period begins with nothing to tell.
+		script(`named(7, ['x', 1070], ['e', 1060], ['m', 1001])`), becomes(`text()`, "1 x 1,070, 2 Eli 1,060, 3 Mochi 1,001"), script(`pass(0)`), becomes(`line()`, "x passed Eli for No. 1"),
+		script(`moments = []; say(list(1, [['m', 1], ['e', 1]], {period: '2'}))`), becomes(`text() + line()`, "1 m 1, 2 e 1"), script(`pass(9000)`), becomes(`line() + moments`, ""),
+	)
+}
+
+// The end of a period: its last seconds are counted down, and its first three stay for a while, for those who saw it end and
+// those who come a little later.
+func TestElementShowsTheFinish(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 5}`)
+	shown := func(want string) chromedp.Action[chromedp.Void] { return becomes(`finish()`, want) }
+	do(script(clockwork), script(`
+		var finished = [];
+		var finish = () => !board.hasAttribute('data-finish') ? root.querySelector('[part=finish]').checkVisibility() ? 'left behind' : '' :
+			[...root.querySelectorAll('[part=result], [part=step]')].map(part => part.textContent.replace(/\s+/g, ' ').trim()).join(' | ');
+		var count = () => (count => count.checkVisibility() ? count.textContent : '')(root.querySelector('[part=countdown]'));
+		var watch = attributes => make({top: 5, ...attributes}).then(() => board.addEventListener('finish', ({detail: {period, top}}) => finished.push(period + ' ' + top.map(({member}) => member).join(''))));
+		var of = (name, ends, more) => ({period: name, ends, ...more});
+		var first = {timezone: 'Asia/Shanghai', opens: '2026-11-19T12:00:00Z', ends: '2026-11-20T12:00:30Z', name: '1'};
+		watch()`),
+		becomes(`sockets.at(-1).sent.at(-1)?.board + timers.size`, "b"+"1"),
+		script(`say(list(1, [['a', 30], ['b', 20], ['c', 10], ['d', 5]], of('1', first.ends, {info: {kind: 'member', period: first}})))`), becomes(`text()`, "1 a 30, 2 b 20, 3 c 10, 4 d 5"), becomes(`count() + finish()`, ""),
+		script(`pass(19000)`), becomes(`count()`, ""), script(`pass(1000)`), becomes(`count()`, "10"), script(`pass(9000)`), becomes(`count()`, "1"), script(`pass(1000)`), becomes(`count()`, ""), shown(""),
+		script(`pass(200); say(list(2, [['b', 40], ['a', 30], ['c', 10], ['d', 5]], of('1', first.ends, {final: true, info: {kind: 'member', period: first}})))`),
+		shown("Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10"), becomes(`finished.splice(0).join()`, "1 bacd"),
+		// The next period goes on behind it.
+		script(`sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')))`), becomes(`text()`, ""), script(`sockets.at(-1).say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z')))`), becomes(`text()`, "1 x 1"),
+		shown("Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10"), script(`pass(14799)`), becomes(`String(finish() !== '')`, "true"), script(`pass(1)`), shown(""),
+
+		// Who comes seven seconds late asks for the result of the last period.
+		script(`now = Date.parse('2026-11-20T12:00:37Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board`, "b"),
+		script(`say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}})))`), becomes(`text()`, "1 x 1"),
+		becomes(`(({board, top}) => board + ' ' + top)(sockets.at(-1).sent.at(-1))`, "b@-1 3"), shown(""),
+		script(`sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, {...list(9, [['b', 40], ['a', 30]], of('1', first.ends, {final: true, info: {kind: 'member', period: first}})), board: 'b@-1'})`),
+		shown("Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30"), becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"), becomes(`finished.splice(0).join()`, "1 ba"),
+		script(`pass(7999)`), becomes(`String(finish() !== '')`, "true"), script(`pass(1)`), shown(""),
+
+		// Sixteen seconds late is too late, and so is any time for a page that holds nothing.
+		script(`now = Date.parse('2026-11-20T12:00:46Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board`, "b"),
+		script(`var late = list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}})); say(late)`), becomes(`text()`, "1 x 1"), becomes(`sockets.at(-1).sent.at(-1).board`, "b"),
+		script(`now = Date.parse('2026-11-20T12:00:31Z'); watch({hold: 0})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(late)`), becomes(`text()`, "1 x 1"), becomes(`sockets.at(-1).sent.at(-1).board`, "b"),
+
+		// An empty period has no first three, and a board that the page leaves takes its own along.
+		script(`watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(list(1, [], of('3', '2026-11-20T12:00:31Z'))); sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})))`), becomes(`String(board.hasAttribute('data-final'))`, "true"), shown(""),
+		script(`watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z'))); sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})))`), becomes(`String(finish() !== '')`, "true"),
+		script(`board.setAttribute('board', 'other')`), shown(""),
+	)
+}
+
+// A row is picked by a click anywhere on it, and by keyboard.
+func TestElementPicks(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 3, me: 'u', pickable: ''}`)
+	do(script(`var picks = []; board.addEventListener('pick', ({detail: {member, entry}}) => picks.push(member + ' ' + entry?.score))`),
+		script(`say(list(1, [['a', 30], ['b', 20]]), own(1, null, null))`), becomes(`text()`, "1 a 30, 2 b 20, below u has no score yet"),
+		script(`root.querySelector('[data-member=b] [part=score]').click()`), becomes(`picks.splice(0).join()`, "b 20"),
+		script(`root.querySelector('[data-member=a] button').focus()`), chromedp.KeyEvent("\r"), becomes(`picks.splice(0).join()`, "a 30"),
+		script(`root.querySelector('[data-member=u] button').click()`), becomes(`picks.splice(0).join()`, "u undefined"),
+		script(`root.querySelector('[part=note]').click()`), becomes(`picks.length + ''`, "0"),
+		script(`board.removeAttribute('pickable'); root.querySelector('[data-member=b]').click()`), becomes(`picks.length + ''`, "0"))
+}
+
+// A number that is too long for a row is abbreviated, alone: the others keep their size, and the exact one is at hand.
+func TestElementAbbreviatesHugeScores(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 3, me: 'b'}`)
+	do(script(`say(list(1, [['a', 9007199254740991], ['b', 1234567890], ['c', 5]]))`), becomes(`text()`, "1 a 9007T, me 2 b 9007T to next 1,234,567,890, 3 c 5"),
+		becomes(`[...root.querySelectorAll('[data-field=score]')].map(score => [score.title, getComputedStyle(score).fontSize].join(' ')).join(', ')`, "9,007,199,254,740,991 16px,  16px,  16px"),
+		script(`board.setAttribute('format', 'time_ms')`), becomes(`root.querySelector('[data-member=c] [part=score]').textContent`, "0:00.005"),
+		becomes(`String(parseFloat(getComputedStyle(root.querySelector('[data-member=a] [data-field=score]')).fontSize) < 16)`, "true"),
+		becomes(`getComputedStyle(root.querySelector('[data-member=c] [data-field=score]')).fontSize`, "16px"))
+}
