@@ -67,6 +67,28 @@ func (s *Store) recordResult(ctx context.Context, instance string, r *definition
 	return fmt.Errorf("record the result of period %q: %w: the history changes too fast", p.Name, ErrUnavailable)
 }
 
+// RecordHistory records the histories of boards that have one, as they stand now. Housekeeping does this at each step; a
+// caller that makes a past by the clock of Redis does it at each moment of that past.
+func (s *Store) RecordHistory(ctx context.Context, boards ...string) error {
+	var looks []*historyLook
+	for _, board := range boards {
+		m, err := s.resolve(ctx, board, 0)
+		if err != nil {
+			return err
+		}
+		if m.compiled.History > 0 {
+			looks = append(looks, s.newHistoryLook(m.Instance, m.compiled, m.period))
+		}
+	}
+	s.record(ctx, looks)
+	for _, l := range looks {
+		if l.err != nil {
+			return fmt.Errorf("record the history of board %q: %w", l.instance, l.err)
+		}
+	}
+	return nil
+}
+
 // record looks at board-periods, and records what it has found: in two pipelines, however many they are.
 func (s *Store) record(ctx context.Context, looks []*historyLook) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)

@@ -27,11 +27,19 @@ const (
 	window   = 3 * time.Hour
 )
 
-// Definitions are the demo's boards and event: those of the example's boards file.
+// history is the step at which the boards of the demo record their history, but for windows.
+const history = 10 * time.Second
+
+// Definitions are the demo's boards and event: those of the example's boards file, with a history.
 func Definitions() (definition.Set, error) {
 	demo, err := definition.ParseFile(example.Boards)
 	if err != nil {
 		return demo, fmt.Errorf("the example's boards file: %w", err)
+	}
+	for i := range demo.Boards {
+		if demo.Boards[i].Window == 0 {
+			demo.Boards[i].History = history
+		}
 	}
 	return demo, nil
 }

@@ -2,10 +2,12 @@ package demo
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
 )
 
@@ -16,9 +18,13 @@ type historyStep struct {
 }
 
 const (
-	eveningVisits = 30 // on each day of this week and the last
-	recentVisits  = 16 // in each of the recentSteps
-	recentSteps   = 12 // in the last three hours
+	dayVisits    = 30 // on each day of this week and the last
+	todayVisits  = 90 // on a whole day like today
+	recentVisits = 16 // in each of the recentSteps
+	recentSteps  = 12 // in the last three hours
+	// dayStep is the time from one step of the history to the next. The boards record their history at that step until
+	// now, so that it has no gap.
+	dayStep = 2 * time.Hour
 	// historyFactor is how many visits with small gifts one visit of the history stands for,
 	// at most: the start of a server has no time for all visits of an evening.
 	historyFactor = 6
@@ -31,9 +37,8 @@ const (
 	historySeed = 1
 )
 
-// historySteps returns the steps of the history in order of time: the evenings of last week
-// and of this one, today, the last three hours, and now. Weeks and days are those of the
-// boards.
+// historySteps returns the steps of the history in order of time: last week and this one, today with more visits than
+// other days, the last three hours, and now. Weeks and days are those of the boards.
 func historySteps(now time.Time) ([]historyStep, error) {
 	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
@@ -49,11 +54,18 @@ func historySteps(now time.Time) ([]historyStep, error) {
 			steps = append(steps, historyStep{at, visits})
 		}
 	}
-	for day := -sinceMonday - 7; day < 0; day++ {
-		add(time.Date(y, m, d+day, int(busiest), 0, 0, 0, zone), eveningVisits)
+	var whole float64 // the activity of a day
+	for hour := 0.0; hour < 24; hour += dayStep.Hours() {
+		whole += activity(hour)
 	}
-	for hour := 0; hour < 24; hour += 2 {
-		add(time.Date(y, m, d, hour, 0, 0, 0, zone), int(eveningVisits/2*activity(float64(hour))))
+	for day := -sinceMonday - 7; day <= 0; day++ {
+		visits := dayVisits / whole
+		if day == 0 {
+			visits = todayVisits / whole
+		}
+		for hour := 0; hour < 24; hour += int(dayStep.Hours()) {
+			add(time.Date(y, m, d+day, hour, 0, 0, 0, zone), int(math.Ceil(visits*activity(float64(hour)))))
+		}
 	}
 	for step := recentSteps - 1; step >= 0; step-- {
 		ago := window * time.Duration(step) / recentSteps
@@ -86,6 +98,14 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url strin
 	if err := define(ctx, store); err != nil {
 		return err
 	}
+	recorded, err := defineHistory(ctx, store, dayStep)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, d := range recorded.Boards {
+		names = append(names, d.Name)
+	}
 	t := newTraffic(historySeed)
 	for i, m := range steps {
 		redis.SetClock(m.at)
@@ -98,9 +118,30 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url strin
 				return err
 			}
 		}
+		if err := store.RecordHistory(ctx, names...); err != nil {
+			return err
+		}
 		progress(i+1, len(steps))
 	}
-	return nil
+	return store.Define(ctx, recorded)
+}
+
+// defineHistory sets the step of all boards that record a history, but for families. It returns their definitions of
+// before.
+func defineHistory(ctx context.Context, store *ranking.Store, step time.Duration) (before definition.Set, err error) {
+	boards, err := store.Boards(ctx)
+	if err != nil {
+		return before, err
+	}
+	var now definition.Set
+	for _, d := range boards {
+		if d.History > 0 && !d.Family() {
+			before.Boards = append(before.Boards, d)
+			d.History = step
+			now.Boards = append(now.Boards, d)
+		}
+	}
+	return before, store.Define(ctx, now)
 }
 
 // pastGifts is what a number of visits of the history come to, each visit as one gift.

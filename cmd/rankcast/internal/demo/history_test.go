@@ -95,6 +95,18 @@ func TestDemoPast(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, periods, 2)
 			require.True(t, periods[1].Final)
+
+			for board, opens := range map[string]time.Time{"stars@-1": monday(t).AddDate(0, 0, -7), "stars": monday(t)} {
+				h, err := store.History(t.Context(), board, ranking.HistoryQuery{Limit: ranking.MaxHistoryPage})
+				require.NoError(t, err)
+				require.Equal(t, opens.UTC(), h.Steps[0].At, "the history of %s begins with the week", board)
+				for _, step := range h.Steps {
+					require.Zero(t, step.Gap, "%s at %s", board, step.At)
+				}
+			}
+			defined, err := store.Definition(t.Context(), "stars")
+			require.NoError(t, err)
+			require.Equal(t, history, defined.History, "from now on by its own step")
 		})
 	}
 }
