@@ -62,14 +62,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: definition.FormatTime(page.Ends), Final: page.Final,
 		Top: r.entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
 	}
-	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total}
-	if about.Definition.Period != "" && *about.Definition.Keep <= maxPagePeriods {
-		// With an error the page comes without the links.
-		periods, _ := r.store.Periods(ctx, about.Instance)
-		for _, p := range periods {
-			b.Periods = append(b.Periods, p.Period)
-		}
-	}
+	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total, Periods: r.periods(ctx, about)}
 	for i := range snapshot.Top {
 		snapshot.Top[i].Data = nil // pages do not show it, and it may be large
 	}
@@ -85,6 +78,41 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 		r.addStanding(ctx, b, page, name, member, around)
 	}
 	return b
+}
+
+// periods reads the names of the periods of a board. With an error the page comes without the links.
+func (r pageReader) periods(ctx context.Context, about ranking.About) (names []string) {
+	if about.Definition.Period == "" || *about.Definition.Keep > maxPagePeriods {
+		return nil
+	}
+	periods, _ := r.store.Periods(ctx, about.Instance)
+	for _, p := range periods {
+		names = append(names, p.Period)
+	}
+	return names
+}
+
+// History is part of pages.Reader.
+func (r pageReader) History(ctx context.Context, name string) *pages.History {
+	if isFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	about, err := r.store.About(ctx, name)
+	if err != nil {
+		return nil
+	}
+	h, err := r.store.History(ctx, name, ranking.HistoryQuery{From: r.store.Now(), Limit: 1})
+	if err != nil && !errors.Is(err, ranking.ErrUnknownHistory) {
+		return nil
+	}
+	view := &pages.History{About: about, Recorded: err == nil, Periods: r.periods(ctx, about)}
+	if len(h.Steps) > 0 {
+		profiles := r.historyProfiles(ctx, h)
+		for _, e := range h.Steps[len(h.Steps)-1].Entries {
+			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Score: e.Score})
+		}
+	}
+	return view
 }
 
 // addStanding adds the place of a member that is not among the first entries, and its neighbours.

@@ -32,7 +32,7 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 			return a.Body
 		}
 		require.Contains(t, page("/boards/open"), "open-member")
-		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/stars"} {
+		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/boards/secret/story", "/stars"} {
 			body := page(path)
 			for _, unreadable := range []string{"Secret title", "secret-member", "data-board=\"secret\"", "secret/card.png"} {
 				require.NotContains(t, body, unreadable, path)

@@ -88,7 +88,7 @@ func (p phrases) gap(distance int64, display definition.Display) string {
 }
 
 func (p phrases) rowView(r Row, display definition.Display) rowView {
-	v := rowView{Name: cmp.Or(r.Name, r.Member), Me: r.Me}
+	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Me}
 	v.Initial = initialOf(v.Name)
 	if r.Rank == 0 {
 		return v

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/scoretext"
 )
@@ -144,21 +145,30 @@ func (f *filler) boardPage() {
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around = strconv.Itoa(dashboardAround)
 		f.define(v, b.About.Definition)
-		for i, period := range b.Periods {
-			name := b.About.Instance
-			if i > 0 {
-				name = definition.Qualify(name, period)
-			}
-			link := navLink{Board: name, Title: period, Path: f.link(name)}
-			if period == b.About.Period {
-				link.Current = "page"
-			}
-			v.Periods = append(v.Periods, link)
+		v.Periods = periodLinks(b.About, b.Periods, f.link)
+		if b.About.Definition.History > 0 {
+			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
 	}
 	for _, d := range v.Definitions {
 		v.Nav = append(v.Nav, navLink{d.Name, f.titleOf(d), f.link(d.Name), currentOf(d.Name, f.board)})
 	}
+}
+
+// periodLinks are links to the periods of a board, the newest first.
+func periodLinks(about ranking.About, periods []string, link func(board string) string) (links []navLink) {
+	for i, period := range periods {
+		name := about.Instance
+		if i > 0 {
+			name = definition.Qualify(name, period)
+		}
+		l := navLink{Board: name, Title: period, Path: link(name)}
+		if period == about.Period {
+			l.Current = "page"
+		}
+		links = append(links, l)
+	}
+	return links
 }
 
 // link is the path of the page of a board, with the reader's present choices, as boardURL in

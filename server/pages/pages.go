@@ -38,6 +38,7 @@ type pageFile struct {
 var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
+	{"/boards/:board/story", "story.html", "../../", []string{"shared/base.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
 	{overlayPath, "overlay.html", "../", []string{"shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{

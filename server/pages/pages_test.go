@@ -30,6 +30,7 @@ func TestPages(t *testing.T) {
 			{"/boards/stars", "../", "stars · Rankcast"},
 			{"/boards/stars@-1", "../", "stars@-1 · Rankcast"},
 			{"/boards/fans:%E6%98%9F%231", "../", "fans:星#1 · Rankcast"},
+			{"/boards/stars/story", "../../", "stars · Story · Rankcast"},
 			{"/overlay/stars", "../", "stars · Overlay · Rankcast"},
 			{"/embed/stars", "../", "stars · Board · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},

@@ -16,6 +16,8 @@ import (
 type Reader interface {
 	// Board reads the first entries of a board, and the place of a member, "" for none, with neighbours on each side.
 	Board(ctx context.Context, name string, top int, member string, around int) *Board
+	// History reads the last recorded step of a board's history.
+	History(ctx context.Context, name string) *History
 	// Overview reads the state of all boards.
 	Overview(ctx context.Context) *Overview
 	// Definitions reads the definitions of the boards, by name, at most that many.
@@ -33,6 +35,14 @@ type Board struct {
 	Below    []Row          // the followed member and its neighbours, without those among Rows
 	Snapshot jsontext.Value // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
 	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
+}
+
+// History is the end of a board's history as a page shows it first.
+type History struct {
+	About    ranking.About
+	Recorded bool     // the history has a step, or will have one
+	Periods  []string // as of Board
+	Rows     []Row    // of the last step
 }
 
 // Row is one entry.

@@ -69,7 +69,7 @@ func structure(all []element) (tags []string) {
 func pagesOf(board, member string) []string {
 	at := url.PathEscape(board)
 	return []string{
-		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member), "/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
+		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member), "/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story", "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
 	}
 }
 
@@ -78,7 +78,7 @@ func fillBoards(t *testing.T, n *servertest.Node, title, name, member string) {
 	t.Helper()
 	quoted := func(s string) string { return fmt.Sprintf("%q", s) }
 	for board, period := range map[string]string{"stars": `,"period":"week"`, "hot": ""} {
-		body := fmt.Sprintf(`{"title":%s,"description":{"en":%s},"kind":"star","display":{"unit":%s}%s}`, quoted(title), quoted(title), quoted(title[:min(len(title), 16)]), period)
+		body := fmt.Sprintf(`{"title":%s,"description":{"en":%s},"kind":"star","display":{"unit":%s},"history":"10s"%s}`, quoted(title), quoted(title), quoted(title[:min(len(title), 16)]), period)
 		require.Contains(t, []int{200, 201}, n.Do("PUT", "/v1/boards/"+board, body).Status)
 		for i := range 7 {
 			m := fmt.Sprint("m", i)
@@ -89,6 +89,7 @@ func fillBoards(t *testing.T, n *servertest.Node, title, name, member string) {
 			require.Equal(t, 200, a.Status, a.Body)
 		}
 	}
+	require.NoError(t, n.Store.RecordHistory(t.Context(), "stars"))
 	require.Equal(t, 201, n.Do("PUT", "/v1/members/star/"+url.PathEscape(member), fmt.Sprintf(`{"name":%s,"avatar":"/a.png?x=%%27"}`, quoted(name))).Status)
 }
 
@@ -152,6 +153,16 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		require.Equal(t, "http://"+n.Addr+"/boards/stars", find(all, "meta", "property", "og:url")[0].attributes["content"])
 		require.Equal(t, "http://"+n.Addr+"/boards/stars/card.png", find(all, "meta", "name", "twitter:image")[0].attributes["content"])
 		require.Equal(t, "page", find(all, "a", "title", "stars")[0].attributes["aria-current"])
+
+		story := elementsOf(t, n.Do("GET", "/boards/stars/story?me=s17", "").Body)
+		names := find(story, "bdi", "class", "standing-name")
+		require.Len(t, names, 7)
+		require.Equal(t, "Mia Torres", names[6].text)
+		require.Equal(t, "94 Stars of the wee", find(story, "span", "class", "standing-score")[6].text)
+		require.Len(t, find(story, "li", "class", "place"), 7)
+		require.Equal(t, "../../boards/stars?me=s17", find(story, "a", "id", "board-link")[0].attributes["href"])
+		require.Equal(t, "http://"+n.Addr+"/boards/stars/story", find(story, "meta", "property", "og:url")[0].attributes["content"])
+		require.Contains(t, n.Do("GET", "/boards/fans:s17/story", "").Body, "This board records no history")
 
 		require.Contains(t, n.Do("GET", "/boards/fans:s17", "").Body, `<h1 id="name">Fans of Mia Torres</h1>`)
 		require.Contains(t, n.Do("GET", "/boards/fans:s17?lang=zh", "").Body, `<h1 id="name">Mia Torres的粉丝</h1>`)

@@ -43,6 +43,8 @@ type firstView struct {
 	Cards       []cardView
 	Note        string
 	Definitions []definition.Board // for the script
+	Story       *storyView
+	StoryPath   string // of the board's story; "" if it records no history
 	Star        *starView
 	Countdown   []piece           // the time that is left
 	Data        map[string]string // attributes data-… of <html>
@@ -61,13 +63,21 @@ type boardView struct {
 	Snapshot, Standing             jsontext.Value
 }
 
+// storyView is the story of a board as of its last step.
+type storyView struct {
+	BoardPath string
+	Recorded  bool
+	Places    []string // ranks for which the chart has a line
+	Rows      []rowView
+}
+
 // rowView is one entry.
 type rowView struct {
-	Rank, Name, Score, Gap, Initial, Link string
-	Exact                                 string // the score, if Score is abbreviated
-	Length                                int    // of a score with a smaller font; 0: it has the full size
-	Podium                                int64  // 1 to 3; 0: none
-	Me                                    bool
+	Member, Rank, Name, Score, Gap, Initial, Link string
+	Exact                                         string // the score, if Score is abbreviated
+	Length                                        int    // of a score with a smaller font; 0: it has the full size
+	Podium                                        int64  // 1 to 3; 0: none
+	Me                                            bool
 }
 
 // navLink is a link to a board in the list of boards.

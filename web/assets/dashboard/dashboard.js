@@ -53,6 +53,7 @@ const leaderboard = byId('leaderboard', LiveLeaderboard);
 const shareButton = byId('share', HTMLButtonElement);
 const shareDone = byId('share-done', HTMLElement);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
+const storyLink = byId('story-link', HTMLAnchorElement);
 const homeLink = byId('home', HTMLAnchorElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
 
@@ -110,7 +111,7 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
 setToken([leaderboard]);
 homeLink.href = pageURL('').href;
 addEventListener('popstate', render);
-handleLinks((path) => path === ROOT.pathname || path.startsWith(`${ROOT.pathname}boards/`), navigate);
+handleLinks((path) => path.startsWith(ROOT.pathname) && /^(boards\/[^/]+)?$/.test(path.slice(ROOT.pathname.length)), navigate);
 
 topSelect.addEventListener('change', () => {
   const { board, me } = readURL();
@@ -228,6 +229,9 @@ function render() {
   }
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
+  // Until the definitions have come, the link is as the server rendered it.
+  if (definition || requested) storyLink.hidden = !isBoard || !definition?.history;
+  storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;
   setDisplay(leaderboard, definition?.display);
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);

@@ -9,7 +9,7 @@ import { countedText, text } from '../shared/texts.js';
  * The definition of a board or, with placeholders in its name, of a family.
  *
  * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
- *   refresh?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, display?: import('../../kit/rankcast.js').Display }} Definition
+ *   refresh?: string, history?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, display?: import('../../kit/rankcast.js').Display }} Definition
  */
 
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);

@@ -11,7 +11,7 @@ import { claimsOf } from '../../kit/credentials.js';
 import { clickedLink, ROOT } from './links.js';
 
 /** The pages that take a token. */
-const PAGES = /^(stars|(boards|overlay|docs)\/[^/]+)?$/;
+const PAGES = /^(stars|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/story|members\/[^/]+\/[^/]+)?$/;
 
 /** A viewer's token or a key; '': none. */
 export const token = tokenOf(location.hash);

@@ -1,0 +1,284 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/embedded"
+	"rankcast/server/servertest"
+)
+
+const hostileName = `<img src=x onerror=alert(1)>"'&`
+
+// raceSteps are the updates of the board race, by minutes since its begin. Between 50 and 100 nobody looks at it.
+var raceSteps = []struct {
+	minute  int
+	updates []definition.Update
+}{
+	{0, []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cid", Score: 10}}},
+	{10, []definition.Update{{Member: "bob", Score: 25}}},
+	{20, nil},
+	{30, []definition.Update{{Member: "cid", Score: 30}}},
+	{40, []definition.Update{{Member: "ann", Score: 40}, {Member: "dan", Score: 5}}},
+	{50, nil},
+	{100, []definition.Update{{Member: "dan", Score: 90}}},
+	{110, nil},
+	{120, []definition.Update{{Member: "bob", Score: 60}}},
+}
+
+// race starts a server whose board race has two hours of history, with a gap.
+func race(t *testing.T) (p *process, begin time.Time) {
+	t.Helper()
+	redis, err := embedded.Start()
+	require.NoError(t, err)
+	t.Cleanup(redis.Close)
+	begin = time.Now().Add(-2 * time.Hour).Truncate(time.Second)
+	redis.SetClock(begin)
+	rdb, err := ranking.Open(redis.URL())
+	require.NoError(t, err)
+	store := ranking.New(rdb, ranking.Config{})
+	board := definition.Board{Name: "race", Title: definition.Label{"en": "The race", "zh": "比赛"}, Kind: "player", Display: definition.Display{Unit: definition.Label{"": "pts"}}, History: 10 * time.Minute}
+	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{board, {Name: "plain"}}}))
+	_, err = store.SetProfile(t.Context(), "player", "cid", ranking.Profile{Name: hostileName})
+	require.NoError(t, err)
+	for _, step := range raceSteps {
+		redis.SetClock(begin.Add(time.Duration(step.minute) * time.Minute))
+		if len(step.updates) > 0 {
+			_, err = store.Apply(t.Context(), "race", step.updates)
+			require.NoError(t, err)
+		}
+		require.NoError(t, store.RecordHistory(t.Context(), "race"))
+	}
+	board.History = 10 * time.Second
+	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{board}}))
+	store.Close()
+	rdb.Close()
+	redis.ResetClock()
+	return launch(t, "--redis", redis.URL()), begin
+}
+
+// standing is an expression for the board beside the chart.
+const standing = `[...document.querySelectorAll('#standing > li')].map(row => ['rank', 'name', 'score'].map(part => row.querySelector('.standing-' + part).textContent).join(' ')).join(', ')`
+
+// slideTo is a script that moves the slider to a share of the story.
+func slideTo(share float64) chromedp.Action[chromedp.Void] {
+	return script(fmt.Sprintf(`(slider => { slider.value = Math.round(%g * slider.max); slider.dispatchEvent(new Event('input')); })(document.querySelector('#slider'))`, share))
+}
+
+// standingAt is the board at a time, as the history has it.
+func standingAt(t *testing.T, p *process, at time.Time) string {
+	t.Helper()
+	a := servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/race/history?limit=1&from="+url.QueryEscape(at.UTC().Format(time.RFC3339Nano)), "")
+	require.Equal(t, 200, a.Status, a.Body)
+	var history struct {
+		Steps []struct {
+			Entries []struct {
+				Rank, Score int64
+				Member      string
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &history))
+	var rows []string
+	for _, e := range history.Steps[0].Entries {
+		rows = append(rows, fmt.Sprintf("%d %s %d pts", e.Rank, strings.ReplaceAll(e.Member, "cid", hostileName), e.Score))
+	}
+	return strings.Join(rows, ", ")
+}
+
+// shownTime reads the time of the story.
+func shownTime(t *testing.T, ctx context.Context) time.Time {
+	t.Helper()
+	var at string
+	require.NoError(t, chromedp.Do(ctx, evaluate(`document.querySelector('#moment').dateTime`, &at)))
+	parsed, err := time.Parse(time.RFC3339Nano, at)
+	require.NoError(t, err)
+	return parsed
+}
+
+// The slider shows the board as the history has it, and says where nothing was recorded. Names are text.
+func TestStoryIsTheHistory(t *testing.T) {
+	t.Parallel()
+	p, begin := race(t)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/race/story"),
+		becomes(`document.querySelector('#name').textContent + document.querySelectorAll('.line').length`, "The race4"),
+		becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
+		becomes(`[...document.querySelectorAll('.place-name')].map(e => e.textContent).join('|')`, "ann|bob|"+hostileName+"||"),
+	))
+	for _, minute := range []float64{5, 15, 35, 45, 105, 115} {
+		require.NoError(t, chromedp.Do(ctx, slideTo(minute/120)))
+		want := standingAt(t, p, begin.Add(time.Duration(minute*float64(time.Minute))))
+		require.NoError(t, chromedp.Do(ctx, becomes(standing, want)), "after %g minutes", minute)
+		require.WithinDuration(t, begin.Add(time.Duration(minute*float64(time.Minute))), shownTime(t, ctx), 30*time.Second)
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		// Nobody knows what was in the gap: the chart has no line there.
+		slideTo(75.0/120),
+		becomes(standing, ""),
+		becomes(`String(document.querySelector('#moment').textContent.endsWith('Not recorded'))`, "true"),
+		becomes(`document.querySelectorAll('.gap').length + ''`, "1"),
+		becomes(`(gap => {
+			const [from, to] = [+gap.getAttribute('x') + 1, +gap.getAttribute('x') + +gap.getAttribute('width') - 1];
+			return [...document.querySelectorAll('.stroke')].map(path => {
+				let inside = 0;
+				for (let at = 0, end = path.getTotalLength(); at <= end; at++) { const {x} = path.getPointAtLength(at); if (x > from && x < to) inside++; }
+				return inside;
+			}).join(' ');
+		})(document.querySelector('.gap'))`, "0 0 0 0"),
+		becomes(`[...document.querySelectorAll('#leader-rows tr')].map(row => row.cells[2].textContent + ' ' + row.cells[3].textContent).join(', ')`,
+			"bob 105 pts, dan 95 pts, ann 70 pts, bob 45 pts, ann 30 pts"),
+		becomes(`document.querySelectorAll('main img[src=x]').length + ''`, "0"),
+	))
+}
+
+// A story that runs goes on by itself, and a reader who looks at an earlier time stays there.
+func TestStoryGoesOn(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	ctx, other := window(t, 1280, 900), window(t, 1280, 900)
+	for _, ctx := range []context.Context{ctx, other} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/race/story"), becomes(`document.querySelectorAll('.line').length + ''`, "4")))
+	}
+	require.NoError(t, chromedp.Do(other, slideTo(0.01), becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts")))
+	require.Equal(t, 200, p.post("race", `{"member":"eve","score":500}`).Status)
+	const later = "1 eve 500 pts, 2 bob 105 pts, 3 dan 95 pts, 4 ann 70 pts, 5 " + hostileName + " 40 pts"
+	require.NoError(t, chromedp.Do(ctx, becomes(standing, later), becomes(`document.querySelectorAll('.line').length + ''`, "5")))
+	require.NoError(t, chromedp.Do(other,
+		becomes(`document.querySelectorAll('.line').length + ''`, "5"),
+		becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"),
+		script(`document.querySelector('#latest').click()`),
+		becomes(standing, later),
+	))
+}
+
+// The story plays from its begin to its end, and shows each board on the way.
+func TestStoryPlays(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	ctx := window(t, 1280, 900)
+	const label = `document.querySelector('#play-label').textContent`
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/race/story"),
+		becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+		script(`globalThis.leaders = []; new MutationObserver(() => {
+			const name = document.querySelector('#standing .standing-name')?.textContent ?? 'gap';
+			if (leaders.at(-1) !== name) leaders.push(name);
+		}).observe(document.querySelector('#standing'), {childList: true, subtree: true, characterData: true})`),
+		script(`document.querySelector('#speed').value = 10; document.querySelector('#play').click()`),
+		becomes(label, "Pause"),
+		becomes(label, "Play"), // at the end
+		becomes(`leaders.join(' ')`, "ann bob ann gap dan bob"),
+		becomes(`String(document.querySelector('#latest').disabled)`, "true"),
+
+		// It stops where the reader stops it.
+		script(`document.querySelector('#play').click()`),
+		becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"),
+		script(`document.querySelector('#play').click()`),
+		becomes(label, "Play"),
+		becomes(`String(document.querySelector('#latest').disabled)`, "false"),
+	))
+}
+
+// The keys of the chart move through time and from member to member, and a screen reader hears where that leads.
+func TestStoryByKeyboard(t *testing.T) {
+	t.Parallel()
+	p, begin := race(t)
+	plot := chromedp.CSS("#plot")
+	const chosen = `(document.querySelector('#standing [aria-current] .standing-name')?.textContent ?? 'none') + ' ' + (document.querySelector('.line[data-chosen]')?.dataset.member ?? 'none')`
+	const spoken = `document.querySelector('#spoken').textContent.replace(/^.* · /, '')`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/race/story?me=dan"),
+		becomes(chosen, "dan dan"), // whom the address follows
+		chromedp.SendKeys(plot, kb.Escape),
+		becomes(chosen, "none none"),
+		chromedp.SendKeys(plot, kb.Home),
+		becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"),
+		chromedp.SendKeys(plot, kb.ArrowDown+kb.ArrowDown),
+		becomes(chosen, "bob bob"),
+		becomes(spoken, "bob: No. 2 with 20 pts"),
+		chromedp.SendKeys(plot, kb.ArrowRight),
+		becomes(standing, "1 bob 45 pts, 2 ann 30 pts, 3 "+hostileName+" 10 pts"),
+		becomes(spoken, "bob: No. 1 with 45 pts"),
+		becomes(`document.querySelector('#tip').textContent.replace(/ · .*/, '')`, "bob: No. 1 with 45 pts"),
+		chromedp.SendKeys(plot, kb.ArrowUp), // above the first is nobody
+		becomes(chosen, "bob bob"),
+	))
+	require.WithinDuration(t, begin.Add(10*time.Minute), shownTime(t, ctx), time.Second, "the next change")
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.SendKeys(plot, kb.ArrowLeft),
+		becomes(spoken, "bob: No. 2 with 20 pts"),
+		chromedp.SendKeys(plot, kb.End),
+		becomes(spoken, "bob: No. 1 with 105 pts"),
+		// A click on a row does the same as a key.
+		script(`document.querySelector('#standing > li:nth-child(3)').click()`),
+		becomes(chosen, "ann ann"),
+	))
+}
+
+// A board without a history says how to record one. Its page has no link to a story; that of the other board has.
+func TestStoryOfABoardWithoutHistory(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	require.Equal(t, 200, p.post("plain", `{"member":"ann","score":1}`).Status)
+	const link = `(link => link.checkVisibility() ? link.pathname : 'none')(document.querySelector('#story-link'))`
+	const live = `document.querySelector('live-leaderboard').dataset.state`
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/plain/story"),
+		becomes(textOf("#note"), "This board records no history, so it has no story."),
+		becomes(`String(document.querySelector('#story').checkVisibility())`, "false"),
+		becomes(`document.querySelector('#none code').textContent`, "history: 1m"),
+		becomes(`new URL(document.querySelector('#none a').href).pathname`, "/docs/boards"),
+		chromedp.Navigate("http://"+p.addr+"/boards/plain"),
+		becomes(live, "live"),
+		becomes(link, "none"),
+		chromedp.Navigate("http://"+p.addr+"/boards/race"),
+		becomes(live, "live"),
+		becomes(link, "/boards/race/story"),
+		script(`document.querySelector('#story-link').click()`),
+		becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+		chromedp.Navigate("http://"+p.addr+"/boards/race@-1/story"),
+		becomes(textOf("#note"), "There is no such period, yet or any more."),
+	))
+}
+
+// The story stands with its rows in the first answer, and nothing jumps when the lines come.
+func TestStoryDoesNotJump(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	for _, width := range []int{390, 1280} {
+		addr, release := slowLine(t, p.addr)
+		ctx := window(t, width, 900)
+		var first, then string
+		require.NoError(t, chromedp.Do(ctx,
+			navigateWithoutLoad("http://"+addr+"/boards/race/story"),
+			becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
+			becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
+			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')].map(e => Math.round(e.getBoundingClientRect().top)))`, &first),
+			script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+		))
+		release()
+		require.NoError(t, chromedp.Do(ctx,
+			becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')].map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
+			becomes(`String(shifts < 0.05)`, "true"),
+		))
+		require.Equal(t, first, then, "at %d px", width)
+	}
+}

@@ -1,0 +1,39 @@
+package pages
+
+import (
+	"cmp"
+
+	"rankcast/server/internal/scoretext"
+)
+
+// leastPlaces is the least number of places on the chart of a story; see web/assets/story/chart.js.
+const leastPlaces = 5
+
+// story fills the page with the history of one board.
+func (f *filler) story() {
+	v := f.first(f.board)
+	if v.URL != "" {
+		v.URL += "/story"
+	}
+	h := f.site.cfg.Reader.History(f.ctx, f.board)
+	if h == nil {
+		return
+	}
+	p := f.template.phrases
+	v.Title = cmp.Or(h.About.Title.In(p.tag), f.board)
+	v.Description = p.text("story_lead")
+	if v.URL != "" {
+		v.Card = f.address + CardPath(f.board)
+	}
+	v.Periods = periodLinks(h.About, h.Periods, func(board string) string {
+		return f.page.Root + StoryPath(board) + queryOf("me", f.me("me"), "lang", f.language())
+	})
+	s := &storyView{BoardPath: f.link(f.board), Recorded: h.Recorded}
+	for _, r := range h.Rows {
+		s.Rows = append(s.Rows, p.rowView(r, h.About.Definition.Display))
+	}
+	for place := range max(leastPlaces, len(h.Rows)) {
+		s.Places = append(s.Places, scoretext.Number(int64(place+1)))
+	}
+	v.Story = s
+}

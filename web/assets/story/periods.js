@@ -1,0 +1,52 @@
+// @ts-check
+
+/** Links to the stories of a board's periods. */
+
+import { createElement, replaceItems, setAttribute } from '../shared/dom.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
+import { encodeSegment } from '../shared/links.js';
+import { Poll } from '../shared/poll.js';
+
+export class Periods {
+  #list;
+  #board;
+  #storyURL;
+  #shown = '';
+  #poll = new Poll(Infinity, (signal) => this.#load(signal));
+
+  /**
+   * @param {HTMLElement} list
+   * @param {string} board
+   * @param {(board: string) => string} storyURL
+   */
+  constructor(list, board, storyURL) {
+    this.#list = list;
+    [this.#board] = board.split('@');
+    this.#storyURL = storyURL;
+  }
+
+  /** @param {string} period that the page shows; '': none */
+  show(period) {
+    this.#shown = period;
+    if (period) this.#poll.start();
+  }
+
+  /** @param {AbortSignal} signal */
+  async #load(signal) {
+    try {
+      /** @type {{ periods: { period: string }[] }} */
+      const { periods } = await fetchJSON(`v1/boards/${encodeSegment(this.#board)}/periods`, signal);
+      const items = periods.map(({ period }, i) => {
+        const link = createElement('a', '', period);
+        link.href = this.#storyURL(i === 0 ? this.#board : `${this.#board}@${period}`);
+        setAttribute(link, 'aria-current', period === this.#shown && 'page');
+        return createElement('li', '', link);
+      });
+      this.#list.hidden = items.length === 0;
+      replaceItems(this.#list, items);
+    } catch (error) {
+      // A board that does not exist has no periods.
+      if (!(error instanceof HTTPError && error.status < 500)) throw error;
+    }
+  }
+}

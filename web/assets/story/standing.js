@@ -1,0 +1,76 @@
+// @ts-check
+
+/** The board beside the chart of a story: one row for each entry at a time, each beside its place on the chart. */
+
+import { createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
+import { Portrait } from '../stars/portrait.js';
+import { numbers } from '../../kit/format.js';
+
+/** @typedef {import('../shared/history.js').Entry} Entry */
+/** @typedef {{ name?: string, avatar?: string }} Profile */
+
+class StandingRow {
+  #rank = createElement('span', 'standing-rank');
+  #portrait = new Portrait();
+  #name = createElement('bdi', 'standing-name');
+  #score = createElement('span', 'standing-score');
+  element = createElement('li', 'standing-row', this.#rank, ' ', this.#portrait.element, ' ', createElement('span', 'standing-who', this.#name), ' ', this.#score);
+
+  /**
+   * @param {Entry} entry
+   * @param {Profile} profile
+   * @param {number} color
+   * @param {string} score
+   */
+  render({ rank, member }, { name = member, avatar }, color, score) {
+    setAttribute(this.element, 'data-member', member);
+    setAttribute(this.element, 'data-color', String(color));
+    setText(this.#rank, numbers.format(rank));
+    setText(this.#name, name);
+    this.#name.title = member;
+    setText(this.#score, score);
+    this.#portrait.render(member, name, avatar);
+  }
+}
+
+export class Standing {
+  #list;
+  /** By member. @type {Map<string, StandingRow>} */
+  #rows = new Map();
+
+  /** @param {HTMLElement} list holds the rows that the server rendered, until the first render */
+  constructor(list) {
+    this.#list = list;
+  }
+
+  /**
+   * @param {readonly Entry[]} entries
+   * @param {ReadonlyMap<string, Profile>} profiles
+   * @param {(member: string) => number} colorOf
+   * @param {(score: number) => string} format
+   */
+  render(entries, profiles, colorOf, format) {
+    if (!this.#list.hasAttribute('data-placed')) this.#list.replaceChildren();
+    this.#list.setAttribute('data-placed', '');
+    /** @type {Map<string, StandingRow>} */
+    const rows = new Map();
+    for (const { member } of entries) rows.set(member, this.#rows.get(member) ?? new StandingRow());
+    for (const [member, row] of this.#rows) if (!rows.has(member)) row.element.remove();
+    this.#rows = rows;
+    // Rows keep their order for screen readers. Their place on the screen is a property, so that they glide.
+    let next = this.#list.firstElementChild;
+    entries.forEach((entry, i) => {
+      const row = /** @type {StandingRow} */ (rows.get(entry.member));
+      row.render(entry, profiles.get(entry.member) ?? {}, colorOf(entry.member), format(entry.score));
+      setProperty(row.element, '--place', i);
+      if (next === row.element) next = next.nextElementSibling;
+      else this.#list.insertBefore(row.element, next);
+    });
+  }
+
+  /** @param {string} member '': none */
+  highlight(member) {
+    this.#list.toggleAttribute('data-highlight', this.#rows.has(member));
+    for (const [other, { element }] of this.#rows) setAttribute(element, 'aria-current', other === member && 'true');
+  }
+}
