@@ -6,6 +6,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
 	"rankcast/server/internal/request"
 )
 
@@ -14,20 +15,25 @@ const defaultMemberBoards = 50
 // memberBoardJSON is a member's place on one board. It has the fields of placeJSON, without those of the member.
 type memberBoardJSON struct {
 	headJSON
-	Rank       int64          `json:"rank"`
-	Score      int64          `json:"score"`
-	Data       jsontext.Value `json:"data,omitzero"`
-	Total      int64          `json:"total"`
-	Percentile float64        `json:"percentile"`
-	ToNext     *int64         `json:"to_next"`
+	Rank       int64           `json:"rank"`
+	Score      int64           `json:"score"`
+	Data       jsontext.Value  `json:"data,omitzero"`
+	Total      int64           `json:"total"`
+	Percentile float64         `json:"percentile"`
+	ToNext     *int64          `json:"to_next"`
+	Info       *boardinfo.Info `json:"info,omitzero"`
 }
 
 // listMemberBoards answers a page of the boards of a kind on which a member stands, and which the caller may read. It
 // shares no read: the answer depends on the caller.
 func (s *Server) listMemberBoards(c echo.Context) error {
-	after, limit, err := readNamePage(c, defaultMemberBoards, ranking.MaxMemberBoards)
+	after, limit, err := readNamePage(c, defaultMemberBoards, ranking.MaxMemberBoards, "info")
 	if err != nil {
 		return err
+	}
+	withInfo := c.QueryParam("info")
+	if withInfo != "" && withInfo != "true" {
+		return ranking.Invalid("info", "is not true")
 	}
 	ctx, caller := asCaller(c), callerOf(c)
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
@@ -38,7 +44,13 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	boards := make([]memberBoardJSON, len(page.Boards))
 	for i, b := range page.Boards {
 		boards[i] = memberBoardJSON{
-			newHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, dataJSON(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(),
+			newHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, dataJSON(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(), nil,
+		}
+		if withInfo != "" {
+			// A board that was deleted meanwhile comes without.
+			if about, err := s.store.About(ctx, b.Board); err == nil {
+				boards[i].Info = new(boardinfo.New(about))
+			}
 		}
 	}
 	// The entries of a board show profiles, so a caller that may read none of them must not learn of one here.

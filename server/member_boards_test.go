@@ -33,7 +33,7 @@ func TestMemberBoards(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"}, definition.Board{Name: "stars", Kind: "star"},
+			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
 			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
 		for _, board := range []string{"laps", "fans:s1", "fans:s2", "stars"} {
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`).Status)
@@ -52,6 +52,9 @@ func TestMemberBoards(t *testing.T) {
 		require.JSONEq(t, fmt.Sprintf(`{"kind":"user","member":"v","boards":[%s,%s],"cursor":%q}`, place("fans:s1", "v"), place("fans:s2", "v"), cursor), answer.Body)
 		require.JSONEq(t, fmt.Sprintf(`{"kind":"user","member":"v","boards":[%s],"not_built":1,"cursor":null}`, place("laps", "v")),
 			n.Do("GET", "/v1/members/user/v/boards?limit=2&cursor="+cursor, "").Body)
+
+		require.Contains(t, n.Do("GET", "/v1/members/user/v/boards?limit=1&info=true", "").Body, `"info":{"kind":"user","history":"10s","period":{"name":"`)
+		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/v/boards?info=1", ""), 400, "invalid_request", "info")
 
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/a%2Fb", `{"name":"Ana"}`).Status)
 		require.JSONEq(t, fmt.Sprintf(`{"kind":"star","member":"a/b","name":"Ana","boards":[%s],"cursor":null}`, place("stars", "a%2Fb")),

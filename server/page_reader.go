@@ -18,6 +18,9 @@ import (
 // maxPagePeriods is the greatest number of kept periods whose links a page has before its script runs.
 const maxPagePeriods = 100
 
+// pageMemberBoards is the number of boards that the page of a member has before its script runs.
+const pageMemberBoards = 20
+
 // pageReader reads what pages show first, as callers without credentials may read it.
 type pageReader struct{ *Server }
 
@@ -112,6 +115,31 @@ func (r pageReader) History(ctx context.Context, name string) *pages.History {
 			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Score: e.Score})
 		}
 	}
+	return view
+}
+
+// Member is part of pages.Reader.
+func (r pageReader) Member(ctx context.Context, kind, member string) *pages.Member {
+	if definition.CheckKind(kind) != nil || definition.CheckMember(member) != nil {
+		return &pages.Member{Missing: true}
+	}
+	anonymous := r.guard.Anonymous()
+	page, err := r.store.MemberBoards(ctx, kind, member, ranking.MemberBoardsQuery{Limit: pageMemberBoards, Only: readableBoards(anonymous)})
+	if err != nil {
+		return nil
+	}
+	view := &pages.Member{}
+	for _, b := range page.Boards {
+		if about, err := r.store.About(ctx, b.Board); err == nil {
+			view.Boards = append(view.Boards, pages.MemberBoard{About: about, Rank: b.Entry.Rank, Score: b.Entry.Score, Total: b.Total})
+		}
+	}
+	// The same rule as for listMemberBoards.
+	if len(page.Boards) > 0 || anonymous.May(access.ScopeRead, access.Kind(kind)) {
+		view.Name = r.profiles(ctx, kind, []string{member})[member].Name
+	}
+	isWhole := page.Next == "" && page.Unavailable == 0 && page.NotBuilt == 0 && anonymous.MayAll()
+	view.Missing = isWhole && len(page.Boards) == 0 && view.Name == ""
 	return view
 }
 

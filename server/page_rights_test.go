@@ -38,6 +38,10 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 				require.NotContains(t, body, unreadable, path)
 			}
 		}
+		member := page("/members/member/secret-member") // 200: a page does not tell who is on a board that its reader may not see
+		require.NotContains(t, member, "Secret title")
+		require.Contains(t, member, `role="status">On no board that you can see here.</p>`)
+		require.Contains(t, page("/members/member/open-member"), "Open title")
 		// The next page obeys a new file.
 		before := guard.Version()
 		guard.Replace(`anonymous: {scopes: [read], boards: [secret]}`)

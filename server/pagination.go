@@ -11,9 +11,9 @@ import (
 
 // readNamePage reads which page of a list sorted by name a request asks for: the names after after,
 // limit at most. after is "" for the first page, which a request without a cursor, or with an empty one,
-// asks for.
-func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
-	q := request.ReadQuery(c, "limit", "cursor")
+// asks for. others are further parameters of the resource.
+func readNamePage(c echo.Context, otherwise, most int64, others ...string) (after string, limit int, err error) {
+	q := request.ReadQuery(c, append(others, "limit", "cursor")...)
 	limit = int(q.Integer("limit", otherwise, 1, most))
 	if cursor, _ := q.Get("cursor"); cursor != "" && q.Err == nil {
 		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

@@ -1,7 +1,7 @@
 // Package web holds the files that browsers load: the server's own pages with their
 // assets and texts, and the kit for pages of other sites.
 //
-//   - pages/ holds templates of html/template: dashboard.html, story.html, overlay.html, embed.html,
+//   - pages/ holds templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
 //     stars.html, missing.html (the answer to a path without a page) and shared.html (blocks that the
 //     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
@@ -19,7 +19,7 @@
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.
 //   - assets/ holds the scripts and styles of the pages: shared/ what several pages use,
-//     and dashboard/, docs/, embed/, overlay/, stars/ and story/ what one page uses. The script of a page is
+//     and dashboard/, docs/, embed/, member/, overlay/, stars/ and story/ what one page uses. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit.
 //   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them.

@@ -14,6 +14,7 @@
 //	template.go     templates and their data
 //	filler.go       what a page shows before its script runs, as the Reader (reader.go) knows it
 //	story.go        the story of a board
+//	member.go       a member and its boards
 //	board_view.go   a board and its first rows, as the element shows them
 //	phrases.go      texts as the scripts write them
 //	filled.go       pages that the node has just made

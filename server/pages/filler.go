@@ -47,6 +47,9 @@ type filler struct {
 	template *pageTemplate
 	page     page
 	board    string // the parameter of the path; "" for none
+	// kind and member are the parameters of the path of a member's page.
+	kind, member string
+	isMissing    bool // what the page is about does not exist
 }
 
 // key returns what the filled page depends on: of the URL only what the page uses, so that other parameters make no
@@ -63,7 +66,7 @@ func (f *filler) key(page, locale int, may senders) filledKey {
 		k.options = optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
 	default:
 		k.site = f.address
-		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star())
+		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member)
 	}
 	return k
 }
@@ -99,7 +102,7 @@ func (f *filler) me(parameter string) string {
 
 // star returns the star of the star-flower page; "" for none.
 func (f *filler) star() string {
-	if f.board != "" {
+	if f.board != "" || f.member != "" {
 		return ""
 	}
 	return f.me("star")

@@ -67,11 +67,14 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 
 // checkBoard returns an error if a request is for a page of a board, and there is no such board.
 func checkBoard(c echo.Context, check func(ctx context.Context, name string) error) error {
-	if check == nil || len(c.ParamNames()) == 0 {
+	if check == nil || !isBoardPage(c) {
 		return nil
 	}
 	return check(c.Request().Context(), request.PathValue(c, "board"))
 }
+
+// isBoardPage reports whether a request is for a page of a board.
+func isBoardPage(c echo.Context) bool { return strings.Contains(c.Path(), "/:board") }
 
 // serveMissingBoard answers a request for a page of a board that does not exist. A program gets err. A
 // person gets a page with the name of the board.

@@ -39,6 +39,7 @@ var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
 	{"/boards/:board/story", "story.html", "../../", []string{"shared/base.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
+	{"/members/:kind/:member", "member.html", "../../", []string{"shared/base.css", "member/member.css"}, (*filler).memberPage},
 	{overlayPath, "overlay.html", "../", []string{"shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{
@@ -211,8 +212,10 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	if s.cfg.SiteURL != nil {
 		f.address = s.cfg.SiteURL(c.Request())
 	}
-	if len(c.ParamNames()) > 0 {
+	if isBoardPage(c) {
 		f.board = request.PathValue(c, "board")
+	} else if len(c.ParamNames()) > 0 {
+		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
 	}
 	empty := t.empty[may]
 	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
@@ -230,7 +233,11 @@ func (s *Site) servePage(c echo.Context, i int) error {
 		f.ctx, cancel = context.WithTimeout(context.WithoutCancel(c.Request().Context()), fillTimeout) // others wait for it too
 		defer cancel()
 		file.fill(f)
-		return t.render(f.page)
+		d, err := t.render(f.page)
+		if err == nil {
+			d.isMissing = f.isMissing
+		}
+		return d, err
 	})
 	if err != nil {
 		return err

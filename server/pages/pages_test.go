@@ -25,12 +25,14 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, writes := range []bool{true, false} {
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: !writes}}, boards...)
+		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"Nova"}`).Status)
 		for _, c := range []struct{ path, root, title string }{
 			{"/", "./", "Rankcast"},
 			{"/boards/stars", "../", "stars · Rankcast"},
 			{"/boards/stars@-1", "../", "stars@-1 · Rankcast"},
 			{"/boards/fans:%E6%98%9F%231", "../", "fans:星#1 · Rankcast"},
 			{"/boards/stars/story", "../../", "stars · Story · Rankcast"},
+			{"/members/star/s17", "../../", "Nova · Member · Rankcast"},
 			{"/overlay/stars", "../", "stars · Overlay · Rankcast"},
 			{"/embed/stars", "../", "stars · Board · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},

@@ -11,6 +11,11 @@ func BoardPath(board string) string { return "boards/" + encodeSegment(board) }
 // StoryPath is the path of the story of a board, relative to the root of the site: boards/fans:s17/story.
 func StoryPath(board string) string { return BoardPath(board) + "/story" }
 
+// MemberPath is the path of the page of a member, relative to the root of the site: members/star/s17.
+func MemberPath(kind, member string) string {
+	return "members/" + encodeSegment(kind) + "/" + encodeSegment(member)
+}
+
 // CardPath is the path of the card of a board, a PNG of 1200 × 630 pixels, relative to the root of the site:
 // boards/fans:s17/card.png. The tags og:image and twitter:image of a page name it after Config.SiteURL.
 func CardPath(board string) string { return BoardPath(board) + "/card.png" }

@@ -18,6 +18,8 @@ type Reader interface {
 	Board(ctx context.Context, name string, top int, member string, around int) *Board
 	// History reads the last recorded step of a board's history.
 	History(ctx context.Context, name string) *History
+	// Member reads a member of a kind, and the first boards on which it stands.
+	Member(ctx context.Context, kind, member string) *Member
 	// Overview reads the state of all boards.
 	Overview(ctx context.Context) *Overview
 	// Definitions reads the definitions of the boards, by name, at most that many.
@@ -43,6 +45,19 @@ type History struct {
 	Recorded bool     // the history has a step, or will have one
 	Periods  []string // as of Board
 	Rows     []Row    // of the last step
+}
+
+// Member is a member as its page shows it first.
+type Member struct {
+	Missing bool   // nobody has this id: there is neither a profile nor a place
+	Name    string // of the profile; "" for none
+	Boards  []MemberBoard
+}
+
+// MemberBoard is the place of a member on a board.
+type MemberBoard struct {
+	About              ranking.About
+	Rank, Score, Total int64
 }
 
 // Row is one entry.

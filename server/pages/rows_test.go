@@ -69,7 +69,7 @@ func structure(all []element) (tags []string) {
 func pagesOf(board, member string) []string {
 	at := url.PathEscape(board)
 	return []string{
-		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member), "/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story", "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
+		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member), "/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story", "/members/star/" + url.PathEscape(member), "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
 	}
 }
 
@@ -162,6 +162,20 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		require.Len(t, find(story, "li", "class", "place"), 7)
 		require.Equal(t, "../../boards/stars?me=s17", find(story, "a", "id", "board-link")[0].attributes["href"])
 		require.Equal(t, "http://"+n.Addr+"/boards/stars/story", find(story, "meta", "property", "og:url")[0].attributes["content"])
+		page := n.Do("GET", "/members/star/s17", "")
+		require.Equal(t, 200, page.Status)
+		member := elementsOf(t, page.Body)
+		require.Equal(t, "Mia Torres", find(member, "meta", "property", "og:title")[0].attributes["content"])
+		require.Equal(t, "http://"+n.Addr+"/members/star/s17", find(member, "meta", "property", "og:url")[0].attributes["content"])
+		require.Equal(t, "../../boards/stars?me=s17", find(member, "a", "title", "stars")[0].attributes["href"])
+		require.Equal(t, "94 Stars of the wee", find(member, "span", "class", "score")[0].text)
+		require.Len(t, find(member, "li", "class", "member-board"), 2, "stars and hot")
+		for path, id := range map[string]string{"/members/star/nobody": "nobody", "/members/star/%3Cb%3E": "&lt;b&gt;", "/members/no%20kind/x": "x"} {
+			missing := n.Do("GET", path, "", "If-None-Match", "*")
+			require.Equal(t, 404, missing.Status, path)
+			require.Contains(t, missing.Body, "<bdi>"+id+"</bdi>")
+			require.Contains(t, missing.Body, "Nobody with this id")
+		}
 		require.Contains(t, n.Do("GET", "/boards/fans:s17/story", "").Body, "This board records no history")
 
 		require.Contains(t, n.Do("GET", "/boards/fans:s17", "").Body, `<h1 id="name">Fans of Mia Torres</h1>`)

@@ -36,6 +36,7 @@ type asset struct {
 	header           http.Header // of every answer
 	identity, gzip   []byte      // gzip is nil if it is not smaller
 	etag, etagOfGzip string
+	isMissing        bool // a page about what does not exist: the status is 404
 }
 
 // filledLevel is the level of compression of a page that the node makes for one second. The page is 16 % larger than with
@@ -97,6 +98,9 @@ func (d *asset) addVary(header string) {
 }
 
 func (d *asset) serve(c echo.Context) error {
+	if d.isMissing {
+		return d.serveNotFound(c)
+	}
 	h, r := c.Response().Header(), c.Request()
 	maps.Copy(h, d.header)
 	if d.gzip != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {

@@ -45,6 +45,7 @@ type firstView struct {
 	Definitions []definition.Board // for the script
 	Story       *storyView
 	StoryPath   string // of the board's story; "" if it records no history
+	Member      *memberView
 	Star        *starView
 	Countdown   []piece           // the time that is left
 	Data        map[string]string // attributes data-… of <html>
@@ -69,6 +70,18 @@ type storyView struct {
 	Recorded  bool
 	Places    []string // ranks for which the chart has a line
 	Rows      []rowView
+}
+
+// memberView is a member and the boards on which it stands.
+type memberView struct {
+	Member, Initial string
+	Boards          []memberBoardView
+}
+
+// memberBoardView is the place of a member on a board.
+type memberBoardView struct {
+	Board, Title, Path, Rank, Total, Score string
+	HasHistory                             bool
 }
 
 // rowView is one entry.

@@ -37,7 +37,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		combinations = append(combinations, [2]string{"light", "zh"}, [2]string{"dark", "en"})
 	}
 	paths := map[string]string{
-		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
+		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16", "member": "/members/star/s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
 	}
 	for _, path := range docsPages {
 		paths["docs-"+strings.TrimPrefix(path, "/docs/")] = path

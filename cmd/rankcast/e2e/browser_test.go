@@ -189,7 +189,7 @@ func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) er
 }
 
 // shown is an expression for whether the page shows rows, or cards with scores.
-const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty), .line') !== null)`
+const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null)`
 
 // look opens a page in a size, theme and language, and waits until it shows rows or cards.
 func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {

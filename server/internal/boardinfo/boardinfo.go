@@ -14,8 +14,9 @@ type Info struct {
 	Icon        string             `json:"icon,omitzero"`
 	Kind        string             `json:"kind"`
 	Display     definition.Display `json:"display,omitzero"`
-	Window      string             `json:"window,omitzero"` // of a rolling window, such as "3h"
-	Period      *Span              `json:"period"`          // null: the board has neither periods nor bounds
+	Window      string             `json:"window,omitzero"`  // of a rolling window, such as "3h"
+	History     string             `json:"history,omitzero"` // step at which the board records its history, such as "1m"
+	Period      *Span              `json:"period"`           // null: the board has neither periods nor bounds
 }
 
 // Span is the span of time that a board shows: a period, or an activity. A family has no name and no bounds of a period.
@@ -33,6 +34,9 @@ func New(a ranking.About) Info {
 	info := Info{Title: a.Title, Description: a.Description, Icon: d.Icon, Kind: d.Kind, Display: d.Display}
 	if d.Window > 0 {
 		info.Window = definition.FormatDuration(d.Window)
+	}
+	if d.History > 0 {
+		info.History = definition.FormatDuration(d.History)
 	}
 	if d.Period != "" || !a.Opens.IsZero() || !a.Ends.IsZero() {
 		info.Period = &Span{a.Period, d.Period, d.Timezone, definition.FormatTime(a.Opens), definition.FormatTime(a.Ends)}

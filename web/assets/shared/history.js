@@ -33,6 +33,16 @@ export function historyOf({ until, steps }) {
 }
 
 /**
+ * @param {string} member
+ * @param {{ until: string | null, steps: { at: string, gap_from?: string, rank: number | null, score: number | null }[] }} answer of the
+ *   server, about the member
+ * @returns {History} with the member alone
+ */
+export function memberHistoryOf(member, { until, steps }) {
+  return historyOf({ until, steps: steps.map(({ rank, score, ...step }) => ({ ...step, entries: rank === null ? [] : [{ rank, member, score: score ?? 0 }] })) });
+}
+
+/**
  * @param {History} history
  * @param {History} later begins with a step that `history` has, or with later ones
  * @returns {History}
@@ -85,17 +95,19 @@ export function gapsOf({ steps }) {
 
 /**
  * @param {History} history
+ * @param {(entry: Entry, index: number) => number} [placeOf]
  * @returns {Map<string, Stretch[][]>} of each member its runs. A run ends at a gap, and where the member is outside for
  *   more than a step; it begins and ends outside if the member came and left then
  */
-export function runsOf({ steps, until }) {
+export function runsOf({ steps, until }, placeOf = (_, index) => index + 1) {
   /** @type {Map<string, Stretch[][]>} */
   const runs = new Map();
   steps.forEach(({ at, gapFrom, entries }, i) => {
     const next = steps[i + 1];
     const to = next ? (next.gapFrom ?? next.at) : Math.max(until, at);
-    entries.forEach(({ member }, index) => {
-      const place = index + 1;
+    entries.forEach((entry, index) => {
+      const { member } = entry;
+      const place = placeOf(entry, index);
       const own = runs.get(member) ?? [];
       runs.set(member, own);
       const run = own.at(-1);

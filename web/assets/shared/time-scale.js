@@ -63,3 +63,11 @@ export function momentFormat(zone, seconds) {
   });
   return (time) => format.format(time);
 }
+
+/**
+ * @param {import('../../kit/rankcast.js').Info} info
+ * @returns {string} the time zone of a board; the reader's own for a board without one
+ */
+export function zoneOf({ period }) {
+  return period?.timezone ?? (period?.every ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
+}

@@ -4,13 +4,14 @@
 
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { historyOf, join } from '../shared/history.js';
+import { msOf, PAGE, readPage, readWhole } from '../shared/history-read.js';
 import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 
 /**
  * @typedef {import('../shared/history.js').History} History
  * @typedef {import('../../kit/rankcast.js').Info} Info
- * @typedef {{ period: string, final: boolean, step: string | null, until: string | null, steps: any[], profiles: { [member: string]: { name?: string, avatar?: string } }, cursor: string | null }} Answer
+ * @typedef {import('../shared/history-read.js').Answer} Answer
  *
  * step: at which the server records, ms; 0: it records no more
  * @typedef {{ info: Info, period: string, final: boolean, step: number, history: History, profiles: Map<string, { name?: string, avatar?: string }> }} Story
@@ -20,15 +21,8 @@ import { Poll } from '../shared/poll.js';
 const INTERVAL_MS = 10_000;
 /** Steps of the whole history: more than a chart has room for. */
 const MAX_STEPS = 600;
-const PAGE = 1_000;
 /** The page reads all of it anew after this time: members may have been hidden or erased. */
 const RELOAD_MS = 10 * 60_000;
-const UNITS = new Map([
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
 
 export class HistorySource {
   #path;
@@ -81,20 +75,8 @@ export class HistorySource {
    * @returns {Promise<Story>}
    */
   async #loadAll(info, signal) {
-    /** @type {Answer} */
-    const first = await this.#read({ limit: '1' }, signal);
-    const { steps: [begin], until } = historyOf(first);
-    const step = msOf(first.step);
-    const span = begin ? Math.max(1, until - begin.at) : 1;
-    const width = Math.max(1_000, step) * Math.ceil(span / MAX_STEPS / Math.max(1_000, step));
-    let story = storyOf(info, first, { steps: [], until });
-    for (let cursor = ''; begin; ) {
-      const page = await this.#read({ step: `${width / 1_000}s`, limit: String(PAGE), ...(cursor && { cursor }) }, signal);
-      story = merged(story, page);
-      if (!page.cursor) break;
-      cursor = page.cursor;
-    }
-    return story;
+    const [first, ...pages] = await readWhole(this.#path, {}, MAX_STEPS, signal);
+    return pages.reduce(merged, storyOf(info, first));
   }
 
   /**
@@ -103,29 +85,19 @@ export class HistorySource {
    * @returns {Promise<Story>}
    */
   async #loadLatest(story, signal) {
-    const page = await this.#read({ from: new Date(story.history.until).toISOString(), limit: String(PAGE) }, signal);
+    const page = await readPage(this.#path, { from: new Date(story.history.until).toISOString(), limit: String(PAGE) }, signal);
     // Else the period has closed, and the next one is another story; or very much has happened since.
     return page.period === story.period && !page.cursor ? merged(story, page) : this.#loadAll((await fetchJSON(this.#path, signal)).info, signal);
-  }
-
-  /**
-   * @param {{ [name: string]: string }} query
-   * @param {AbortSignal} signal
-   * @returns {Promise<Answer>}
-   */
-  #read(query, signal) {
-    return fetchJSON(`${this.#path}/history?${new URLSearchParams(query)}`, signal);
   }
 }
 
 /**
  * @param {Info} info
  * @param {Answer} answer
- * @param {History} history
- * @returns {Story}
+ * @returns {Story} without steps
  */
-function storyOf(info, { period, final, step }, history) {
-  return { info, period, final, step: msOf(step), history, profiles: new Map() };
+function storyOf(info, answer) {
+  return { info, period: answer.period, final: answer.final, step: msOf(answer.step), history: { steps: [], until: historyOf(answer).until }, profiles: new Map() };
 }
 
 /**
@@ -136,10 +108,4 @@ function storyOf(info, { period, final, step }, history) {
 function merged(story, page) {
   const history = join(story.history, historyOf(page));
   return { ...story, final: page.final, step: msOf(page.step), history, profiles: new Map([...story.profiles, ...Object.entries(page.profiles)]) };
-}
-
-/** @param {string | null} step such as `10s` */
-function msOf(step) {
-  const [, count, unit] = step?.match(/^(\d+)([smhd])$/) ?? [];
-  return count ? Number(count) * (UNITS.get(unit) ?? 0) : 0;
 }

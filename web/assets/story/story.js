@@ -13,7 +13,7 @@ import { leadersOf, stepAt } from '../shared/history.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
-import { momentFormat } from '../shared/time-scale.js';
+import { momentFormat, zoneOf } from '../shared/time-scale.js';
 import { Chart, MAX_PLACES, placesOf } from './chart.js';
 import { HistorySource } from './history-source.js';
 import { Periods } from './periods.js';
@@ -121,13 +121,12 @@ function showStory(now) {
   none.hidden = true;
   section.hidden = false;
   formatScore = scoreFormat(now.info.display ?? {});
-  const { timezone, every } = now.info.period ?? {};
-  zone = timezone ?? (every ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
+  zone = zoneOf(now.info);
   momentText = momentFormat(zone, now.step > 0 && now.step < MINUTE_MS);
   setText(byId('zone', HTMLElement), text('story_zone', { zone: zone.replaceAll('_', ' ') }));
   giveColors(steps[steps.length - 1].entries.map(({ member }) => member));
   renderPlaces();
-  renderLeaders();
+  renderLeaders(now);
   isDrawn = false;
   player.setSpan(steps[0].at, Math.max(until, steps[0].at));
 }
@@ -204,11 +203,20 @@ function renderPlaces() {
   replaceItems(places, items);
 }
 
+/**
+ * @param {string} kind
+ * @param {string} member
+ */
+function memberLink(kind, member) {
+  const link = createElement('a', '', createElement('bdi', '', nameOf(member)));
+  link.href = pageURL(`members/${encodeSegment(kind)}/${encodeSegment(member)}`).href;
+  return link;
+}
+
 /** Renders the table of who led when, the latest first. */
-function renderLeaders() {
-  if (!story) return;
-  const rows = leadersOf(story.history).slice(-MAX_LEADERS).reverse().map(({ from, to, member, score }) =>
-    createElement('tr', '', createElement('td', '', momentText(from)), createElement('td', '', momentText(to)), createElement('td', '', createElement('bdi', '', nameOf(member))), createElement('td', '', formatScore(score))),
+function renderLeaders(/** @type {Story} */ now) {
+  const rows = leadersOf(now.history).slice(-MAX_LEADERS).reverse().map(({ from, to, member, score }) =>
+    createElement('tr', '', createElement('td', '', momentText(from)), createElement('td', '', momentText(to)), createElement('td', '', memberLink(now.info.kind, member)), createElement('td', '', formatScore(score))),
   );
   replaceItems(leaderRows, rows);
 }

@@ -1,0 +1,81 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/servertest"
+)
+
+// memberCards is an expression for the cards of a member's page.
+const memberCards = `[...document.querySelectorAll('.member-board')].map(card => ['h2', '.place b', '.of', '.score'].map(part => card.querySelector(part).textContent).join(' ') + (card.querySelector('.rank-line') ? ' charted' : '')).join(', ')`
+
+// The page of a member has its place on each board now, its best rank, and its ranks over time; it goes on by itself.
+func TestMemberPage(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	require.Equal(t, 200, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/plain", `{"kind":"player"}`).Status)
+	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"cid","score":7},{"member":"ann","score":9}]}`).Status)
+	addr, release := slowLine(t, p.addr)
+	ctx := window(t, 390, 844)
+	const cards = "The race No. 4 of 4 members 40 pts charted, plain No. 2 of 2 members 7"
+	const tops = `JSON.stringify([...document.querySelectorAll('h1, .member-board, .place, .rank-line')].map(e => Math.round(e.getBoundingClientRect().top)))`
+	var first, then string
+	require.NoError(t, chromedp.Do(ctx,
+		navigateWithoutLoad("http://"+addr+"/members/player/cid"),
+		becomes(memberCards, cards), // in the first answer
+		becomes(textOf("h1"), hostileName),
+		evaluate(tops, &first),
+		script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+	))
+	release()
+	require.NoError(t, chromedp.Do(ctx,
+		// Third, second, first for a moment: never. It was second after 30 minutes.
+		becomes(`document.querySelector('.best').textContent.replace(/, .*/, '')`, "Best: No. 2"),
+		becomes(memberCards, cards),
+		becomes(textOf("h1"), hostileName),
+		becomes(textOf("#id"), "cid"),
+		becomes(`document.querySelectorAll('main img[src=x]').length + ''`, "0"),
+		evaluate(tops, &then),
+		becomes(`String(shifts < 0.05)`, "true"),
+		// The line has the places 3, 2, 3 and 4, and a gap.
+		becomes(`(path => { const ys = new Set(); for (let at = 0, end = path.getTotalLength(); at <= end; at++) ys.add(path.getPointAtLength(at).y); return [1, 2, 3, 4, 5].filter(place => ys.has([3.3, 9.9, 16.5, 23.1, 29.7][place - 1]) || [...ys].some(y => Math.abs(y - (place - 0.5) * 6.6) < 0.06)).join(' '); })(document.querySelector('.rank-path'))`, "2 3 4"),
+		becomes(`String(document.querySelector('.rank-gaps').getAttribute('d').length > 0)`, "true"),
+		becomes(`(link => link.pathname + link.search)(document.querySelector('.member-board a'))`, "/boards/race?me=cid"),
+	))
+	require.Equal(t, first, then)
+	require.Equal(t, 200, p.post("plain", `{"member":"cid","score":10}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(memberCards, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 2 members 17")))
+}
+
+// A member on very many boards is read in parts. One whom nobody knows has a page that says so, until it has a score.
+func TestMemberPageOfManyBoardsAndOfNone(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {kind: user}}`))
+	for i := range 23 {
+		require.Equal(t, 200, p.post(fmt.Sprintf("fans:s%02d", i), `{"member":"mia","score":1}`).Status)
+	}
+	const count = `document.querySelectorAll('.member-board').length + ' ' + document.querySelector('#more').checkVisibility()`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/members/user/mia"),
+		becomes(count, "20 true"),
+		script(`document.querySelector('#more').click()`),
+		becomes(count, "23 false"),
+
+		chromedp.Navigate("http://"+p.addr+"/members/user/"+url.PathEscape(hostileName)),
+		becomes(textOf("h1"), hostileName),
+		becomes(textOf("#note"), "Nobody with this id is on a board that you can see here."),
+	))
+	require.Equal(t, 200, p.post("fans:s01", fmt.Sprintf(`{"member":%q,"score":5}`, hostileName)).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(memberCards, "fans:s01 No. 1 of 2 members 5"),
+		becomes(`document.querySelector('#note').textContent`, ""),
+	))
+}

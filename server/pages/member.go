@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"cmp"
+	"slices"
+
+	"rankcast/server/internal/scoretext"
+)
+
+// memberPage fills the page of a member.
+func (f *filler) memberPage() {
+	p, v := f.template.phrases, f.first("")
+	v.Title = f.member
+	m := f.site.cfg.Reader.Member(f.ctx, f.kind, f.member)
+	if m == nil {
+		return
+	}
+	f.isMissing = m.Missing
+	v.Title = cmp.Or(m.Name, f.member)
+	if f.address != "" && !m.Missing {
+		v.URL = f.address + MemberPath(f.kind, f.member)
+	}
+	view := &memberView{Member: f.member, Initial: initialOf(v.Title)}
+	for _, b := range m.Boards {
+		name, d := b.About.Instance, b.About.Definition
+		view.Boards = append(view.Boards, memberBoardView{
+			Board: name, Title: cmp.Or(b.About.Title.In(p.tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member, "lang", f.language()),
+			Rank: p.text("member_rank", "n", scoretext.Number(b.Rank)), Total: p.counted("member_of", b.Total), Score: scoretext.Score(b.Score, d.Display, p.tag),
+			HasHistory: d.History > 0,
+		})
+	}
+	// As render in web/assets/member/member.js: charts beside charts.
+	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int {
+		switch {
+		case a.HasHistory == b.HasHistory:
+			return 0
+		case a.HasHistory:
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case m.Missing:
+		v.Note = p.text("member_unknown")
+	case len(m.Boards) == 0:
+		v.Note = p.text("member_on_none")
+	}
+	v.Member = view
+}
