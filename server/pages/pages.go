@@ -48,7 +48,7 @@ var pageFiles = []pageFile{
 }
 
 var dashboardStyles = []string{
-	"shared/base.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/family.css", "dashboard/overview.css", "dashboard/board-details.css",
+	"shared/base.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/family.css", "dashboard/overview.css", "dashboard/board-details.css", "dashboard/row-trends.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.

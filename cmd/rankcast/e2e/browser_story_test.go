@@ -282,3 +282,29 @@ func TestStoryDoesNotJump(t *testing.T) {
 		require.Equal(t, first, then, "at %d px", width)
 	}
 }
+
+// besideRows is an expression for the members whose sparkline is in the row of the member, between name and score.
+const besideRows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')].filter(row => {
+	const sparkline = [...document.querySelectorAll('.row-trends svg')].find(({dataset}) => dataset.member === row.dataset.member);
+	if (!sparkline?.checkVisibility() || !sparkline.querySelector('.line').getAttribute('d')) return false;
+	const [own, name, score, box] = [row, row.querySelector('[part~=member]'), row.querySelector('[part~=score]'), sparkline].map(e => e.getBoundingClientRect());
+	return box.top >= own.top && box.bottom <= own.bottom && box.right <= score.left && box.left >= name.left;
+}).map(row => row.dataset.member).join(' ')`
+
+// The rows of a board that records a history have sparklines, which follow the rows. A phone has no room for them.
+func TestRowsHaveTheirTrends(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/race"),
+		becomes(besideRows, "bob dan ann cid"),
+	))
+	require.Equal(t, 200, p.post("race", `{"member":"cid","score":400}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		shows("cid", "bob", "dan", "ann"),
+		becomes(besideRows, "cid bob dan ann"),
+		chromedp.EmulateViewport(390, 844),
+		becomes(besideRows, ""),
+	))
+}

@@ -22,6 +22,7 @@ import { BoardDetails } from './board-details.js';
 import { summarize } from './definition-summary.js';
 import { Family } from './family.js';
 import { Overview } from './overview.js';
+import { RowTrends } from './row-trends.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
 /** @typedef {import('../../kit/rankcast.js').Info} Info */
@@ -77,6 +78,7 @@ const overview = new Overview(
   () => definitionsPoll.start(),
 );
 const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board));
+const rowTrends = new RowTrends(leaderboard);
 
 /** At first those in the page. @type {Definition[]} */
 let definitions = JSON.parse(document.getElementById('first')?.textContent ?? '[]');
@@ -238,6 +240,7 @@ function render() {
   setAttribute(leaderboard, 'me', memberProblem(me) ? '' : me);
   setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
   boardDetails.show(isBoard ? board : '', me);
+  rowTrends.show(isBoard ? board : '', definition?.history ?? '');
   if (shareDone.textContent !== location.href) setText(shareDone, '');
 }
 
