@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
 
@@ -40,7 +43,7 @@ var raceSteps = []struct {
 }
 
 // race starts a server whose board race has two hours of history, with a gap.
-func race(t *testing.T) (p *process, begin time.Time) {
+func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 	t.Helper()
 	redis, err := embedded.Start()
 	require.NoError(t, err)
@@ -67,7 +70,7 @@ func race(t *testing.T) (p *process, begin time.Time) {
 	store.Close()
 	rdb.Close()
 	redis.ResetClock()
-	return launch(t, "--redis", redis.URL()), begin
+	return launch(t, append(args, "--redis", redis.URL())...), begin
 }
 
 // standing is an expression for the board beside the chart.
@@ -307,4 +310,70 @@ func TestRowsHaveTheirTrends(t *testing.T) {
 		chromedp.EmulateViewport(390, 844),
 		becomes(besideRows, ""),
 	))
+}
+
+// Where the history is not for everybody, a token opens it, and a link from the board's page passes the token on.
+func TestStoryTakesAToken(t *testing.T) {
+	t.Parallel()
+	dir, secret := t.TempDir(), []byte(strings.Repeat("secret ", 10))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), secret, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "access.yaml"), []byte("anonymous: {scopes: [read], boards: [plain]}\ntokens: {secret_file: secret}\n"), 0o600))
+	p, _ := race(t, "--access", filepath.Join(dir, "access.yaml"))
+	signer, err := access.NewSecretSigner(secret)
+	require.NoError(t, err)
+	token := func(board string) string {
+		text, err := signer.Sign(access.TokenContent{Sub: "ana", Boards: []string{board}, Expires: time.Now().Add(time.Hour)})
+		require.NoError(t, err)
+		return text
+	}
+	const note, lines = `document.querySelector('#note').textContent`, `document.querySelectorAll('.line').length + ''`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/race/story"),
+		becomes(note, "To see this, open the page by a link that holds a valid token."),
+		becomes(`document.querySelector('#name').textContent`, "race"),
+		becomes(`String(document.querySelector('#story').checkVisibility())`, "false"),
+		chromedp.Navigate("about:blank"),
+		chromedp.Navigate("http://"+p.addr+"/boards/race/story#token="+token("other")),
+		becomes(note, "Your token does not allow you to see this."),
+		chromedp.Navigate("about:blank"),
+		chromedp.Navigate("http://"+p.addr+"/boards/race#token="+token("race")),
+		becomes(`String(document.querySelector('#story-link').checkVisibility())`, "true"),
+		script(`document.querySelector('#story-link').click()`),
+		becomes(lines, "4"),
+		becomes(`document.querySelector('#name').textContent + note.textContent`, "The race"),
+		script(`document.querySelector('#leaders').open = true; document.querySelector('#leader-rows a').click()`),
+		becomes(memberCards, "The race No. 1 of 4 members 105 pts charted"),
+	))
+}
+
+// The lines of a chart follow from the steps: curves to changes, nothing in gaps, and a member that comes from below or goes there.
+// The time axis has its ticks at round times of the zone, also on a day of 23 hours.
+func TestLinesOfAHistory(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars/story?lang=en")))
+	const modules = `Promise.all([import('/assets/shared/history.js'), import('/assets/shared/time-scale.js')]).then(([h, {ticksOf}]) => {
+		const step = (at, members, gapFrom) => ({at, ...(gapFrom && {gapFrom}), entries: [...members].map((member, i) => ({rank: i + 1, member, score: at}))});
+		const history = {until: 90, steps: [step(0, 'ab'), step(10, 'ba'), step(20, 'ac'), step(60, 'ca', 30), step(70, 'ca')]};
+		const y = place => place === h.OUTSIDE ? 3 : place;
+		return JSON.stringify(%s);
+	})`
+	for expression, want := range map[string]string{
+		`[-1, 0, 15, 29, 30, 59, 60, 99].map(at => h.stepAt(history, at)?.entries.map(({member}) => member).join('') ?? '-')`:                     `["-","ab","ba","ac","-","-","ca","ca"]`,
+		`[...h.runsOf(history)].map(([member, runs]) => member + runs.map(run => ' ' + run.map(({from, place}) => from + ':' + place)).join(''))`: `["a 0:1,10:2,20:1 60:2","b 0:2,10:1,20:0","c 10:0,20:2 60:1"]`,
+		`h.runsOf(history).get('b').map(run => h.pathOf(run, x => x, y, 4))`:                                                                      `["M0 2H6C8 2 8 1 10 1H16C18 1 18 3 20 3"]`,
+		`h.runsOf(history).get('c').map(run => h.pathOf(run, x => x, y, 4))`:                                                                      `["M16 3C18 3 18 2 20 2H30","M60 1H90"]`,
+		`h.gapsOf(history)`:                            `[{"from":30,"to":60}]`,
+		`h.thin(history, 100).steps.map(({at}) => at)`: `[0,20,60,70]`,
+		`h.leadersOf(history).map(({from, to, member, score}) => [from, to, member, score].join(' '))`:                                                                    `["0 10 a 0","10 20 b 10","20 30 a 20","60 90 c 70"]`,
+		`h.join({until: 15, steps: history.steps.slice(0, 2)}, {until: 90, steps: history.steps.slice(1)}).steps.map(({at}) => at)`:                                       `[0,10,20,60,70]`,
+		`ticksOf(Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 10), 5, 'Europe/Berlin').map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' ' + label)`:  `["23:00 Mar 29","01:00 03:00","04:00 06:00","07:00 09:00","10:00 12:00"]`,
+		`ticksOf(Date.UTC(2026, 10, 22, 16), Date.UTC(2026, 10, 26, 6), 5, 'Asia/Shanghai').map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' ' + label)`: `["16:00 Nov 23","16:00 Nov 24","16:00 Nov 25","16:00 Nov 26"]`,
+	} {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(modules, expression), chromedp.EvalAwaitPromise))
+		require.NoError(t, err, expression)
+		require.Equal(t, want, got, expression)
+	}
 }

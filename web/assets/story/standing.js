@@ -70,7 +70,6 @@ export class Standing {
 
   /** @param {string} member '': none */
   highlight(member) {
-    this.#list.toggleAttribute('data-highlight', this.#rows.has(member));
     for (const [other, { element }] of this.#rows) setAttribute(element, 'aria-current', other === member && 'true');
   }
 }
