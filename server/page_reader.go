@@ -169,7 +169,7 @@ func (r pageReader) addStanding(ctx context.Context, b *pages.Board, page rankin
 }
 
 func pageRow(e entryJSON) pages.Row {
-	return pages.Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Score: e.Score}
+	return pages.Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score}
 }
 
 // encodeForPage encodes what a script of a page reads.

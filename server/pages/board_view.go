@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -104,14 +103,4 @@ func (p phrases) rowView(r Row, display definition.Display) rowView {
 		v.Podium = r.Rank
 	}
 	return v
-}
-
-// initialOf is the first letter of a name; see initialOf in web/assets/stars/portrait.js.
-func initialOf(name string) string {
-	for i, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return strings.ToUpper(name[i : i+utf8.RuneLen(r)])
-		}
-	}
-	return ""
 }

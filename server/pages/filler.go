@@ -322,6 +322,7 @@ func (f *filler) embed() {
 func (f *filler) stars() {
 	v := f.first("")
 	star := f.star()
+	v.Me = f.me("me")
 	b := f.read(v, starsBoard, starsTop, star, 0)
 	v.Title, v.Description = f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
 	if f.address != "" && b != nil {
@@ -330,27 +331,38 @@ func (f *filler) stars() {
 	if b == nil {
 		return
 	}
+	p := f.template.phrases
+	if b.Snapshot != nil {
+		v.Count = p.counted("stars_count", b.Total)
+	}
 	for i, r := range b.Rows {
+		row := &v.Board.Rows[i]
+		row.Portrait = f.portraitOf(r.Member, row.Name, r.Avatar)
+		row.Share = strconv.FormatFloat(float64(max(0, r.Score))/float64(max(1, b.Rows[0].Score)), 'f', 3, 64)
 		if i > 0 {
-			v.Board.Rows[i].Gap = f.template.phrases.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
+			row.Gap = p.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
 		}
-		v.Board.Rows[i].Link = f.page.Root + "stars" + queryOf("star", r.Member, "me", f.me("me"), "lang", f.language())
+		row.Link = f.page.Root + "stars" + queryOf("star", r.Member, "me", f.me("me"), "lang", f.language())
+	}
+	for i, r := range b.Below {
+		v.Board.Below[i].Portrait = f.portraitOf(r.Member, v.Board.Below[i].Name, r.Avatar)
 	}
 	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
-		v.Countdown = pieces(f.template.phrases.timeLeft(left))
+		v.Countdown = pieces(p.timeLeft(left))
 	}
 	if star == "" {
 		return
 	}
-	p := f.template.phrases
 	v.Star = &starView{Name: star, Score: p.text("stars_none_yet")}
+	avatar := ""
 	for _, row := range slices.Concat(b.Rows, b.Below) {
 		if row.Member == star && row.Rank > 0 {
 			v.Star = &starView{Name: cmp.Or(row.Name, star), Rank: p.text("stars_rank", "n", scoretext.Number(row.Rank)), Score: p.counted("stars_this_week", row.Score)}
+			avatar = row.Avatar
 			if row.Rank <= 3 {
 				v.Star.Podium = row.Rank
 			}
 		}
 	}
-	v.Star.Initial = initialOf(v.Star.Name)
+	v.Star.Portrait = f.portraitOf(star, v.Star.Name, avatar)
 }

@@ -65,6 +65,7 @@ type Row struct {
 	Rank   int64 // 0: the member is not on the board
 	Member string
 	Name   string // of the profile; "" for none
+	Avatar string // of the profile; "" for none
 	Score  int64
 	Me     bool   // the followed member
 	ToNext *int64 // of the followed member below the first entries: the distance in score to the place above; nil: not known

@@ -47,6 +47,7 @@ type firstView struct {
 	StoryPath   string // of the board's story; "" if it records no history
 	Member      *memberView
 	Star        *starView
+	Count       string            // of the stars
 	Countdown   []piece           // the time that is left
 	Data        map[string]string // attributes data-… of <html>
 }
@@ -87,9 +88,11 @@ type memberBoardView struct {
 // rowView is one entry.
 type rowView struct {
 	Member, Rank, Name, Score, Gap, Initial, Link string
-	Exact                                         string // the score, if Score is abbreviated
-	Length                                        int    // of a score with a smaller font; 0: it has the full size
-	Podium                                        int64  // 1 to 3; 0: none
+	Portrait                                      *portraitView // nil: none
+	Share                                         string        // of the leader's score, 0 to 1
+	Exact                                         string        // the score, if Score is abbreviated
+	Length                                        int           // of a score with a smaller font; 0: it has the full size
+	Podium                                        int64         // 1 to 3; 0: none
 	Me                                            bool
 }
 
@@ -111,10 +114,17 @@ type piece struct {
 	Digits bool
 }
 
+// portraitView is the portrait of a member; see web/assets/stars/portrait.js.
+type portraitView struct {
+	Initial, Avatar string // Avatar is an address that the page may show; "" for none
+	Hue             uint32 // of the color behind the initial, in degrees
+}
+
 // starView is the star of the star-flower page.
 type starView struct {
-	Name, Rank, Score, Initial string
-	Podium                     int64 // 1 to 3; 0: none
+	Name, Rank, Score string
+	Portrait          *portraitView
+	Podium            int64 // 1 to 3; 0: none
 }
 
 // pageTemplate is the template of a page in one language.

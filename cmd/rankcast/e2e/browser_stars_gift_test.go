@@ -3,100 +3,199 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
 )
 
-// The network drops while a double-clicked gift is on its way: it counts once, and so does
-// the next one.
+const tenFlowers = `[data-flowers="10"]`
+
+// tapTwice taps on the button for ten flowers.
+var tapTwice = chromedp.Steps(chromedp.Click(chromedp.CSS(tenFlowers)), chromedp.Click(chromedp.CSS(tenFlowers)))
+
+// counts waits until a star has so many flowers.
+func (p *process) counts(star string, flowers int) {
+	p.t.Helper()
+	redistest.Eventually(p.t, "the gifts to count", func() error {
+		if is := p.score("stars", star); is != flowers {
+			return fmt.Errorf("%d", is)
+		}
+		return nil
+	})
+}
+
+// Twenty quick taps count twenty times, as one event; the button says so at once.
+func TestStarsGiftCountsEveryTap(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	d := startDoorman(t, p)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
+		becomes(taps, "×20"),
+		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(feedOf, "mochi s17 200"),
+		// Each size and each star has a gift of its own.
+		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
+		becomes(boardOf("fans-today"), "1 mochi 212"),
+	))
+	_, _, sent := d.all()
+	require.Len(t, sent, 3)
+	require.Equal(t, 212, p.score("stars", "s17"))
+}
+
+// boundsKnown waits until the page knows the bounds of the event.
+var boundsKnown = becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd))`, "true")
+
+// An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
+func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
+	t.Parallel()
+	for bound, want := range map[int][]int{99: {99, 99, 90, 10}, 50: {50, 49, 50, 49, 50, 50}} {
+		p := launch(t, "--boards", write(t, "stars.yaml", strings.Replace(starFlowers, "  gift:\n", fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n    updates:\n", bound), 1)))
+		d := startDoorman(t, p)
+		ctx := window(t, 390, 844)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+			script(`for (const size of [99, 99, ...Array(10).fill(10)]) document.querySelector('[data-flowers="' + size + '"]').click()`),
+			becomes(boardOf("fans-today"), "1 mochi 298"), becomes(`Object.values(sessionStorage).join()`, "[]"),
+		))
+		_, _, sent := d.all()
+		var flowers []int
+		for _, message := range sent {
+			var frame struct{ Data struct{ Flowers int } }
+			require.NoError(t, json.Unmarshal([]byte(message), &frame))
+			flowers = append(flowers, frame.Data.Flowers)
+		}
+		require.ElementsMatch(t, want, flowers)
+		require.Equal(t, 298, p.score("stars", "s17"))
+	}
+}
+
+// The network drops while a gift is on its way: it counts once, and so do the taps that follow meanwhile.
 func TestStarsGiftCountsOnce(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	g := startGate(t, p.addr)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&lang=en"), watching,
-		// Who sends them is asked for first.
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(`document.activeElement.id`, "me"), becomes(textOf("#gift-note"), "First say who you are, then send your flowers."),
-		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"),
-		becomes(`location.search`, "?star=s17&me=mochi&lang=en"), becomes(textOf("#gift-note"), ""),
-	))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.DoubleClick(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(bouquet, "On its way… true"),
-	))
-	counted := func(flowers int) {
-		t.Helper()
-		redistest.Eventually(t, "the gift to count", func() error {
-			if is := p.score("stars", "s17"); is != flowers {
-				return fmt.Errorf("%d", is)
-			}
-			return nil
-		})
-	}
-	counted(10)
+	require.NoError(t, chromedp.Do(ctx, tapTwice, becomes(taps, "×2")))
+	p.counts("s17", 20)
 	g.shut.Store(true)
 	g.cut()
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
-		becomes(bouquet, "On its way… true"), becomes(`String(document.querySelector('[data-flowers="10"]').disabled)`, "false"),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		becomes(taps, "×2"), chromedp.Click(chromedp.CSS(tenFlowers)), becomes(taps, "×3"),
 	))
 	g.shut.Store(false)
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(bouquet, "A bouquet null"),
-		becomes(textOf(".star-head"), "S s17 No. 1 10 flowers this week Leads the week"),
-		becomes(boardOf("fans-today"), "1 mochi 10"),
-		becomes(`String(document.querySelectorAll('.petals').length)`, "0"), // they are gone once they have risen
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"),
+		becomes(boardOf("fans-today"), "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
+		becomes(`Object.values(sessionStorage).join()`, "[]"), becomes(`stays`, "yes"),
 	))
-	require.Equal(t, 10, p.score("stars", "s17"))
-	require.NoError(t, chromedp.Do(ctx,
-		// The second half of a double tap may come when the first is answered: the time for it ends when the test says.
-		script(`var taps = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 700 ? (taps.push(run), 0) : real(run, ms, ...more))(setTimeout)`),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(textOf(".star-head"), "S s17 No. 1 20 flowers this week Leads the week"), becomes(`Object.values(sessionStorage).join()`, "[]"),
-		becomes(bouquet, "On its way… true"), chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(`Object.values(sessionStorage).join()`, "[]"),
-		script(`taps.forEach(run => run())`), becomes(bouquet, "A bouquet null"),
-		becomes(`stays`, "yes"),
-	))
-	require.Equal(t, 20, p.score("fans:s17", "mochi"))
+	require.Equal(t, 30, p.score("fans:s17", "mochi"))
 }
 
-// The page is loaded anew while a gift is unanswered: it counts once.
+// The page is loaded anew, or closed, while one gift is unanswered and another one gathers taps: all of them count once.
 func TestStarsGiftSurvivesReload(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	g := startGate(t, p.addr)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
 	g.silence()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(tenFlowers)), becomes(taps, "×1")))
+	p.counts("s17", 10)
+	g.shut.Store(true)
+	g.cut()
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(bouquet, "On its way… true")))
-	redistest.Eventually(t, "the gift to count", func() error {
-		if p.score("stars", "s17") == 0 {
-			return fmt.Errorf("it does not yet")
-		}
-		return nil
-	})
+		becomes(`document.querySelector('#stars').dataset.state`, "away"),
+		// A pause does not end: the gift gathers taps until the page ends.
+		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
+		tapTwice, becomes(taps, "×3"),
+	))
+	g.shut.Store(false)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Reload(),
 		becomes(`typeof stays`, "undefined"), // another page
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(bouquet, "A bouquet null"),
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(`Object.values(sessionStorage).join()`, "[]"),
 	))
-	require.Equal(t, 10, p.score("stars", "s17"))
+	require.Equal(t, 30, p.score("stars", "s17"))
+}
+
+// A gift that still gathers taps goes out when its page goes.
+func TestStarsGiftGoesOutWithItsPage(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
+		tapTwice, becomes(taps, "×2"),
+		chromedp.Navigate("about:blank"),
+	))
+	p.counts("s17", 20)
+}
+
+// The server dies with a gift on its way, and taps follow: once it is back, all of them count, each once.
+func TestStarsGiftOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	args := []string{"--redis", r.URL(), "--boards", write(t, "stars.yaml", starFlowers)}
+	p := launch(t, args...)
+	g := startGate(t, p.addr)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(tenFlowers))))
+	p.counts("s17", 10)
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	p.kill()
+	const card = `getComputedStyle(document.querySelector('.star-head')).filter`
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(card, "grayscale(1)"), tapTwice, becomes(taps, "×3"),
+		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
+	))
+	p = launch(t, append(args, "--addr", "127.0.0.1:"+port)...)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"), becomes(card, "none"), becomes(`stays`, "yes"),
+	))
+	require.Equal(t, 30, p.score("fans:s17", "mochi"))
+}
+
+// A first gift asks for a nickname, by keyboard too, and then goes out; without a nickname it does not.
+func TestStarsGiftAsksForANickname(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 390, 844)
+	const dialog = `document.querySelector('dialog').open + ' ' + (document.activeElement.id || document.activeElement.dataset.flowers)`
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&lang=en"), watching, boundsKnown,
+		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
+		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10 flowers"),
+		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
+		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(dialog, "true me"),
+		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
+		chromedp.KeyEvent(strings.Repeat("x", 129)+"\r"), becomes(textOf("#me-problem"), "A member id has at most 128 bytes."), becomes(dialog, "true me"),
+		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
+		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		// The next one goes out at once.
+		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(boardOf("fans-today"), "1 小 mochi 20"), becomes(dialog, "false 10"),
+	))
+	require.Equal(t, 20, p.score("stars", "s17"))
 }
 
 // Where sockets may send nothing there is no button, and one that was there says why.

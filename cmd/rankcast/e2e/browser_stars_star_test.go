@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +16,9 @@ import (
 
 // stored is an expression for all that the site keeps for a viewer.
 const stored = `Object.values(localStorage).join()`
+
+// viewerName is an expression for who sends the flowers, as the page has it.
+const viewerName = `document.querySelector('#viewer-name').textContent`
 
 // Who the viewer is goes with them, there and back, and is kept when they say it themselves.
 func TestStarsRememberTheViewer(t *testing.T) {
@@ -29,23 +33,24 @@ func TestStarsRememberTheViewer(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
 		becomes(boardOf("stars"), "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
-		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"),
+		becomes(viewerName, "Set a nickname"), chromedp.Click(chromedp.CSS("#viewer")), becomes(focus, "me"),
+		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"), becomes(focus, "viewer"),
 		// Its link was written before that was said.
-		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
-		script(`history.forward()`), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+		script(`history.forward()`), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
 
 		// A link that somebody shared shows what they saw, and the viewer stays who they are.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
-		becomes(`document.querySelector('#me').value`, "taro"), becomes(stored, "mochi"),
+		becomes(viewerName, "taro"), becomes(stored, "mochi"),
 		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
-		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 
 		// Until they say otherwise.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
-		script(`document.querySelector('#viewer button').click()`), becomes(stored, "taro"),
-		script(`document.querySelector('#me').value = ''; document.querySelector('#viewer button').click()`),
+		chromedp.Click(chromedp.CSS("#viewer")), becomes(`document.querySelector('#me').value`, "taro"), chromedp.Click(chromedp.CSS("#nickname-done")), becomes(stored, "taro"),
+		chromedp.Click(chromedp.CSS("#viewer")), script(`document.querySelector('#me').value = ''`), chromedp.Click(chromedp.CSS("#nickname-done")),
 		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
 	))
 }
@@ -70,22 +75,58 @@ func TestStarsBackFromBeyondTheList(t *testing.T) {
 	))
 }
 
-// What rises for one star is not there for another.
+// What flies to one star does not fly to another.
 func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	p.give("s2", "u1", 5)
-	const petals = `document.querySelectorAll('.petals').length + ''`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
-		// They would rise for an hour.
-		script(`document.querySelector('style').sheet.insertRule('.petal { animation-duration: 3600s !important }', 0)`),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(petals, "1"),
+		// They would fly for as long as the test.
+		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options); if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(petals, "7"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
 		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
 	))
+}
+
+// petals is an expression for the number of petals that fly.
+const petals = `document.querySelectorAll('.petal').length + ''`
+
+// Petals fly from the button to the star's row where it is in view, else to the head of its page, and the score says how
+// many flowers have come; with reduced motion nothing flies.
+func TestStarsPetalsFlyToTheStar(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	p.give("s1", "u1", 5)
+	for _, c := range []struct {
+		width, height int
+		motion, to    string
+	}{{1280, 900, "no-preference", "row"}, {390, 844, "no-preference", "head"}, {390, 844, "reduce", ""}} {
+		ctx := window(t, c.width, c.height)
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
+		require.NoError(t, err)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+			// Notes where the last petal arrives, and what is written there.
+			script(`var flights = [], counts = [];
+				Element.prototype.animate = (real => function(frames, options) {
+					if (this.className === 'petal') flights.push(frames.at(-1).transform.match(/-?[\d.]+/g).slice(0, 2).map(Number));
+					if (this.className === 'sky-count') counts.push(this.textContent);
+					return real.call(this, frames, {...options, duration: 1});
+				})(Element.prototype.animate);
+				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
+				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head' : near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
+			chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
+			becomes(`target()`, c.to), becomes(petals, "0"),
+		), "%v", c)
+		if c.to != "" {
+			require.NoError(t, chromedp.Do(ctx, becomes(`counts.join()`, "+20")))
+		}
+	}
 }
 
 // An id that no star can have is told from one that nobody sent flowers to, and the board goes on.

@@ -69,8 +69,8 @@ func boardOf(id string) string {
 const feedOf = `[...document.querySelectorAll('.feed-line')].map(line => ['user', 'star', 'count', 'number'].map(part => line.querySelector('.feed-' + part))
 	.filter(part => part.checkVisibility()).map(part => part.textContent).join(' ')).join(' | ')`
 
-// bouquet is an expression for the button that sends ten flowers: its label, and whether it is on its way.
-const bouquet = `(button => button.querySelector('.size-label').textContent + ' ' + button.ariaDisabled)(document.querySelector('[data-flowers="10"]'))`
+// taps is an expression for the taps on the button for ten flowers that no answer has come for.
+const taps = `document.querySelector('[data-flowers="10"] .size-taps').textContent`
 
 // watching waits until the page watches its boards and the feed: what was asked before a ping is answered before it.
 var watching = chromedp.Steps(
@@ -276,7 +276,7 @@ func TestStarsNeeds(t *testing.T) {
 		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
 		becomes(boardOf("fans-today"), "1 mochi 1"), becomes(feedOf, "mochi s17 1"), becomes(`stays`, "yes"),
 		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
-		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [530e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', flowers, at: Date.now() - ago}))))`),
+		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [530e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
 		becomes(boardOf("fans-today"), "1 mochi 11"),
 	))

@@ -14,8 +14,11 @@ import { hueOf, initialOf } from './portrait.js';
 
 const format = scoreFormat({});
 
-/** @param {HTMLElement} board a live-leaderboard */
-function rowsOf(board) {
+/**
+ * @param {HTMLElement} board a live-leaderboard
+ * @returns {HTMLElement[]} in order
+ */
+export function rowsOf(board) {
   const rows = board.shadowRoot?.querySelectorAll('[data-member]') ?? [];
   return /** @type {HTMLElement[]} */ ([...rows]);
 }
@@ -67,4 +70,29 @@ export function linkOf(board, star) {
   // The row below the list disappears with the followed star.
   const row = rowsOf(board).find(({ dataset }) => dataset.member === star && dataset.below === undefined);
   return row ? part(row, 'link') : null;
+}
+
+/**
+ * @param {HTMLElement} board of stars
+ * @param {string} star
+ * @returns {HTMLElement | null} the star's score in the list, if it is in view
+ */
+export function scoreOf(board, star) {
+  const row = rowsOf(board).find(({ dataset }) => dataset.member === star);
+  const score = row && part(row, 'score');
+  return score && isInView(score) ? score : null;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @returns {boolean} whether it is in the window and nothing covers it
+ */
+export function isInView(element) {
+  if (!element.checkVisibility()) return false;
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+  const hit = root.elementFromPoint(left + width / 2, top + height / 2);
+  // The link of a row covers the row.
+  const shown = hit?.closest('[data-member]') ?? hit;
+  return shown !== null && (shown.contains(element) || element.contains(shown));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * The buttons that send flowers to the star shown, one for each size of gift, and the note below
+ * The buttons that send flowers to the star shown, one for each size of gift, and the note beside
  * them, which thanks the viewer or explains a refusal. gift-sender.js does the sending.
  *
  * @import {Gift, Problem} from './gift-sender.js'
@@ -9,13 +9,16 @@
  */
 
 import { connectWithToken } from '../shared/connection.js';
-import { createElement, setAttribute, setText } from '../shared/dom.js';
+import { createElement, setProperty, setText } from '../shared/dom.js';
 import { countedText, text } from '../shared/texts.js';
 import { token } from '../shared/token.js';
+import { GiftFlights } from './gift-flight.js';
 import { GiftSender } from './gift-sender.js';
 
 const THANKS_MS = 9_000;
-const PETALS = 12;
+const POP_MS = 260;
+/** Taps after which the number above a button grows no more. */
+const GROWING_TAPS = 20;
 /** Keys of texts, by the code of a problem. */
 const REFUSALS = new Map([
   ['unauthorized', 'stars_unauthorized'],
@@ -33,60 +36,50 @@ const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 /** The button for one size of gift. */
 class GiftButton {
   flowers;
-  #button;
-  #label;
-  #labelText;
+  element;
+  #count = createElement('span', 'size-taps');
+  #taps = 0;
 
   /**
-   * @param {HTMLElement} button
+   * @param {HTMLElement} element
    * @param {(button: GiftButton) => void} onTap
    */
-  constructor(button, onTap) {
-    this.#button = button;
-    this.flowers = Number(button.dataset.flowers);
-    this.#label = /** @type {HTMLElement} */ (button.querySelector('.size-label'));
-    this.#labelText = this.#label.textContent ?? '';
-    button.addEventListener('click', () => onTap(this));
+  constructor(element, onTap) {
+    this.element = element;
+    this.flowers = Number(element.dataset.flowers);
+    // The note below says it to screen readers, once the flowers have arrived.
+    this.#count.ariaHidden = 'true';
+    element.append(this.#count);
+    element.addEventListener('click', () => onTap(this));
   }
 
-  /** @param {boolean} pending the button stays enabled, because a disabled one loses the focus */
-  render(pending) {
-    setAttribute(this.#button, 'aria-disabled', pending && 'true');
-    setText(this.#label, pending ? text('stars_on_its_way') : this.#labelText);
-  }
-
-  /** Removes petals that still rise. */
-  removePetals() {
-    this.#button.querySelector('.petals')?.remove();
-  }
-
-  /** Lets petals rise from the button. They remove themselves at the end. */
-  animatePetals() {
-    if (reducedMotion.matches) return;
-    this.removePetals();
-    const petals = createElement('span', 'petals');
-    petals.ariaHidden = 'true';
-    let left = PETALS;
-    for (let i = 0; i < PETALS; i++) {
-      const petal = createElement('span', 'petal');
-      petal.style.setProperty('--x', String(Math.random() * 2 - 1));
-      petal.style.setProperty('--rise', String(0.6 + Math.random() * 0.6));
-      petal.style.setProperty('--turn', String(Math.random() * 2 - 1));
-      petal.style.setProperty('--wait', String(Math.random()));
-      petals.append(petal);
-    }
-    petals.addEventListener('animationend', () => --left === 0 && petals.remove());
-    this.#button.append(petals);
+  /** @param {number} taps without an answer */
+  render(taps) {
+    if (taps === this.#taps) return;
+    const grows = taps > this.#taps;
+    this.#taps = taps;
+    setText(this.#count, taps ? text('stars_combo', { n: taps }) : '');
+    setProperty(this.#count, '--growth', Math.min(taps, GROWING_TAPS) / GROWING_TAPS);
+    if (grows && !reducedMotion.matches) this.#count.animate({ scale: [1.3, 1] }, { duration: POP_MS, easing: 'ease-out' });
   }
 }
+
+/**
+ * @typedef {object} Page
+ * @property {(flowers: number) => void} askForViewer called on a tap without a viewer
+ * @property {(star: string) => string} nameOf
+ * @property {(star: string) => HTMLElement | null} scoreOf the star's score where the viewer sees it; null: nowhere
+ */
 
 export class GiftButtons {
   #buttons;
   #note;
-  #askForViewer;
-  #nameOf;
+  #page;
+  #flights = new GiftFlights();
   #star = '';
   #user = '';
+  /** Sizes that were tapped before the viewer was known. @type {number[]} */
+  #waiting = [];
   /** @type {State} */
   #state = 'connecting';
   /** About gifts that the server has answered. */
@@ -95,21 +88,19 @@ export class GiftButtons {
   #timer;
   #sender = new GiftSender((gift, within) => connectWithToken().send('gift', gift, within), {
     onChange: () => this.#render(),
-    onAccepted: (gift, results) => this.#thank(gift, results),
+    onAccepted: (gift, results, arrived) => this.#thank(gift, results, arrived),
     onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),
   });
 
   /**
    * @param {Iterable<HTMLElement>} buttons
    * @param {HTMLElement} note
-   * @param {() => void} askForViewer called on a tap without a viewer
-   * @param {(star: string) => string} nameOf
+   * @param {Page} page
    */
-  constructor(buttons, note, askForViewer, nameOf) {
+  constructor(buttons, note, page) {
     this.#buttons = [...buttons].map((button) => new GiftButton(button, ({ flowers }) => this.#onTap(flowers)));
     this.#note = note;
-    this.#askForViewer = askForViewer;
-    this.#nameOf = nameOf;
+    this.#page = page;
   }
 
   /** Sends the gifts that the last page left without an answer. */
@@ -123,10 +114,17 @@ export class GiftButtons {
    */
   show(star, user) {
     if (star !== this.#star || user !== this.#user) this.#message = '';
-    // The animation of a hidden button would not end, and would start again for the next star.
-    if (star !== this.#star) for (const button of this.#buttons) button.removePetals();
+    if (star !== this.#star) this.#flights.clear();
+    if (star !== this.#star) this.#waiting = [];
     this.#star = star;
     this.#user = user;
+    if (user !== '') for (const size of this.#waiting.splice(0)) this.#sender.tap(star, user, size);
+    this.#render();
+  }
+
+  /** Forgets the taps that wait for a viewer. */
+  dropTaps() {
+    this.#waiting = [];
     this.#render();
   }
 
@@ -139,24 +137,34 @@ export class GiftButtons {
   /** @param {number} flowers */
   #onTap(flowers) {
     if (this.#user === '') {
-      this.#showMessage(text('stars_who_first'));
-      this.#askForViewer();
+      this.#waiting.push(flowers);
+      this.#render();
+      this.#page.askForViewer(flowers);
     } else if (this.#sender.full) {
       this.#showMessage(text('stars_too_many'));
-    } else if (this.#sender.send(this.#star, this.#user, flowers)) {
+    } else {
       this.#showMessage('');
+      this.#sender.tap(this.#star, this.#user, flowers);
     }
+  }
+
+  /** @param {number | undefined} max as of {@link GiftSender.setBound} */
+  setBound(max) {
+    this.#sender.setBound(max);
   }
 
   /**
    * @param {Gift} gift
    * @param {any[]} results
+   * @param {number} arrived flowers of this gift and those just before
    */
-  #thank({ star, user, flowers }, results) {
+  #thank({ star, user, size, flowers }, results, arrived) {
     const rank = results.find(({ board }) => board === `fans:${star}`)?.rank;
-    const values = { star: this.#nameOf(star) };
-    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', flowers, { ...values, rank }) : countedText('stars_thanks', flowers, values), THANKS_MS);
-    if (star === this.#star && user === this.#user) this.#buttons.find((button) => button.flowers === flowers)?.animatePetals();
+    const values = { star: this.#page.nameOf(star) };
+    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', arrived, { ...values, rank }) : countedText('stars_thanks', arrived, values), THANKS_MS);
+    const button = this.#buttons.find((button) => button.flowers === size);
+    const score = this.#page.scoreOf(star);
+    if (button && score && star === this.#star && user === this.#user) this.#flights.fly(button.element, score, flowers);
   }
 
   /**
@@ -171,7 +179,10 @@ export class GiftButtons {
   }
 
   #render() {
-    for (const button of this.#buttons) button.render(this.#sender.isPending(this.#star, this.#user, button.flowers));
+    for (const button of this.#buttons) {
+      const waiting = this.#waiting.filter((size) => size === button.flowers).length;
+      button.render(waiting + this.#sender.taps(this.#star, this.#user, button.flowers));
+    }
     const waits = this.#sender.pending > 0 && (this.#state === 'away' || this.#state === 'stale');
     setText(this.#note, waits ? text('stars_waits') : this.#message);
   }

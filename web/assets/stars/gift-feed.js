@@ -18,8 +18,9 @@ import { Portrait } from './portrait.js';
  */
 
 const MAX_LINES = 8;
-/** Lines that enter together, and the time until the next may enter. */
+/** Lines that enter together, and the time until the next may enter. A narrow window shows one line. */
 const LINES_PER_STEP = 2;
+const narrow = matchMedia('(width < 62rem)');
 const STEP_MS = 800;
 /** More lines could not enter within a few seconds. */
 const MAX_WAITING = 8;
@@ -55,7 +56,7 @@ class Line {
    * @param {Names} names
    */
   render({ user, star, count, flowers, big }, names) {
-    const { name = user, avatar } = names.user(user);
+    const { name = user, avatar } = names.user(user, star);
     this.#portrait.render(user, name, avatar);
     setText(this.#user, name);
     setText(this.#star, names.star(star).name ?? star);
@@ -73,7 +74,7 @@ class Line {
 
 /**
  * @typedef {object} Names
- * @property {(id: string) => import('./profile-cache.js').Profile} user
+ * @property {(id: string, star: string) => import('./profile-cache.js').Profile} user who has sent flowers to the star
  * @property {(id: string) => import('./profile-cache.js').Profile} star
  * @property {() => string} me the viewer; '': none
  */
@@ -163,7 +164,7 @@ export class GiftFeed {
     let entered = [];
     if (this.#waiting.length > 0 && now - this.#steppedAt >= STEP_MS) {
       this.#steppedAt = now;
-      entered = this.#waiting.splice(0, LINES_PER_STEP);
+      entered = this.#waiting.splice(0, narrow.matches ? 1 : LINES_PER_STEP);
     }
     const second = this.#shown[0]?.line?.element;
     const before = entered.length > 0 && second ? second.offsetTop : 0;

@@ -1,28 +1,41 @@
 // @ts-check
 
 /**
- * Sends gifts, and keeps each until the server has answered it. The page that a reload opens goes
- * on with the same ids, so that each gift counts once. A double tap is one gift. gift-buttons.js
- * uses it.
+ * Gathers quick taps on one size of gift into one gift, sends it, and keeps it until the server has
+ * answered it. The page that a reload opens goes on with the same ids, so that each tap counts once.
+ * Nothing changes a gift once it has been sent. gift-buttons.js uses it.
  *
- * @typedef {{ id: string, star: string, user: string, flowers: number, at: number }} Gift at: ms since 1970
+ * Gift: size is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
+ * Run: the taps on one size for one star until all of them are answered, and the flowers that have arrived.
+ *
+ * @typedef {{ id: string, star: string, user: string, size: number, flowers: number, at: number }} Gift
+ * @typedef {{ taps: number, gifts: number, arrived: number }} Run
  * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
 
 import { newID, RETRY_MS } from '../../kit/connection.js';
 import { ROOT } from '../shared/links.js';
 
-/** A tap within this time after another is the second half of a double tap, even if the server has answered the first. */
-const DOUBLE_TAP_MS = 700;
+/** A pause this long ends a gift. */
+const PAUSE_MS = 300;
+/** A gift gathers no longer than this, so that the board moves while a viewer goes on tapping. */
+const GATHER_MS = 5_000;
+/** The most flowers of a gift, where the event sets no bound: a hundred taps on the largest size. */
+const MAX_FLOWERS = 9_900;
+/** Until the bound of the event is known, the one of the documentation's example holds. */
+const UNKNOWN_BOUND = 99;
 /** More gifts than a viewer taps while a connection comes back. */
-const MAX_PENDING = 12;
+const MAX_PENDING = 100;
 const STORAGE_KEY = `rankcast gifts ${ROOT.pathname}`;
 
 export class GiftSender {
-  /** Gifts without an answer, by what makes two gifts the same. @type {Map<string, Gift>} */
-  #pending = new Map();
-  /** Gifts tapped within DOUBLE_TAP_MS. @type {Set<string>} */
-  #recent = new Set();
+  /** Gifts without an answer, by id. @type {Map<string, Gift>} */
+  #gifts = new Map();
+  /** Those of them that still gather taps, by star, user and size. @type {Map<string, { gift: Gift, since: number, timer: ReturnType<typeof setTimeout> }>} */
+  #gathering = new Map();
+  /** By star, user and size. @type {Map<string, Run>} */
+  #runs = new Map();
+  #bound = UNKNOWN_BOUND;
   #send;
   #callbacks;
 
@@ -30,22 +43,34 @@ export class GiftSender {
    * @param {(gift: { id: string, star: string, user: string, flowers: number }, within: number) => Promise<any[]>} send
    * @param {object} callbacks
    * @param {() => void} callbacks.onChange
-   * @param {(gift: Gift, results: any[]) => void} callbacks.onAccepted
+   * @param {(gift: Gift, results: any[], arrived: number) => void} callbacks.onAccepted with the flowers of the run that have arrived
    * @param {(gift: Gift, problem: Problem) => void} callbacks.onRefused
    */
   constructor(send, callbacks) {
     this.#send = send;
     this.#callbacks = callbacks;
+    // A page that is hidden may end without another word.
+    addEventListener('pagehide', () => this.#sendAll());
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.#sendAll());
+  }
+
+  /** @param {number | undefined} max the most flowers of one event; undefined: the event sets no bound; 0: not known */
+  setBound(max = MAX_FLOWERS) {
+    this.#bound = Math.min(max || UNKNOWN_BOUND, MAX_FLOWERS);
   }
 
   /** Sends the gifts that the last page left without an answer. */
   resume() {
-    for (const gift of restore()) this.#start(gift);
+    for (const gift of restore()) {
+      this.#add(gift);
+      this.#runOf(gift).taps += Math.ceil(gift.flowers / gift.size);
+      this.#start(gift);
+    }
   }
 
   /** The number of gifts without an answer. */
   get pending() {
-    return this.#pending.size;
+    return this.#gifts.size;
   }
 
   get full() {
@@ -55,39 +80,79 @@ export class GiftSender {
   /**
    * @param {string} star
    * @param {string} user
-   * @param {number} flowers
-   * @returns {boolean} whether another such gift would be the same gift as one before
+   * @param {number} size
+   * @returns {number} taps without an answer
    */
-  isPending(star, user, flowers) {
-    const key = keyOf(star, user, flowers);
-    return this.#pending.has(key) || this.#recent.has(key);
+  taps(star, user, size) {
+    return this.#runs.get(keyOf({ star, user, size }))?.taps ?? 0;
   }
 
   /**
-   * Sends a gift, unless the same gift is pending.
+   * Counts a tap.
    *
    * @param {string} star
    * @param {string} user
-   * @param {number} flowers
-   * @returns {boolean} whether it was sent
+   * @param {number} size
    */
-  send(star, user, flowers) {
-    if (this.isPending(star, user, flowers)) return false;
-    const key = keyOf(star, user, flowers);
-    this.#recent.add(key);
-    setTimeout(() => {
-      this.#recent.delete(key);
-      this.#callbacks.onChange();
-    }, DOUBLE_TAP_MS);
-    this.#start({ id: newID(), star, user, flowers, at: Date.now() });
-    return true;
+  tap(star, user, size) {
+    const key = keyOf({ star, user, size });
+    for (let left = size; left > 0; ) {
+      const flowers = Math.min(left, this.#bound);
+      const before = this.#gathering.get(key);
+      if (before && (before.gift.flowers + flowers > this.#bound || Date.now() - before.since >= GATHER_MS)) this.#seal(key);
+      this.#gather(key, { star, user, size }, flowers);
+      left -= flowers;
+    }
+    this.#runOf({ star, user, size }).taps++;
+    this.#store();
+    this.#callbacks.onChange();
+  }
+
+  /**
+   * @param {string} key
+   * @param {{ star: string, user: string, size: number }} of
+   * @param {number} flowers
+   */
+  #gather(key, of, flowers) {
+    const at = Date.now();
+    const { gift, since, timer } = this.#gathering.get(key) ?? { gift: { id: newID(), ...of, flowers: 0, at }, since: at, timer: undefined };
+    clearTimeout(timer);
+    if (!this.#gifts.has(gift.id)) this.#add(gift);
+    gift.flowers += flowers;
+    gift.at = at;
+    this.#gathering.set(key, { gift, since, timer: setTimeout(() => this.#seal(key), PAUSE_MS) });
+  }
+
+  /** @param {string} key of a gift that gathers no more */
+  #seal(key) {
+    const { gift, timer } = /** @type {{ gift: Gift, timer: ReturnType<typeof setTimeout> }} */ (this.#gathering.get(key));
+    clearTimeout(timer);
+    this.#gathering.delete(key);
+    gift.at = Date.now();
+    this.#start(gift);
+  }
+
+  #sendAll() {
+    for (const key of [...this.#gathering.keys()]) this.#seal(key);
+  }
+
+  /** @param {{ star: string, user: string, size: number }} of */
+  #runOf(of) {
+    const key = keyOf(of);
+    const run = this.#runs.get(key) ?? { taps: 0, gifts: 0, arrived: 0 };
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  /** @param {Gift} gift */
+  #add(gift) {
+    this.#gifts.set(gift.id, gift);
+    this.#runOf(gift).gifts++;
   }
 
   /** @param {Gift} gift */
   async #start(gift) {
     const { id, star, user, flowers, at } = gift;
-    const key = keyOf(star, user, flowers);
-    this.#pending.set(key, gift);
     this.#store();
     this.#callbacks.onChange();
     /** @type {() => void} */
@@ -95,11 +160,13 @@ export class GiftSender {
     try {
       const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
       const refusal = results.find(({ board }) => board === 'stars')?.error;
-      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results);
+      const arrived = refusal ? 0 : (this.#runOf(gift).arrived += flowers);
+      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results, arrived);
     } catch (problem) {
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }
-    this.#pending.delete(key);
+    this.#gifts.delete(id);
+    if (--this.#runOf(gift).gifts === 0) this.#runs.delete(keyOf(gift));
     this.#store();
     this.#callbacks.onChange();
     report();
@@ -107,20 +174,16 @@ export class GiftSender {
 
   #store() {
     try {
-      sessionStorage.setItem(STORAGE_KEY, JSON.stringify([...this.#pending.values()]));
+      sessionStorage.setItem(STORAGE_KEY, JSON.stringify([...this.#gifts.values()]));
     } catch {
       // The storage is full or not allowed. A reload then forgets the gifts.
     }
   }
 }
 
-/**
- * @param {string} star
- * @param {string} user
- * @param {number} flowers
- */
-function keyOf(star, user, flowers) {
-  return JSON.stringify([star, user, flowers]);
+/** @param {{ star: string, user: string, size: number }} of */
+function keyOf({ star, user, size }) {
+  return JSON.stringify([star, user, size]);
 }
 
 /** @returns {Gift[]} the stored gifts whose ids the server still knows */
@@ -129,9 +192,9 @@ function restore() {
     /** @type {Gift[]} */
     const gifts = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]');
     const now = Date.now();
-    return gifts.slice(0, MAX_PENDING).filter(
-      ({ id, star, user, flowers, at }) =>
-        [id, star, user].every((field) => typeof field === 'string' && field !== '') && Number.isSafeInteger(flowers) && at <= now && now - at < RETRY_MS,
+    return gifts.filter(
+      ({ id, star, user, size, flowers, at }) =>
+        [id, star, user].every((field) => typeof field === 'string' && field !== '') && size > 0 && Number.isSafeInteger(flowers) && at <= now && now - at < RETRY_MS,
     );
   } catch {
     return [];

@@ -2,31 +2,35 @@
 
 /**
  * Names and avatars of stars and users, by id. Entries of boards bring most of them. The cache
- * reads the others from the server, a few at a time. Until then, and for a member without a
- * profile, the page shows the id.
+ * reads the others from a board of their kind, which also answers for members without a score or
+ * a profile. Until then, and for a member without a profile, the page shows the id.
  */
 
-import { fetchJSON, HTTPError } from '../shared/api.js';
+import { fetchJSON } from '../shared/api.js';
+import { instance, partProblem } from '../shared/board-name.js';
 import { encodeSegment } from '../shared/links.js';
 
 /** @typedef {{ readonly name?: string, readonly avatar?: string }} Profile */
 
 /** Least recently used profiles beyond this number are dropped. */
 const MAX_PROFILES = 500;
-const MAX_REQUESTS = 2;
-/** More requests do not wait: the page asks again when it shows the member again. */
-const MAX_PENDING = 24;
+/** In one request. */
+const MAX_MEMBERS = 12;
+/** More members do not wait: the page asks again when it shows them again. */
+const MAX_PENDING = 48;
 /** After a failure, the cache does not ask for the same profile within this time. */
 const RETRY_MS = 30_000;
 
+/** @typedef {{ kind: string, id: string, board: string }} Wanted */
+
 export class ProfileCache {
-  /** By path, least recently used first. @type {Map<string, Profile>} */
+  /** By kind and id, least recently used first. @type {Map<string, Profile>} */
   #profiles = new Map();
-  /** Paths that wait, are being read, or failed lately. @type {Set<string>} */
+  /** Keys that wait, are being read, or failed lately. @type {Set<string>} */
   #pending = new Set();
-  /** @type {string[]} */
+  /** @type {Wanted[]} */
   #queue = [];
-  #requests = 0;
+  #loading = false;
   #onChange;
 
   /** @param {() => void} onChange called when the server has sent a profile */
@@ -41,55 +45,75 @@ export class ProfileCache {
    * @param {readonly { member: string, name?: string, avatar?: string }[]} entries
    */
   addEntries(kind, entries) {
-    for (const { member, name, avatar } of entries) this.#set(`${kind}/${encodeSegment(member)}`, { name, avatar });
+    for (const { member, name, avatar } of entries) this.#set(keyOf(kind, member), { name, avatar });
   }
 
   /**
-   * @param {string} kind
    * @param {string} id
    * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
-  get(kind, id) {
-    const path = `${kind}/${encodeSegment(id)}`;
-    const profile = this.#profiles.get(path);
-    if (profile) this.#set(path, profile);
-    else if (!this.#pending.has(path) && this.#pending.size < MAX_PENDING) {
-      this.#pending.add(path);
-      this.#queue.push(path);
-      this.#load();
+  star(id) {
+    return partProblem(id) ? {} : this.#get({ kind: 'star', id, board: 'stars' });
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} star whose fans the server is asked for
+   * @returns {Profile} {} while it is not known; then the cache reads it from the server
+   */
+  user(id, star) {
+    return partProblem(star) ? {} : this.#get({ kind: 'user', id, board: instance('fans:{star}', [star]) });
+  }
+
+  /** @param {Wanted} wanted */
+  #get(wanted) {
+    const key = keyOf(wanted.kind, wanted.id);
+    const profile = this.#profiles.get(key);
+    if (profile) this.#set(key, profile);
+    else if (!this.#pending.has(key) && this.#pending.size < MAX_PENDING) {
+      this.#pending.add(key);
+      this.#queue.push(wanted);
+      // All that one render wants goes into one request.
+      queueMicrotask(() => this.#load());
     }
     return profile ?? {};
   }
 
   /**
-   * @param {string} path
+   * @param {string} key
    * @param {Profile} profile
    */
-  #set(path, profile) {
-    this.#profiles.delete(path);
-    this.#profiles.set(path, profile);
+  #set(key, profile) {
+    this.#profiles.delete(key);
+    this.#profiles.set(key, profile);
     if (this.#profiles.size > MAX_PROFILES) for (const [oldest] of this.#profiles) return void this.#profiles.delete(oldest);
   }
 
   async #load() {
-    if (this.#requests === MAX_REQUESTS) return;
-    const path = this.#queue.shift();
-    if (path === undefined) return;
-    this.#requests++;
+    if (this.#loading || this.#queue.length === 0) return;
+    this.#loading = true;
+    const [{ board, kind }] = this.#queue;
+    const wanted = this.#queue.filter((other) => other.board === board).slice(0, MAX_MEMBERS);
+    this.#queue = this.#queue.filter((other) => !wanted.includes(other));
     try {
-      const { name, avatar } = await fetchJSON(`v1/members/${path}`);
-      this.#set(path, { name, avatar });
-      this.#pending.delete(path);
-      if (name || avatar) this.#onChange();
-    } catch (error) {
-      if (error instanceof HTTPError && error.status === 404) {
-        this.#set(path, {});
-        this.#pending.delete(path);
-      } else {
-        setTimeout(() => this.#pending.delete(path), RETRY_MS);
-      }
+      const query = new URLSearchParams(wanted.map(({ id }) => ['id', id]));
+      /** @type {{ members: { member: string, name?: string, avatar?: string }[] }} */
+      const { members } = await fetchJSON(`v1/boards/${encodeSegment(board)}/members?${query}`);
+      this.addEntries(kind, members);
+      for (const { id } of wanted) this.#pending.delete(keyOf(kind, id));
+      if (members.some(({ name, avatar }) => name || avatar)) this.#onChange();
+    } catch {
+      setTimeout(() => wanted.forEach(({ id }) => this.#pending.delete(keyOf(kind, id))), RETRY_MS);
     }
-    this.#requests--;
+    this.#loading = false;
     this.#load();
   }
+}
+
+/**
+ * @param {string} kind
+ * @param {string} id
+ */
+function keyOf(kind, id) {
+  return `${kind}/${id}`;
 }

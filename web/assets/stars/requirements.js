@@ -13,18 +13,22 @@ const EVENT = 'gift';
 export class Requirements {
   /** As far as the page knows; event '': the server has it. @type {{ boards: string[], event: string }} */
   missing = { boards: [], event: '' };
+  /** The most flowers of one event; undefined: the event sets no bound; 0: not known. @type {number | undefined} */
+  maxFlowers = 0;
 
   /** @param {() => void} onChange called after each check */
   constructor(onChange) {
     // An operator may define them while the page is open, so the page checks whenever it becomes visible.
     new Poll(Infinity, async (signal) => {
       const [{ boards }, { events }] = await Promise.all([fetchJSON('v1/boards', signal), fetchJSON('v1/events', signal)]);
+      const gift = events.find((/** @type {{ event: string }} */ { event }) => event === EVENT);
       const unlisted = BOARDS.filter((name) => !boards.some((/** @type {{ board: string }} */ { board }) => shape(board) === shape(name)));
       const hidden = await Promise.all(unlisted.map((name) => isHidden(name, signal)));
       this.missing = {
         boards: unlisted.filter((_, i) => !hidden[i]),
-        event: events.some((/** @type {{ event: string }} */ { event }) => event === EVENT) ? '' : EVENT,
+        event: gift ? '' : EVENT,
       };
+      if (gift) this.maxFlowers = gift.fields?.flowers?.max;
       onChange();
     }).start();
   }

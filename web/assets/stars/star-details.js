@@ -2,11 +2,11 @@
 
 /** The view of one star: its rank this week, and its fans of today and of the last three hours. */
 
-import { numbers } from '../../kit/format.js';
+import { numbers, words } from '../../kit/format.js';
 import { instance, partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { countedText, text } from '../shared/texts.js';
-import { renderInitials } from './board-rows.js';
+import { isInView, renderInitials } from './board-rows.js';
 import { Portrait } from './portrait.js';
 
 /**
@@ -19,11 +19,13 @@ export class StarDetails {
   #rank = byId('star-rank', HTMLElement);
   #score = byId('star-score', HTMLElement);
   #gap = byId('star-gap', HTMLElement);
+  /** Beside the buttons, where they stand at the bottom of a narrow window. */
+  #toPass = byId('gift-gap', HTMLElement);
   #progress = byId('star-progress', HTMLElement);
   #portrait = new Portrait();
   #fanBoards = [
-    { family: 'fans:{star}', section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement) },
-    { family: 'fans3h:{star}', section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement) },
+    { family: 'fans:{star}', section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement), count: byId('fans-today-count', HTMLElement) },
+    { family: 'fans3h:{star}', section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement), count: byId('fans-3h-count', HTMLElement) },
   ];
   #profiles;
   #star = '';
@@ -32,18 +34,24 @@ export class StarDetails {
   constructor(profiles) {
     this.#profiles = profiles;
     byId('star-portrait', HTMLElement).replaceChildren(this.#portrait.element);
-    for (const { board } of this.#fanBoards) {
+    for (const { board, count } of this.#fanBoards) {
       board.addEventListener('update', (event) => {
         const { snapshot, me } = /** @type {CustomEvent<Update>} */ (event).detail;
         profiles.addEntries('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
         renderInitials(board);
+        setText(count, snapshot ? countedText('stars_fan_count', snapshot.total) : '');
       });
     }
   }
 
   /** The star's name, or its id until the name is known. */
   get name() {
-    return this.#profiles.get('star', this.#star).name || this.#star;
+    return this.#profiles.star(this.#star).name || this.#star;
+  }
+
+  /** The star's score in the head; null: it is out of view. */
+  get visibleScore() {
+    return isInView(this.#score) ? this.#score : null;
   }
 
   /**
@@ -64,17 +72,17 @@ export class StarDetails {
 
   renderName() {
     if (!this.#star) return;
-    const { avatar } = this.#profiles.get('star', this.#star);
+    const { avatar } = this.#profiles.star(this.#star);
     setText(this.#name, this.name);
     this.#portrait.render(this.#star, this.name, avatar);
   }
 
   /** @param {Update} update of the board of stars, which follows the star */
-  update({ snapshot, me }) {
+  update({ snapshot, me, state }) {
     if (!this.#star) return;
     this.renderName();
     const top = snapshot?.top ?? [];
-    const known = new Map([...(me?.around ?? []), ...top].map((entry) => [entry.member, entry]));
+    const entries = new Map([...(me?.around ?? []), ...top].map((entry) => [entry.member, entry]));
     const own = top.find(({ member }) => member === this.#star);
     const rank = own ? own.rank : (me?.rank ?? null);
     const score = own ? own.score : (me?.score ?? null);
@@ -82,12 +90,25 @@ export class StarDetails {
     setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
     setText(this.#score, score !== null ? countedText('stars_this_week', score) : partProblem(this.#star) ? text('stars_no_such') : me ? text('stars_none_yet') : '');
-    const order = [...known.values()].sort((a, b) => a.rank - b.rank);
+    const order = [...entries.values()].sort((a, b) => a.rank - b.rank);
     const index = order.findIndex(({ member }) => member === this.#star);
     const above = order[index - 1];
-    setText(this.#gap, rank === null || index < 0 || score === null ? '' : gapText(score, above, order[index + 1]));
+    const known = rank !== null && index >= 0 && score !== null;
+    setText(this.#gap, known ? gapText(score, above, order[index + 1]) : '');
+    const isLost = state === 'away' || state === 'stale';
+    setText(this.#toPass, isLost ? words[state] : known ? toPassText(score, above, order[index + 1]) : text('stars_send'));
     setProperty(this.#progress, '--share', score === null || index < 0 ? 0 : above && above.score > 0 ? Math.max(0, score) / above.score : 1);
   }
+}
+
+/**
+ * @param {number} score
+ * @param {Entry | undefined} above
+ * @param {Entry | undefined} below
+ */
+function toPassText(score, above, below) {
+  // At an equal score, the star that reached it first stays ahead.
+  return above ? countedText('stars_to_pass', above.score - score + 1, { name: above.name || above.member }) : gapText(score, above, below);
 }
 
 /**

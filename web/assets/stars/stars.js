@@ -13,14 +13,16 @@ import { partProblem } from '../shared/board-name.js';
 import { connectWithToken, setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
-import { memberProblem, showMemberProblem } from '../shared/member-id.js';
+import { memberProblem } from '../shared/member-id.js';
 import { refusalText } from '../shared/refusal.js';
-import { text } from '../shared/texts.js';
+import { countedText, text } from '../shared/texts.js';
 import { token, tokenMaySend, tokenSub } from '../shared/token.js';
-import { linkOf, renderStarRows } from './board-rows.js';
+import { setUpPodium } from './board-podium.js';
+import { linkOf, renderStarRows, scoreOf } from './board-rows.js';
 import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-buttons.js';
 import { GiftFeed } from './gift-feed.js';
+import { NicknameDialog } from './nickname.js';
 import { ProfileCache } from './profile-cache.js';
 import { Requirements } from './requirements.js';
 import { StarDetails } from './star-details.js';
@@ -38,16 +40,16 @@ const starSection = byId('star', HTMLElement);
 const starName = byId('star-name', HTMLElement);
 const backLink = byId('back', HTMLAnchorElement);
 const board = byId('stars', HTMLElement);
-const viewerForm = byId('viewer', HTMLFormElement);
+const boardCount = byId('stars-count', HTMLElement);
+const viewerButton = byId('viewer', HTMLElement);
+const viewerName = byId('viewer-name', HTMLElement);
 const viewerNote = byId('viewer-note', HTMLElement);
 const giftTitle = byId('gift-title', HTMLElement);
-const meInput = byId('me', HTMLInputElement);
-const meProblem = byId('me-problem', HTMLElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
 const feedEmpty = byId('feed-empty', HTMLElement);
 const feedEmptyText = feedEmpty.textContent ?? '';
 
-/** The viewer of the token; '': none, so the URL or the input names the viewer. */
+/** The viewer of the token; '': none, so the URL or a nickname names the viewer. */
 const knownViewer = memberProblem(tokenSub) ? '' : tokenSub;
 /** Whether the server takes events from pages. */
 const takesGifts = 'writes' in document.body.dataset;
@@ -62,11 +64,12 @@ const profiles = new ProfileCache(() => {
 const countdown = new Countdown(byId('countdown', HTMLElement), byId('countdown-left', HTMLElement), () => connectWithToken().now());
 const winners = new Winners(byId('podium', HTMLElement), byId('no-winners', HTMLElement), (star) => starURL(star));
 const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
-  user: (id) => profiles.get('user', id),
-  star: (id) => profiles.get('star', id),
+  user: (id, star) => profiles.user(id, star),
+  star: (id) => profiles.star(id),
   me: () => readURL().me,
 });
 const starDetails = new StarDetails(profiles);
+const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTaps());
 const giftButtons = maySend ? newGiftButtons() : null;
 const requirements = new Requirements(() => {
   watchGifts();
@@ -75,7 +78,7 @@ const requirements = new Requirements(() => {
 
 /** The star shown; '': all stars. */
 let star = '';
-/** The viewer of the URL as last written to the input. */
+/** The viewer of the URL as last shown. */
 let viewer = '';
 /** @type {(() => void) | null} */
 let unwatchGifts = null;
@@ -95,10 +98,12 @@ board.addEventListener('update', (event) => {
   const update = /** @type {CustomEvent<Update>} */ (event).detail;
   const { snapshot, me, state } = update;
   giftButtons?.setState(state);
+  main.dataset.state = state;
   if (snapshot) {
     profiles.addEntries('star', [...snapshot.top, ...(me?.around ?? [])]);
     countdown.setEnd(snapshot.final ? null : snapshot.ends);
     if (!snapshot.final) winners.setPeriod(snapshot.period);
+    setText(boardCount, countedText('stars_count', snapshot.total));
   } else if (state === 'stopped') {
     winners.setPeriod('');
   }
@@ -107,14 +112,10 @@ board.addEventListener('update', (event) => {
   renderTitle();
 });
 
-// A viewer changes their id with Enter or by leaving the input.
-meInput.addEventListener('change', changeViewer);
-viewerForm.addEventListener('submit', (event) => {
-  event.preventDefault();
-  changeViewer();
-});
+viewerButton.addEventListener('click', () => nickname.ask(viewer));
 
-viewerForm.hidden = knownViewer !== '' || (takesGifts && !maySend);
+viewerButton.hidden = knownViewer !== '' || (takesGifts && !maySend);
+setUpPodium(board);
 setToken([...document.querySelectorAll('live-leaderboard')]);
 watchGifts();
 restoreViewer();
@@ -138,7 +139,11 @@ function watchGifts() {
 function newGiftButtons() {
   /** @type {NodeListOf<HTMLElement>} */
   const buttons = document.querySelectorAll('.size');
-  return new GiftButtons(buttons, byId('gift-note', HTMLElement), () => meInput.focus(), (id) => profiles.get('star', id).name || id);
+  return new GiftButtons(buttons, byId('gift-note', HTMLElement), {
+    askForViewer: (flowers) => nickname.ask('', flowers),
+    nameOf: (id) => profiles.star(id).name || id,
+    scoreOf: (id) => scoreOf(board, id) ?? starDetails.visibleScore,
+  });
 }
 
 /** @returns {{ star: string, me: string }} what the URL asks for; star '': all stars; me: the token's viewer, if there is one */
@@ -158,7 +163,7 @@ function starURL(star, me = readURL().me) {
 /** Puts the stored viewer into a URL without one. */
 function restoreViewer() {
   const { star, me } = readURL();
-  if (me || viewerForm.hidden) return;
+  if (me || viewerButton.hidden) return;
   try {
     const stored = localStorage.getItem(STORAGE_KEY) ?? '';
     if (stored && !memberProblem(stored)) history.replaceState(null, '', starURL(star, stored));
@@ -167,11 +172,8 @@ function restoreViewer() {
   }
 }
 
-/** Makes the id in the input the viewer. */
-function changeViewer() {
-  const me = meInput.value.trim();
-  meInput.value = me;
-  if (showMemberProblem(me, meInput, meProblem)) return;
+/** @param {string} me the nickname as typed: the viewer's id; '': none */
+function changeViewer(me) {
   storeViewer(me);
   if (me === readURL().me) return;
   history.replaceState(null, '', starURL(readURL().star, me));
@@ -201,12 +203,11 @@ function render() {
   const me = memberProblem(named) ? '' : named;
   main.dataset.view = star ? 'star' : 'all';
   starSection.hidden = !star;
+  viewer = me;
+  setText(viewerName, me || text('stars_nickname_set'));
+  setAttribute(viewerButton, 'aria-label', me !== '' && text('stars_nickname_change', { name: me }));
   renderRequirements();
-  // An edit that is under way stays.
-  if (named !== viewer) {
-    viewer = meInput.value = named;
-    showMemberProblem(named, meInput, meProblem);
-  }
+  board.toggleAttribute('data-podium', !star);
   starDetails.show(star, me, missing.boards);
   // A board shows nothing if the member that it follows is invalid. (A star's id is also a part of
   // a board's name, for which the rules are stricter.)
@@ -244,12 +245,15 @@ function renderRequirements() {
   main.toggleAttribute('data-no-gifts', !(takes && maySend));
   setText(giftTitle, text(takes ? 'stars_send' : 'stars_your_place'));
   setText(viewerNote, viewerText(takes));
+  giftButtons?.setBound(requirements.maxFlowers);
 }
 
 /** @param {boolean} takes whether the server takes gifts for the star */
 function viewerText(takes) {
   if (takes && !maySend) return text(token ? 'stars_token_cannot_send' : 'stars_needs_token');
-  return knownViewer && text('stars_you_are', { name: profiles.get('user', knownViewer).name || knownViewer });
+  if (knownViewer) return text('stars_you_are', { name: profiles.user(knownViewer, star).name || knownViewer });
+  const problem = memberProblem(readURL().me);
+  return problem && text(problem);
 }
 
 function renderTitle() {
