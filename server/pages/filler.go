@@ -23,8 +23,8 @@ const (
 	asOfForm = "15:04:05 UTC"
 	// endedForm is the form of the end of a period.
 	endedForm = "2006-01-02 15:04 UTC"
-	// dashboardTop, overlayTop, embedTop and starsTop are the numbers of entries on pages whose URL names none.
-	dashboardTop, overlayTop, embedTop, starsTop = 10, 5, 10, 20
+	// dashboardTop, overlayTop, embedTop, starsTop and fansTop are the numbers of entries on pages whose URL names none.
+	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.
 	dashboardAround = 2
 	// starsBoard is the board of the star-flower page.
@@ -332,20 +332,15 @@ func (f *filler) stars() {
 		return
 	}
 	p := f.template.phrases
-	if b.Snapshot != nil {
-		v.Count = p.counted("stars_count", b.Total)
-	}
+	f.addPortraits(v.Board, b)
+	v.Board.Total = p.counted("stars_count", b.Total)
 	for i, r := range b.Rows {
 		row := &v.Board.Rows[i]
-		row.Portrait = f.portraitOf(r.Member, row.Name, r.Avatar)
 		row.Share = strconv.FormatFloat(float64(max(0, r.Score))/float64(max(1, b.Rows[0].Score)), 'f', 3, 64)
 		if i > 0 {
 			row.Gap = p.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
 		}
 		row.Link = f.page.Root + "stars" + queryOf("star", r.Member, "me", f.me("me"), "lang", f.language())
-	}
-	for i, r := range b.Below {
-		v.Board.Below[i].Portrait = f.portraitOf(r.Member, v.Board.Below[i].Name, r.Avatar)
 	}
 	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
 		v.Countdown = pieces(p.timeLeft(left))
@@ -365,4 +360,22 @@ func (f *filler) stars() {
 		}
 	}
 	v.Star.Portrait = f.portraitOf(star, v.Star.Name, avatar)
+	for i, family := range []string{"fans:", "fans3h:"} {
+		if b := f.site.cfg.Reader.Board(f.ctx, family+star, fansTop, v.Me, 0); b != nil {
+			fans := p.boardView(family+star, b, fansTop, v.Me)
+			f.addPortraits(fans, b)
+			fans.Total = p.counted("stars_fan_count", b.Total)
+			v.Fans[i] = fans
+		}
+	}
+}
+
+// addPortraits adds the portraits of members to the rows of a board.
+func (f *filler) addPortraits(v *boardView, b *Board) {
+	for i, r := range b.Rows {
+		v.Rows[i].Portrait = f.portraitOf(r.Member, v.Rows[i].Name, r.Avatar)
+	}
+	for i, r := range b.Below {
+		v.Below[i].Portrait = f.portraitOf(r.Member, v.Below[i].Name, r.Avatar)
+	}
 }

@@ -47,7 +47,7 @@ type firstView struct {
 	StoryPath   string // of the board's story; "" if it records no history
 	Member      *memberView
 	Star        *starView
-	Count       string            // of the stars
+	Fans        [2]*boardView     // of the star: of today, and of the last three hours
 	Countdown   []piece           // the time that is left
 	Data        map[string]string // attributes data-… of <html>
 }

@@ -36,9 +36,10 @@ export class StarDetails {
     byId('star-portrait', HTMLElement).replaceChildren(this.#portrait.element);
     for (const { board, count } of this.#fanBoards) {
       board.addEventListener('update', (event) => {
-        const { snapshot, me } = /** @type {CustomEvent<Update>} */ (event).detail;
+        const { snapshot, me, state } = /** @type {CustomEvent<Update>} */ (event).detail;
         profiles.addEntries('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
         renderInitials(board);
+        board.toggleAttribute('data-to-come', !snapshot && state === 'connecting');
         setText(count, snapshot ? countedText('stars_fan_count', snapshot.total) : '');
       });
     }
