@@ -37,7 +37,7 @@ sheet.replaceSync(`
     &:nth-child(3) { grid-column: 3; }
   }
   :host([data-podium]) :nth-child(-n + 3 of [part~=row]) {
-    [part=portrait] { --_step: var(--_gold); inline-size: 3rem !important; block-size: 3rem !important; border: 0.1875rem solid var(--_step); font-size: 1.125rem; }
+    [part=portrait] { --_step: var(--_gold); box-sizing: border-box; inline-size: 3rem !important; block-size: 3rem !important; border: 0.1875rem solid var(--_step); font-size: 1.125rem; }
     [part=who] { justify-items: center; max-inline-size: 100%; }
     [part=link] { max-inline-size: 100%; font-size: 0.9375rem; }
     [part=gap] { display: none; }
