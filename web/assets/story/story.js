@@ -253,7 +253,9 @@ function renderTip(shown) {
   if (!shown || !story) return;
   const entries = stepAt(story.history, shown.time)?.entries;
   const place = entries?.findIndex(({ member }) => member === shown.member) ?? -1;
-  setText(tip, `${entries ? (shown.member ? placeText(shown.member, shown.time) + ' · ' : '') : `${text('story_gap')} · `}${momentText(shown.time)}`);
+  const what = !entries ? text('story_gap') : shown.member ? placeText(shown.member, shown.time) : '';
+  // The time of the slider stands below the chart.
+  setText(tip, [what, hovered ? momentText(shown.time) : ''].filter(Boolean).join(' · '));
   const { clientWidth } = plot;
   const x = chart.x(shown.time) - tip.offsetWidth / 2;
   tip.style.left = `${Math.min(clientWidth - tip.offsetWidth - TIP_MARGIN, Math.max(TIP_MARGIN, x))}px`;
