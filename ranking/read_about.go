@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -39,17 +40,9 @@ func (s *Store) about(ctx context.Context, m resolved) About {
 	if !d.Family() || a.Title == nil && a.Description == nil {
 		return a
 	}
-	latest := s.catalog.latest.Load()
 	values := make(map[string]string)
-	for placeholder, id := range d.Parts(m.Instance) {
-		values[placeholder] = id
-		if definition.CheckKind(placeholder) != nil || definition.CheckMember(id) != nil || latest.hidden.hidesIn(kindScope(placeholder), id) {
-			continue
-		}
-		// With an error the title has the id: it names the board too.
-		if found, _ := s.Profiles(ctx, placeholder, []string{id}); found[id].Name != "" {
-			values[placeholder] = found[id].Name
-		}
+	for _, part := range s.Parts(ctx, d, []string{m.Instance})[0] {
+		values[part.Kind] = cmp.Or(part.Profile.Name, part.Member)
 	}
 	value := func(placeholder string) string { return values[placeholder] }
 	if a.Title != nil {

@@ -7,6 +7,9 @@ import (
 	"rankcast/ranking/definition"
 )
 
+// SummaryEntries is the number of entries in a Summary.
+const SummaryEntries = 5
+
 // Summary is the line of a board in a list of boards.
 type Summary struct {
 	About About
@@ -15,17 +18,17 @@ type Summary struct {
 	Period string
 	Kind   string // as in Page
 	Total  int64
-	Leader *Entry // the first entry; nil where the board has none, or it is not known
-	Built  bool   // the board has a result: the summary is of the latest one, if any
+	Top    []Entry // the first SummaryEntries; nil where the board has none, or they are not known
+	Built  bool    // the board has a result: the summary is of the latest one, if any
 }
 
-// Summary reads the state of a board and its first entry, in one call. Unlike Read it
+// Summary reads the state of a board and its first entries, in one call. Unlike Read it
 // starts no build, and does not extend the retention of a result. Of a board with a result
-// it reads the present one. Leader is nil then if that result is older than refresh allows.
+// it reads the present one. Top is nil then if that result is older than refresh allows.
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	var p Page
 	m, now, isFresh, err := s.readPresent(ctx, board, func(m resolved) (at readTimes, err error) {
-		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: 1})
+		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: SummaryEntries})
 		return at, err
 	})
 	if err != nil {
@@ -33,7 +36,7 @@ func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	}
 	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: m.bounds(now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: m.compiled.IsBuilt()}
 	if len(p.Entries) > 0 && isFresh {
-		g.Leader = &p.Entries[0]
+		g.Top = p.Entries
 	}
 	return g, nil
 }

@@ -37,8 +37,8 @@ func TestGlance(t *testing.T) {
 		}
 		leads := func(g Summary, member string, total int64) {
 			t.Helper()
-			require.NotNil(t, g.Leader)
-			require.Equal(t, member, g.Leader.Member)
+			require.NotEmpty(t, g.Top)
+			require.Equal(t, member, g.Top[0].Member)
 			require.Equal(t, total, g.Total)
 		}
 		require.Equal(t, Summary{Kind: "star"}, glance("a"))
@@ -67,7 +67,7 @@ func TestGlance(t *testing.T) {
 			require.Equal(t, page.State, g.State)
 			w.pass(time.Minute + time.Second)
 			g = glance(board)
-			require.Nil(t, g.Leader, "it is of a result that nothing may be served of")
+			require.Nil(t, g.Top, "it is of a result that nothing may be served of")
 			require.EqualValues(t, 2, g.Total)
 		}
 		for range 75 { // longer than any result stays that nobody asks for
@@ -79,7 +79,7 @@ func TestGlance(t *testing.T) {
 		require.Zero(t, glance("u").Total)
 		require.Zero(t, glance("built").Total)
 		g := glance("live")
-		require.Nil(t, g.Leader, "its points have left the window")
+		require.Nil(t, g.Top, "its points have left the window")
 		require.Zero(t, g.Total)
 
 		_, err := s.Summary(t.Context(), "nothing")

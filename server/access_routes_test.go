@@ -44,6 +44,7 @@ var rights = map[string]string{
 	"DELETE /v1/boards/a":              "A",
 	"GET /v1/boards/a/periods":         "rvA",
 	"GET /v1/boards/a/instances":       "rvA",
+	"GET /v1/boards/a/overview":        "rvA",
 	"GET /v1/boards/a/top":             "rvA",
 	"GET /v1/boards/a/history":         "rvA",
 	"GET /v1/boards/a/at":              "rvA",
@@ -257,6 +258,11 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 		}
 		require.Equal(t, []string{"fam:1", "fam:12", "fam:2"}, names("/v1/boards/fam:%7Bx%7D/instances", "instances", "", admin))
 		require.Equal(t, []string{"fam:1", "fam:12"}, names("/v1/boards/fam:%7Bx%7D/instances", "instances", "", some))
+		require.Equal(t, []string{"fam:1", "fam:12", "fam:2"}, names("/v1/boards/fam:%7Bx%7D/overview", "boards", "board", admin))
+		require.Equal(t, []string{"fam:1", "fam:12"}, names("/v1/boards/fam:%7Bx%7D/overview", "boards", "board", some))
+		// The overview names the first instances of a family only to callers that may read all of these.
+		require.Contains(t, do("GET", "/v1/overview", "", admin).Body, `"board":"fam:2"`)
+		require.NotContains(t, do("GET", "/v1/overview", "", some).Body, `"fam:1"`)
 		// A cursor, too, tells only of names that the caller may read.
 		var page struct{ Cursor *string }
 		for _, want := range []string{"fam:1", "fam:12"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
@@ -35,6 +36,8 @@ type namedList struct {
 type namedJSON struct {
 	resource access.Resource
 	json     []byte
+	also     []access.Resource // that json tells of too
+	bare     []byte            // in place of json for callers that may not read all of those
 }
 
 // add encodes one item more.
@@ -43,7 +46,21 @@ func (l *namedList) add(r access.Resource, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	l.items = append(l.items, namedJSON{r, b})
+	l.items = append(l.items, namedJSON{resource: r, json: b})
+	return nil
+}
+
+// addWith encodes one item more, which tells of other resources too. Callers that may not read all of these get bare.
+func (l *namedList) addWith(r access.Resource, v any, also []access.Resource, bare any) error {
+	b, err := json.Marshal(bare)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	if err := l.add(r, v); err != nil {
+		return err
+	}
+	last := &l.items[len(l.items)-1]
+	last.also, last.bare = also, b
 	return nil
 }
 
@@ -60,7 +77,11 @@ func (l *namedList) join(shows func(access.Resource) bool) []byte {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(b, item.json...)
+		if slices.ContainsFunc(item.also, func(r access.Resource) bool { return !shows(r) }) {
+			b = append(b, item.bare...)
+		} else {
+			b = append(b, item.json...)
+		}
 	}
 	return append(b, ']')
 }

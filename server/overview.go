@@ -1,19 +1,18 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -27,10 +26,10 @@ const (
 	// maxOverviewBoards bounds the boards and families of an overview: readers do not look
 	// through more.
 	maxOverviewBoards = 500
+	// firstInstances is the number of instances that an overview shows of a family.
+	firstInstances = 12
 	// overviewConcurrency bounds an overview's concurrent reads, so that updates stay fast.
 	overviewConcurrency = 8
-	// overviewMaxAge is how long the node answers from one overview.
-	overviewMaxAge = time.Second
 	// overviewTimeout bounds the read of an overview, so that the answer comes before a page
 	// gives up, after 10 s. A caller that disconnects does not end the read: others wait for it.
 	overviewTimeout = 9 * time.Second
@@ -39,15 +38,6 @@ const (
 	// the boards of a cluster's master that hangs.
 	overviewIdleTimeout = 2500 * time.Millisecond
 )
-
-// overviewCache shares one overview among all requests of about the same time.
-type overviewCache struct {
-	reads singleflight.Group
-
-	mu   sync.Mutex
-	last *overview
-	at   time.Time // when its read began
-}
 
 // overview is the state of all boards.
 type overview struct {
@@ -58,28 +48,52 @@ type overview struct {
 }
 
 type summaryJSON struct {
-	Board  string     `json:"board"`
-	Period string     `json:"period"`
-	Ends   *string    `json:"ends"`
-	Total  int64      `json:"total"`
-	Epoch  string     `json:"epoch"`
-	Seq    int64      `json:"seq"`
-	Leader *entryJSON `json:"leader"`
-	Built  bool       `json:"built"`
+	Board     string      `json:"board"`
+	Period    string      `json:"period"`
+	Ends      *string     `json:"ends"`
+	Total     int64       `json:"total"`
+	Epoch     string      `json:"epoch"`
+	Seq       int64       `json:"seq"`
+	Rate      *int64      `json:"rate"` // changes a minute; nil: not measured yet, or Built
+	Leader    *entryJSON  `json:"leader"`
+	RunnersUp []entryJSON `json:"runners_up,omitzero"`
+	Built     bool        `json:"built"`
 	// Info is nil only with Unavailable.
-	Info *boardinfo.Info `json:"info,omitzero"`
+	Info  *boardinfo.Info `json:"info,omitzero"`
+	Parts []partJSON      `json:"parts,omitzero"` // of an instance of a family
 	// Unavailable marks a board that the node could not read now; the other fields are then
-	// unknown.
+	// unknown, but for Parts.
 	Unavailable bool `json:"unavailable,omitzero"`
 }
 
-type familyJSON struct {
-	Board     string `json:"board"`
-	Instances int64  `json:"instances"`
+type partJSON struct {
+	Kind   string `json:"kind"`
+	Member string `json:"member"`
+	Name   string `json:"name,omitzero"` // of the member's profile, like Avatar
+	Avatar string `json:"avatar,omitzero"`
+}
 
-	Info boardinfo.Info `json:"info"`
+func newParts(parts []ranking.Part) []partJSON {
+	list := make([]partJSON, len(parts))
+	for i, p := range parts {
+		list[i] = partJSON{p.Kind, p.Member, p.Profile.Name, p.Profile.Avatar}
+	}
+	return list
+}
+
+type familyJSON struct {
+	Board     string         `json:"board"`
+	Instances int64          `json:"instances"`
+	First     []instanceJSON `json:"first,omitzero"`
+	Info      boardinfo.Info `json:"info"`
 
 	Unavailable bool `json:"unavailable,omitzero"`
+}
+
+// instanceJSON is one of the first instances of a family.
+type instanceJSON struct {
+	Board string     `json:"board"`
+	Parts []partJSON `json:"parts"`
 }
 
 // getOverview answers the state of the boards that the caller may read, and the number of instances of the
@@ -88,7 +102,7 @@ func (s *Server) getOverview(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	o, err := s.overviews.get(c.Request().Context(), s)
+	o, err := s.overview(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -112,48 +126,9 @@ func (o *overview) leftOffFor(caller *access.Caller) int {
 	return n
 }
 
-// get returns an overview that is younger than overviewMaxAge. Callers of one time share the read of s, which
-// continues after the end of ctx.
-func (o *overviewCache) get(ctx context.Context, s *Server) (*overview, error) {
-	if fresh := o.fresh(); fresh != nil {
-		return fresh, nil
-	}
-	read := o.reads.DoChan("", func() (any, error) {
-		if fresh := o.fresh(); fresh != nil { // another request has read it since
-			return fresh, nil
-		}
-		began := time.Now()
-		read, err := s.readOverview(ctx)
-		if err == nil {
-			o.store(read, began)
-		}
-		return read, err
-	})
-	select {
-	case r := <-read:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		return r.Val.(*overview), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// fresh returns the overview if it is younger than overviewMaxAge; else nil.
-func (o *overviewCache) fresh() *overview {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if time.Since(o.at) >= overviewMaxAge {
-		return nil
-	}
-	return o.last
-}
-
-func (o *overviewCache) store(read *overview, began time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.last, o.at = read, began
+// overview returns the state of all boards, at most recentAge old.
+func (s *Server) overview(ctx context.Context) (*overview, error) {
+	return s.overviews.get(ctx, "", func() (*overview, error) { return s.readOverview(ctx) })
 }
 
 // readOverview reads an overview for the request of ctx and for others that wait. It continues if ctx ends.
@@ -173,12 +148,13 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 		o.leftOff = append(o.leftOff, defined[last].Name)
 		defined = defined[:last]
 	}
-	glances, sizes := make([]*ranking.Summary, len(defined)), make([]*int64, len(defined)) // nil: deleted meanwhile
+	glances, firsts := make([]*ranking.Summary, len(defined)), make([]*ranking.Instances, len(defined)) // nil: deleted meanwhile
+	parts := make([][][]ranking.Part, len(defined))
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
 		if isFamily(defined[i].Name) {
-			page, err := s.store.Instances(ctx, defined[i].Name, "", 1)
+			page, err := s.store.Instances(ctx, defined[i].Name, "", firstInstances)
 			if err == nil {
-				sizes[i] = &page.Total
+				firsts[i], parts[i] = &page, s.store.Parts(ctx, defined[i], page.Names)
 			}
 			return err
 		}
@@ -188,33 +164,21 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 		}
 		return err
 	})
-	for i, err := range failures {
-		if errors.Is(err, ranking.ErrUnknownBoard) { // deleted meanwhile
-			failures[i] = nil
-		}
+	if err := s.checkFailures(failures); err != nil {
+		return nil, fmt.Errorf("read an overview: %w", err)
 	}
-	// A board that cannot be read, because its master of a cluster is away, hides no other board.
-	if failed := slices.DeleteFunc(slices.Clone(failures), func(err error) bool { return err == nil }); len(failed) > 0 {
-		if len(failed) == len(defined) {
-			return nil, fmt.Errorf("read an overview: %w", failed[0])
-		}
-		s.log.Debug("the overview lacks boards that the node could not read", "boards", len(failed), "error", failed[0])
-	}
-	leaders := s.leaders(ctx, glances)
+	tops := s.tops(ctx, glances)
 	for i, d := range defined {
 		var err error
 		switch g := glances[i]; {
 		case failures[i] != nil && isFamily(d.Name):
-			err = o.addFamily(familyJSON{Board: d.Name, Info: boardinfo.OfFamily(d), Unavailable: true}, d)
+			err = o.addFamily(d, ranking.Instances{}, nil, failures[i])
 		case failures[i] != nil:
-			err = o.addBoard(summaryJSON{Board: d.Name, Unavailable: true}, ranking.About{Board: ranking.Board{Name: d.Name, Instance: d.Name, Definition: d}, Title: d.Title})
-		case sizes[i] != nil:
-			err = o.addFamily(familyJSON{Board: d.Name, Instances: *sizes[i], Info: boardinfo.OfFamily(d)}, d)
+			err = o.addBoard(summaryJSON{Board: d.Name, Unavailable: true}, unavailableCard(d.Name, d))
+		case firsts[i] != nil:
+			err = o.addFamily(d, *firsts[i], parts[i], nil)
 		case g != nil:
-			info := boardinfo.New(g.About)
-			err = o.addBoard(summaryJSON{
-				Board: d.Name, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built, Info: &info,
-			}, g.About)
+			err = o.addBoard(s.summarize(d.Name, g, tops[i]))
 		}
 		if err != nil {
 			return nil, err
@@ -225,21 +189,70 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 	return o, nil
 }
 
-// addBoard adds a board, for callers and for the front page.
-func (o *overview) addBoard(b summaryJSON, about ranking.About) error {
-	card := pages.BoardCard{About: about, Total: b.Total, Built: b.Built, Unavailable: b.Unavailable}
-	if b.Leader != nil {
-		leader := pageRow(*b.Leader)
-		card.Leader = &leader
+// checkFailures returns an error if no board could be read. A board that cannot be read, because its master of a cluster
+// is away, hides no other board. Boards that were deleted meanwhile are no failures.
+func (s *Server) checkFailures(failures []error) error {
+	var first error
+	failed := 0
+	for i, err := range failures {
+		if errors.Is(err, ranking.ErrUnknownBoard) {
+			failures[i] = nil
+		} else if err != nil {
+			first = cmp.Or(first, err)
+			failed++
+		}
 	}
-	o.boardCards = append(o.boardCards, card)
-	return o.boards.add(access.Board(b.Board), b)
+	if failed > 0 && failed < len(failures) {
+		s.log.Debug("the overview lacks boards that the node could not read", "boards", failed, "error", first)
+		return nil
+	}
+	return first
 }
 
-// addFamily adds a family, for callers and for the front page.
-func (o *overview) addFamily(f familyJSON, d definition.Board) error {
-	o.familyCards = append(o.familyCards, pages.FamilyCard{Definition: d, Instances: f.Instances, Unavailable: f.Unavailable})
-	return o.families.add(access.Board(f.Board), f)
+// summarize makes the line of a board for callers, and its card for pages.
+func (s *Server) summarize(board string, g *ranking.Summary, top []entryJSON) (summaryJSON, pages.BoardCard) {
+	info := boardinfo.New(g.About)
+	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Built: g.Built, Info: &info}
+	if !g.Built { // its changes are builds
+		line.Rate = s.rates.of(board, g.Epoch, g.Seq, time.Now())
+	}
+	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Built: g.Built, Rate: line.Rate}
+	for _, e := range top {
+		card.Top = append(card.Top, pageRow(e))
+	}
+	if len(top) > 0 {
+		line.Leader = &top[0]
+	}
+	if len(top) > 1 {
+		line.RunnersUp = top[1:]
+	}
+	return line, card
+}
+
+// unavailableCard is the card of a board that the node could not read.
+func unavailableCard(board string, d definition.Board) pages.BoardCard {
+	return pages.BoardCard{Board: board, About: ranking.About{Board: ranking.Board{Name: board, Instance: board, Definition: d}, Title: d.Title}, Unavailable: true}
+}
+
+// addBoard adds a board, for callers and for the front page.
+func (o *overview) addBoard(line summaryJSON, card pages.BoardCard) error {
+	o.boardCards = append(o.boardCards, card)
+	return o.boards.add(access.Board(line.Board), line)
+}
+
+// addFamily adds a family, for callers and for the front page. parts are those of its first instances.
+func (o *overview) addFamily(d definition.Board, first ranking.Instances, parts [][]ranking.Part, failure error) error {
+	line := familyJSON{Board: d.Name, Instances: first.Total, Info: boardinfo.OfFamily(d), Unavailable: failure != nil}
+	card := pages.FamilyCard{Definition: d, Instances: first.Total, Unavailable: failure != nil}
+	bare := line
+	resources := make([]access.Resource, len(first.Names))
+	for i, name := range first.Names {
+		resources[i] = access.Board(name)
+		line.First = append(line.First, instanceJSON{name, newParts(parts[i])})
+		card.First = append(card.First, pages.Instance{Board: name, Parts: parts[i]})
+	}
+	o.familyCards = append(o.familyCards, card)
+	return o.families.addWith(access.Board(d.Name), line, resources, bare)
 }
 
 // readEach calls read for 0 to n-1, overviewConcurrency at a time, and returns the error of each. It
@@ -264,27 +277,30 @@ func readEach(ctx context.Context, began time.Time, n int, read func(ctx context
 	return failures
 }
 
-// leaders returns the first entry of each board, nil for none. It reads the profiles of a kind in one
-// call.
-func (s *Server) leaders(ctx context.Context, glances []*ranking.Summary) []*entryJSON {
-	leaders := make([]*entryJSON, len(glances))
+// tops returns the first entries of each board. It reads the profiles of a kind in one call.
+func (s *Server) tops(ctx context.Context, glances []*ranking.Summary) [][]entryJSON {
+	tops := make([][]entryJSON, len(glances))
 	of := make(map[string][]int) // kind to indexes of boards
 	for i, g := range glances {
-		if g != nil && g.Leader != nil {
+		if g != nil && len(g.Top) > 0 {
 			of[g.Kind] = append(of[g.Kind], i)
 		}
 	}
 	for kind, boards := range of {
-		list := make([]ranking.Entry, len(boards))
-		for n, i := range boards {
-			list[n] = *glances[i].Leader
+		var list []ranking.Entry
+		for _, i := range boards {
+			list = append(list, glances[i].Top...)
 		}
-		entries := s.entries(ctx, kind, list)
-		for n, i := range boards {
-			leaders[i] = &entries[n]
+		var entries []entryJSON
+		for some := range slices.Chunk(list, ranking.MaxPage) {
+			entries = append(entries, s.entries(ctx, kind, some)...)
+		}
+		for _, i := range boards {
+			n := len(glances[i].Top)
+			tops[i], entries = entries[:n:n], entries[n:]
 		}
 	}
-	return leaders
+	return tops
 }
 
 // isFamily reports whether a defined name is that of a family.

@@ -83,16 +83,13 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 	return b
 }
 
-// periods reads the names of the periods of a board. With an error the page comes without the links.
-func (r pageReader) periods(ctx context.Context, about ranking.About) (names []string) {
+// periods reads the periods of a board. With an error the page comes without the links.
+func (r pageReader) periods(ctx context.Context, about ranking.About) []ranking.PeriodInfo {
 	if about.Definition.Period == "" || *about.Definition.Keep > maxPagePeriods {
 		return nil
 	}
 	periods, _ := r.store.Periods(ctx, about.Instance)
-	for _, p := range periods {
-		names = append(names, p.Period)
-	}
-	return names
+	return periods
 }
 
 // History is part of pages.Reader.
@@ -112,7 +109,7 @@ func (r pageReader) History(ctx context.Context, name string) *pages.History {
 	if len(h.Steps) > 0 {
 		profiles := r.historyProfiles(ctx, h)
 		for _, e := range h.Steps[len(h.Steps)-1].Entries {
-			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Score: e.Score})
+			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Avatar: profiles[e.Member].Avatar, Score: e.Score})
 		}
 	}
 	return view
@@ -136,7 +133,8 @@ func (r pageReader) Member(ctx context.Context, kind, member string) *pages.Memb
 	}
 	// The same rule as for listMemberBoards.
 	if len(page.Boards) > 0 || anonymous.May(access.ScopeRead, access.Kind(kind)) {
-		view.Name = r.profiles(ctx, kind, []string{member})[member].Name
+		profile := r.profiles(ctx, kind, []string{member})[member]
+		view.Name, view.Avatar = profile.Name, profile.Avatar
 	}
 	isWhole := page.Next == "" && page.Unavailable == 0 && page.NotBuilt == 0 && anonymous.MayAll()
 	view.Missing = isWhole && len(page.Boards) == 0 && view.Name == ""
@@ -183,24 +181,52 @@ func encodeForPage(v any) jsontext.Value {
 
 // Overview is part of pages.Reader.
 func (r pageReader) Overview(ctx context.Context) *pages.Overview {
-	o, err := r.overviews.get(ctx, r.Server)
+	o, err := r.overview(ctx)
 	if err != nil {
 		return nil
 	}
 	anonymous := r.guard.Anonymous()
 	view := &pages.Overview{Now: r.store.Now()}
 	for _, card := range o.boardCards {
-		if anonymous.May(access.ScopeRead, access.Board(card.About.Name)) {
+		if anonymous.May(access.ScopeRead, access.Board(card.Board)) {
 			view.Boards = append(view.Boards, card)
 		}
 	}
 	for _, card := range o.familyCards {
 		if anonymous.May(access.ScopeRead, access.Board(card.Definition.Name)) {
+			if slices.ContainsFunc(card.First, func(i pages.Instance) bool { return !anonymous.May(access.ScopeRead, access.Board(i.Board)) }) {
+				card.First = nil
+			}
 			view.Families = append(view.Families, card)
 		}
 	}
 	view.LeftOff = o.leftOffFor(anonymous)
 	return view
+}
+
+// Family is part of pages.Reader.
+func (r pageReader) Family(ctx context.Context, name string) *pages.Family {
+	anonymous := r.guard.Anonymous()
+	if !anonymous.May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	page, o, err := r.familyOverview(ctx, anonymous, name, "", familyPage)
+	if err != nil {
+		return nil
+	}
+	return &pages.Family{Now: r.store.Now(), Total: page.Total, Boards: o.cards}
+}
+
+// StarFlowers is part of pages.Reader.
+func (r pageReader) StarFlowers(ctx context.Context) bool {
+	anonymous := r.guard.Anonymous()
+	for _, board := range []string{"stars", "fans:{star}", "fans3h:{star}"} {
+		if _, err := r.store.Definition(ctx, board); err != nil || !anonymous.May(access.ScopeRead, access.Board(board)) {
+			return false
+		}
+	}
+	_, err := r.store.Event(ctx, "gift")
+	return err == nil && anonymous.May(access.ScopeRead, access.Event("gift"))
 }
 
 // Definitions is part of pages.Reader.

@@ -54,6 +54,7 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/boards/:board", administersBoard, s.deleteBoard},
 		{"GET", "/v1/boards/:board/periods", readsBoard, s.listPeriods},
 		{"GET", "/v1/boards/:board/instances", readsBoard, s.listInstances},
+		{"GET", "/v1/boards/:board/overview", readsBoard, s.getFamilyOverview},
 		{"GET", "/v1/boards/:board/top", readsBoard, s.getTop},
 		{"GET", "/v1/boards/:board/history", readsBoard, s.getHistory},
 		{"GET", "/v1/boards/:board/at", readsBoard, s.getAt},

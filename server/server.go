@@ -96,7 +96,9 @@ type Server struct {
 	needs     map[string]map[string]need // by method and path of a route
 
 	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
-	overviews overviewCache
+	overviews recentReads[*overview]
+	families  recentReads[*familyOverview]
+	rates     changeRates
 	boardList definitionsCache
 	eventList definitionsCache
 	pages     *pages.Site

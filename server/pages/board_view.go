@@ -25,7 +25,8 @@ func pieces(text string) (pieces []piece) {
 const fullLength = 13
 
 // boardView is the view of a board; see web/kit/rankcast.js for its texts.
-func (p phrases) boardView(board string, b *Board, top int, me string) *boardView {
+func (f *filler) boardView(board string, b *Board, top int, me string) *boardView {
+	p := f.template.phrases
 	display := b.About.Definition.Display
 	v := &boardView{
 		Board: board, Top: strconv.Itoa(top), Me: me, Format: display.Format, Unit: display.Unit.In(p.tag), Snapshot: b.Snapshot, Standing: b.Me,
@@ -45,7 +46,7 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 		}
 	}
 	for i, r := range b.Rows {
-		row := p.rowView(r, display)
+		row := f.rowView(r, display)
 		if r.Me {
 			v.Room = true
 			if i > 0 {
@@ -55,7 +56,7 @@ func (p phrases) boardView(board string, b *Board, top int, me string) *boardVie
 		v.Rows = append(v.Rows, row)
 	}
 	for _, r := range b.Below {
-		row := p.rowView(r, display)
+		row := f.rowView(r, display)
 		row.Podium = 0
 		switch {
 		case r.Rank == 0:
@@ -86,9 +87,10 @@ func (p phrases) gap(distance int64, display definition.Display) string {
 	return p.text("kit_to_next", "score", scoretext.Short(distance, display, p.tag))
 }
 
-func (p phrases) rowView(r Row, display definition.Display) rowView {
+func (f *filler) rowView(r Row, display definition.Display) rowView {
+	p := f.template.phrases
 	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Me}
-	v.Initial = initialOf(v.Name)
+	v.Portrait = f.portrait(r.Member, v.Name, r.Avatar)
 	if r.Rank == 0 {
 		return v
 	}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -37,6 +37,9 @@ var dashboardTops = []string{"5", "10", "25", "50", "100", "200"}
 // modes and overlayThemes are the options of the overlay, embedThemes those of a board in a frame. The first of each is the
 // default.
 var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"}, []string{"auto", "light", "dark"}
+
+// placeholder matches a placeholder in the title of a family.
+var placeholder = regexp.MustCompile(`\{\w+\}`)
 
 // filler fills a page in with what the Reader knows.
 type filler struct {
@@ -128,7 +131,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 	v.Title = cmp.Or(b.About.Title.In(p.tag), board)
 	v.Description = b.About.Description.In(p.tag)
 	v.Rules = p.rules(b.About.Definition)
-	v.Board = p.boardView(board, b, top, me)
+	v.Board = f.boardView(board, b, top, me)
 	if v.URL != "" {
 		v.Card = f.address + CardPath(board)
 	}
@@ -138,35 +141,37 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
+	f.page.StarFlowers = f.site.cfg.Reader.StarFlowers(f.ctx)
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
-			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), d.Description.In(f.template.phrases.tag), f.template.phrases.rules(d), true
+			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), placeholder.ReplaceAllString(d.Description.In(f.template.phrases.tag), "…"), f.template.phrases.rules(d), true
+			f.family(v, d)
 		}
 	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around = strconv.Itoa(dashboardAround)
 		f.define(v, b.About.Definition)
-		v.Periods = periodLinks(b.About, b.Periods, f.link)
+		v.Periods = f.periodLinks(b.About, b.Periods, f.link)
 		if b.About.Definition.History > 0 {
 			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
 	}
 	for _, d := range v.Definitions {
-		v.Nav = append(v.Nav, navLink{d.Name, f.titleOf(d), f.link(d.Name), currentOf(d.Name, f.board)})
+		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d), Current: currentOf(d.Name, f.board)})
 	}
 }
 
 // periodLinks are links to the periods of a board, the newest first.
-func periodLinks(about ranking.About, periods []string, link func(board string) string) (links []navLink) {
+func (f *filler) periodLinks(about ranking.About, periods []ranking.PeriodInfo, link func(board string) string) (links []navLink) {
 	for i, period := range periods {
 		name := about.Instance
 		if i > 0 {
-			name = definition.Qualify(name, period)
+			name = definition.Qualify(name, period.Period)
 		}
-		l := navLink{Board: name, Title: period, Path: link(name)}
-		if period == about.Period {
+		l := navLink{Board: name, Period: period.Period, Title: f.template.phrases.period(about.Definition, periods, i), Path: link(name)}
+		if period.Period == about.Period {
 			l.Current = "page"
 		}
 		links = append(links, l)
@@ -223,9 +228,13 @@ func (f *filler) define(v *firstView, d definition.Board) {
 	}
 }
 
-// titleOf is the title of a board or family in a list.
+// titleOf is the title of a board or family in a list; see titleOf in web/assets/shared/board-name.js.
 func (f *filler) titleOf(d definition.Board) string {
-	return cmp.Or(d.Title.In(f.template.phrases.tag), d.Name)
+	title := d.Title.In(f.template.phrases.tag)
+	if d.Family() {
+		title = placeholder.ReplaceAllString(title, "…")
+	}
+	return cmp.Or(title, d.Name)
 }
 
 // currentOf is the attribute aria-current of a link to the board or family of a definition, on the page of a board.
@@ -240,65 +249,6 @@ func currentOf(defined, board string) string {
 		return "true"
 	}
 	return ""
-}
-
-// overview fills the front page.
-func (f *filler) overview() {
-	o := f.site.cfg.Reader.Overview(f.ctx)
-	if o == nil {
-		return
-	}
-	p, v := f.template.phrases, f.first("")
-	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
-	for _, b := range o.Boards {
-		d := b.About.Definition
-		card := cardView{Board: b.About.Name, Title: cmp.Or(b.About.Title.In(p.tag), b.About.Name), Path: f.link(b.About.Name), Unavailable: b.Unavailable}
-		switch {
-		case b.Unavailable:
-			card.Rate = p.text("board_unavailable")
-		case b.Leader != nil:
-			card.HasLeader, card.Leader, card.Score = true, cmp.Or(b.Leader.Name, b.Leader.Member), scoretext.Score(b.Leader.Score, d.Display, p.tag)
-			card.Total = p.counted("members", b.Total)
-		case b.Built:
-			card.Leader = p.text("leader_unknown")
-		default:
-			card.Leader, card.Total = p.text("no_scores_yet"), p.counted("members", b.Total)
-		}
-		card.Ends = p.cardEnds(b, o.Now)
-		v.Cards = append(v.Cards, card)
-	}
-	for _, fam := range o.Families {
-		card := cardView{Board: fam.Definition.Name, Title: f.titleOf(fam.Definition), Path: f.link(fam.Definition.Name), IsFamily: true, Unavailable: fam.Unavailable}
-		if fam.Unavailable {
-			card.Rate = p.text("board_unavailable")
-		} else {
-			card.Total = p.counted("boards", fam.Instances)
-		}
-		v.Cards = append(v.Cards, card)
-	}
-	switch {
-	case o.LeftOff > 0:
-		v.Note = p.text("overview_left_off", "n", scoretext.Number(int64(o.LeftOff)))
-	case len(v.Cards) == 0:
-		v.Note = p.text("no_boards")
-	}
-}
-
-// cardEnds is the end of a board on a card; see renderBoard in web/assets/dashboard/overview-card.js.
-func (p phrases) cardEnds(b BoardCard, now time.Time) string {
-	if b.Unavailable {
-		return ""
-	}
-	if wait := p.timeLeft(b.About.Definition.Starts.Sub(now)); !b.About.Definition.Starts.IsZero() && wait != "" {
-		return p.text("begins_in", "left", wait)
-	}
-	if b.About.Ends.IsZero() {
-		return b.About.Period
-	}
-	if left := p.timeLeft(b.About.Ends.Sub(now)); left != "" {
-		return p.text("ends_in", "left", left)
-	}
-	return p.text("ended")
 }
 
 // overlay fills the overlay, which has its own modes.
@@ -332,7 +282,6 @@ func (f *filler) stars() {
 		return
 	}
 	p := f.template.phrases
-	f.addPortraits(v.Board, b)
 	v.Board.Total = p.counted("stars_count", b.Total)
 	for i, r := range b.Rows {
 		row := &v.Board.Rows[i]
@@ -359,23 +308,12 @@ func (f *filler) stars() {
 			}
 		}
 	}
-	v.Star.Portrait = f.portraitOf(star, v.Star.Name, avatar)
+	v.Star.Portrait = f.portrait(star, v.Star.Name, avatar)
 	for i, family := range []string{"fans:", "fans3h:"} {
 		if b := f.site.cfg.Reader.Board(f.ctx, family+star, fansTop, v.Me, 0); b != nil {
-			fans := p.boardView(family+star, b, fansTop, v.Me)
-			f.addPortraits(fans, b)
+			fans := f.boardView(family+star, b, fansTop, v.Me)
 			fans.Total = p.counted("stars_fan_count", b.Total)
 			v.Fans[i] = fans
 		}
-	}
-}
-
-// addPortraits adds the portraits of members to the rows of a board.
-func (f *filler) addPortraits(v *boardView, b *Board) {
-	for i, r := range b.Rows {
-		v.Rows[i].Portrait = f.portraitOf(r.Member, v.Rows[i].Name, r.Avatar)
-	}
-	for i, r := range b.Below {
-		v.Below[i].Portrait = f.portraitOf(r.Member, v.Below[i].Name, r.Avatar)
 	}
 }

@@ -20,7 +20,7 @@ func (f *filler) memberPage() {
 	if f.address != "" && !m.Missing {
 		v.URL = f.address + MemberPath(f.kind, f.member)
 	}
-	view := &memberView{Member: f.member, Initial: initialOf(v.Title)}
+	view := &memberView{Member: f.member, Portrait: f.portrait(f.member, v.Title, m.Avatar)}
 	for _, b := range m.Boards {
 		name, d := b.About.Instance, b.About.Definition
 		view.Boards = append(view.Boards, memberBoardView{

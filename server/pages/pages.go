@@ -38,17 +38,17 @@ type pageFile struct {
 var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
-	{"/boards/:board/story", "story.html", "../../", []string{"shared/base.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
-	{"/members/:kind/:member", "member.html", "../../", []string{"shared/base.css", "member/member.css"}, (*filler).memberPage},
-	{overlayPath, "overlay.html", "../", []string{"shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
-	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
+	{"/boards/:board/story", "story.html", "../../", []string{"shared/base.css", "shared/portrait.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
+	{"/members/:kind/:member", "member.html", "../../", []string{"shared/base.css", "shared/portrait.css", "member/member.css"}, (*filler).memberPage},
+	{overlayPath, "overlay.html", "../", []string{"shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
+	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{
-		"shared/base.css", "shared/first-rows.css", "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
+		"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
 	}, (*filler).stars},
 }
 
 var dashboardStyles = []string{
-	"shared/base.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/family.css", "dashboard/overview.css", "dashboard/board-details.css", "dashboard/row-trends.css",
+	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.

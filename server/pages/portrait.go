@@ -9,18 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// portraitOf is the portrait of a member of an id and a name; see web/assets/stars/portrait.js.
-func (f *filler) portraitOf(id, name, avatar string) *portraitView {
-	hash := fnv.New32a()
-	hash.Write([]byte(id))
-	p := &portraitView{Initial: initialOf(name), Hue: hash.Sum32() % 360}
-	if f.mayShow(avatar) {
-		p.Avatar = avatar
+// portrait is the circle of a member.
+func (f *filler) portrait(id, name, image string) portraitView {
+	v := portraitView{Initial: initialOf(name), Hue: hueOf(id)}
+	if f.mayShow(image) {
+		v.Image = image
 	}
-	return p
+	return v
 }
 
-// initialOf is the first letter of a name.
+// initialOf is the first letter or number of a name, "" without one; see initialOf in web/kit/rows.js.
 func initialOf(name string) string {
 	for i, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -30,15 +28,22 @@ func initialOf(name string) string {
 	return ""
 }
 
-// mayShow reports whether the policy of the page allows an avatar: one of this server, or of an origin that the
+// hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/rows.js.
+func hueOf(id string) int {
+	h := fnv.New32a()
+	h.Write([]byte(id))
+	return int(h.Sum32() % 360)
+}
+
+// mayShow reports whether the policy of the page allows an image: one of this server, or of an origin that the
 // configuration names; see setAvatar in web/kit/rows.js.
-func (f *filler) mayShow(avatar string) bool {
-	u, err := url.Parse(avatar)
+func (f *filler) mayShow(image string) bool {
+	u, err := url.Parse(image)
 	switch {
-	case err != nil || avatar == "":
+	case err != nil || image == "":
 		return false
 	case u.Scheme == "" && u.Host == "":
-		return strings.HasPrefix(avatar, "/") && !strings.HasPrefix(avatar, "/\\")
+		return strings.HasPrefix(image, "/") && !strings.HasPrefix(image, "/\\")
 	}
 	return slices.Contains(f.site.cfg.AvatarOrigins, strings.ToLower(u.Scheme+"://"+u.Host))
 }

@@ -22,6 +22,10 @@ type Reader interface {
 	Member(ctx context.Context, kind, member string) *Member
 	// Overview reads the state of all boards.
 	Overview(ctx context.Context) *Overview
+	// Family reads the state of the first instances of a family.
+	Family(ctx context.Context, name string) *Family
+	// StarFlowers reports whether the boards and the event of the star-flower page are there.
+	StarFlowers(ctx context.Context) bool
 	// Definitions reads the definitions of the boards, by name, at most that many.
 	Definitions(ctx context.Context, most int) []definition.Board
 }
@@ -32,25 +36,26 @@ type Board struct {
 	Now      time.Time // by the clock of Redis
 	Final    bool
 	Total    int64
-	Periods  []string       // names of the periods with data, the newest first; nil: not known
-	Rows     []Row          // the first entries
-	Below    []Row          // the followed member and its neighbours, without those among Rows
-	Snapshot jsontext.Value // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
-	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
+	Periods  []ranking.PeriodInfo // those with data, the newest first; nil: not known
+	Rows     []Row                // the first entries
+	Below    []Row                // the followed member and its neighbours, without those among Rows
+	Snapshot jsontext.Value       // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
+	Me       jsontext.Value       // the place of the followed member as a frame of the live protocol; nil: none
 }
 
 // History is the end of a board's history as a page shows it first.
 type History struct {
 	About    ranking.About
-	Recorded bool     // the history has a step, or will have one
-	Periods  []string // as of Board
-	Rows     []Row    // of the last step
+	Recorded bool                 // the history has a step, or will have one
+	Periods  []ranking.PeriodInfo // as of Board
+	Rows     []Row                // of the last step
 }
 
 // Member is a member as its page shows it first.
 type Member struct {
 	Missing bool   // nobody has this id: there is neither a profile nor a place
-	Name    string // of the profile; "" for none
+	Name    string // of the profile; "" for none, like Avatar
+	Avatar  string
 	Boards  []MemberBoard
 }
 
@@ -64,8 +69,8 @@ type MemberBoard struct {
 type Row struct {
 	Rank   int64 // 0: the member is not on the board
 	Member string
-	Name   string // of the profile; "" for none
-	Avatar string // of the profile; "" for none
+	Name   string // of the profile; "" for none, like Avatar
+	Avatar string
 	Score  int64
 	Me     bool   // the followed member
 	ToNext *int64 // of the followed member below the first entries: the distance in score to the place above; nil: not known
@@ -79,18 +84,35 @@ type Overview struct {
 	LeftOff  int // boards that it does not show
 }
 
-// BoardCard is a board of an Overview.
+// BoardCard is a board of an Overview or of a Family.
 type BoardCard struct {
+	Board       string
 	About       ranking.About
+	Parts       []ranking.Part // of an instance, in a Family
 	Total       int64
-	Leader      *Row
+	Top         []Row  // the first entries, some at most
+	Rate        *int64 // changes a minute; nil: not known
 	Built       bool
-	Unavailable bool // the board could not be read; only About.Name is known
+	Unavailable bool // the board could not be read; only Board, Parts, and the title and definition of About are known
 }
 
 // FamilyCard is a family of an Overview.
 type FamilyCard struct {
 	Definition  definition.Board
 	Instances   int64
+	First       []Instance
 	Unavailable bool
+}
+
+// Instance is one of the first instances of a family.
+type Instance struct {
+	Board string
+	Parts []ranking.Part
+}
+
+// Family is the state of the first instances of a family.
+type Family struct {
+	Now    time.Time
+	Total  int64 // of all instances
+	Boards []BoardCard
 }

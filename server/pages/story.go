@@ -25,12 +25,12 @@ func (f *filler) story() {
 	if v.URL != "" {
 		v.Card = f.address + CardPath(f.board)
 	}
-	v.Periods = periodLinks(h.About, h.Periods, func(board string) string {
+	v.Periods = f.periodLinks(h.About, h.Periods, func(board string) string {
 		return f.page.Root + StoryPath(board) + queryOf("me", f.me("me"), "lang", f.language())
 	})
 	s := &storyView{BoardPath: f.link(f.board), Recorded: h.Recorded}
 	for _, r := range h.Rows {
-		s.Rows = append(s.Rows, p.rowView(r, h.About.Definition.Display))
+		s.Rows = append(s.Rows, f.rowView(r, h.About.Definition.Display))
 	}
 	for place := range max(leastPlaces, len(h.Rows)) {
 		s.Places = append(s.Places, scoretext.Number(int64(place+1)))

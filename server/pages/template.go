@@ -22,10 +22,15 @@ type page struct {
 	Anonymous     bool // also without a token
 	Texts         map[string]string
 	Style         template.CSS
-	Tops          []string  // numbers of entries that the page of a board offers
-	AvatarOrigins string    // of other sites, see Config
-	Board         string    // the board that does not exist
-	First         firstView // what the page shows before its script runs
+	Tops          []string   // numbers of entries that the page of a board offers
+	AvatarOrigins string     // of other sites, see Config
+	Board         string     // the board that does not exist
+	Front         bool       // it is the front page
+	MinFiltered   int        // the number of cards from which the front page has a filter
+	StarFlowers   bool       // there are the boards of the star-flower page
+	BlankCard     cardView   // for the script, with a row and a face
+	Skeletons     []cardView // in place of cards that are not known
+	First         firstView  // what the page shows before its script runs
 }
 
 // firstView is what a page shows before its script runs. The parts that a page does not use are zero, and so is
@@ -40,8 +45,9 @@ type firstView struct {
 	IsFamily    bool
 	Nav         []navLink
 	Periods     []navLink
-	Cards       []cardView
-	Note        string
+	Cards       []cardView         // of the front page, or of a family
+	Parts       []string           // placeholders of a family
+	Note        string             // about the cards
 	Definitions []definition.Board // for the script
 	Story       *storyView
 	StoryPath   string // of the board's story; "" if it records no history
@@ -75,8 +81,9 @@ type storyView struct {
 
 // memberView is a member and the boards on which it stands.
 type memberView struct {
-	Member, Initial string
-	Boards          []memberBoardView
+	Member   string
+	Portrait portraitView
+	Boards   []memberBoardView
 }
 
 // memberBoardView is the place of a member on a board.
@@ -87,25 +94,49 @@ type memberBoardView struct {
 
 // rowView is one entry.
 type rowView struct {
-	Member, Rank, Name, Score, Gap, Initial, Link string
-	Portrait                                      *portraitView // nil: none
-	Share                                         string        // of the leader's score, 0 to 1
-	Exact                                         string        // the score, if Score is abbreviated
-	Length                                        int           // of a score with a smaller font; 0: it has the full size
-	Podium                                        int64         // 1 to 3; 0: none
-	Me                                            bool
+	Member, Rank, Name, Score, Gap, Link string
+	Portrait                             portraitView
+	Share                                string // of the leader's score, 0 to 1
+	Exact                                string // the score, if Score is abbreviated
+	Length                               int    // of a score with a smaller font; 0: it has the full size
+	Podium                               int64  // 1 to 3; 0: none
+	Me                                   bool
 }
 
-// navLink is a link to a board in the list of boards.
+// navLink is a link to a board in the list of boards, or to a period of a board.
 type navLink struct {
-	Board, Title, Path string
-	Current            string // aria-current: "page", "true" for the family of the board, or ""
+	Board, Period, Title, Path string
+	Icon                       portraitView
+	Current                    string // aria-current: "page", "true" for the family of the board, or ""
 }
 
-// cardView is a card of the front page.
+// portraitView is a circle with the first letter of a name, and with an image if the page may show it. The zero value is
+// no circle.
+type portraitView struct {
+	Initial, Image string
+	Hue            int // see hueOf
+}
+
+// cardView is a card of the front page, or of a family.
 type cardView struct {
-	Board, Title, Path, Ends, Leader, Score, Total, Rate string
-	HasLeader, IsFamily, Unavailable                     bool
+	Board, Title, Path, Ends, Note, Total, Period, Rate string
+	PeriodTitle                                         string       // for people
+	Portrait                                            portraitView // the icon of the board, or the member that it is of
+	Rows                                                []cardRow
+	Faces                                               []faceView // of a family
+	IsFamily, Unavailable                               bool
+}
+
+// cardRow is an entry on a card.
+type cardRow struct {
+	Rank, Name, Score string
+	Portrait          portraitView
+}
+
+// faceView is a link to an instance of a family.
+type faceView struct {
+	Board, Name, Path string
+	Portrait          portraitView
 }
 
 // piece is a run of digits, or other text, of a countdown.
@@ -114,16 +145,10 @@ type piece struct {
 	Digits bool
 }
 
-// portraitView is the portrait of a member; see web/assets/stars/portrait.js.
-type portraitView struct {
-	Initial, Avatar string // Avatar is an address that the page may show; "" for none
-	Hue             uint32 // of the color behind the initial, in degrees
-}
-
 // starView is the star of the star-flower page.
 type starView struct {
 	Name, Rank, Score string
-	Portrait          *portraitView
+	Portrait          portraitView
 	Podium            int64 // 1 to 3; 0: none
 }
 
@@ -148,7 +173,8 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 		return nil, err
 	}
 	t := &pageTemplate{template: parsed, phrases: phrases{l, texts}, styleHash: hash, fixed: page{
-		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins,
+		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
+		BlankCard: cardView{Rows: make([]cardRow, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 	}}
 	for may := range sendersCount {
 		t.empty[may] = once(func() (*asset, error) { return t.render(t.page(may)) })

@@ -24,8 +24,8 @@ export { scoreFormat, textIn, timeLeft, words } from './format.js';
 // For the server's own pages. rankcast.d.ts does not describe these, and they may change.
 export { newID, RETRY_MS } from './connection.js';
 export { claimsOf } from './credentials.js';
-export { dates, fill, numbers, phrase, plurals } from './format.js';
-export { initialOf, setAttribute, setAvatar, setProperty, setText, toneOf } from './rows.js';
+export { dates, fill, numbers, phrase, plurals, times } from './format.js';
+export { hueOf, initialOf, setAttribute, setAvatar, setProperty, setText } from './rows.js';
 export { backoff } from './socket.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');

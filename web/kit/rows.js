@@ -104,20 +104,20 @@ export function setAvatar(image, avatar) {
 
 /**
  * @param {string} name
- * @returns {string} its first letter or number; '' without one. The server chooses the same (server/pages/board_view.go)
+ * @returns {string} its first letter or number; '' without one. The server chooses the same (server/pages/portrait.go)
  */
 export function initialOf(name) {
-  return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '';
+  return /[\p{L}\p{Nd}]/u.exec(name)?.[0].toUpperCase() ?? '';
 }
 
 /**
  * @param {string} id of a member
- * @returns {number} its color, 0 to 11: always the same. The server chooses the same (server/pages/board_view.go)
+ * @returns {number} the hue of its color, 0 to 359: always the same. The server chooses the same (server/pages/portrait.go)
  */
-export function toneOf(id) {
-  let hash = 0x811c9dc5; // FNV-1a, of UTF-16
-  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) % 12;
+export function hueOf(id) {
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const byte of new TextEncoder().encode(id)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0) % 360;
 }
 
 /**
@@ -240,7 +240,7 @@ export class Row {
    */
   #renderPortrait(field, { member, name }) {
     setAttribute(field, 'data-initial', initialOf(name || member));
-    setProperty(field, '--_hue', 30 * toneOf(member) + 10);
+    setProperty(field, '--_hue', hueOf(member));
   }
 
   /**

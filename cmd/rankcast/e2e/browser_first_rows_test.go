@@ -132,7 +132,7 @@ const firstBoards = `boards:
 
 // textsOfPage is a script that tells what the page says outside the rows. Times that run, rates, and dates in the time zone of
 // the reader differ.
-const textsOfPage = `JSON.stringify([...document.querySelectorAll('#name, #rules, #boards a, #periods a, .card-name, .card-leader, .card-score, .card-total, #star-name, #star-rank, #star-score')].filter(e => e.checkVisibility()).map(e => e.textContent.trim().replace(/ · .*/, '')))`
+const textsOfPage = `JSON.stringify([...document.querySelectorAll('#name, #rules, #boards a, #periods a, .card-name, .card-member, .card-score, .card-note, .card-total, .card-period, .card-faces, .cards-note, #star-name, #star-rank, #star-score')].filter(e => e.checkVisibility()).map(e => e.textContent.trim().replace(/ · .*/, '')))`
 
 // The scripts of a page change none of the texts that the server rendered: both write them by the same rules.
 func TestScriptsKeepTheFirstTexts(t *testing.T) {

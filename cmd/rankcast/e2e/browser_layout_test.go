@@ -82,8 +82,8 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 		unit := becomes(`String(`+boards("#leaderboard")+`[0]?.textContent.includes('flowers'))`, fmt.Sprint(board == "huge"))
 		atEach(pages, "/boards/"+board+"?me=dan", rowsOf(boards("#leaderboard"), 8), unit, becomes(crowded(boards("#leaderboard"), name, score), ""))
 	}
-	const cards = `[...document.querySelectorAll('.card')].filter(card => card.querySelector('.card-score').checkVisibility())`
-	atEach(pages, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-leader", ".card-score"), ""))
+	const cards = `[...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility())`
+	atEach(pages, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-member", ".card-score"), ""))
 	atEach(pages, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), "[part=link]", score), ""))
 	atEach(pages, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
 		becomes(`String(document.documentElement.scrollWidth <= innerWidth)`, "true"),

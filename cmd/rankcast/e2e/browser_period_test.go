@@ -230,7 +230,7 @@ func TestPageShowsFamilies(t *testing.T) {
 	ctx := window(t, 390, 844)
 	const title = `document.querySelector('#name').textContent`
 	const problem = `document.querySelector('#parts-problem').textContent`
-	const instances = `[...document.querySelectorAll('#instances a')].map(a => a.textContent).join(', ')`
+	const instances = `[...document.querySelectorAll('#instances .card-name')].map(a => a.textContent).join(', ')`
 	const current = `[...document.querySelectorAll('#boards a[aria-current]')].map(a => a.textContent + ' ' + a.ariaCurrent).join()`
 	const visible = `['live-leaderboard', '#choices', '#family'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
@@ -248,7 +248,7 @@ func TestPageShowsFamilies(t *testing.T) {
 
 		// One by name.
 		script(`document.querySelectorAll('#boards a')[1].click()`),
-		becomes(instances, "a+b?c=1&d #%:名 前, moba:phone"),
+		becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		becomes(`[...document.querySelectorAll('#parts label')].map(label => label.textContent).join()`, "genre,device"),
 		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba '; document.querySelector('#instance button').click()`),
 		becomes(problem, "device is missing."), becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),
@@ -257,7 +257,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		chromedp.SendKeys(chromedp.CSS("#parts label:nth-child(2) input"), "\b\b\bnew pc\r"),
 		becomes(title, "hot:moba:new pc"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
 		becomes(`location.pathname`, "/boards/hot:moba:new%20pc"),
-		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #%:名 前, moba:phone"),
+		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		script(`document.querySelectorAll('#instances a')[0].click()`), becomes(title, odd), shows("odd"),
 		becomes(`String(stays)`, "true"),
 

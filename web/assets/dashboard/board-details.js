@@ -5,13 +5,14 @@
  * of the followed member, and the latency of the connection. dashboard.js uses it.
  */
 
-import { dates } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { connectWithToken } from '../shared/connection.js';
 import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
+import { zonedTime } from '../shared/zoned-time.js';
+import { periodTitle } from './period-title.js';
 import { ScoreTrend } from './score-trend.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -26,6 +27,7 @@ export class BoardDetails {
   #periods;
   #latency;
   #boardURL;
+  #every;
   #board = '';
   #me = '';
   #period = '';
@@ -41,11 +43,13 @@ export class BoardDetails {
    * @param {HTMLElement} trends
    * @param {HTMLElement} latency
    * @param {(board: string) => string} boardURL
+   * @param {(board: string) => string | undefined} every the field period of a board's definition
    */
-  constructor(periods, trends, latency, boardURL) {
+  constructor(periods, trends, latency, boardURL, every) {
     this.#periods = periods;
     this.#latency = latency;
     this.#boardURL = boardURL;
+    this.#every = every;
     trends.append(this.#leader.element, this.#own.element);
   }
 
@@ -121,9 +125,17 @@ export class BoardDetails {
   async #loadPeriods(signal) {
     const [name] = this.#board.split('@');
     try {
-      /** @type {{ periods: { period: string, opens: string }[] }} */
+      /** @type {{ periods: { period: string, opens: string, ends: string }[] }} */
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(name)}/periods`, signal);
-      const links = periods.filter(({ period }) => period).map(({ period, opens }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period, opens));
+      const links = periods
+        .filter(({ period }) => period)
+        .map(({ period, opens, ends }, i) => {
+          const before = i === 0 || (i === 1 && ends === periods[0].opens) ? i : -1;
+          // A reader cannot tell the time from a number, unless it is a year.
+          const numbered = /^\d+$/.test(period) && !opens.startsWith(`${period}-`);
+          const title = periodTitle(this.#every(name), before) || (numbered ? `${period} · ${zonedTime(opens)}` : period);
+          return this.#newLink(i === 0 ? name : `${name}@${period}`, period, title);
+        });
       this.#periods.hidden = links.length === 0;
       replaceItems(this.#periods, links);
       this.#markPeriod();
@@ -136,11 +148,11 @@ export class BoardDetails {
   /**
    * @param {string} board
    * @param {string} period
-   * @param {string} opens
+   * @param {string} title
    */
-  #newLink(board, period, opens) {
-    // A reader cannot tell the time from a number, unless it is a year.
-    const link = createElement('a', '', /^\d+$/.test(period) && !opens.startsWith(`${period}-`) ? `${period} · ${dates.format(new Date(opens))}` : period);
+  #newLink(board, period, title) {
+    const link = createElement('a', '', title);
+    link.title = period;
     link.href = this.#boardURL(board);
     link.dataset.board = board;
     link.dataset.period = period;

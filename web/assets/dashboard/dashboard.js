@@ -10,12 +10,13 @@ import { fill, scoreFormat, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { setDisplay } from '../shared/board-display.js';
-import { findDefinition, placeholders } from '../shared/board-name.js';
+import { findDefinition, placeholders, titleOf, withoutPlaceholders } from '../shared/board-name.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { memberProblem, showMemberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
+import { Portrait } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
 import { BoardDetails } from './board-details.js';
@@ -66,18 +67,19 @@ const family = new Family(
     problem: byId('parts-problem', HTMLParagraphElement),
     note: byId('instances-note', HTMLParagraphElement),
     list: byId('instances', HTMLUListElement),
+    more: byId('more-boards', HTMLButtonElement),
   },
+  readURL().board,
   (board) => currentURL(board),
   (board) => navigate(currentURL(board)),
 );
 const overview = new Overview(
-  byId('cards', HTMLElement),
-  byId('overview-note', HTMLElement),
+  { list: byId('cards', HTMLElement), note: byId('overview-note', HTMLElement), filter: byId('filter', HTMLInputElement) },
   (board) => currentURL(board),
   (board) => findDefinition(definitions, board),
   () => definitionsPoll.start(),
 );
-const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board));
+const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board), (board) => findDefinition(definitions, board)?.period);
 const rowTrends = new RowTrends(leaderboard);
 
 /** At first those in the page. @type {Definition[]} */
@@ -102,7 +104,7 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   } catch (error) {
     // Once the page has definitions, the boards show the problem themselves. A refusal stands where
     // the data would: in the overview, the board or the family.
-    if (!signal.aborted && definitions.length === 0) setText(note, refusalText(error) ? '' : text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
+    if (!signal.aborted && definitions.length === 0 && readURL().board) setText(note, refusalText(error) ? '' : text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
     throw error;
   } finally {
     requested ||= !signal.aborted;
@@ -206,21 +208,23 @@ function render() {
   const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
   const isBoard = board !== '' && !isFamily;
+  const isUnknown = isBoard && requested && !definition;
   const isInstance = isBoard && definition !== undefined && placeholders(definition.board).length > 0;
   const info = isInstance ? instanceInfos.get(board) : definition;
   // The title in the page stays until that of the instance is known.
-  const title = info ? textIn(info.title) || board : isInstance && board === firstBoard ? firstTitle : board;
+  const title = isFamily ? titleOf(board, info?.title) : info ? textIn(info.title) || board : isInstance && board === firstBoard ? firstTitle : board;
   document.title = board ? fill(`{title} · ${text('title')}`, { title }) : text('title');
   overviewSection.hidden = board !== '';
   boardSection.hidden = board === '';
   overview.show(board === '');
   renderBoardList(board);
   family.show(isFamily ? board : '');
-  choices.hidden = live.hidden = shareButton.hidden = overlayLink.hidden = !isBoard;
+  live.hidden = !isBoard;
+  choices.hidden = shareButton.hidden = overlayLink.hidden = !isBoard || isUnknown;
   setText(name, title);
   name.title = board;
   if (isInstance && !info && (definition.title || definition.description)) readInstanceInfo(board);
-  if (definition && !(isInstance && !info && board === firstBoard)) setText(rules, textIn(info?.description) || summarize(definition));
+  if (definition && !(isInstance && !info && board === firstBoard)) setText(rules, withoutPlaceholders(board, textIn(info?.description)) || summarize(definition));
   else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   // An edit that is under way stays.
@@ -269,10 +273,15 @@ function renderBoardList(current) {
     boardList.replaceChildren(...items);
   }
   const definition = findDefinition(definitions, current);
-  definitions.forEach(({ board, title }, i) => {
+  definitions.forEach(({ board, title, icon }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
-    setText(link, textIn(title) || board);
+    setText(/** @type {HTMLElement} */ (link.lastElementChild), titleOf(board, title));
+    if (icon) {
+      const portrait = new Portrait(link.querySelector('.portrait'));
+      link.prepend(portrait.element);
+      portrait.render(board, titleOf(board, title), icon);
+    }
     link.href = currentURL(board);
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
     if (link.hasAttribute('aria-current') && board !== scrolledTo) {
@@ -298,7 +307,7 @@ function scrollListTo(link) {
 
 /** @param {string} board */
 function newItem(board) {
-  const link = createElement('a', '');
+  const link = createElement('a', '', document.createElement('span'));
   link.title = board;
   const item = createElement('li', '', link);
   item.dataset.board = board;

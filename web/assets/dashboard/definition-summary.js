@@ -2,14 +2,14 @@
 
 /** A board's definition in one sentence, which the dashboard shows below the board's name. */
 
-import { dates } from '../../kit/format.js';
 import { countedText, text } from '../shared/texts.js';
+import { zonedTime } from '../shared/zoned-time.js';
 
 /**
  * The definition of a board or, with placeholders in its name, of a family.
  *
  * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
- *   refresh?: string, history?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, display?: import('../../kit/rankcast.js').Display }} Definition
+ *   refresh?: string, history?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, icon?: string, display?: import('../../kit/rankcast.js').Display }} Definition
  */
 
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);
@@ -31,7 +31,7 @@ export function summarize({ mode, order, ties, period, timezone, starts, window,
   if (window) rules.push(text('rule_window', { length: durationText(window) }));
   // A reader expects a board to be live.
   if (refresh && refresh !== 'live') rules.push(text('rule_refresh', { length: durationText(refresh) }));
-  if (starts) rules.push(text('rule_starts', { time: dates.format(new Date(starts)) }));
+  if (starts) rules.push(text('rule_starts', { time: zonedTime(starts) }));
   return rules.join(text('list_comma'));
 }
 

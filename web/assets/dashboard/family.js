@@ -1,19 +1,29 @@
 // @ts-check
 
 /**
- * The dashboard's view of a family: links to its boards, and a form that opens the board with a
- * given name, which need not exist yet.
+ * The dashboard's view of a family: a card for each of its boards, and a form that opens the board
+ * with a given name, which need not exist yet.
  */
 
+import { times } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { instance, partProblem, placeholders } from '../shared/board-name.js';
-import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
+import { setAttribute, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
-import { text } from '../shared/texts.js';
+import { countedText, text } from '../shared/texts.js';
+import { CardList } from './card-list.js';
 
-/** A reader does not look through a longer list. */
-const MAX_LISTED = 100;
+/**
+ * @typedef {import('./board-card.js').BoardCard} BoardCard
+ *
+ * The server's answer
+ * @typedef {{ now: string, total: number, boards: import('./board-card.js').BoardSummary[], cursor: string | null }} FamilyAnswer
+ */
+
+const INTERVAL_MS = 2_000;
+/** A reader does not look through more. */
+const MAX_PAGES = 10;
 
 export class Family {
   #element;
@@ -21,40 +31,53 @@ export class Family {
   #parts;
   #problem;
   #note;
-  #list;
-  #boardURL;
-  #shown = '';
-  #poll = new Poll(Infinity, (signal) => this.#load(signal));
+  #more;
+  #cards;
+  #shown;
+  /** The pages of boards that the reader has asked for. */
+  #pages = 1;
+  /** When the data of the cards came, ms since 1970. At first the cards are as old as the page. */
+  #asOf = performance.timeOrigin;
+  #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
 
   /**
-   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement }} elements
+   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement, more: HTMLElement }} elements
+   * @param {string} family that the server has rendered; '': none
    * @param {(board: string) => string} boardURL
    * @param {(board: string) => void} openBoard
    */
-  constructor({ element, form, parts, problem, note, list }, boardURL, openBoard) {
+  constructor({ element, form, parts, problem, note, list, more }, family, boardURL, openBoard) {
     this.#element = element;
     this.#form = form;
     this.#parts = parts;
     this.#problem = problem;
     this.#note = note;
-    this.#list = list;
-    this.#boardURL = boardURL;
+    this.#more = more;
+    this.#cards = new CardList(list, boardURL);
+    this.#shown = note.textContent ? family : '';
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const board = this.#readForm();
       if (board) openBoard(board);
     });
+    more.addEventListener('click', () => {
+      this.#pages++;
+      this.#poll.start();
+    });
   }
 
   /** @param {string} family as defined; '': none */
   show(family) {
-    this.#element.hidden = family === '';
-    if (family !== this.#shown) {
+    this.#element.hidden = this.#form.hidden = family === '';
+    if (family && family !== this.#shown) {
       this.#shown = family;
-      this.#list.replaceChildren();
+      this.#pages = 1;
       this.#problem.textContent = this.#note.textContent = '';
       this.#parts.replaceChildren(...placeholders(family).map(newInput));
+      this.#more.hidden = true;
+      this.#cards.await();
     }
+    this.#cards.updateLinks();
     if (family) this.#poll.start();
     else this.#poll.stop();
   }
@@ -76,26 +99,49 @@ export class Family {
   /** @param {AbortSignal} signal */
   async #load(signal) {
     try {
-      /** @type {{ total: number, instances: string[] }} */
-      const { total, instances } = await fetchJSON(`v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${MAX_LISTED}`, signal);
-      setText(this.#note, noteText(total, instances.length));
-      replaceItems(this.#list, instances.map((board) => this.#newItem(board)));
+      /** @type {FamilyAnswer[]} */
+      const pages = [];
+      /** @type {string | null} */
+      let cursor = '';
+      while (pages.length < this.#pages && cursor !== null) {
+        const page = await fetchJSON(`v1/boards/${encodeURIComponent(this.#shown)}/overview?cursor=${cursor}`, signal);
+        pages.push(page);
+        cursor = page.cursor;
+      }
+      this.#render(pages, cursor !== null);
     } catch (error) {
       if (signal.aborted) return;
       const unknown = error instanceof HTTPError && error.status === 404;
       const refusal = refusalText(error);
-      if (refusal) this.#list.replaceChildren();
-      setText(this.#note, refusal || text(unknown ? 'no_such_family' : 'family_away'));
+      if (refusal || unknown) this.#cards.clear();
+      const known = this.#cards.order.length > 0;
+      this.#cards.setStale(known);
+      const away = error instanceof HTTPError ? 'overview_refused' : 'overview_away';
+      setText(this.#note, refusal || (unknown ? text('no_such_family') : known ? text(away, { time: times.format(this.#asOf) }) : text('family_away')));
       if (!unknown) throw error;
     }
   }
 
-  /** @param {string} board */
-  #newItem(board) {
-    const link = createElement('a', '', board.slice(board.indexOf(':') + 1));
-    link.href = this.#boardURL(board);
-    link.title = board;
-    return createElement('li', '', link);
+  /**
+   * @param {FamilyAnswer[]} pages
+   * @param {boolean} goesOn
+   */
+  #render(pages, goesOn) {
+    this.#asOf = Date.now();
+    this.#cards.setStale(false);
+    /** @type {Map<string, BoardCard>} */
+    const cards = new Map();
+    for (const { now, boards } of pages) {
+      for (const board of boards) {
+        const card = this.#cards.card(board.board);
+        card.renderBoard(board, Date.parse(now));
+        cards.set(board.board, card);
+      }
+    }
+    this.#cards.arrange(cards);
+    this.#more.hidden = !goesOn || this.#pages === MAX_PAGES;
+    const [{ total }] = pages;
+    setText(this.#note, total === 0 ? text('no_instances') : total > cards.size ? text('first_instances', { listed: cards.size, total }) : countedText('boards', total));
   }
 }
 
@@ -112,14 +158,4 @@ function newInput(name) {
   input.setAttribute('aria-describedby', 'parts-problem');
   label.append(name, input);
   return label;
-}
-
-/**
- * @param {number} total
- * @param {number} listed
- */
-function noteText(total, listed) {
-  if (total === 0) return text('no_instances');
-  if (total > listed) return text('first_instances', { listed, total });
-  return '';
 }

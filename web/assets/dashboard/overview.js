@@ -5,52 +5,84 @@
  * every two seconds; a board is live on its own page.
  */
 
+import { times } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
-import { text } from '../shared/texts.js';
-import { OverviewCard } from './overview-card.js';
+import { countedText, text } from '../shared/texts.js';
+import { CardList } from './card-list.js';
 
 /**
  * @typedef {import('./definition-summary.js').Definition} Definition
- * @typedef {import('../../kit/rankcast.js').Info} Info
- * @typedef {import('./overview-card.js').BoardSummary} BoardSummary
+ * @typedef {import('./board-card.js').BoardCard} BoardCard
+ * @typedef {import('./board-card.js').BoardSummary} BoardSummary
  *
  * The server's answer
- * @typedef {{ now: string, boards: BoardSummary[], families: { board: string, instances: number, info?: Info, unavailable?: boolean }[], left_off?: number }} OverviewAnswer
+ * @typedef {{ now: string, boards: BoardSummary[], families: import('./board-card.js').FamilySummary[], left_off?: number }} OverviewAnswer
  */
 
 const INTERVAL_MS = 2_000;
+/** Cards keep their places for this long, and for this long after the reader has done anything. */
+const ORDER_MS = 10_000;
+/** The number of cards from which the page has a filter, as on the server. */
+const MIN_FILTERED = 9;
 
 export class Overview {
   #list;
+  #cards;
   #note;
-  #boardURL;
+  #filter;
   #definition;
   #onBoardsChange;
-  /** By board or family. @type {Map<string, OverviewCard>} */
-  #cards = new Map();
+  /** What the note says unless the filter finds nothing. */
+  #state = '';
+  #shown = false;
+  /** When the cards were last put in order. */
+  #orderedAt = performance.now();
+  /** When the reader last did anything. */
+  #usedAt = -Infinity;
+  /** When the data of the cards came, ms since 1970. At first the cards are as old as the page. */
+  #asOf = performance.timeOrigin;
   #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
 
   /**
-   * @param {HTMLElement} list
-   * @param {HTMLElement} note
+   * @param {{ list: HTMLElement, note: HTMLElement, filter: HTMLInputElement }} elements
    * @param {(board: string) => string} boardURL
    * @param {(board: string) => Definition | undefined} definition undefined: not known yet
    * @param {() => void} onBoardsChange boards or families were added or removed
    */
-  constructor(list, note, boardURL, definition, onBoardsChange) {
+  constructor({ list, note, filter }, boardURL, definition, onBoardsChange) {
     this.#list = list;
+    this.#cards = new CardList(list, boardURL);
     this.#note = note;
-    this.#boardURL = boardURL;
+    this.#filter = filter;
     this.#definition = definition;
     this.#onBoardsChange = onBoardsChange;
+    this.#state = note.textContent ?? '';
+    for (const event of ['pointermove', 'pointerdown', 'keydown', 'scroll']) {
+      addEventListener(event, () => (this.#usedAt = performance.now()), { passive: true, capture: true });
+    }
+    filter.addEventListener('input', () => this.#applyFilter());
+    filter.addEventListener('keydown', ({ key }) => {
+      if (key === 'Enter' && filter.value) this.#cards.filter(filter.value)[0]?.element.querySelector('a')?.click();
+    });
+    addEventListener('keydown', (event) => {
+      const { key, altKey, ctrlKey, metaKey, target } = event;
+      if (key !== '/' || altKey || ctrlKey || metaKey || !filter.checkVisibility() || (target instanceof Element && target.matches('input, select, textarea'))) return;
+      event.preventDefault();
+      filter.focus();
+    });
   }
 
   /** @param {boolean} shown */
   show(shown) {
-    for (const [board, card] of this.#cards) card.setLink(this.#boardURL(board));
+    if (shown && !this.#shown) {
+      if (this.#cards.order.length === 0) this.#cards.await();
+      this.#orderedAt = -Infinity;
+    }
+    this.#shown = shown;
+    this.#cards.updateLinks();
     if (shown) this.#poll.start();
     else this.#poll.stop();
   }
@@ -71,30 +103,79 @@ export class Overview {
   /** @param {unknown} error */
   #renderFailure(error) {
     const refusal = refusalText(error);
-    if (refusal) {
-      this.#cards.clear();
-      this.#list.replaceChildren();
-    }
-    setText(this.#note, refusal || text(error instanceof HTTPError ? 'overview_refused' : 'overview_away'));
+    if (refusal) this.#cards.clear();
+    this.#cards.setStale(!refusal);
+    const refused = error instanceof HTTPError;
+    const known = this.#cards.order.length > 0;
+    this.#setNote(refusal || (known ? text(refused ? 'overview_refused' : 'overview_away', { time: times.format(this.#asOf) }) : text(refused ? 'boards_refused' : 'server_away')));
   }
 
   /** @param {OverviewAnswer} overview */
   #render({ now, boards, families, left_off = 0 }) {
-    /** @type {Map<string, OverviewCard>} */
+    this.#asOf = Date.now();
+    this.#cards.setStale(false);
+    /** @type {Map<string, BoardCard>} */
     const cards = new Map();
-    const cardOf = (/** @type {string} */ board) => {
-      const card = this.#cards.get(board) ?? new OverviewCard(board, this.#boardURL(board));
-      cards.set(board, card);
-      return card;
-    };
-    for (const board of boards) cardOf(board.board).renderBoard(board, Date.parse(now), this.#definition(board.board));
-    for (const { board, instances, info, unavailable = false } of families) cardOf(board).renderFamily(instances, info, unavailable);
-    // Cards are replaced only when boards are added or removed, because that takes the focus away.
-    if ([...cards.keys()].join('\n') !== [...this.#cards.keys()].join('\n')) {
-      this.#list.replaceChildren(...[...cards.values()].map(({ element }) => element));
-      if (this.#cards.size > 0) this.#onBoardsChange();
+    for (const board of this.#isOrderFree() ? byActivity(boards) : this.#inPlace(boards)) {
+      const card = this.#cards.card(board.board);
+      card.renderBoard(board, Date.parse(now), this.#definition(board.board));
+      cards.set(board.board, card);
     }
-    this.#cards = cards;
-    setText(this.#note, left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : '');
+    for (const family of families) {
+      const card = this.#cards.card(family.board);
+      card.renderFamily(family);
+      cards.set(family.board, card);
+    }
+    const before = this.#cards.order;
+    this.#cards.arrange(cards);
+    if (before.length > 0 && (before.length !== cards.size || before.some((board) => !cards.has(board)))) this.#onBoardsChange();
+    this.#filter.hidden = cards.size < MIN_FILTERED && this.#filter.value === '';
+    this.#setNote(left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : countedText('boards', cards.size));
   }
+
+  /** @returns {boolean} whether cards may change places now, under the eyes of the reader but not under the fingers */
+  #isOrderFree() {
+    const now = performance.now();
+    if (now - Math.max(this.#orderedAt, this.#usedAt) < ORDER_MS || this.#list.matches(':hover, :focus-within') || this.#filter.value) return false;
+    this.#orderedAt = now;
+    return true;
+  }
+
+  /**
+   * @param {BoardSummary[]} boards
+   * @returns {BoardSummary[]} as the list shows them; new ones follow
+   */
+  #inPlace(boards) {
+    const places = new Map(this.#cards.order.map((board, i) => [board, i]));
+    const place = (/** @type {BoardSummary} */ { board }) => places.get(board) ?? Infinity;
+    return boards.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+  }
+
+  /** @param {string} state */
+  #setNote(state) {
+    this.#state = state;
+    this.#applyFilter();
+  }
+
+  #applyFilter() {
+    const found = this.#cards.filter(this.#filter.value);
+    setText(this.#note, found.length === 0 && this.#filter.value ? text('filter_none', { filter: this.#filter.value }) : this.#state);
+  }
+}
+
+/**
+ * @param {BoardSummary[]} boards
+ * @returns {BoardSummary[]} the liveliest first
+ */
+function byActivity(boards) {
+  return boards.toSorted((a, b) => activity(b) - activity(a));
+}
+
+/**
+ * A step of a rate: a small difference between two rates changes no order.
+ *
+ * @param {BoardSummary} board
+ */
+function activity({ rate }) {
+  return 32 - Math.clz32(rate ?? 0);
 }

@@ -12,7 +12,7 @@ import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from 
 import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
-import { Portrait } from '../stars/portrait.js';
+import { Portrait } from '../shared/portrait.js';
 import { MemberBoard } from './member-board.js';
 
 /**
@@ -32,7 +32,7 @@ const id = byId('id', HTMLParagraphElement);
 const note = byId('note', HTMLParagraphElement);
 const list = byId('boards', HTMLUListElement);
 const more = byId('more', HTMLButtonElement);
-const portrait = new Portrait();
+const portrait = new Portrait(byId('portrait', HTMLElement).firstElementChild);
 /** By board, in the order of the server. @type {Map<string, MemberBoard>} */
 let cards = new Map();
 let wanted = BOARDS;
@@ -45,8 +45,6 @@ const watcher = new IntersectionObserver((entries) => {
 
 byId('home', HTMLAnchorElement).href = pageURL('').href;
 updateLanguageLink(byId('other-language', HTMLAnchorElement));
-byId('portrait', HTMLElement).replaceWith(portrait.element);
-portrait.render(member, name.textContent || member, undefined);
 
 /** Reads the histories of cards, one after the other: each costs the server more than a place. */
 const drawing = new Poll(INTERVAL_MS, async (signal) => {

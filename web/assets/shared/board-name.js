@@ -3,8 +3,10 @@
 /**
  * Names of boards: `base[:part…][@period]`, such as `stars`, `fans:s17` and `fans:s17@2026-W46`.
  * The definition of a family has placeholders for the parts: `fans:{star}`. The dashboard and the
- * star-flower page use these functions, which are pure.
+ * star-flower page use these functions.
  */
+
+import { textIn } from '../../kit/format.js';
 
 /** In UTF-8. */
 const MAX_PART_BYTES = 64;
@@ -17,6 +19,24 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
  */
 export function placeholders(board) {
   return [...board.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+}
+
+/**
+ * @param {string} board as defined
+ * @param {import('../../kit/rankcast.js').Label} [title]
+ * @returns {string} the title for people, in which an ellipsis stands for each placeholder of a family
+ */
+export function titleOf(board, title) {
+  return withoutPlaceholders(board, textIn(title)) || board;
+}
+
+/**
+ * @param {string} board as defined
+ * @param {string} text a title or a description
+ * @returns {string}
+ */
+export function withoutPlaceholders(board, text) {
+  return placeholders(board).length > 0 ? text.replace(/\{\w+\}/g, '…') : text;
 }
 
 /**

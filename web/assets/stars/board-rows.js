@@ -8,7 +8,7 @@
 
 import { phrase, scoreFormat, words } from '../../kit/format.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
-import { hueOf, initialOf } from './portrait.js';
+import { hueOf, initialOf } from '../../kit/rows.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 

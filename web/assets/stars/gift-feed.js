@@ -10,7 +10,7 @@ import { numbers } from '../../kit/format.js';
 import { createElement, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
-import { Portrait } from './portrait.js';
+import { Portrait } from '../shared/portrait.js';
 
 /**
  * Gifts of one user to one star; at: time of the last one, ms; line: null unless shown.

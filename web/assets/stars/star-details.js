@@ -6,8 +6,8 @@ import { numbers, words } from '../../kit/format.js';
 import { instance, partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { countedText, text } from '../shared/texts.js';
+import { Portrait } from '../shared/portrait.js';
 import { isInView, renderInitials } from './board-rows.js';
-import { Portrait } from './portrait.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry

@@ -9,7 +9,7 @@ import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
 import { countedText, text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
-import { Portrait } from './portrait.js';
+import { Portrait } from '../shared/portrait.js';
 
 /** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 

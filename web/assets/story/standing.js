@@ -3,7 +3,7 @@
 /** The board beside the chart of a story: one row for each entry at a time, each beside its place on the chart. */
 
 import { createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
-import { Portrait } from '../stars/portrait.js';
+import { Portrait } from '../shared/portrait.js';
 import { numbers } from '../../kit/format.js';
 
 /** @typedef {import('../shared/history.js').Entry} Entry */

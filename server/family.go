@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/request"
+	"rankcast/server/pages"
+)
+
+// maxFamilyPage bounds the instances on a page of a family, each of which costs a read. The first page of the
+// website shows familyPage.
+const maxFamilyPage, familyPage = 100, 50
+
+// familyOverview is the state of some instances of a family.
+type familyOverview struct {
+	boards namedList
+	cards  []pages.BoardCard
+}
+
+// getFamilyOverview answers the state of a page of a family's instances that the caller may read, by name. total also
+// counts those that the caller may not read.
+func (s *Server) getFamilyOverview(c echo.Context) error {
+	after, limit, err := readNamePage(c, familyPage, maxFamilyPage)
+	if err != nil {
+		return err
+	}
+	family := request.PathValue(c, "board")
+	page, o, err := s.familyOverview(c.Request().Context(), callerOf(c), family, after, limit)
+	if err != nil {
+		return err
+	}
+	return ok(c, struct {
+		Now    *string        `json:"now"` // by the clock of Redis
+		Board  string         `json:"board"`
+		Total  int64          `json:"total"`
+		Boards jsontext.Value `json:"boards"`
+		Cursor *string        `json:"cursor"`
+	}{definition.FormatTime(s.store.Now()), family, page.Total, o.boards.whole, newNameCursor(page.Next)})
+}
+
+// familyOverview returns a page of a family's instances that a caller may read, and their state, which is at most
+// recentAge old. Callers that may read the same instances share one read of it.
+func (s *Server) familyOverview(ctx context.Context, caller *access.Caller, family, after string, limit int) (ranking.Instances, *familyOverview, error) {
+	page, err := s.readableInstances(ctx, caller, family, after, limit)
+	if err != nil {
+		return page, nil, err
+	}
+	key := family + "\n" + strings.Join(page.Names, "\n")
+	o, err := s.families.get(ctx, key, func() (*familyOverview, error) { return s.readFamily(ctx, family, page.Names) })
+	return page, o, err
+}
+
+// readFamily reads the state of instances of a family, for the request of ctx and for others that wait. It continues if
+// ctx ends.
+func (s *Server) readFamily(ctx context.Context, family string, names []string) (*familyOverview, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overviewTimeout)
+	defer cancel()
+	d, err := s.store.Definition(ctx, family)
+	if err != nil {
+		return nil, err
+	}
+	parts := s.store.Parts(ctx, d, names) // before the summaries, whose titles have the same names
+	glances := make([]*ranking.Summary, len(names))
+	failures := readEach(ctx, time.Now(), len(names), func(ctx context.Context, i int) error {
+		g, err := s.store.Summary(ctx, names[i])
+		if err == nil {
+			glances[i] = &g
+		}
+		return err
+	})
+	if err := s.checkFailures(failures); err != nil {
+		return nil, fmt.Errorf("read instances of %q: %w", family, err)
+	}
+	tops := s.tops(ctx, glances)
+	o := new(familyOverview)
+	for i, name := range names {
+		line, card := summaryJSON{Board: name, Unavailable: true}, unavailableCard(name, d)
+		switch g := glances[i]; {
+		case g != nil:
+			line, card = s.summarize(name, g, tops[i])
+		case failures[i] == nil: // deleted meanwhile
+			continue
+		}
+		line.Parts, card.Parts = newParts(parts[i]), parts[i]
+		if err := o.boards.add(access.Board(name), line); err != nil {
+			return nil, err
+		}
+		o.cards = append(o.cards, card)
+	}
+	o.boards.close()
+	return o, nil
+}

@@ -1,0 +1,203 @@
+// @ts-check
+
+/** A card: a board with its first entries and its rate of changes, or a family with some of its boards. */
+
+import { numbers, scoreFormat, textIn, timeLeft } from '../../kit/format.js';
+import { titleOf } from '../shared/board-name.js';
+import { byId, setAttribute, setText } from '../shared/dom.js';
+import { Portrait } from '../shared/portrait.js';
+import { countedText, text } from '../shared/texts.js';
+import { zonedTime } from '../shared/zoned-time.js';
+import { periodTitle } from './period-title.js';
+
+/**
+ * @typedef {import('../../kit/rankcast.js').Entry} Entry
+ * @typedef {import('../../kit/rankcast.js').Info} Info
+ * @typedef {import('./definition-summary.js').Definition} Definition
+ *
+ * What stands for a placeholder in the name of an instance
+ * @typedef {{ kind: string, member: string, name?: string, avatar?: string }} Part
+ *
+ * A board in the server's answer; rate: changes a minute; built: the server computes the board on request; unavailable: the server cannot read it now
+ * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, rate: number | null, leader: Entry | null, runners_up?: Entry[], built: boolean, info?: Info, parts?: Part[], unavailable?: boolean }} BoardSummary
+ *
+ * A family in the server's answer
+ * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info, unavailable?: boolean }} FamilySummary
+ */
+
+const template = byId('card-template', HTMLTemplateElement).content.firstElementChild;
+
+export class BoardCard {
+  element;
+  #board;
+  #boardURL;
+  #link;
+  /** @type {Portrait | undefined} */
+  #portrait;
+
+  /**
+   * @param {string} board
+   * @param {(board: string) => string} boardURL
+   * @param {HTMLElement} [element] that of the server
+   */
+  constructor(board, boardURL, element) {
+    this.#board = board;
+    this.#boardURL = boardURL;
+    this.element = element ?? newElement();
+    this.element.dataset.board = board;
+    this.#link = this.element.querySelector('a') ?? document.createElement('a');
+    this.#link.title = board;
+    this.updateLinks();
+  }
+
+  /** The reader's choices have changed, which all links keep. */
+  updateLinks() {
+    for (const link of this.element.querySelectorAll('a')) link.href = this.#boardURL(link.title);
+  }
+
+  /** @returns {string} what a reader may look for */
+  get words() {
+    return `${this.#link.textContent} ${this.#board} ${this.#part('faces').textContent}`;
+  }
+
+  /**
+   * @param {BoardSummary} summary
+   * @param {number} now ms since 1970
+   * @param {Definition} [definition]
+   */
+  renderBoard({ board, period, ends, total, rate, leader, runners_up = [], built, info, parts, unavailable = false }, now, { starts } = /** @type {any} */ ({})) {
+    this.#setUnavailable(unavailable);
+    if (parts) {
+      setText(this.#link, partsName(parts));
+      this.#renderPortrait(parts[0].member, partsName(parts.slice(0, 1)), parts[0].avatar);
+    } else {
+      setText(this.#link, textIn(info?.title) || board);
+      if (info?.icon) this.#renderPortrait(board, textIn(info.title) || board, info.icon);
+    }
+    if (unavailable) return;
+    const until = (/** @type {string} */ time) => timeLeft(Date.parse(time) - now).text;
+    const wait = starts ? until(starts) : '';
+    const left = ends ? until(ends) : '';
+    const span = this.#part('ends');
+    setText(span, wait ? text('begins_in', { left: wait }) : left ? text('ends_in', { left }) : ends ? text('ended') : '');
+    span.title = wait && starts ? zonedTime(starts) : ends ? zonedTime(ends) : '';
+    setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
+    this.#part('period').title = period;
+    this.#renderEntries(leader ? [leader, ...runners_up] : [], scoreFormat(info?.display ?? {}));
+    setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : 'no_scores_yet'));
+    setText(this.#part('total'), built && !leader ? '' : countedText('members', total));
+    setText(this.#part('rate'), rate ? text('rate', { n: rate }) : '');
+    this.#part('rate').title = rate ? text('rate_title', { n: rate }) : '';
+  }
+
+  /** @param {FamilySummary} summary */
+  renderFamily({ board, instances, first = [], info, unavailable = false }) {
+    this.element.toggleAttribute('data-family', true);
+    this.#setUnavailable(unavailable);
+    const title = titleOf(board, info?.title);
+    setText(this.#link, title);
+    if (info?.icon) this.#renderPortrait(board, title, info.icon);
+    if (unavailable) return;
+    setText(this.#part('total'), countedText('boards', instances));
+    eachItem(this.#part('faces'), first, (item, { board: instance, parts }) => {
+      const [link] = item.getElementsByTagName('a');
+      link.title = instance;
+      link.href = this.#boardURL(instance);
+      portraitIn(item).render(parts[0].member, partsName(parts.slice(0, 1)), parts[0].avatar);
+      setText(/** @type {HTMLElement} */ (link.lastElementChild), partsName(parts));
+    });
+  }
+
+  /**
+   * @param {Entry[]} entries
+   * @param {(score: number) => string} format
+   */
+  #renderEntries(entries, format) {
+    eachItem(this.#part('rows'), entries, (row, { rank, member, name, avatar, score }) => {
+      setText(partOf(row, 'rank'), numbers.format(rank));
+      portraitIn(row).render(member, name || member, avatar);
+      setText(partOf(row, 'member'), name || member);
+      setText(partOf(row, 'score'), format(score));
+    });
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} name
+   * @param {string} [image]
+   */
+  #renderPortrait(id, name, image) {
+    const head = this.#part('head');
+    if (!this.#portrait) {
+      this.#portrait = portraitIn(head);
+      if (!this.#portrait.element.isConnected) head.prepend(this.#portrait.element);
+    }
+    this.#portrait.render(id, name, image);
+  }
+
+  /** @param {string} name */
+  #part(name) {
+    return partOf(this.element, name);
+  }
+
+  /** @param {boolean} unavailable the card shows old data */
+  #setUnavailable(unavailable) {
+    this.element.toggleAttribute('data-unavailable', unavailable);
+    const rate = this.#part('rate');
+    if (unavailable) setText(rate, text('board_unavailable'));
+    else if (rate.textContent === text('board_unavailable')) setText(rate, '');
+  }
+}
+
+/** @returns {HTMLElement} an empty card */
+function newElement() {
+  const element = /** @type {HTMLElement} */ (template?.cloneNode(true));
+  partOf(element, 'rows').replaceChildren();
+  partOf(element, 'faces').replaceChildren();
+  return element;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string} name
+ */
+function partOf(element, name) {
+  return /** @type {HTMLElement} */ (element.querySelector(`.card-${name}`));
+}
+
+/**
+ * Renders a list of as many items, which are like those of the template.
+ *
+ * @template T
+ * @param {HTMLElement} list
+ * @param {readonly T[]} values
+ * @param {(item: HTMLElement, value: T) => void} render
+ */
+function eachItem(list, values, render) {
+  while (list.children.length > values.length) list.lastElementChild?.remove();
+  values.forEach((value, i) => {
+    if (i === list.children.length) list.append(template?.querySelector(`.${list.className} > li`)?.cloneNode(true) ?? '');
+    render(/** @type {HTMLElement} */ (list.children[i]), value);
+  });
+}
+
+/** @type {WeakMap<HTMLElement, Portrait>} */
+const portraits = new WeakMap();
+
+/**
+ * @param {HTMLElement} element
+ * @returns {Portrait} that of the element
+ */
+function portraitIn(element) {
+  const portrait = portraits.get(element) ?? new Portrait(element.querySelector(':scope .portrait'));
+  portraits.set(element, portrait);
+  return portrait;
+}
+
+/**
+ * @param {readonly Part[]} parts
+ * @returns {string} the name of an instance for people
+ */
+function partsName(parts) {
+  return parts.map(({ member, name }) => name || member).join(' · ');
+}
