@@ -49,7 +49,7 @@ func TestAllContent(t *testing.T) {
 		require.NotEmpty(t, file().identity, name)
 	}
 	require.NotEmpty(t, c.docs().pages)
-	require.NotEmpty(t, c.notFound())
+	require.NotEmpty(t, c.notFound().templates)
 }
 
 // The kit is small: all of it, as a browser gets it, is less than 16 KB.

@@ -25,7 +25,7 @@ func (f *filler) overview() {
 	p, v := f.template.phrases, f.first("")
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	boards := slices.Clone(o.Boards)
-	slices.SortStableFunc(boards, func(a, b BoardCard) int { return cmp.Compare(activity(b.Rate), activity(a.Rate)) })
+	slices.SortStableFunc(boards, func(a, b BoardCard) int { return cmp.Compare(activity(b, o.Now), activity(a, o.Now)) })
 	for _, b := range boards {
 		v.Cards = append(v.Cards, f.card(b, o.Now, cmp.Or(b.About.Title.In(p.tag), b.Board), f.icon(b.About.Definition)))
 	}
@@ -42,13 +42,21 @@ func (f *filler) overview() {
 	}
 }
 
-// activity is a step of a rate of changes. Boards come in the order of their activity: a small difference between two
-// rates changes nothing. See activity in web/assets/dashboard/overview.js.
-func activity(rate *int64) int {
-	if rate == nil {
-		return 0
+// activity is a step of a board's rate of changes: a small difference between two rates changes no order. Boards without
+// scores, and those that are over, come after the others. See activity in web/assets/dashboard/overview.js.
+func activity(b BoardCard, now time.Time) int {
+	switch {
+	case b.Rate != nil && *b.Rate > 0:
+		return bits.Len64(uint64(*b.Rate))
+	case b.Total == 0 || b.over(now):
+		return -1
 	}
-	return bits.Len64(uint64(*rate))
+	return 0
+}
+
+// over reports whether the board takes no more scores.
+func (b BoardCard) over(now time.Time) bool {
+	return !b.About.Ends.IsZero() && !b.About.Ends.After(now)
 }
 
 // family fills the page of a family with cards of its first instances; see web/assets/dashboard/family.js.
@@ -87,11 +95,14 @@ func (f *filler) card(b BoardCard, now time.Time, title string, portrait portrai
 		name := cmp.Or(r.Name, r.Member)
 		card.Rows = append(card.Rows, cardRow{scoretext.Number(r.Rank), name, scoretext.Score(r.Score, d.Display, p.tag), f.portrait(r.Member, name, r.Avatar)})
 	}
-	if len(b.Top) == 0 {
+	switch {
+	case len(b.Top) > 0:
+	case b.Built:
+		card.Note = p.text("leader_unknown")
+	case b.over(now):
+		card.Note = p.text("kit_no_scores")
+	default:
 		card.Note = p.text("no_scores_yet")
-		if b.Built {
-			card.Note = p.text("leader_unknown")
-		}
 	}
 	if len(b.Top) > 0 || !b.Built {
 		card.Total = p.counted("members", b.Total)

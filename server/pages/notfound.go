@@ -24,20 +24,26 @@ const maxDepth = 64
 // maxBoard bounds the name of a board on the page, in bytes.
 const maxBoard = 300
 
-// notFoundPage answers a person's request for an unknown page, or for a page of an unknown board; a
-// template for each locale.
-type notFoundPage []*template.Template
+// notFoundPage answers a person's request for an unknown page, or for a page of an unknown board.
+type notFoundPage struct {
+	templates []*template.Template // for each locale
+	style     template.CSS
+	styleHash string
+}
 
 // newNotFoundPage parses the page and renders it once, so that no later request finds an error.
 func newNotFoundPage(files fs.FS) (notFoundPage, error) {
-	m := make(notFoundPage, len(locales))
+	m := notFoundPage{templates: make([]*template.Template, len(locales))}
+	var err error
+	if m.style, m.styleHash, err = readStyle(files, []string{"shared/base.css"}); err != nil {
+		return m, err
+	}
 	for i, l := range locales {
-		var err error
-		if m[i], _, err = parsePage(files, "missing.html", l); err != nil {
-			return nil, err
+		if m.templates[i], _, err = parsePage(files, "missing.html", l); err != nil {
+			return m, err
 		}
 		if _, err := m.render(i, "./", "./", "board"); err != nil {
-			return nil, err
+			return m, err
 		}
 	}
 	return m, nil
@@ -45,7 +51,7 @@ func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 
 func (m notFoundPage) render(locale int, root, home, board string) ([]byte, error) {
 	var b bytes.Buffer
-	err := m[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home, Board: board})
+	err := m.templates[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home, Board: board, Style: m.style})
 	return b.Bytes(), err
 }
 
@@ -60,8 +66,7 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
-	c.Response().Header().Set(policyField, s.policy)
-	err = s.notFound().serve(c, "")
+	err = s.serveNotFound(c, "")
 	return err == nil || c.Response().Committed, err
 }
 
@@ -90,8 +95,14 @@ func (s *Site) serveMissingBoard(c echo.Context, path string, asked func() *asse
 	case path == overlayPath, path == embedPath, errors.Is(err, ranking.ErrUnknownPeriod):
 		return asked().serveNotFound(c)
 	default:
-		return s.notFound().serve(c, request.PathValue(c, "board"))
+		return s.serveNotFound(c, request.PathValue(c, "board"))
 	}
+}
+
+func (s *Site) serveNotFound(c echo.Context, board string) error {
+	m := s.notFound()
+	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, m.styleHash))
+	return m.serve(c, board)
 }
 
 // serve answers with the page. It names a board, if that is what does not exist; "" is none.

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -187,5 +188,28 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		for _, path := range []string{"/boards/fans:%7Bstar%7D", "/boards/nosuch", "/overlay/stars?mode=compact"} {
 			require.NotContains(t, n.Do("GET", path, "", "Accept", "text/html").Body, "data-snapshot=", path)
 		}
+	})
+}
+
+// Pages link the star-flower page if its boards and its event are there.
+func TestStarFlowersAreLinkedWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "fans:{star}"})
+	linked := func() (linked bool) {
+		for _, path := range []string{"/", "/boards/stars?top=5", "/boards/fans:%7Bstar%7D"} {
+			for _, a := range find(elementsOf(t, n.Do("GET", path, "").Body), "a", "", "") {
+				linked = linked || strings.HasSuffix(a.attributes["href"], "/stars") && !strings.Contains(a.attributes["href"], "boards")
+			}
+		}
+		return linked
+	}
+	require.False(t, linked())
+	require.Equal(t, 201, n.Do("PUT", "/v1/boards/fans3h:%7Bstar%7D", `{"window":"3h"}`).Status)
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+	redistest.Eventually(t, "a page of the next second", func() error {
+		if !linked() {
+			return errors.New("has no link")
+		}
+		return nil
 	})
 }

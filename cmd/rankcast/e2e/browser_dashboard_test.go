@@ -68,7 +68,7 @@ boards:
 	require.NoError(t, chromedp.Do(ctx, becomes(names, "fans:{star}, laps, money, stars"), becomes(`String(starsCard.isConnected)`, "true")))
 	// One that comes to be is shown in its own way.
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
-	require.NoError(t, chromedp.Do(ctx, card("late", "No scores yet | 0 members"),
+	require.NoError(t, chromedp.Do(ctx, card("late", "No scores | 0 members"),
 		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late').querySelector('.card-ends').textContent`, "ended")))
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
 	require.Equal(t, 200, p.post("late2", `{"member":"ann","score":5}`).Status)

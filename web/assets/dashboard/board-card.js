@@ -84,7 +84,8 @@ export class BoardCard {
     setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
     this.#part('period').title = period;
     this.#renderEntries(leader ? [leader, ...runners_up] : [], scoreFormat(info?.display ?? {}));
-    setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : 'no_scores_yet'));
+    const isOver = ends !== null && !left;
+    setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : isOver ? 'kit_no_scores' : 'no_scores_yet'));
     setText(this.#part('total'), built && !leader ? '' : countedText('members', total));
     setText(this.#part('rate'), rate ? text('rate', { n: rate }) : '');
     this.#part('rate').title = rate ? text('rate_title', { n: rate }) : '';

@@ -116,7 +116,7 @@ export class Overview {
     this.#cards.setStale(false);
     /** @type {Map<string, BoardCard>} */
     const cards = new Map();
-    for (const board of this.#isOrderFree() ? byActivity(boards) : this.#inPlace(boards)) {
+    for (const board of this.#isOrderFree() ? byActivity(boards, Date.parse(now)) : this.#inPlace(boards)) {
       const card = this.#cards.card(board.board);
       card.renderBoard(board, Date.parse(now), this.#definition(board.board));
       cards.set(board.board, card);
@@ -165,17 +165,21 @@ export class Overview {
 
 /**
  * @param {BoardSummary[]} boards
+ * @param {number} now ms since 1970
  * @returns {BoardSummary[]} the liveliest first
  */
-function byActivity(boards) {
-  return boards.toSorted((a, b) => activity(b) - activity(a));
+function byActivity(boards, now) {
+  return boards.toSorted((a, b) => activity(b, now) - activity(a, now));
 }
 
 /**
- * A step of a rate: a small difference between two rates changes no order.
+ * A step of a rate: a small difference between two rates changes no order. Boards without scores, and those that are
+ * over, come after the others.
  *
  * @param {BoardSummary} board
+ * @param {number} now ms since 1970
  */
-function activity({ rate }) {
-  return 32 - Math.clz32(rate ?? 0);
+function activity({ rate, total, ends }, now) {
+  if (rate) return 32 - Math.clz32(rate);
+  return total === 0 || (ends && Date.parse(ends) <= now) ? -1 : 0;
 }

@@ -1,0 +1,152 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/servertest"
+)
+
+// cardNames is an expression for the titles of the cards that can be seen, in order.
+const cardNames = `[...document.querySelectorAll('.card-name')].filter(name => name.checkVisibility()).map(name => name.textContent).join(', ')`
+
+// Boards come in the order of their activity. Under an open page cards change places only while nobody uses it.
+func TestFrontPageIsInOrderOfActivity(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {a-empty: {}, b-calm: {}, c-busy: {}, "fam:{x}": {}}`))
+	p.send("b-calm", 1)
+	p.send("c-busy", 1)
+	ctx := window(t, 1280, 900)
+	// later is a script that has ten seconds pass, and the page read the overview.
+	const later = `passed += 11_000; dispatchEvent(new Event('online'))`
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/"), becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
+		script(`var passed = 0, now = performance.now.bind(performance); performance.now = () => now() + passed; document.querySelectorAll('.card-name')[0].focus()`),
+	))
+	// The node has measured a rate.
+	rate := `document.querySelector('[data-board=c-busy] .card-rate').textContent`
+	for i := 0; ; i++ {
+		p.send("c-busy", 1)
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](rate))
+		require.NoError(t, err)
+		if text != "" {
+			break
+		}
+		require.NoError(t, chromedp.Do(ctx, becomes(fmt.Sprintf(`String(%s !== '' || document.querySelector('[data-board=c-busy] .card-score').textContent === '%d')`, rate, i+2), "true")))
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		script(later), becomes(`String(Boolean(document.querySelector('[data-board=c-busy] .card-rate').title))`, "true"),
+		becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"), becomes(`document.activeElement.textContent`, "b-calm"),
+		script(`document.activeElement.blur(); `+later), becomes(cardNames, "c-busy, b-calm, a-empty, fam:{x}"),
+	))
+	require.Contains(t, strings.Split(servertest.Request(t, "GET", "http://"+p.addr+"/", "").Body, `<ul class="cards"`)[1][:60], `data-board="c-busy"`, "the server's cards have the same order")
+}
+
+// With many boards, a filter finds those whose title, name or first boards have a text.
+func TestFrontPageFilter(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {b1: {}, b2: {}, b3: {}, b4: {}, b5: {}, b6: {}, cup: {title: {en: Grand Prix, zh: 大奖赛}}, "fam:{star}": {}}`))
+	const filter = `document.querySelector('#filter')`
+	note := textOf("#overview-note")
+	shows := becomes(`String(`+filter+`.checkVisibility())`, "false")
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/"), becomes(note, "8 boards"), shows))
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/b7", "{}").Status)
+	p.name("star", "s1", "Mia Torres")
+	p.send("fam:s1", 1)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(note, "9 boards"), becomes(textOf(".card-faces li"), "MMia Torres"),
+		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`), becomes(`document.activeElement.id`, "filter"),
+		chromedp.SendKeys(chromedp.CSS("#filter"), "pRIX"), becomes(cardNames, "Grand Prix"),
+		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "mia"), becomes(cardNames, "fam:{star}"),
+		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
+		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "b7\r"), becomes(`location.pathname`, "/boards/b7"),
+		chromedp.Navigate("http://"+p.addr+"/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`), becomes(cardNames, "大奖赛"),
+	))
+}
+
+// A family has a card for each board, named by the member that the board is of, with who leads it; the next ones follow when
+// the reader asks for them.
+func TestFamilyHasCards(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {title: {en: "Fans of {star}", zh: "{star}的粉丝"}, kind: user, period: day}}`))
+	p.name("star", "s00", "Mia Torres")
+	p.name("user", "ana", "Ana")
+	for i := range 53 {
+		p.send(fmt.Sprintf("fans:s%02d", i), 40+i)
+	}
+	const cards = `document.querySelectorAll('#instances .card').length + ' ' + document.querySelector('#more-boards').checkVisibility()`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/"), becomes(cardNames, "Fans of …"), becomes(textOf(".card-faces li"), "MMia Torres"),
+		script(`var stays = true; document.querySelector('.card-faces a').click()`), becomes(textOf("#name"), "Fans of Mia Torres"),
+		script(`document.querySelector('#boards a').click()`), becomes(textOf("#name"), "Fans of …"),
+		becomes(cards, "50 true"), becomes(textOf("#instances-note"), "50 of 53 boards"),
+		becomes(`['.card-name', '.card-member', '.card-score', '.card-total'].map(part => document.querySelector('#instances ' + part).textContent).join()`, "Mia Torres,Ana,40,1 member"),
+		becomes(`document.querySelector('#instances .card-name').title`, "fans:s00"),
+		script(`document.querySelector('#more-boards').click()`), becomes(cards, "53 false"), becomes(textOf("#instances-note"), "53 boards"),
+		becomes(`String(stays)`, "true"),
+	))
+	p.send("fans:s00", 2)
+	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#instances .card-score').textContent`, "42")))
+}
+
+// Boards have their icons, on cards and in the list of boards; of another site only those that the server names.
+func TestBoardsHaveIcons(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {own: {icon: /assets/shared/favicon.svg}, other: {icon: "https://example.org/i.png"}}`))
+	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility()).map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false)).sort().join()`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/"), becomes(icons, "other false,own true"),
+		chromedp.Navigate("http://"+p.addr+"/boards/own"), becomes(icons, "other false,own true"),
+	))
+}
+
+// The page of a board that is not there offers nothing to do with it.
+func TestUnknownBoardOffersNothing(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {here: {}}`))
+	const offers = `['#choices', '#share', '#overlay-link'].map(part => document.querySelector(part)?.checkVisibility() ?? false).join()`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/nope"), becomes(textOf("h1"), "No such board"), becomes(offers, "false,false,false"),
+		chromedp.Navigate("http://"+p.addr+"/boards/here"), becomes(offers, "true,true,true"),
+	))
+	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/here", "").Status)
+	require.NoError(t, chromedp.Do(ctx, script(`dispatchEvent(new Event('online'))`), becomes(offers, "false,false,false")))
+}
+
+// Periods have the names that people give them, and their own name at hand.
+func TestPeriodsAreNamedForPeople(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {day: {period: day}, stars: {period: week}}`))
+	var counted struct{ Period string }
+	p.post("stars", `{"member":"ana","score":1}`).Into(&counted)
+	const period = `(link => link.textContent + ' ' + link.title)(document.querySelector('#periods a'))`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(period, "This week "+counted.Period),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
+		chromedp.Navigate("http://"+p.addr+"/"), becomes(`[...document.querySelectorAll('.card-period')].map(period => period.textContent).sort().join()`, "This week,Today"),
+	))
+}
+
+// A wall screen is filled by the cards of a few boards.
+func TestFrontPageFillsAWall(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	ctx := window(t, 2560, 1440)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/"),
+		becomes(`(cards => String(cards.right - cards.left >= 0.9 * innerWidth && cards.bottom >= 0.93 * innerHeight && cards.bottom <= innerHeight))(document.querySelector('#cards').getBoundingClientRect())`, "true"),
+		becomes(`String([...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility()).length >= 25)`, "true"),
+		chromedp.Navigate("http://"+p.addr+"/boards/fans:%7Bstar%7D"),
+		becomes(`(cards => String(cards.right >= 0.95 * innerWidth && cards.bottom >= 0.93 * innerHeight))(document.querySelector('#instances').getBoundingClientRect())`, "true"),
+	))
+}
