@@ -27,7 +27,7 @@ const (
 	// through more.
 	maxOverviewBoards = 500
 	// firstInstances is the number of instances that an overview shows of a family.
-	firstInstances = 12
+	firstInstances = 10
 	// overviewConcurrency bounds an overview's concurrent reads, so that updates stay fast.
 	overviewConcurrency = 8
 	// overviewTimeout bounds the read of an overview, so that the answer comes before a page
