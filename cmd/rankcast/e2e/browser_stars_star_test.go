@@ -119,7 +119,7 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 				})(Element.prototype.animate);
 				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
 				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head' : near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
-			chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+			script(`for (let i = 0; i < 2; i++) document.querySelector('[data-flowers="10"]').click()`),
 			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
 			becomes(`target()`, c.to), becomes(petals, "0"),
 		), "%v", c)
