@@ -155,6 +155,7 @@ func New(cfg Config) *Site {
 	for name, a := range s.files {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
+	s.get("/qr.svg", serveQR)
 	s.addDocs()
 	return s
 }
