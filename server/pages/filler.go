@@ -144,6 +144,8 @@ func (f *filler) boardPage() {
 	f.page.StarFlowers = f.site.cfg.Reader.StarFlowers(f.ctx)
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
+	v.MeName = v.Me
+	v.Most = cmp.Or(f.site.cfg.MaxTop, 1000)
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
 			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), placeholder.ReplaceAllString(d.Description.In(f.template.phrases.tag), "…"), f.template.phrases.rules(d), true
@@ -151,7 +153,12 @@ func (f *filler) boardPage() {
 		}
 	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
-		v.Board.Around = strconv.Itoa(dashboardAround)
+		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.Final
+		for _, row := range slices.Concat(b.Rows, b.Below) {
+			if row.Me {
+				v.MeName = cmp.Or(row.Name, b.MeName, row.Member)
+			}
+		}
 		f.define(v, b.About.Definition)
 		v.Periods = f.periodLinks(b.About, b.Periods, f.link)
 		if b.About.Definition.History > 0 {

@@ -48,7 +48,7 @@ var pageFiles = []pageFile{
 }
 
 var dashboardStyles = []string{
-	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css",
+	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.
@@ -68,6 +68,8 @@ type Config struct {
 	// MayRead reports whether a request may cost the reads of a page that the node has not just made. Else it gets the
 	// page without rows. Default: it may.
 	MayRead func(c echo.Context) bool
+	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board. Default 1,000.
+	MaxTop int
 	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more. Default:
 	// the rights never change.
 	Version func() uint64

@@ -39,6 +39,7 @@ type Board struct {
 	Periods  []ranking.PeriodInfo // those with data, the newest first; nil: not known
 	Rows     []Row                // the first entries
 	Below    []Row                // the followed member and its neighbours, without those among Rows
+	MeName   string               // of the followed member without a score; "" for none
 	Snapshot jsontext.Value       // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
 	Me       jsontext.Value       // the place of the followed member as a frame of the live protocol; nil: none
 }

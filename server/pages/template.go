@@ -41,7 +41,9 @@ type firstView struct {
 	Rules       string
 	URL, Card   string // addresses of the page and of its card; "" if the server does not know its own
 	Board       *boardView
-	Me          string // the followed member
+	Me, MeName  string // the followed member, and its name or id
+	Final       bool   // the board is of a closed period
+	Most        int    // entries that a list can show
 	IsFamily    bool
 	Nav         []navLink
 	Periods     []navLink

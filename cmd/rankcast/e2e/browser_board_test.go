@@ -5,11 +5,9 @@ package e2e
 import (
 	"fmt"
 	"net"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -145,62 +143,6 @@ func TestPageFollowsAMember(t *testing.T) {
 	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`twice + ' twice, ' + heights.size + ' height'`))
 	require.NoError(t, err)
 	require.Equal(t, "0 twice, 1 height", seen, "a member has one row at any time, and nothing jumps")
-}
-
-// Whom the page follows is chosen in the box, and kept in the URL.
-func TestPageFollowsWhoIsNamedInTheBox(t *testing.T) {
-	t.Parallel()
-	const name = "<img src=x onerror=alert(1)>"
-	p := launch(t)
-	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", name, "fay"} {
-		p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 70-10*i))
-	}
-	const url = `new URLSearchParams(location.search).get('me') ?? 'none'`
-	const problem = `document.querySelector('#me-problem').textContent`
-	box := chromedp.CSS("#me")
-	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5"),
-		shows("ann", "bob", "cid", "dan", "eve"),
-		follows(""),
-		chromedp.Evaluate[chromedp.Void](`var root = document.querySelector('live-leaderboard').shadowRoot, box = document.querySelector('#me'); null`),
-
-		// By Enter; a name is text, whatever it looks like.
-		chromedp.SendKeys(box, " "+name+kb.Enter),
-		follows("below: 6 "+name+" 10 to next 20"),
-		becomes(url, name),
-		becomes(`String(root.querySelectorAll('img:not([part=avatar])').length)`, "0"),
-		becomes(`document.querySelector('#boards a').search`, "?top=5&me=%3Cimg+src%3Dx+onerror%3Dalert%281%29%3E"),
-
-		// By leaving the box.
-		chromedp.Evaluate[chromedp.Void](`box.select(); null`),
-		chromedp.SendKeys(box, "dan"+kb.Tab),
-		follows("listed: 4 dan 10 to next 40"),
-		becomes(url, "dan"),
-
-		// What no member can be called is said, and nothing else happens.
-		chromedp.Evaluate[chromedp.Void](`box.select(); null`),
-		chromedp.SendKeys(box, strings.Repeat("é", 64)+"x"+kb.Enter),
-		becomes(problem, "A member id has at most 128 bytes."),
-		chromedp.Evaluate[chromedp.Void](`box.value = 'a\u0085b'; box.dispatchEvent(new Event('change')); null`),
-		becomes(problem, "A member id has no control characters."),
-		becomes(`box.ariaInvalid`, "true"),
-		becomes(url, "dan"),
-		follows("listed: 4 dan 10 to next 40"),
-
-		// The longest that one can be called, though nobody is.
-		chromedp.Evaluate[chromedp.Void](`box.select(); null`),
-		chromedp.SendKeys(box, strings.Repeat("é", 64)+kb.Enter),
-		follows("below: "+strings.Repeat("é", 64)+" has no score yet"),
-		becomes(problem, ""),
-		becomes(`String(box.ariaInvalid)`, "null"),
-
-		// Empty: nobody.
-		chromedp.Evaluate[chromedp.Void](`box.select(); null`),
-		chromedp.SendKeys(box, kb.Backspace+kb.Enter),
-		follows(""),
-		becomes(url, "none"),
-	))
 }
 
 // Two members followed on one board by one page, and none by a third element.

@@ -2,16 +2,18 @@
 
 /**
  * What a board's page shows around the board: links to its periods, the trends of the leader and
- * of the followed member, and the latency of the connection. dashboard.js uses it.
+ * of the followed member, and the latency of the connection. Of a closed period, which does not
+ * change, it shows the result in place of the trends. dashboard.js uses it.
  */
 
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { connectWithToken } from '../shared/connection.js';
-import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
+import { byId, createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
 import { zonedTime } from '../shared/zoned-time.js';
+import { FinalFacts } from './final-facts.js';
 import { periodTitle } from './period-title.js';
 import { ScoreTrend } from './score-trend.js';
 
@@ -24,8 +26,11 @@ const PERIODS_MS = 60_000;
 const TRENDS_MS = 1_000;
 
 export class BoardDetails {
-  #periods;
-  #latency;
+  #periods = byId('periods', HTMLElement);
+  #trends = byId('trends', HTMLElement);
+  #title = byId('trends-title', HTMLElement);
+  #latency = byId('latency', HTMLElement);
+  #final = new FinalFacts();
   #boardURL;
   #every;
   #board = '';
@@ -39,18 +44,13 @@ export class BoardDetails {
   #pingAt = -Infinity;
 
   /**
-   * @param {HTMLElement} periods for the links
-   * @param {HTMLElement} trends
-   * @param {HTMLElement} latency
    * @param {(board: string) => string} boardURL
    * @param {(board: string) => string | undefined} every the field period of a board's definition
    */
-  constructor(periods, trends, latency, boardURL, every) {
-    this.#periods = periods;
-    this.#latency = latency;
+  constructor(boardURL, every) {
     this.#boardURL = boardURL;
     this.#every = every;
-    trends.append(this.#leader.element, this.#own.element);
+    this.#trends.append(this.#leader.element, this.#own.element, this.#final.element);
   }
 
   /**
@@ -64,6 +64,7 @@ export class BoardDetails {
       this.#leader.reset();
     }
     if (!sameBoard || me !== this.#me) this.#own.reset();
+    setAttribute(this.#trends, 'data-followed', me !== '' && '');
     const before = this.#board.split('@')[0];
     this.#board = board;
     this.#me = me;
@@ -87,9 +88,11 @@ export class BoardDetails {
   update({ snapshot, me, state }, format) {
     if (state !== 'live') {
       this.#pingAt = -Infinity;
-      setText(this.#latency, '');
+      setText(this.#latency, state === 'away' ? text('no_connection') : '');
     }
     if (!snapshot) return;
+    setText(this.#title, text(snapshot.final ? 'final_result' : 'since_opened'));
+    this.#final.render(snapshot, format);
     if (this.#period && snapshot.period !== this.#period) {
       this.#leader.reset();
       this.#own.reset();
@@ -99,6 +102,7 @@ export class BoardDetails {
       this.#period = snapshot.period;
       this.#markPeriod();
     }
+    if (snapshot.final) return;
     const [leader] = snapshot.top;
     if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, format);
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? me?.around?.find(({ member }) => member === this.#me);

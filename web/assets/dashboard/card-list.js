@@ -3,12 +3,12 @@
 /** A list of cards, which begins with those of the server. The overview and a family use it. */
 
 import { createElement, setAttribute } from '../shared/dom.js';
+import { isCalm } from '../shared/motion.js';
 import { BoardCard } from './board-card.js';
 
 const SKELETONS = 6;
 const GLIDE_MS = 450;
 
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class CardList {
   #list;
@@ -53,7 +53,7 @@ export class CardList {
     if (elements.length === this.#list.children.length && elements.every((element, i) => element === this.#list.children[i])) return;
     const before = new Map(elements.filter(({ isConnected }) => isConnected).map((element) => [element, element.getBoundingClientRect()]));
     this.#list.replaceChildren(...elements);
-    if (calm.matches) return;
+    if (isCalm()) return;
     for (const [element, { x, y }] of before) {
       const to = element.getBoundingClientRect();
       if (x !== to.x || y !== to.y) element.animate({ translate: [`${x - to.x}px ${y - to.y}px`, '0'] }, { duration: GLIDE_MS, easing: 'cubic-bezier(0.3, 0, 0.2, 1)' });

@@ -14,7 +14,7 @@ import { findDefinition, placeholders, titleOf, withoutPlaceholders } from '../s
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
-import { memberProblem, showMemberProblem } from '../shared/member-id.js';
+import { memberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
 import { Portrait } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
@@ -22,17 +22,25 @@ import { text } from '../shared/texts.js';
 import { BoardDetails } from './board-details.js';
 import { summarize } from './definition-summary.js';
 import { Family } from './family.js';
+import { Find } from './find.js';
+import { Following, storedMember, storeMember } from './following.js';
+import { FullScreen } from './full-screen.js';
+import { Jump } from './jump.js';
+import { MoreRows } from './more-rows.js';
 import { Overview } from './overview.js';
 import { RowTrends } from './row-trends.js';
+import { ShareDialog } from './share.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
+/** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 /** @typedef {import('../../kit/rankcast.js').Info} Info */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const DEFAULT_TOP = '10';
+/** The limit of entries if the page does not name it, because it came without rows. */
+const OFFERED_MOST = 200;
 /** Neighbours shown on each side of a member below the list. */
 const AROUND = '2';
-const COPIED_MS = 2_000;
 /** Room kept beside a link that the list scrolls to, so that the next link shows, px. */
 const SCROLL_MARGIN = 16;
 /** A definition may change while a reader looks at its board. */
@@ -47,13 +55,11 @@ const boardSection = byId('board', HTMLElement);
 const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
 const choices = byId('choices', HTMLFormElement);
-const meInput = byId('me', HTMLInputElement);
-const meProblem = byId('me-problem', HTMLParagraphElement);
+const meProblem = byId('me-problem', HTMLElement);
+const tools = byId('tools', HTMLElement);
 const topSelect = byId('top', HTMLSelectElement);
 const live = byId('live', HTMLElement);
 const leaderboard = byId('leaderboard', LiveLeaderboard);
-const shareButton = byId('share', HTMLButtonElement);
-const shareDone = byId('share-done', HTMLElement);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
 const storyLink = byId('story-link', HTMLAnchorElement);
 const homeLink = byId('home', HTMLAnchorElement);
@@ -79,8 +85,23 @@ const overview = new Overview(
   (board) => findDefinition(definitions, board),
   () => definitionsPoll.start(),
 );
-const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board), (board) => findDefinition(definitions, board)?.period);
+const boardDetails = new BoardDetails((board) => currentURL(board), (board) => findDefinition(definitions, board)?.period);
 const rowTrends = new RowTrends(leaderboard);
+const following = new Following(() => follow(''));
+const find = new Find(
+  {
+    element: byId('find', HTMLElement),
+    input: byId('find-input', HTMLInputElement),
+    panel: byId('find-panel', HTMLElement),
+    list: byId('find-list', HTMLElement),
+    note: byId('find-note', HTMLElement),
+    status: byId('find-status', HTMLElement),
+  },
+  meProblem,
+  follow,
+);
+const moreRows = new MoreRows(byId('more-rows', HTMLButtonElement), byId('end-of-rows', HTMLElement), Number(leaderboard.dataset.most) || OFFERED_MOST, render);
+const jump = new Jump(leaderboard, { floating: byId('jump', HTMLButtonElement), below: byId('jump-to', HTMLButtonElement) }, moreRows);
 
 /** At first those in the page. @type {Definition[]} */
 let definitions = JSON.parse(document.getElementById('first')?.textContent ?? '[]');
@@ -90,12 +111,10 @@ let requested = findDefinition(definitions, readURL().board) !== undefined;
 const instanceInfos = new Map();
 /** The instances whose titles the page requests now. @type {Set<string>} */
 const readingInfos = new Set();
-/** The member of the URL as last written to the input. */
-let followed = '';
+/** The board and the number of entries as last rendered: the list begins anew with others. */
+let listed = '';
 /** The board or family to whose link the list of boards has scrolled. */
 let scrolledTo = '';
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let shareTimer;
 
 const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   try {
@@ -123,43 +142,40 @@ topSelect.addEventListener('change', () => {
   render();
 });
 
-// A reader changes the member with Enter or by leaving the input.
-meInput.addEventListener('change', follow);
-choices.addEventListener('submit', (event) => {
-  event.preventDefault();
-  follow();
+// The box follows by itself.
+choices.addEventListener('submit', (event) => event.preventDefault());
+leaderboard.addEventListener('pick', (event) => {
+  const { member, entry } = /** @type {CustomEvent<{ member: string, entry: Entry }>} */ (event).detail;
+  follow(member, entry.name);
 });
 
 leaderboard.addEventListener('update', (event) => {
-  const { board } = readURL();
   const { detail } = /** @type {CustomEvent<Update>} */ (event);
-  if (!leaderboard.hidden) boardDetails.update(detail, scoreFormat(findDefinition(definitions, board)?.display ?? {}));
+  if (leaderboard.hidden) return;
+  boardDetails.update(detail, scoreFormat(findDefinition(definitions, readURL().board)?.display ?? {}));
+  following.update(detail);
+  moreRows.update(detail);
+  jump.update(detail);
 });
 
-shareButton.addEventListener('click', async () => {
-  clearTimeout(shareTimer);
-  try {
-    await navigator.clipboard.writeText(location.href);
-    setText(shareDone, text('link_copied'));
-    shareTimer = setTimeout(() => setText(shareDone, ''), COPIED_MS);
-  } catch {
-    // A page by http, or without permission, cannot copy. It shows the link for the reader to copy.
-    setText(shareDone, location.href);
-    getSelection()?.selectAllChildren(shareDone);
-  }
-});
-
+new ShareDialog(readURL);
+new FullScreen(boardSection, byId('full-screen', HTMLButtonElement), leaderboard);
 const firstBoard = readURL().board;
 const firstTitle = name.textContent || firstBoard;
 render();
 definitionsPoll.start();
 
-/** Follows the member in the input. */
-function follow() {
-  const { board, top, me } = readURL();
-  meInput.value = meInput.value.trim();
-  if (showMemberProblem(meInput.value, meInput, meProblem) || meInput.value === me) return;
-  history.replaceState(null, '', boardURL(board, top, meInput.value));
+/**
+ * @param {string} member '': none
+ * @param {string} [name]
+ */
+function follow(member, name) {
+  const { board, top } = readURL();
+  const kind = findDefinition(definitions, board)?.kind;
+  if (kind) storeMember(kind, member);
+  jump.reset();
+  history.replaceState(null, '', boardURL(board, top, member));
+  following.show(member, name);
   render();
 }
 
@@ -198,12 +214,23 @@ function boardURL(board, top, me) {
  * @returns {string} its URL with the reader's present choices
  */
 function currentURL(board) {
-  const { top, me } = readURL();
-  return boardURL(board, top, me);
+  const { board: present, top, me } = readURL();
+  // A member is one of the boards of its kind.
+  const [kind, presentKind] = [board, present].map((name) => findDefinition(definitions, name)?.kind);
+  return boardURL(board, top, kind && presentKind && kind !== presentKind ? '' : me);
+}
+
+/** Puts the member that the reader followed last on this device into a URL without one. */
+function restoreMember() {
+  const { board, top, me } = readURL();
+  const kind = placeholders(board).length === 0 && findDefinition(definitions, board)?.kind;
+  const member = kind && !me && storedMember(kind);
+  if (member) history.replaceState(null, '', boardURL(board, top, member));
 }
 
 /** Renders what the URL asks for. */
 function render() {
+  restoreMember();
   const { board, top, me } = readURL();
   const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
@@ -220,32 +247,34 @@ function render() {
   renderBoardList(board);
   family.show(isFamily ? board : '');
   live.hidden = !isBoard;
-  choices.hidden = shareButton.hidden = overlayLink.hidden = !isBoard || isUnknown;
+  choices.hidden = tools.hidden = !isBoard || isUnknown;
   setText(name, title);
   name.title = board;
   if (isInstance && !info && (definition.title || definition.description)) readInstanceInfo(board);
   if (definition && !(isInstance && !info && board === firstBoard)) setText(rules, withoutPlaceholders(board, textIn(info?.description)) || summarize(definition));
   else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
-  // An edit that is under way stays.
-  if (me !== followed) {
-    followed = me;
-    meInput.value = me;
-    showMemberProblem(me, meInput, meProblem);
+  if (listed !== `${board} ${top}`) {
+    listed = `${board} ${top}`;
+    moreRows.reset();
+    jump.reset();
   }
+  const problem = memberProblem(me);
+  following.show(problem ? '' : me);
+  setText(meProblem, problem && text(problem));
+  find.show(isBoard ? board : '', scoreFormat(definition?.display ?? {}));
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
   // Until the definitions have come, the link is as the server rendered it.
   if (definition || requested) storyLink.hidden = !isBoard || !definition?.history;
   storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;
   setDisplay(leaderboard, definition?.display);
-  setAttribute(leaderboard, 'top', top);
+  setAttribute(leaderboard, 'top', String(moreRows.top(Number(top))));
   setAttribute(leaderboard, 'around', AROUND);
-  setAttribute(leaderboard, 'me', memberProblem(me) ? '' : me);
+  setAttribute(leaderboard, 'me', problem ? '' : me);
   setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
   boardDetails.show(isBoard ? board : '', me);
   rowTrends.show(isBoard ? board : '', definition?.history ?? '');
-  if (shareDone.textContent !== location.href) setText(shareDone, '');
 }
 
 /** @param {string} board an instance of a family */

@@ -8,7 +8,7 @@ import { zonedTime } from '../shared/zoned-time.js';
 /**
  * The definition of a board or, with placeholders in its name, of a family.
  *
- * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
+ * @typedef {{ board: string, kind: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
  *   refresh?: string, history?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, icon?: string, display?: import('../../kit/rankcast.js').Display }} Definition
  */
 

@@ -8,11 +8,10 @@
  * important ones.
  */
 
+import { isCalm } from '../shared/motion.js';
 import { rowsOf } from './board-rows.js';
 
 const GLIDE_MS = 380;
-
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
@@ -66,7 +65,7 @@ export function setUpPodium(board) {
     const rows = rowsOf(board).slice(0, 3);
     const now = rows.map(({ dataset }) => dataset.member ?? '');
     if (now.join('\n') === before.join('\n')) return;
-    if (!reducedMotion.matches) glide(rows, before);
+    if (!isCalm()) glide(rows, before);
     before = now;
   });
 }

@@ -10,6 +10,7 @@
 
 import { connectWithToken } from '../shared/connection.js';
 import { createElement, setProperty, setText } from '../shared/dom.js';
+import { isCalm } from '../shared/motion.js';
 import { countedText, text } from '../shared/texts.js';
 import { token } from '../shared/token.js';
 import { GiftFlights } from './gift-flight.js';
@@ -31,7 +32,6 @@ const REFUSALS = new Map([
   ['unavailable', 'stars_not_known'],
 ]);
 
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** The button for one size of gift. */
 class GiftButton {
@@ -60,7 +60,7 @@ class GiftButton {
     this.#taps = taps;
     setText(this.#count, taps ? text('stars_combo', { n: taps }) : '');
     setProperty(this.#count, '--growth', Math.min(taps, GROWING_TAPS) / GROWING_TAPS);
-    if (grows && !reducedMotion.matches) this.#count.animate({ scale: [1.3, 1] }, { duration: POP_MS, easing: 'ease-out' });
+    if (grows && !isCalm()) this.#count.animate({ scale: [1.3, 1] }, { duration: POP_MS, easing: 'ease-out' });
   }
 }
 

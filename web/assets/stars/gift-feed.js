@@ -8,9 +8,10 @@
 
 import { numbers } from '../../kit/format.js';
 import { createElement, setText } from '../shared/dom.js';
+import { isCalm } from '../shared/motion.js';
+import { Portrait } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
-import { Portrait } from '../shared/portrait.js';
 
 /**
  * Gifts of one user to one star; at: time of the last one, ms; line: null unless shown.
@@ -32,7 +33,6 @@ const BIG_FLOWERS = 50;
 const ENTER_MS = 360;
 const BUMP_MS = 420;
 
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 class Line {
   #portrait = new Portrait();
@@ -66,7 +66,7 @@ class Line {
     const before = this.#count.textContent;
     setText(this.#count, text('stars_combo', { n: count }));
     this.#count.hidden = count === 1;
-    if (count === 1 || before === this.#count.textContent || reducedMotion.matches) return;
+    if (count === 1 || before === this.#count.textContent || isCalm()) return;
     this.#bump?.cancel();
     this.#bump = this.#count.animate([{ transform: 'scale(1)' }, { transform: 'scale(1.45)', offset: 0.3 }, { transform: 'scale(1)' }], { duration: BUMP_MS, easing: 'ease-out' });
   }
@@ -179,7 +179,7 @@ export class GiftFeed {
     }
     for (const combo of this.#shown) combo.line?.render(combo, this.#names);
     this.#empty.hidden = this.#shown.length > 0;
-    if (entered.length > 0 && !reducedMotion.matches) this.#animate(entered, second ? second.offsetTop - before : 0);
+    if (entered.length > 0 && !isCalm()) this.#animate(entered, second ? second.offsetTop - before : 0);
     if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.renderSoon(), STEP_MS - (now - this.#steppedAt));
   }
 

@@ -4,6 +4,7 @@
 
 import { numbers } from '../../kit/format.js';
 import { createElement } from '../shared/dom.js';
+import { isCalm } from '../shared/motion.js';
 
 const MIN_PETALS = 6;
 const MAX_PETALS = 16;
@@ -11,8 +12,6 @@ const FLIGHT_MS = 850;
 /** From the first petal's start to the last one's. */
 const SPREAD_MS = 260;
 const COUNT_MS = 1_400;
-
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class GiftFlights {
   /** Above the page, as large as the window. */
@@ -34,7 +33,7 @@ export class GiftFlights {
    * @param {number} flowers
    */
   async fly(from, to, flowers) {
-    if (reducedMotion.matches) return;
+    if (isCalm()) return;
     const start = centerOf(from);
     const end = centerOf(to);
     const count = Math.min(MIN_PETALS + Math.floor(flowers / 10), MAX_PETALS);

@@ -5,8 +5,8 @@
 import { numbers, words } from '../../kit/format.js';
 import { instance, partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
-import { countedText, text } from '../shared/texts.js';
 import { Portrait } from '../shared/portrait.js';
+import { countedText, text } from '../shared/texts.js';
 import { isInView, renderInitials } from './board-rows.js';
 
 /**

@@ -6,10 +6,10 @@ import { numbers } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { createElement, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
+import { Portrait } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
 import { countedText, text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
-import { Portrait } from '../shared/portrait.js';
 
 /** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 

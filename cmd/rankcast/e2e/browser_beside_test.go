@@ -1,0 +1,60 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// What is beside a board is grey while the server is away, as the board is, and has its color again when the server is back.
+func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `boards: {stars: {period: week}}`))
+	fill(t, p, "stars", 12)
+	const panels = `['.periods', '.sidebar'].map(part => getComputedStyle(document.querySelector(part)).filter).join()`
+	const ping = `String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(ping, "true"), becomes(panels, "none,none")))
+	r.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(panels, "grayscale(1),grayscale(1)")))
+	r.Start()
+	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none")))
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	p.kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(panels, "grayscale(1),grayscale(1)"), becomes(textOf("#latency"), "No connection")))
+	launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
+	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none"), becomes(ping, "true")))
+}
+
+// A closed period has its result beside it in place of graphs that can only be empty, its times name their zone, and who is
+// followed has a name also without a score.
+func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`))
+	named(t, p, "star", map[string]string{"s1": "Solveig Harte", "s9": "Odette Flint"})
+	var counted struct{ Period string }
+	p.post("quick", `{"member":"s1","score":30}`).Into(&counted)
+	const facts = `[...document.querySelectorAll('#trends h2, #trends dd, #trends .trend')].filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ').replace(/\w+ \d+, \d+, \d+:\d\d.[AP]M UTC/, 'a time')`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, timeZone("UTC"),
+		navigateWithoutLoad("http://"+p.addr+"/boards/quick@"+counted.Period+"?me=s9"),
+		becomes(facts, "Final result | Solveig Harte | a time"), becomes(following, "You follow Odette Flint Stop"),
+		becomes(`String([...document.querySelectorAll('#periods a')].every(a => / UTC$/.test(a.textContent)))`, "true"),
+	))
+}
+
+func timeZone(name string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+		return chromedp.Void{}, call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name})
+	}
+}

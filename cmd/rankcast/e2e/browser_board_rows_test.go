@@ -1,0 +1,98 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	listed      = `String(` + rows + `.length)`
+	shownButton = `[...document.querySelectorAll('#jump, #more-rows, #end-of-rows')].filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ')`
+	// ownInSight is an expression for where the followed member's row is.
+	ownInSight = `(({top, bottom}) => top >= 0 && bottom <= innerHeight ? 'in sight' : 'out of sight')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[aria-current]').getBoundingClientRect())`
+)
+
+// fill gives a board members m0001, m0002, …, by rank.
+func fill(t *testing.T, p *process, board string, members int) {
+	t.Helper()
+	for from := 1; from <= members; from += 500 {
+		var updates []string
+		for i := from; i < min(from+500, members+1); i++ {
+			updates = append(updates, fmt.Sprintf(`{"member":"m%04d","score":%d}`, i, 10_000-i))
+		}
+		require.Equal(t, 200, p.post(board, `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	}
+}
+
+// A list grows as the reader scrolls to its end, stays live, and says where it ends. A reader who does not scroll has a
+// button.
+func TestListGrowsAsTheReaderScrolls(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--max-top", "150", "--boards", write(t, "boards.yaml", `boards: {stars: {}, short: {}}`))
+	fill(t, p, "stars", 160)
+	ctx := window(t, 1280, 900)
+	bottom := script(`scrollTo(0, document.documentElement.scrollHeight)`)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5"), becomes(listed, "5"), becomes(shownButton, "Show 40 more"),
+		chromedp.Click(chromedp.CSS("#more-rows")), becomes(listed, "45"), becomes(shownButton, "Show 45 more"),
+		bottom, becomes(listed, "90"), bottom, becomes(listed, "150"),
+		becomes(shownButton, "The list shows the first 150 of 160 members. The search finds all others."),
+		// The address keeps the number that the reader has chosen, and another choice begins anew.
+		becomes(`location.search`, "?top=5"),
+	))
+	require.Equal(t, 200, p.post("stars", `{"member":"m0160","score":5000}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(rows+`[0]`, "m0160"),
+		script(`document.querySelector('#top').value = '10'; document.querySelector('#top').dispatchEvent(new Event('change'))`), becomes(listed, "10"), becomes(shownButton, "Show 40 more"),
+		// The end of the list may be in sight from the beginning.
+		chromedp.EmulateViewport(1280, 860), script(`scrollTo(0, 0)`), becomes(shownButton, "Show 40 more"), script(`scrollTo(0, 20)`), becomes(listed, "50"),
+	))
+	// All of a short board is there at once.
+	fill(t, p, "short", 10)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/short"), becomes(listed, "10"), becomes(shownButton, "")))
+}
+
+// A reader comes to the followed member's row with one tap: from elsewhere in the list, and from below it, as far as a list
+// reaches.
+func TestReaderJumpsToTheFollowedRow(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--max-top", "150")
+	fill(t, p, "stars", 160)
+	below := `(button => button.checkVisibility() ? button.textContent : '')(document.querySelector('#jump-to'))`
+	for _, motion := range []string{"no-preference", "reduce"} {
+		ctx := ownWindow(t, 390, 844)
+		require.NoError(t, chromedp.Do(ctx, media("prefers-reduced-motion", motion),
+			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0100"), becomes(listed, "10"), follows("below: 100 m0100 1 to next 9,900"), becomes(shownButton, "Show 40 more"), becomes(below, "Jump to No. 100"),
+			script(`var smooth = []; Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior); scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
+			chromedp.Click(chromedp.CSS("#jump-to")), follows("listed: 100 m0100 1 to next 9,900"), becomes(ownInSight, "in sight"), becomes(below, ""),
+			becomes(`smooth.join()`, map[string]string{"no-preference": "smooth", "reduce": "auto"}[motion]),
+			becomes(`String(scrollY > 2000)`, "true"),
+			script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`document.querySelector('#jump').checkVisibility() && document.querySelector('#jump').textContent`, "Jump to No. 100"),
+			chromedp.Click(chromedp.CSS("#jump")), becomes(ownInSight, "in sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "false"),
+			// A list does not reach the last ones: their row is below it, with their neighbours.
+			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0155"), follows("below: 155 m0155 1 to next 9,845"), becomes(below, ""),
+		), motion)
+	}
+}
+
+// media is an action that sets a media feature, such as prefers-reduced-motion.
+func media(name, value string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+		return chromedp.Void{}, call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+	}
+}
+
+// beforeScripts is an action that has each page of the window run a script before its own.
+func beforeScripts(text string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+		return chromedp.Void{}, call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: text})
+	}
+}

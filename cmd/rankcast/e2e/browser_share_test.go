@@ -1,0 +1,59 @@
+//go:build !race
+
+package e2e
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// A reader shares exactly the page in front of them, and takes its board to another site.
+func TestReaderSharesABoard(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {kind: user}}`))
+	require.Equal(t, 200, p.post("fans:s1", `{"member":"ann","score":70}`).Status)
+	address := "http://" + p.addr + "/boards/fans:s1?top=5&me=ann"
+	const open = `document.querySelector('#share-dialog').open`
+	done := becomes(textOf("#share-done"), "Copied")
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address), shows("ann"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+		script(`var copied = '', mayCopy = true, shared = '';
+			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; };
+			document.addEventListener('securitypolicyviolation', ({violatedDirective}) => shared += violatedDirective);`),
+		chromedp.Click(chromedp.CSS("#share")), becomes(`String(`+open+`)`, "true"), becomes(focus, "share-close"),
+		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`, "?text="+url.QueryEscape(address)),
+		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
+		chromedp.Click(chromedp.CSS("#share-copy-url")), done, becomes(`copied`, address),
+		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="http://`+p.addr+`/embed/fans:s1?top=5" width="480" height="320" title="fans:s1 · Rankcast"></iframe>`),
+		chromedp.Click(chromedp.CSS("#share-copy-element")), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
+		// Where the page may not copy, the text is there to be copied by hand.
+		script(`mayCopy = false`), chromedp.Click(chromedp.CSS("#share-copy-url")), becomes(`String(getSelection())`, address),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/fans:s1?me=ann"),
+		chromedp.SendKeys(chromedp.CSS("#share-copy-url"), kb.Escape), becomes(`String(`+open+`)`, "false"), becomes(focus, "share"),
+		// The share sheet of the device, where it has one.
+		beforeScripts(`var shared; Navigator.prototype.share = async data => shared = data.title + ' ' + data.url`),
+		chromedp.Navigate(address), shows("ann"), chromedp.Click(chromedp.CSS("#share")), chromedp.Click(chromedp.CSS("#share-native")), becomes(`shared`, "fans:s1 · Rankcast "+address),
+	))
+}
+
+// A board is alone on the whole screen, and large.
+func TestBoardFillsTheScreen(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	fill(t, p, "stars", 30)
+	ctx := ownWindow(t, 1280, 900)
+	// heights is an expression for how much of the screen the rows take, in percent.
+	const height = `(list => Math.round(100 * list.getBoundingClientRect().height / innerHeight))(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=list]'))`
+	visible := becomes(`['#name', '#leaderboard', '#choices', '.sidebar', '.masthead'].filter(part => document.querySelector(part).checkVisibility() && document.fullscreenElement?.contains(document.querySelector(part))).join()`, "#name,#leaderboard")
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(listed, "10"),
+		chromedp.Click(chromedp.CSS("#full-screen")), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
+		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
+		chromedp.Click(chromedp.CSS("#full-screen")), becomes(`String(document.fullscreenElement)`, "null"), becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
+		// On a wall the page itself fills the height.
+		chromedp.EmulateViewport(2560, 1440), becomes(`String(`+height+` > 50 && document.querySelector('live-leaderboard').getBoundingClientRect().bottom <= innerHeight)`, "true"),
+	))
+}

@@ -1,0 +1,55 @@
+// @ts-check
+
+/** The result of a closed period in a few facts. A board's page shows it beside the board. */
+
+import { createElement, setText } from '../shared/dom.js';
+import { text } from '../shared/texts.js';
+
+const zoned = new Intl.DateTimeFormat(document.documentElement.lang, { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' });
+
+/**
+ * @param {string} time RFC 3339
+ * @returns {string} the time in the reader's zone, with the name of the zone
+ */
+export function zonedTime(time) {
+  return zoned.format(new Date(time));
+}
+
+export class FinalFacts {
+  element = createElement('dl', 'final-facts');
+  #winner = this.#newFact('final_winner');
+  #lead = this.#newFact('final_lead');
+  #ended = this.#newFact('final_ended');
+
+  constructor() {
+    this.element.hidden = true;
+  }
+
+  /**
+   * @param {import('../../kit/rankcast.js').Snapshot} snapshot
+   * @param {(score: number) => string} format
+   */
+  render({ final, ends, top: [first, second] }, format) {
+    this.element.hidden = !final;
+    if (!final) return;
+    this.#setFact(this.#winner, first ? first.name || first.member : '');
+    this.#setFact(this.#lead, first && second ? format(Math.abs(first.score - second.score)) : '');
+    this.#setFact(this.#ended, ends ? zonedTime(ends) : '');
+  }
+
+  /** @param {string} label the key of a text */
+  #newFact(label) {
+    const value = createElement('dd', '');
+    this.element.append(createElement('div', '', createElement('dt', '', text(label)), value));
+    return value;
+  }
+
+  /**
+   * @param {HTMLElement} fact
+   * @param {string} value '': there is none
+   */
+  #setFact(fact, value) {
+    setText(fact, value);
+    if (fact.parentElement) fact.parentElement.hidden = value === '';
+  }
+}

@@ -1,0 +1,108 @@
+// @ts-check
+
+/** The list of a board grows as the reader scrolls to its end, up to the server's limit. dashboard.js uses it. */
+
+import { numbers } from '../../kit/format.js';
+import { setText } from '../shared/dom.js';
+import { text } from '../shared/texts.js';
+
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
+
+/** The list grows by this many entries at least, and else doubles. */
+const LEAST_STEP = 40;
+/** Rows are ready before the reader sees the end of the list. */
+const AHEAD = '0px 0px 50% 0px';
+
+export class MoreRows {
+  #button;
+  #end;
+  #limit;
+  #onGrow;
+  #shown = 0;
+  #wanted = 0;
+  /** The end of the list is in sight, or nearly. */
+  #isNear = false;
+  /** The reader scrolls down: a list whose end is in sight from the beginning does not grow by itself. */
+  #isDown = false;
+  /** How far the reader had scrolled, px. */
+  #scrolled = 0;
+
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {HTMLElement} end says that there are more members than the list can show
+   * @param {number} limit of entries
+   * @param {() => void} onGrow called when the list is to have more rows
+   */
+  constructor(button, end, limit, onGrow) {
+    this.#button = button;
+    this.#end = end;
+    this.#limit = limit;
+    this.#onGrow = onGrow;
+    button.addEventListener('click', () => this.#grow());
+    new IntersectionObserver((entries) => {
+      this.#isNear = entries[entries.length - 1].isIntersecting;
+      this.#growAtEnd();
+    }, { rootMargin: AHEAD }).observe(button);
+    document.addEventListener('scroll', ({ target }) => {
+      const scroller = target === document ? document.documentElement : target;
+      if (!(scroller instanceof Element && scroller.contains(button))) return;
+      this.#isDown = scroller.scrollTop > this.#scrolled;
+      this.#scrolled = scroller.scrollTop;
+      this.#growAtEnd();
+    }, { passive: true, capture: true });
+  }
+
+  /** @returns {number} the limit of entries */
+  get limit() {
+    return this.#limit;
+  }
+
+  /** Begins anew, on another board or with another number of entries. */
+  reset() {
+    this.#wanted = 0;
+    this.#isDown = false;
+    this.#button.hidden = this.#end.hidden = true;
+  }
+
+  /**
+   * @param {number} top that the URL asks for
+   * @returns {number} the number of entries to show
+   */
+  top(top) {
+    this.#shown = Math.min(Math.max(top, this.#wanted), this.#limit);
+    return this.#shown;
+  }
+
+  /** @param {Update} update */
+  update({ snapshot }) {
+    if (!snapshot) return;
+    const left = snapshot.total - snapshot.top.length;
+    const isFull = snapshot.top.length >= this.#shown;
+    this.#button.hidden = left <= 0 || !isFull || this.#shown >= this.#limit;
+    this.#end.hidden = left <= 0 || !isFull || this.#shown < this.#limit;
+    setText(this.#button, text('more_rows', { n: numbers.format(Math.min(this.#next(), snapshot.total) - this.#shown) }));
+    setText(this.#end, text('end_of_rows', { listed: numbers.format(this.#limit), total: numbers.format(snapshot.total) }));
+  }
+
+  /** @param {number} rank the list grows so that it has this one, with some below it */
+  growTo(rank) {
+    while (this.#shown < this.#limit && this.#shown < rank + LEAST_STEP / 4) this.#shown = this.#next();
+    this.#wanted = this.#shown;
+    this.#onGrow();
+  }
+
+  #next() {
+    return Math.min(Math.max(this.#shown + LEAST_STEP, 2 * this.#shown), this.#limit);
+  }
+
+  #growAtEnd() {
+    if (this.#isDown && this.#isNear && !this.#button.hidden) this.#grow();
+  }
+
+  #grow() {
+    this.#wanted = this.#next();
+    // Until the rows are there, the end of the list is where it was.
+    this.#button.hidden = true;
+    this.#onGrow();
+  }
+}

@@ -1,0 +1,75 @@
+// @ts-check
+
+/** The dialog that shares a board: its address as a link and as a QR code, and its code for other sites. dashboard.js uses it. */
+
+import { byId, setText } from '../shared/dom.js';
+import { encodeSegment, pageURL, ROOT } from '../shared/links.js';
+import { text } from '../shared/texts.js';
+
+const COPIED_MS = 2_000;
+
+export class ShareDialog {
+  #dialog = byId('share-dialog', HTMLDialogElement);
+  #qr = byId('share-qr', HTMLImageElement);
+  #url = byId('share-url', HTMLElement);
+  #frame = byId('share-frame', HTMLElement);
+  #element = byId('share-element', HTMLElement);
+  #native = byId('share-native', HTMLButtonElement);
+  #done = byId('share-done', HTMLElement);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /** @param {() => { board: string, top: string }} readURL */
+  constructor(readURL) {
+    byId('share', HTMLButtonElement).addEventListener('click', () => this.#open(readURL()));
+    byId('share-close', HTMLButtonElement).addEventListener('click', () => this.#dialog.close());
+    // A click beside the dialog is one on its backdrop.
+    this.#dialog.addEventListener('click', ({ target }) => {
+      if (target === this.#dialog) this.#dialog.close();
+    });
+    this.#qr.addEventListener('error', () => (this.#qr.hidden = true));
+    this.#native.hidden = !('share' in navigator);
+    // A reader who cancels has shared nothing, and knows it.
+    this.#native.addEventListener('click', () => navigator.share({ title: document.title, url: this.#url.textContent ?? '' }).catch(() => {}));
+    for (const [id, shown] of /** @type {const} */ ([['share-copy-url', this.#url], ['share-copy-frame', this.#frame], ['share-copy-element', this.#element]])) {
+      byId(id, HTMLButtonElement).addEventListener('click', () => this.#copy(shown));
+    }
+  }
+
+  /** @param {{ board: string, top: string }} options */
+  #open({ board, top }) {
+    setText(this.#url, location.href);
+    setText(this.#done, '');
+    this.#qr.hidden = false;
+    this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
+    const embed = new URL(`embed/${encodeSegment(board)}?top=${top}`, ROOT).href;
+    setText(this.#frame, `<iframe src="${attribute(embed)}" width="480" height="${90 + 46 * Number(top)}" title="${attribute(document.title)}"></iframe>`);
+    setText(
+      this.#element,
+      `<script type="module" src="${attribute(new URL('kit/rankcast.js', ROOT).href)}"></script>\n<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
+    );
+    this.#dialog.showModal();
+  }
+
+  /** @param {HTMLElement} shown */
+  async #copy(shown) {
+    clearTimeout(this.#timer);
+    try {
+      await navigator.clipboard.writeText(shown.textContent ?? '');
+      setText(this.#done, text('link_copied'));
+      this.#timer = setTimeout(() => setText(this.#done, ''), COPIED_MS);
+    } catch {
+      // A page by http, or without permission, cannot copy. The reader copies what is selected.
+      getSelection()?.selectAllChildren(shown);
+      setText(this.#done, text('copy_by_hand'));
+    }
+  }
+}
+
+/**
+ * @param {string} value
+ * @returns {string} the value as it stands in an attribute of HTML
+ */
+function attribute(value) {
+  return value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
+}
