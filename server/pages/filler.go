@@ -69,7 +69,7 @@ func (f *filler) key(page, locale int, may senders) filledKey {
 		k.options = optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
 	default:
 		k.site = f.address
-		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member)
+		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member, f.page.Settings)
 	}
 	return k
 }

@@ -43,12 +43,12 @@ var pageFiles = []pageFile{
 	{overlayPath, "overlay.html", "../", []string{"shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{
-		"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
+		"shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
 	}, (*filler).stars},
 }
 
 var dashboardStyles = []string{
-	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
+	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.
@@ -212,6 +212,9 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, t.styleHash))
 	may := s.cfg.senders()
 	f := &filler{site: s, query: c.QueryParams(), template: t, page: t.page(may)}
+	if t.hasSettings {
+		f.page.Settings = settingsOf(c.Request())
+	}
 	if s.cfg.SiteURL != nil {
 		f.address = s.cfg.SiteURL(c.Request())
 	}

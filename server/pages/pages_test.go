@@ -41,7 +41,11 @@ func TestPages(t *testing.T) {
 			require.Equal(t, 200, a.Status, c.path)
 			require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
 			require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'")
-			require.Equal(t, "Accept-Language, Accept-Encoding", a.Header.Get("Vary"))
+			vary := "Accept-Language, Accept-Encoding"
+			if strings.Contains(a.Body, "id=\"settings\"") {
+				vary = "Cookie, " + vary
+			}
+			require.Equal(t, vary, a.Header.Get("Vary"))
 			require.Equal(t, "en", a.Header.Get("Content-Language"))
 			require.Contains(t, a.Body, `<html lang="en"`)
 			require.Contains(t, a.Body, "<title>"+c.title+"</title>", c.path)

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +31,7 @@ type page struct {
 	StarFlowers   bool       // there are the boards of the star-flower page
 	BlankCard     cardView   // for the script, with a row and a face
 	Skeletons     []cardView // in place of cards that are not known
+	Settings      settings   // of the reader
 	First         firstView  // what the page shows before its script runs
 }
 
@@ -160,7 +162,9 @@ type pageTemplate struct {
 	phrases   phrases
 	fixed     page // what is the same in all answers
 	styleHash string
-	empty     [sendersCount]func() *asset // the page without rows
+	// hasSettings says that the page has the menu of settings, and shows what the reader has chosen.
+	hasSettings bool
+	empty       [sendersCount]func() *asset // the page without rows
 }
 
 // newPageTemplate parses the template of a page, and renders the page once without a Reader, so that no later request
@@ -174,7 +178,7 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &pageTemplate{template: parsed, phrases: phrases{l, texts}, styleHash: hash, fixed: page{
+	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), phrases: phrases{l, texts}, styleHash: hash, fixed: page{
 		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
 		BlankCard: cardView{Rows: make([]cardRow, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 	}}
@@ -230,5 +234,8 @@ func (t *pageTemplate) render(data page) (*asset, error) {
 		return nil, err
 	}
 	d.addVary("Accept-Language")
+	if t.hasSettings {
+		d.addVary("Cookie")
+	}
 	return d, nil
 }

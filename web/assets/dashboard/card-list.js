@@ -9,7 +9,6 @@ import { BoardCard } from './board-card.js';
 const SKELETONS = 6;
 const GLIDE_MS = 450;
 
-
 export class CardList {
   #list;
   #boardURL;

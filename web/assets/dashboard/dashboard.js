@@ -18,6 +18,7 @@ import { memberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
 import { Portrait } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
+import '../shared/settings.js';
 import { text } from '../shared/texts.js';
 import { BoardDetails } from './board-details.js';
 import { summarize } from './definition-summary.js';

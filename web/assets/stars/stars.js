@@ -15,6 +15,7 @@ import { byId, setAttribute, setText } from '../shared/dom.js';
 import { handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { memberProblem } from '../shared/member-id.js';
 import { refusalText } from '../shared/refusal.js';
+import '../shared/settings.js';
 import { countedText, text } from '../shared/texts.js';
 import { token, tokenMaySend, tokenSub } from '../shared/token.js';
 import { setUpPodium } from './board-podium.js';

@@ -1,0 +1,66 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// A reader chooses the look of the pages once. Each page comes with it, before any script has run.
+func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	const settings = `(({theme, motion, density}) => [theme, motion, density].join(' '))(document.documentElement.dataset) + ' ' + getComputedStyle(document.documentElement).colorScheme`
+	const calm = `String([...document.querySelectorAll('live-leaderboard')].every(board => board.hasAttribute('calm')))`
+	choose := func(name, value string) chromedp.Action[chromedp.Void] {
+		return script(`document.querySelector('#settings [name=` + name + `][value=` + value + `]').click()`)
+	}
+	ctx := ownWindow(t, 1280, 900)
+	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + p.addr + path) }
+	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"), becomes(calm, "false"),
+		script(`var height = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight`),
+		chromedp.Click(chromedp.CSS("#settings summary")), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
+		choose("theme", "dark"), choose("motion", "calm"), choose("density", "compact"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
+		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight < height)`, "true"),
+		chromedp.SendKeys(chromedp.CSS("#settings summary"), kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
+	))
+	for _, path := range []string{"/", "/boards/stars", "/stars"} {
+		require.NoError(t, chromedp.Do(ctx, at(path), becomes(shown, "true"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
+			becomes(`[...new FormData(document.querySelector('#settings-form'))].join(' ')`, "theme,dark motion,calm density,compact")), path)
+	}
+	// No script has run yet, or ever will.
+	require.NoError(t, chromedp.Do(ctx, withoutScripts, at("/boards/stars"), becomes(settings, "dark calm compact dark"), becomes(`String(document.querySelectorAll('.first-rows').length)`, "1")))
+}
+
+func withoutScripts(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+	return chromedp.Void{}, call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+}
+
+// Pages are silent unless the reader wants sound. Then a new leader and the rise of the followed member have tones of their
+// own, and a busy board plays one in a second.
+func TestPagesPlayTonesOnRequest(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20}]}`)
+	ctx := ownWindow(t, 1280, 900)
+	event := func(name string) chromedp.Action[chromedp.Void] {
+		return script(`document.querySelector('live-leaderboard').dispatchEvent(new CustomEvent('` + name + `', {bubbles: true, composed: true}))`)
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		beforeScripts(`var played = [], now = 0;
+			performance.now = () => now;
+			OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?me=bob"), shows("ann", "bob", "cid"), chromedp.Click(chromedp.CSS("#name")),
+		event("new-leader"), becomes(`played.join()`, ""),
+		chromedp.Click(chromedp.CSS("#settings summary")), chromedp.Click(chromedp.CSS("#settings [name=sound]")),
+		becomes(`played.join()`, "523,659"),
+		script(`played.length = 0; now += 1000`), event("new-leader"), becomes(`played.join()`, "523,659"),
+		event("rank-up"), becomes(`played.join()`, "523,659"), script(`now += 1000`), event("rank-up"), becomes(`played.join()`, "523,659,659,784"),
+	))
+}

@@ -1,0 +1,34 @@
+package pages_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// A page comes with the settings that the reader has chosen, so that nothing changes when its script runs. What no menu
+// offers is not set, and no reader gets the page of another one.
+func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	root := regexp.MustCompile(`<html [^>]*>`)
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars"} {
+		for cookie, want := range map[string]string{
+			"": `<html lang="en">`,
+			"rankcast-settings=theme=dark&motion=calm&density=compact&sound=on":     `<html lang="en" data-theme="dark" data-motion="calm" data-density="compact">`,
+			"other=1; rankcast-settings=theme=light":                                `<html lang="en" data-theme="light">`,
+			`rankcast-settings=theme="><script>&motion=none&density=%zz&theme=dark`: `<html lang="en">`,
+		} {
+			a := n.Do("GET", path, "", "Cookie", cookie)
+			require.Equal(t, want, root.FindString(a.Body), "%s: %s", path, cookie)
+			require.Contains(t, a.Header.Get("Vary"), "Cookie", path)
+		}
+	}
+	for _, path := range []string{"/overlay/stars", "/embed/stars"} {
+		require.NotContains(t, root.FindString(n.Do("GET", path, "", "Cookie", "rankcast-settings=density=compact").Body), "density", path)
+	}
+}
