@@ -36,7 +36,7 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none"), becomes(ping, "true")))
 }
 
-// A closed period has its result beside it in place of graphs that can only be empty, its times name their zone, and who is
+// A closed period, also one that closes while a reader looks at it, has its result beside it in place of graphs that can only be empty, its times name their zone, and who is
 // followed has a name also without a score.
 func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
 	t.Parallel()

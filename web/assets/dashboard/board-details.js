@@ -102,7 +102,11 @@ export class BoardDetails {
       this.#period = snapshot.period;
       this.#markPeriod();
     }
-    if (snapshot.final) return;
+    if (snapshot.final) {
+      this.#leader.reset();
+      this.#own.reset();
+      return;
+    }
     const [leader] = snapshot.top;
     if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, format);
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? me?.around?.find(({ member }) => member === this.#me);
