@@ -36,8 +36,8 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none"), becomes(ping, "true")))
 }
 
-// A closed period, also one that closes while a reader looks at it, has its result beside it in place of graphs that can only be empty, its times name their zone, and who is
-// followed has a name also without a score.
+// A closed period, also one that closes while a reader looks at it, has its result beside it in place of graphs that can only
+// be empty. Its times name their zone, and who is followed has a name also without a score.
 func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`))
