@@ -21,9 +21,6 @@ func pieces(text string) (pieces []piece) {
 	return pieces
 }
 
-// fullLength is FULL_LENGTH of web/kit/rows.js: a longer score has a smaller font.
-const fullLength = 13
-
 // boardView is the view of a board; see web/kit/rankcast.js for its texts.
 func (f *filler) boardView(board string, b *Board, top int, me string) *boardView {
 	p := f.template.phrases
@@ -98,9 +95,7 @@ func (f *filler) rowView(r Row, display definition.Display) rowView {
 	if exact := scoretext.Score(r.Score, display, p.tag); exact != v.Score {
 		v.Exact = exact
 	}
-	if length := utf8.RuneCountInString(v.Score); length > fullLength {
-		v.Length = length
-	}
+	v.Length = utf8.RuneCountInString(v.Score)
 	if r.Rank <= 3 {
 		v.Podium = r.Rank
 	}

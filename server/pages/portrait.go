@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"hash/fnv"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,9 +29,11 @@ func initialOf(name string) string {
 
 // hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/rows.js.
 func hueOf(id string) int {
-	h := fnv.New32a()
-	h.Write([]byte(id))
-	return int(h.Sum32() % 360)
+	hash := 0
+	for _, b := range []byte(id) {
+		hash = (31*hash + int(b)) % 360
+	}
+	return 137 * hash % 360 // ids that follow each other have colors far apart
 }
 
 // mayShow reports whether the policy of the page allows an image: one of this server, or of an origin that the

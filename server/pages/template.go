@@ -102,7 +102,7 @@ type rowView struct {
 	Portrait                             portraitView
 	Share                                string // of the leader's score, 0 to 1
 	Exact                                string // the score, if Score is abbreviated
-	Length                               int    // of a score with a smaller font; 0: it has the full size
+	Length                               int    // of Score, in characters
 	Podium                               int64  // 1 to 3; 0: none
 	Me                                   bool
 }

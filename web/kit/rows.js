@@ -115,9 +115,9 @@ export function initialOf(name) {
  * @returns {number} the hue of its color, 0 to 359: always the same. The server chooses the same (server/pages/portrait.go)
  */
 export function hueOf(id) {
-  let hash = 0x811c9dc5; // FNV-1a
-  for (const byte of new TextEncoder().encode(id)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0) % 360;
+  let hash = 0;
+  for (const byte of new TextEncoder().encode(id)) hash = (31 * hash + byte) % 360;
+  return (137 * hash) % 360; // ids that follow each other have colors far apart
 }
 
 /**
@@ -197,8 +197,11 @@ export class Row {
       const name = field.dataset.field ?? '';
       if (name === 'score') this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
       else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
-      else if (name === 'portrait') this.#renderPortrait(field, item);
-      else setText(field, this.#text(name, item));
+      else if (name !== 'portrait') setText(field, this.#text(name, item));
+      else {
+        setAttribute(field, 'data-initial', initialOf(item.name || member));
+        setProperty(field, '--_hue', hueOf(member));
+      }
       if (name === 'name') field.title = member;
     }
     if (!changed) return;
@@ -232,15 +235,6 @@ export class Row {
       roll(field, text);
       setAttribute(field, 'data-gain', (score > before ? '+' : '−') + gap(Math.abs(score - before)));
     }
-  }
-
-  /**
-   * @param {HTMLElement} field
-   * @param {Item} item
-   */
-  #renderPortrait(field, { member, name }) {
-    setAttribute(field, 'data-initial', initialOf(name || member));
-    setProperty(field, '--_hue', hueOf(member));
   }
 
   /**

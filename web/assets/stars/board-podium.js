@@ -41,7 +41,7 @@ sheet.replaceSync(`
     [part=link] { max-inline-size: 100%; font-size: 0.9375rem; }
     [part=gap] { display: none; }
     [part=flowers] { font-size: 0.875rem; }
-    [part=score] { font-size: min(1em, 5.75em / var(--_score, 1)); }
+    [part=score] { font-size: min(1em, 9em / var(--length, 1)); }
     [part=rank] { order: 1; justify-self: stretch; block-size: 2.25rem; margin-block-start: 0.25rem; padding-block: 0.125rem; border-radius: 0.75rem; font-size: 1.125rem; font-weight: 700; }
   }
   :host([data-podium]) [part~=row]:nth-child(1) {

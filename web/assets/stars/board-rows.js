@@ -2,13 +2,12 @@
 
 /**
  * Completes the rows of the star-flower page's boards. The kit fills in an entry's fields; this
- * module adds the initial in the member's color and, on the board of stars, a link, the gap to
- * the place above, and the share of the leader's flowers.
+ * module hides the flower of a member without a score and, on the board of stars, adds a link, the
+ * gap to the place above, and the share of the leader's flowers.
  */
 
 import { phrase, scoreFormat, words } from '../../kit/format.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
-import { hueOf, initialOf } from '../../kit/rows.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
@@ -32,12 +31,8 @@ function part(row, name) {
 }
 
 /** @param {HTMLElement} board of stars or of fans */
-export function renderInitials(board) {
-  for (const row of rowsOf(board)) {
-    setProperty(row, '--hue', hueOf(row.dataset.member ?? ''));
-    setText(part(row, 'initial'), initialOf(part(row, 'member').textContent ?? ''));
-    part(row, 'flowers').hidden = row.dataset.absent !== undefined;
-  }
+export function renderFlowers(board) {
+  for (const row of rowsOf(board)) part(row, 'flowers').hidden = row.dataset.absent !== undefined;
 }
 
 /**
@@ -46,7 +41,7 @@ export function renderInitials(board) {
  * @param {(star: string) => string} starURL
  */
 export function renderStarRows(board, { snapshot, me }, starURL) {
-  renderInitials(board);
+  renderFlowers(board);
   const top = snapshot?.top ?? [];
   const indexes = new Map(top.map(({ member }, index) => [member, index]));
   const max = Math.max(1, top[0]?.score ?? 1);
@@ -56,6 +51,7 @@ export function renderStarRows(board, { snapshot, me }, starURL) {
     const gap = index === undefined ? me?.to_next : index > 0 ? top[index - 1].score - top[index].score : null;
     const score = index === undefined ? (me?.score ?? 0) : top[index].score;
     setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap) }) : '');
+    setProperty(row, '--length', part(row, 'score').textContent?.length ?? 0);
     setProperty(row, '--share', Math.round((Math.max(0, score) / max) * 1_000) / 1_000);
     setAttribute(part(row, 'link'), 'href', starURL(member));
   }

@@ -7,7 +7,7 @@ import { instance, partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
-import { isInView, renderInitials } from './board-rows.js';
+import { isInView, renderFlowers } from './board-rows.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
@@ -38,7 +38,7 @@ export class StarDetails {
       board.addEventListener('update', (event) => {
         const { snapshot, me, state } = /** @type {CustomEvent<Update>} */ (event).detail;
         profiles.addEntries('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
-        renderInitials(board);
+        renderFlowers(board);
         board.toggleAttribute('data-to-come', !snapshot && state === 'connecting');
         setText(count, snapshot ? countedText('stars_fan_count', snapshot.total) : '');
       });
