@@ -59,7 +59,7 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		// Enter need not wait for the suggestions.
 		type_("solveig"+kb.Enter), follows("below: 6 Solveig Harte 10 to next 20 pts"), becomes(urlMe, "s17"), becomes(following, "You follow Solveig Harte Jump to No. 6 Stop"),
 		// A tap; and a name is text, whatever it looks like.
-		type_("img"), becomes(found, "< "+name+" 5 pts No. 8 | Follow the id “img”"), chromedp.Click(chromedp.CSS("#find-list-0")),
+		type_("img"), becomes(found, "I "+name+" 5 pts No. 8 | Follow the id “img”"), chromedp.Click(chromedp.CSS("#find-list-0")),
 		becomes(urlMe, "s1"), becomes(`String(document.querySelector('#following-name img'))`, "null"),
 
 		// An id that has no score yet is the only one to follow, or the last.

@@ -33,7 +33,6 @@ import { RowTrends } from './row-trends.js';
 import { ShareDialog } from './share.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
-/** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 /** @typedef {import('../../kit/rankcast.js').Info} Info */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
@@ -65,6 +64,9 @@ const overlayLink = byId('overlay-link', HTMLAnchorElement);
 const storyLink = byId('story-link', HTMLAnchorElement);
 const homeLink = byId('home', HTMLAnchorElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
+
+/** At first those in the page. @type {Definition[]} */
+let definitions = JSON.parse(document.getElementById('first')?.textContent ?? '[]');
 
 const family = new Family(
   {
@@ -104,8 +106,6 @@ const find = new Find(
 const moreRows = new MoreRows(byId('more-rows', HTMLButtonElement), byId('end-of-rows', HTMLElement), Number(leaderboard.dataset.most) || OFFERED_MOST, render);
 const jump = new Jump(leaderboard, { floating: byId('jump', HTMLButtonElement), below: byId('jump-to', HTMLButtonElement) }, moreRows);
 
-/** At first those in the page. @type {Definition[]} */
-let definitions = JSON.parse(document.getElementById('first')?.textContent ?? '[]');
 /** Whether the server has answered, or failed to answer, with the definitions. Until then the format of scores is not known. */
 let requested = findDefinition(definitions, readURL().board) !== undefined;
 /** Titles and descriptions of instances, which have names in place of placeholders. @type {Map<string, Info>} */
@@ -146,8 +146,8 @@ topSelect.addEventListener('change', () => {
 // The box follows by itself.
 choices.addEventListener('submit', (event) => event.preventDefault());
 leaderboard.addEventListener('pick', (event) => {
-  const { member, entry } = /** @type {CustomEvent<{ member: string, entry: Entry }>} */ (event).detail;
-  follow(member, entry.name);
+  const { member, entry } = /** @type {CustomEvent<import('../../kit/rankcast.js').Pick>} */ (event).detail;
+  follow(member, entry?.name);
 });
 
 leaderboard.addEventListener('update', (event) => {
