@@ -165,7 +165,7 @@ func (p phrases) cardEnds(b BoardCard, now time.Time) string {
 }
 
 // period names a period of a list that begins with the present one: this week, last week, or its own name. See
-// periodTitle in web/assets/dashboard/period-title.js.
+// periodTitle in web/assets/shared/period-title.js.
 func (p phrases) period(d definition.Board, list []ranking.PeriodInfo, i int) string {
 	switch {
 	case i == 0:

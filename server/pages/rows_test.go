@@ -144,7 +144,7 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		body := n.Do("GET", "/boards/stars?top=5&me=s17", "").Body
 		all := elementsOf(t, body)
 		board := find(all, "live-leaderboard", "id", "leaderboard")[0].attributes
-		require.Equal(t, map[string]string{"id": "leaderboard", "pickable": "", "data-most": "1000", "board": "stars", "top": "5", "me": "s17", "around": "2", "unit": "Stars of the wee"}, board)
+		require.Equal(t, map[string]string{"id": "leaderboard", "moments": "", "pickable": "", "data-most": "1000", "board": "stars", "top": "5", "me": "s17", "around": "2", "unit": "Stars of the wee"}, board)
 		require.Len(t, find(all, "tr", "data-podium", "2"), 1)
 		table := find(all, "table", "class", "first-rows")[0].attributes
 		require.Contains(t, table["data-snapshot"], `"total":7,`)

@@ -7,8 +7,8 @@ import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
+import { periodTitle } from '../shared/period-title.js';
 import { zonedTime } from '../shared/zoned-time.js';
-import { periodTitle } from './period-title.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry

@@ -10,11 +10,10 @@ import { fetchJSON, HTTPError } from '../shared/api.js';
 import { connectWithToken } from '../shared/connection.js';
 import { byId, createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
+import { listedPeriodTitle } from '../shared/period-title.js';
 import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
-import { zonedTime } from '../shared/zoned-time.js';
 import { FinalFacts } from './final-facts.js';
-import { periodTitle } from './period-title.js';
 import { ScoreTrend } from './score-trend.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -137,13 +136,7 @@ export class BoardDetails {
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(name)}/periods`, signal);
       const links = periods
         .filter(({ period }) => period)
-        .map(({ period, opens, ends }, i) => {
-          const before = i === 0 || (i === 1 && ends === periods[0].opens) ? i : -1;
-          // A reader cannot tell the time from a number, unless it is a year.
-          const numbered = /^\d+$/.test(period) && !opens.startsWith(`${period}-`);
-          const title = periodTitle(this.#every(name), before) || (numbered ? `${period} · ${zonedTime(opens)}` : period);
-          return this.#newLink(i === 0 ? name : `${name}@${period}`, period, title);
-        });
+        .map(({ period }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period, listedPeriodTitle(this.#every(name), periods, i)));
       this.#periods.hidden = links.length === 0;
       replaceItems(this.#periods, links);
       this.#markPeriod();

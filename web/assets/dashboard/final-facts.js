@@ -4,16 +4,7 @@
 
 import { createElement, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
-
-const zoned = new Intl.DateTimeFormat(document.documentElement.lang, { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' });
-
-/**
- * @param {string} time RFC 3339
- * @returns {string} the time in the reader's zone, with the name of the zone
- */
-export function zonedTime(time) {
-  return zoned.format(new Date(time));
-}
+import { zonedTime } from '../shared/zoned-time.js';
 
 export class FinalFacts {
   element = createElement('dl', 'final-facts');

@@ -5,6 +5,7 @@
 import { createElement, replaceItems, setAttribute } from '../shared/dom.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { encodeSegment } from '../shared/links.js';
+import { listedPeriodTitle } from '../shared/period-title.js';
 import { Poll } from '../shared/poll.js';
 
 export class Periods {
@@ -12,6 +13,8 @@ export class Periods {
   #board;
   #storyURL;
   #shown = '';
+  /** @type {string | undefined} */
+  #every;
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
   /**
@@ -25,19 +28,24 @@ export class Periods {
     this.#storyURL = storyURL;
   }
 
-  /** @param {string} period that the page shows; '': none */
-  show(period) {
+  /**
+   * @param {string} period that the page shows; '': none
+   * @param {string} [every] field period of the board's definition
+   */
+  show(period, every) {
     this.#shown = period;
+    this.#every = every;
     if (period) this.#poll.start();
   }
 
   /** @param {AbortSignal} signal */
   async #load(signal) {
     try {
-      /** @type {{ periods: { period: string }[] }} */
+      /** @type {{ periods: { period: string, opens: string, ends: string }[] }} */
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(this.#board)}/periods`, signal);
       const items = periods.map(({ period }, i) => {
-        const link = createElement('a', '', period);
+        const link = createElement('a', '', listedPeriodTitle(this.#every, periods, i));
+        link.title = period;
         link.href = this.#storyURL(i === 0 ? this.#board : `${this.#board}@${period}`);
         setAttribute(link, 'aria-current', period === this.#shown && 'page');
         return createElement('li', '', link);

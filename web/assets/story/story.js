@@ -111,7 +111,7 @@ function showStory(now) {
   const isOther = now.period !== story?.period;
   story = now;
   showTitle(now.info);
-  if (isOther) periods.show(now.period);
+  if (isOther) periods.show(now.period, now.info.period?.every);
   const { steps, until } = now.history;
   if (steps.length === 0) {
     showProblem(text('story_empty'));
@@ -177,7 +177,7 @@ function showFailure(problem, info) {
     const isPeriod = board.includes('@');
     showProblem(text(isPeriod ? 'story_none_period' : 'story_none'));
     none.hidden = isPeriod;
-    periods.show(info.period?.name ?? '');
+    periods.show(info.period?.name ?? '', info.period?.every);
   } else if (isMissing) showProblem(board.includes('@') ? text('kit_unknown_period') : text('kit_unknown_board', { board }));
   else if (refusalText(problem)) showProblem(refusalText(problem));
   else setText(note, text(story ? 'story_away' : 'server_away'));
