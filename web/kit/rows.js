@@ -368,7 +368,12 @@ export class RowList {
       if ((moves || marks) && (row.index !== index || items[index].me)) moved.push({ row, from: row.index, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
     });
 
-    for (const [member, row] of this.rows) if (!rows.has(member)) row.element.remove();
+    for (const [member, row] of this.rows) {
+      if (rows.has(member)) continue;
+      row.glide?.cancel(); // the browser keeps an element with an animation
+      this.#marked.delete(row);
+      row.element.remove();
+    }
     this.rows = rows;
     /** @type {Row[]} */
     const entered = [];

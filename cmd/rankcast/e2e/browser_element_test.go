@@ -231,7 +231,7 @@ func elementLeavesNothingBehind(t *testing.T, first, second, later int) {
 			const entries = names.map((name, i) => [name, 1000 - i + round]);
 			say(list(++seq, entries), own(seq, 300 + round % 5, round, {to_next: 1}));
 			if (rounds > 1) requestAnimationFrame(() => busy(rounds - 1));
-			else requestAnimationFrame(() => setTimeout(() => { for (const animation of document.getAnimations()) animation.finish(); done = round; }));
+			else requestAnimationFrame(() => setTimeout(() => { for (const animation of root.getAnimations()) animation.finish(); done = round; }));
 		}`))
 	sum := 0
 	run := func(rounds int) kept {

@@ -27,7 +27,7 @@ func TestRowsShowWhatHasChanged(t *testing.T) {
 		script(`say(list(2, [['c', 1235], ['a', 1230], ['b', 1000]]))`), becomes(`text()`, "me 1 c 1,235, 2 a 1,230, 3 b 1,000"),
 		becomes(`moves() + ' | ' + gains() + ' | ' + rolled`, "c▲2 a▼1 b▼1 | c+335 a b | 900>1,235"),
 		// Who rises passes over all others, also over the followed member.
-		script(`for (const animation of document.getAnimations()) animation.finish()`), // each row is at its place
+		script(`for (const animation of root.getAnimations()) animation.finish()`), // each row is at its place
 		script(`pass(2000); say(list(3, [['a', 1240], ['c', 1235], ['b', 1000]]))`), becomes(`moves()`, "a c▲1 b▼1"),
 		becomes(`(z => z('a') > z('c') ? 'over' : z('a') + ' ' + z('c'))(member => Number(getComputedStyle(root.querySelector('[data-member=' + member + ']')).zIndex))`, "over"),
 		becomes(`gains() + ' | ' + rolled.split(' ')[0]`, "a+10 c+335 b | 3>4"),
@@ -54,7 +54,7 @@ func TestCalmRows(t *testing.T) {
 		}
 		do(script(marks), script(`say(list(1, [['a', 30], ['b', 20]]))`), becomes(`text()`, "1 a 30, 2 b 20"),
 			script(`say(list(2, [['b', 40], ['a', 30]]))`), becomes(`text()`, "1 b 40, 2 a 30"), becomes(`moves()`, "b▲1 a▼1"),
-			becomes(`gains() + rolls() + root.querySelectorAll('[data-leads]').length + document.getAnimations().filter(animation => animation.constructor === Animation).length`, "b a00"))
+			becomes(`gains() + rolls() + root.querySelectorAll('[data-leads]').length + root.getAnimations().filter(animation => animation.constructor === Animation).length`, "b a00"))
 	}
 }
 

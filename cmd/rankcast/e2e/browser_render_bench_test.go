@@ -68,3 +68,42 @@ func BenchmarkRender(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFrames measures how many frames a second a page of a board has at 25 updates a second, with all that moves. A
+// browser draws 60.
+func BenchmarkFrames(b *testing.B) {
+	p := launch(b)
+	ctx := window(b, 1280, 900)
+	run := func(text string) {
+		require.NoError(b, chromedp.Do(ctx, script(text)))
+	}
+	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), script(alone)))
+	run(`make({top: 20, me: 'member 7', moments: ''})`)
+	require.NoError(b, chromedp.Do(ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe")))
+	run(`
+		var entries = Array.from({length: 20}, (_, i) => ['member ' + i, 1000 - i]), seq = 0, frames = 0, late = 0;
+		say(list(++seq, entries));
+		setInterval(() => {
+			entries[Math.floor(Math.random() * 20)][1] += 1 + Math.floor(Math.random() * 9);
+			entries.sort(([, a], [, b]) => b - a);
+			const now = list(++seq, entries);
+			sockets.at(-1).say({type: 'delta', board: 'b', from: seq - 1, seq, total: 20, len: 20, rows: now.top.map((entry, i) => [i, entry])});
+		}, 40);
+		let before = performance.now();
+		requestAnimationFrame(function frame(at) {
+			frames++;
+			if (at - before > 25) late++;
+			before = at;
+			requestAnimationFrame(frame);
+		})`)
+	for b.Loop() {
+		run(`frames = late = 0; var started = performance.now()`)
+		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](`frames >= 360`, chromedp.WithPollingTimeout(0)))
+		require.NoError(b, err)
+	}
+	for name, expression := range map[string]string{"frames/s": `frames * 1000 / (performance.now() - started)`, "late-frames": `late`} {
+		figure, err := chromedp.Run(ctx, chromedp.Evaluate[float64](expression))
+		require.NoError(b, err)
+		b.ReportMetric(figure, name)
+	}
+}
