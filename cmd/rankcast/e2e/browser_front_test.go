@@ -113,7 +113,7 @@ func TestBoardsHaveIcons(t *testing.T) {
 func TestUnknownBoardOffersNothing(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {here: {}}`))
-	const offers = `['#choices', '#share', '#overlay-link'].map(part => document.querySelector(part)?.checkVisibility() ?? false).join()`
+	const offers = `['#choices', '#share', '#full-screen'].map(part => document.querySelector(part)?.checkVisibility() ?? false).join()`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/nope"), becomes(textOf("h1"), "No such board"), becomes(offers, "false,false,false"),
