@@ -26,7 +26,7 @@
 //   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them.
 //
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
-// <live-leaderboard>, with rows.js, announcer.js, style.js and format.js) → connection.js
+// <live-leaderboard>, with rows.js, moments.js, finish.js, announcer.js, format.js and style.css) → connection.js
 // (the sockets of a page) → subscription.js (one board) → socket.js (a WebSocket that
 // reconnects) → credentials.js (the tokens of a connection). search.js finds members by
 // HTTP. token-url.js gets tokens for the element.

@@ -56,6 +56,8 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 		row := f.rowView(r, display)
 		row.Podium = 0
 		switch {
+		case r.Rank == 0 && b.Final:
+			row.Gap = p.text("kit_absent")
 		case r.Rank == 0:
 			row.Gap = p.text("kit_no_score")
 		case r.ToNext != nil:

@@ -48,7 +48,7 @@ export class Finish {
    * @param {() => void} onEnd called when it is hidden
    */
   show(title, top, formats, template, ms, onEnd) {
-    this.hide();
+    clearTimeout(this.#timer);
     setText(this.#title, title);
     const steps = top.slice(0, 3).map((entry) => {
       const row = new Row(template);

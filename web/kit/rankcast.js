@@ -176,6 +176,7 @@ export class LiveLeaderboard extends HTMLElement {
       this.#changeSource();
       return;
     }
+    if (name === 'top') this.#rowsBefore = 0;
     if (name === 'me') {
       this.#own = null;
       this.#announcer.resetOwn();
@@ -292,11 +293,12 @@ export class LiveLeaderboard extends HTMLElement {
    * @param {Snapshot} before of the period that is over
    * @param {Snapshot} now of the next one
    */
-  #onRollover({ period, final, top: [first] }, now) {
+  #onRollover({ period, final, top }, now) {
     this.#own = this.#rendered = this.#renderedRank = null;
     this.#lastResult = '';
     this.#endMoment();
-    this.#rowsBefore = this.#list.rows.size;
+    this.#rowsBefore = top.length;
+    const [first] = top;
     if (!period || !now.period) return;
     if (final) this.#lastResult = first ? phrase('was_first', { period, ...this.#textValues(first) }) : phrase('is_over', { period });
     this.#announcer.rollover(`${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim());
@@ -348,8 +350,8 @@ export class LiveLeaderboard extends HTMLElement {
 
   /** @param {string} member */
   #pick(member) {
-    const entry = [...(this.#snapshot?.top ?? []), ...(this.#own?.around ?? [])].find((entry) => entry.member === member) ?? null;
-    this.#dispatch('pick', { member, entry });
+    const item = this.#list.rows.get(member)?.item;
+    this.#dispatch('pick', { member, entry: item?.score == null ? null : item });
   }
 
   /**
@@ -477,7 +479,7 @@ export class LiveLeaderboard extends HTMLElement {
       score: own.score,
       me: true,
       below: true,
-      gap: own.rank === null ? words.no_score : outdated ? '' : this.#gapText(own.to_next),
+      gap: own.rank === null ? words[this.#snapshot?.final ? 'absent' : 'no_score'] : outdated ? '' : this.#gapText(own.to_next),
     };
     const listed = new Set(top.map(({ member }) => member));
     const below = outdated || !around.length ? [item] : around.filter(({ member }) => !listed.has(member)).map((entry) => (entry.member === me ? item : { ...entry, below: true }));

@@ -20,7 +20,7 @@ import { numbers } from './format.js';
 const GLIDE_MS = 380;
 /** How long a row shows that its rank has changed. */
 const MOVE_MS = 10_000;
-/** How long the row of a new leader shines, as in style.js. */
+/** How long the row of a new leader shines, as in style.css. */
 const SHINE_MS = 2_000;
 /** Least time between two celebrations: a lead that changes all the time is not worth one. */
 const CELEBRATION_MS = 10_000;
@@ -195,8 +195,9 @@ export class Row {
     const now = changed ? performance.now() : 0;
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
-      if (name === 'score') this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
-      else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
+      if (name === 'score') {
+        if (!before || changed) this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
+      } else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
       else if (name !== 'portrait') setText(field, this.#text(name, item));
       else {
         setAttribute(field, 'data-initial', initialOf(item.name || member));
@@ -219,22 +220,16 @@ export class Row {
    */
   #renderScore(field, { score }, before, { exact, short, gap }) {
     const text = score === null ? '' : short(score);
-    if (field.textContent === text) return;
     const whole = score === null ? '' : exact(score);
-    if (text !== whole) field.title = whole;
-    else field.removeAttribute('title');
+    setAttribute(field, 'title', text !== whole && whole);
+    setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '−') + gap(Math.abs(score - before)));
     const length = text.length > FULL_LENGTH ? text.length : 0;
     if (length !== this.#length) {
       this.#length = length;
       setProperty(field, '--_score', length);
     }
-    if (score === null || before === null) {
-      field.textContent = text;
-      setAttribute(field, 'data-gain', false);
-    } else {
-      roll(field, text);
-      setAttribute(field, 'data-gain', (score > before ? '+' : '−') + gap(Math.abs(score - before)));
-    }
+    if (before === null) setText(field, text);
+    else roll(field, text);
   }
 
   /**
@@ -278,7 +273,7 @@ export class Row {
 
   /** @param {string} mark */
   #setMove(mark) {
-    for (const field of this.#fields) if (/portrait|move/.test(field.dataset.field ?? '')) setAttribute(field, 'data-move', mark || false);
+    for (const field of this.#fields) if (/^(portrait|move)$/.test(field.dataset.field ?? '')) setAttribute(field, 'data-move', mark || false);
   }
 
   /**

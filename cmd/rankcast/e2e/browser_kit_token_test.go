@@ -199,8 +199,8 @@ func TestElementGetsItsToken(t *testing.T) {
 		script(`attempt('application/json; charset=utf-8', '{"ticket":"rct_7"}')`), becomes(`outcome()`, "ws://stand-in/v1/live?ticket=rct_7 subscribe"),
 		script(`attempt('text/plain;charset=utf-8', ' abc\n')`), becomes(`outcome()`, "ws://stand-in/v1/live abc"),
 		script(`attempt('application/json', '{"token":null}')`), becomes(`outcome()`, "ws://stand-in/v1/live subscribe"),
-		script(`attempt('text/html', '<p>Log in')`), becomes(`outcome()`, "away: There is no token for this board yet. Trying again…"),
-		script(`attempt('application/json', '{"token":"x"}', 401)`), becomes(`outcome()`, "away: There is no token for this board yet. Trying again…"),
+		script(`attempt('text/html', '<p>Log in')`), becomes(`outcome()`, "away: There is no token yet. Trying again…"),
+		script(`attempt('application/json', '{"token":"x"}', 401)`), becomes(`outcome()`, "away: There is no token yet. Trying again…"),
 		script(`attempt('application/json', '[]')`), becomes(`outcome()`, "ws://stand-in/v1/live subscribe"),
 
 		// A script gives the function itself, also before or after the element stands on the page.

@@ -124,10 +124,16 @@ func TestElementShowsTheFinish(t *testing.T) {
 		script(`now = Date.parse('2026-11-20T12:00:31Z'); watch({hold: 0})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(late)`), becomes(`text()`, "1 x 1"), becomes(`sockets.at(-1).sent.at(-1).board`, "b"),
 
+		// The next period ends before the first three have gone: those of the next one take their place.
+		script(`now = Date.parse('2026-11-20T12:00:32Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z'))); sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})))`), becomes(`String(/a 1/.test(finish()))`, "true"),
+		script(`sockets.at(-1).say(list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z')), list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z', {final: true})))`), becomes(`String(/z 7/.test(finish()))`, "true"),
+		becomes(`getComputedStyle(root.querySelector('[part=list]')).visibility`, "hidden"), script(`pass(15000)`), shown(""),
+
 		// An empty period has no first three, and a board that the page leaves takes its own along.
-		script(`watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`now = Date.parse('2026-11-20T12:00:31Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(list(1, [], of('3', '2026-11-20T12:00:31Z'))); sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})))`), becomes(`String(board.hasAttribute('data-final'))`, "true"), shown(""),
-		script(`watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`now = Date.parse('2026-11-20T12:00:31Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z'))); sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})))`), becomes(`String(finish() !== '')`, "true"),
 		script(`board.setAttribute('board', 'other')`), shown(""),
 	)
@@ -152,6 +158,8 @@ func TestElementAbbreviatesHugeScores(t *testing.T) {
 	do, _ := page(t, `{top: 3, me: 'b'}`)
 	do(script(`say(list(1, [['a', 9007199254740991], ['b', 1234567890], ['c', 5]]))`), becomes(`text()`, "1 a 9007T, me 2 b 9007T to next 1,234,567,890, 3 c 5"),
 		becomes(`[...root.querySelectorAll('[data-field=score]')].map(score => [score.title, getComputedStyle(score).fontSize].join(' ')).join(', ')`, "9,007,199,254,740,991 16px,  16px,  16px"),
+		// Its own new score may have the same abbreviation.
+		script(`say(list(2, [['a', 9007199254740001], ['b', 1234567890], ['c', 5]]))`), becomes(`root.querySelector('[data-member=a] [data-field=score]').title`, "9,007,199,254,740,001"), becomes(`text().slice(0, 9)`, "1 a 9007T"),
 		script(`board.setAttribute('format', 'time_ms')`), becomes(`root.querySelector('[data-member=c] [part=score]').textContent`, "0:00.005"),
 		becomes(`String(parseFloat(getComputedStyle(root.querySelector('[data-member=a] [data-field=score]')).fontSize) < 16)`, "true"),
 		becomes(`getComputedStyle(root.querySelector('[data-member=c] [data-field=score]')).fontSize`, "16px"))

@@ -35,7 +35,7 @@ const (
 	inkCount
 )
 
-// The colors of the pages, in web/assets/shared/base.css and web/kit/style.js.
+// The colors of the pages, in web/assets/shared/base.css and web/kit/style.css.
 var (
 	paper  = color.RGBA{0xf6, 0xf4, 0xee, 0xff}
 	panel  = color.RGBA{0xff, 0xfe, 0xfb, 0xff}
