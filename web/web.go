@@ -1,7 +1,7 @@
 // Package web holds the files that browsers load: the server's own pages with their
 // assets and texts, and the kit for pages of other sites.
 //
-//   - pages/ holds templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
+//   - pages/ holds the web manifest and templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
 //     stars.html, missing.html (the answer to a path without a page) and shared.html (blocks that the
 //     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;

@@ -60,3 +60,16 @@ func TestKitIsSmall(t *testing.T) {
 	require.Less(t, len(d.gzip), 16_000)
 	t.Log(len(d.gzip), "bytes")
 }
+
+// The face of the pages is small, comes with its license, and a browser that has it shows it without asking first.
+func TestFaceIsSmall(t *testing.T) {
+	t.Parallel()
+	d, err := newFileAsset(web.Files, "assets/shared/archivo.woff2")
+	require.NoError(t, err)
+	require.Less(t, len(d.identity), 35_000)
+	require.Equal(t, []string{"font/woff2"}, d.header["Content-Type"])
+	require.Regexp(t, `^max-age=86400, `, d.header.Get("Cache-Control"))
+	license, err := newFileAsset(web.Files, "assets/shared/archivo-OFL.txt")
+	require.NoError(t, err)
+	require.Contains(t, string(license.identity), "SIL Open Font License, Version 1.1")
+}

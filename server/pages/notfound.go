@@ -35,7 +35,7 @@ type notFoundPage struct {
 func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 	m := notFoundPage{templates: make([]*template.Template, len(locales))}
 	var err error
-	if m.style, m.styleHash, err = readStyle(files, []string{"shared/base.css"}); err != nil {
+	if m.style, m.styleHash, err = readStyle(files, "", []string{"shared/base.css"}); err != nil {
 		return m, err
 	}
 	for i, l := range locales {

@@ -46,7 +46,10 @@ func TestNotFoundPage(t *testing.T) {
 				leadsTo[to.String()] = true
 			}
 			home := "https://host" + prefix + "/"
-			require.Equal(t, map[string]bool{home: true, home + "assets/shared/favicon.svg": true, home + "docs/start": true}, leadsTo, address)
+			require.Equal(t, map[string]bool{
+				home: true, home + "docs/start": true, home + "manifest.webmanifest": true,
+				home + "assets/shared/favicon.svg": true, home + "assets/shared/icon-ios.png": true, home + "assets/shared/archivo.woff2": true, home + "assets/shared/face.css": true,
+			}, leadsTo, address)
 		}
 
 		head := n.Do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")

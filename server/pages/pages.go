@@ -21,6 +21,10 @@ import (
 // fillTimeout bounds how long a page waits for what it shows first.
 const fillTimeout = time.Second
 
+// manifest is the web manifest (https://www.w3.org/TR/appmanifest/). Its path is that of the front page, to which its
+// addresses are relative.
+const manifest = "manifest.webmanifest"
+
 const (
 	overlayPath = "/overlay/:board"
 	embedPath   = "/embed/:board"
@@ -38,17 +42,20 @@ type pageFile struct {
 var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
-	{"/boards/:board/story", "story.html", "../../", []string{"shared/base.css", "shared/portrait.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
-	{"/members/:kind/:member", "member.html", "../../", []string{"shared/base.css", "shared/portrait.css", "member/member.css"}, (*filler).memberPage},
-	{overlayPath, "overlay.html", "../", []string{"shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
-	{embedPath, "embed.html", "../", []string{"shared/base.css", "shared/portrait.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
+	{"/boards/:board/story", "story.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
+	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "member/member.css"}, (*filler).memberPage},
+	{overlayPath, "overlay.html", "../", []string{faceStyle, "shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
+	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{
-		"shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
+		faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
 	}, (*filler).stars},
 }
 
+// faceStyle is the style sheet of the face that all pages load (block face of shared.html).
+const faceStyle = "shared/face.css"
+
 var dashboardStyles = []string{
-	"shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
+	faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.
@@ -119,6 +126,7 @@ func (cfg *Config) senders() senders {
 type content struct {
 	pages    [][]func() *pageTemplate // by pageFile and locale
 	files    map[string]func() *asset // by path
+	manifest func() *asset
 	docs     func() *docs
 	notFound func() notFoundPage
 }
@@ -157,6 +165,7 @@ func New(cfg Config) *Site {
 	for name, a := range s.files {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
+	s.get("/"+manifest, func(c echo.Context) error { return s.manifest().serve(c) })
 	s.get("/qr.svg", serveQR)
 	s.addDocs()
 	return s
@@ -177,6 +186,13 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 			return nil, err
 		}
 	}
+	c.manifest = once(func() (*asset, error) {
+		content, err := fs.ReadFile(files, "pages/"+manifest)
+		if err != nil {
+			return nil, err
+		}
+		return newAsset(manifest, content)
+	})
 	c.docs = once(func() (*docs, error) { return newDocs(files) })
 	c.notFound = once(func() (notFoundPage, error) { return newNotFoundPage(files) })
 	return c, nil

@@ -18,6 +18,6 @@ func policyOf(avatarOrigins, frameOrigins []string, styleHash string) string {
 	if styleHash != "" {
 		styles += " '" + styleHash + "'"
 	}
-	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src " + images + "; connect-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src " + images + "; connect-src 'self'; font-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }

@@ -19,16 +19,18 @@ import (
 // contentTypes are the content types by file extension. The machine's own table could be wrong, and
 // browsers refuse a module of another type.
 var contentTypes = map[string]string{
-	".html":  "text/html; charset=utf-8",
-	".css":   "text/css; charset=utf-8",
-	".js":    "text/javascript; charset=utf-8",
-	".ts":    "text/plain; charset=utf-8", // TypeScript declarations, for people and editors
-	".md":    "text/markdown; charset=utf-8",
-	".json":  "application/json",
-	".svg":   "image/svg+xml",
-	".png":   "image/png",
-	".webp":  "image/webp",
-	".woff2": "font/woff2",
+	".html":        "text/html; charset=utf-8",
+	".css":         "text/css; charset=utf-8",
+	".js":          "text/javascript; charset=utf-8",
+	".ts":          "text/plain; charset=utf-8", // TypeScript declarations, for people and editors
+	".txt":         "text/plain; charset=utf-8",
+	".md":          "text/markdown; charset=utf-8",
+	".json":        "application/json",
+	".webmanifest": "application/manifest+json",
+	".svg":         "image/svg+xml",
+	".png":         "image/png",
+	".webp":        "image/webp",
+	".woff2":       "font/woff2",
 }
 
 // asset is a file as the server sends it, plain and compressed. It is the same for all clients.
@@ -58,6 +60,9 @@ func newAssetAt(level int, name string, content []byte) (*asset, error) {
 	hash := hex.EncodeToString(sum[:8])
 	d := &asset{identity: content, etag: `"` + hash + `"`, etagOfGzip: `"` + hash + `-gzip"`}
 	d.header = newHeader(kind)
+	if kind == contentTypes[".woff2"] {
+		d.header.Set("Cache-Control", faceCaching)
+	}
 	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml" {
 		var b bytes.Buffer
 		w, err := gzip.NewWriterLevel(&b, level)
@@ -73,6 +78,10 @@ func newAssetAt(level int, name string, content []byte) (*asset, error) {
 	}
 	return d, nil
 }
+
+// faceCaching is the Cache-Control of fonts: a browser shows the font that it has, and asks for a newer one meanwhile. A
+// page does not wait for its face (face.css), so with a question first, a slow line would never show it.
+const faceCaching = "max-age=86400, stale-while-revalidate=31536000"
 
 // newHeader is the header of an answer for browsers, without its policy: that depends on the path.
 func newHeader(kind string) http.Header {

@@ -174,7 +174,7 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	style, hash, err := readStyle(files, p.styles)
+	style, hash, err := readStyle(files, p.root, p.styles)
 	if err != nil {
 		return nil, err
 	}
@@ -206,16 +206,16 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 	return t, texts, err
 }
 
-// readStyle joins style sheets of assets/, and returns also the source expression that allows them in a policy
-// (Content Security Policy Level 3, section 2.3.1).
-func readStyle(files fs.FS, names []string) (style template.CSS, hash string, err error) {
+// readStyle joins style sheets of assets/, whose relative URLs lead from the page through root, and returns also the source
+// expression that allows them in a policy (Content Security Policy Level 3, section 2.3.1).
+func readStyle(files fs.FS, root string, names []string) (style template.CSS, hash string, err error) {
 	var b strings.Builder
 	for _, name := range names {
 		content, err := readFile(files, path.Join("assets", name))
 		if err != nil {
 			return "", "", err
 		}
-		b.Write(content)
+		b.WriteString(strings.ReplaceAll(string(content), "url(", "url("+root+path.Join("assets", path.Dir(name))+"/"))
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	return template.CSS(b.String()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), nil

@@ -1,0 +1,48 @@
+//go:build !race
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// All pages show figures and headings in the face of the server, and all of its figures have one width, so that a score does
+// not shiver while it counts.
+func TestPagesHaveTheirFace(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	const family = `(e => getComputedStyle(e).fontFamily.split(',')[0])`
+	for _, c := range []struct{ path, figure string }{
+		{"/", `document.querySelector('.card-score')`},
+		{"/boards/points", `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]')`},
+		{"/boards/points/story", `document.querySelector('.standing-score')`},
+		{"/stars", `document.querySelector('#stars').shadowRoot.querySelector('[part=score]')`},
+		{"/members/star/s01", `document.querySelector('.place b')`},
+		{"/overlay/points", `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=rank]')`},
+		{"/embed/points", `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]')`},
+		{"/docs/start", `document.querySelector('h2')`},
+		{"/no/such/page", `document.querySelector('h1')`},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			t.Parallel()
+			ctx := window(t, 800, 600)
+			open(t, ctx, p.addr, c.path, 800, 600, "light", "en")
+			require.NoError(t, chromedp.Do(ctx,
+				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
+				becomes(`[...document.fonts].map(({family, status}) => family + ' ' + status).join()`, "Archivo loaded"),
+				script(`var figures = document.createElement('b');
+					figures.style.font = '40px Archivo, monospace';
+					figures.style.fontVariantNumeric = 'tabular-nums';
+					document.body.append(figures);
+					var widths = weight => {
+						figures.style.fontWeight = weight;
+						return new Set([...'0123456789'].map(figure => (figures.textContent = figure.repeat(20), figures.getBoundingClientRect().width))).size;
+					}`),
+				becomes(`[500, 650, 800].map(widths).join(' ')`, "1 1 1"),
+			))
+		})
+	}
+}
