@@ -73,9 +73,66 @@ func TestMemberPageOfManyBoardsAndOfNone(t *testing.T) {
 		becomes(textOf("h1"), hostileName),
 		becomes(textOf("#note"), "Nobody with this id is on a board that you can see here."),
 	))
+	// A member with a profile is known, also if its name is its id.
+	named(t, p, "user", map[string]string{"zed": "zed"})
+	require.NoError(t, chromedp.Do(ownWindow(t, 1280, 900), chromedp.Navigate("http://"+p.addr+"/members/user/zed"),
+		becomes(`document.querySelector('#more').hidden + ' ' + `+textOf("#note"), "true On no board that you can see here."),
+		becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/zed/boards') && responseEnd))`, "true"),
+		becomes(textOf("#note"), "On no board that you can see here.")))
 	require.Equal(t, 200, p.post("fans:s01", fmt.Sprintf(`{"member":%q,"score":5}`, hostileName)).Status)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(memberCards, "fans:s01 No. 1 of 2 members 5"),
 		becomes(`document.querySelector('#note').textContent`, ""),
+	))
+}
+
+// The page of a member says why its cards may be old, and shows it on them, until the server answers again.
+func TestMemberPageShowsThatItsCardsMayBeOld(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {kind: star}}`))
+	require.Equal(t, 200, p.post("stars", `{"member":"mia","score":1}`).Status)
+	const state = `getComputedStyle(document.querySelector('.member-board')).filter + ' ' + document.querySelector('#note').textContent`
+	answer := func(fetch string) chromedp.Action[chromedp.Void] {
+		return script(`fetch = ` + fetch + `; dispatchEvent(new Event('online'))`)
+	}
+	require.NoError(t, chromedp.Do(window(t, 1280, 900),
+		chromedp.Navigate("http://"+p.addr+"/members/star/mia"), script(`var request = fetch`), becomes(state, "none "),
+		answer(`async () => new Response('', {status: 404})`), becomes(state, "grayscale(1) Nobody with this id is on a board that you can see here."),
+		answer(`async () => new Response('', {status: 429})`), becomes(state, "grayscale(1) The server can’t be reached. Trying again…"),
+		answer(`request`), becomes(state, "none "),
+	))
+}
+
+// A history that the server does not give, or records no more, keeps no other card from its chart.
+func TestMemberPageDrawsEachHistoryThatIsThere(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {a: {kind: player, history: 10s}, b: {kind: player, history: 10s}}`))
+	for _, board := range []string{"a", "b"} {
+		require.Equal(t, 200, p.post(board, `{"member":"mia","score":1}`).Status)
+	}
+	addr, release := slowLine(t, p.addr)
+	ctx := window(t, 1280, 900)
+	const drawn = `['a', 'b'].filter(board => document.querySelector('[data-board=' + board + '] .best').textContent !== '').join()`
+	const later = `passed += 60_000; dispatchEvent(new Event('online'))`
+	require.NoError(t, chromedp.Do(ctx,
+		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 of 1 member 1 charted, b No. 1 of 1 member 1 charted"),
+		script(`var passed = 0, reads = {a: 0, b: 0}, broken = 'a', request = fetch, now = performance.now.bind(performance);
+			performance.now = () => now() + passed;
+			fetch = (url, ...rest) => {
+				const [, board] = /boards\/(.)\/history/.exec(url) ?? [];
+				if (board) reads[board]++;
+				return board === broken ? Promise.resolve(new Response('', {status: 500})) : request(url, ...rest);
+			}`),
+	))
+	release()
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(drawn, "b"),
+		script(`broken = ''; `+later), becomes(drawn, "a,b"),
+	))
+	require.Equal(t, 200, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/a", `{"kind":"player"}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		script(later), becomes(`String(document.querySelector('.member-board').dataset.board)`, "b"), // the server has answered without the history
+		script(`reads = {a: 0, b: 0}; document.querySelector('[data-board=b] .best').textContent = ''; `+later), becomes(drawn, "a,b"),
+		becomes(`reads.a + ' ' + (reads.b > 0)`, "0 true"),
 	))
 }

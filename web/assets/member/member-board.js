@@ -18,7 +18,7 @@ import { RankLine } from './rank-line.js';
 
 /** Steps of a history: more than the chart has room for. */
 const MAX_STEPS = 150;
-/** A history is read anew after this time at least. */
+/** A history is read anew after this time at least, also after a failure. */
 const LEAST_AGE_MS = 30_000;
 
 export class MemberBoard {
@@ -32,7 +32,7 @@ export class MemberBoard {
   #line = null;
   /** @type {Place} */
   #place;
-  #drawnAt = -Infinity;
+  #dueAt = -Infinity;
 
   /**
    * @param {Place} place
@@ -62,12 +62,11 @@ export class MemberBoard {
 
   /** Whether the card should read its history now. */
   get isDue() {
-    const { info } = this.#place;
-    return this.#line !== null && performance.now() - this.#drawnAt > Math.max(LEAST_AGE_MS, msOf(info?.history ?? null));
+    return this.#place.info?.history !== undefined && performance.now() > this.#dueAt;
   }
 
   /**
-   * Reads the history and draws it.
+   * Reads the history and draws it. If the server does not answer, the card stays as it is.
    *
    * @param {string} member
    * @param {AbortSignal} signal
@@ -75,8 +74,16 @@ export class MemberBoard {
   async draw(member, signal) {
     const { board, info } = this.#place;
     if (!info) return;
-    const answers = await readWhole(`v1/boards/${encodeSegment(board)}`, { member }, MAX_STEPS, signal);
-    this.#drawnAt = performance.now();
+    /** @type {import('../shared/history-read.js').Answer[]} */
+    let answers;
+    try {
+      answers = await readWhole(`v1/boards/${encodeSegment(board)}`, { member }, MAX_STEPS, signal);
+    } catch {
+      signal.throwIfAborted();
+      this.#dueAt = performance.now() + LEAST_AGE_MS;
+      return; // the other cards go on
+    }
+    this.#dueAt = performance.now() + Math.max(LEAST_AGE_MS, msOf(info.history ?? null));
     const [{ best }] = answers;
     const moment = momentFormat(zoneOf(info), false);
     const history = answers.slice(1).map((answer) => memberHistoryOf(member, /** @type {any} */ (answer))).reduce(join, { steps: [], until: historyOf({ ...answers[0], steps: [] }).until });

@@ -62,7 +62,10 @@ async function load(signal) {
   try {
     render(await readBoards(signal));
   } catch (error) {
-    if (!signal.aborted) setText(note, refusalText(error) || text(error instanceof HTTPError && error.status < 500 ? 'member_unknown' : 'server_away'));
+    if (!signal.aborted) {
+      list.toggleAttribute('data-stale', true);
+      setText(note, refusalText(error) || text(error instanceof HTTPError && [400, 404].includes(error.status) ? 'member_unknown' : 'server_away'));
+    }
     throw error;
   }
 }
@@ -87,11 +90,13 @@ async function readBoards(signal) {
 }
 
 /** @param {Answer} answer */
-function render({ name: title = member, avatar, boards, unavailable = 0, cursor }) {
-  setText(/** @type {Element} */ (name.firstElementChild), title);
+function render({ name: title, avatar, boards, unavailable = 0, cursor }) {
+  const shownName = title ?? member;
+  list.toggleAttribute('data-stale', false);
+  setText(/** @type {Element} */ (name.firstElementChild), shownName);
   setText(/** @type {Element} */ (id.firstElementChild), member);
-  document.title = fill(`{title} · ${text('member_title')} · ${text('title')}`, { title });
-  portrait.render(member, title, avatar);
+  document.title = fill(`{title} · ${text('member_title')} · ${text('title')}`, { title: shownName });
+  portrait.render(member, shownName, avatar);
   const before = cards;
   // Charts stand beside charts, and the others below them.
   const sorted = boards.toSorted((a, b) => Number(!a.info?.history) - Number(!b.info?.history));
@@ -105,5 +110,5 @@ function render({ name: title = member, avatar, boards, unavailable = 0, cursor 
     for (const element of elements) watcher.observe(element);
   }
   more.hidden = cursor === null;
-  setText(note, unavailable > 0 ? text('member_partly') : boards.length > 0 ? '' : text(title === member ? 'member_unknown' : 'member_on_none'));
+  setText(note, unavailable > 0 ? text('member_partly') : boards.length > 0 ? '' : text((title ?? avatar) === undefined ? 'member_unknown' : 'member_on_none'));
 }
