@@ -24,7 +24,7 @@ export class Find {
   #follow;
   #board = '';
   #format = (/** @type {number} */ score) => String(score);
-  /** The reader has pressed Enter before the answer came. */
+  /** The reader has pressed Enter before the answer came, and waits for it. */
   #entered = false;
   #searching = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -86,7 +86,9 @@ export class Find {
       entries = found.entries;
       note = found.complete ? (entries.length > 0 ? '' : text('find_nobody')) : text('find_incomplete');
     } catch (error) {
-      if (!signal.aborted) note = refusalText(error) || text('find_failed');
+      if (signal.aborted) return;
+      note = refusalText(error) || text('find_failed');
+      this.#entered = false; // the text may be a name, not an id
     }
     if (signal.aborted || !this.#box.active) return;
     const options = entries.map((entry) => this.#newOption(entry));
