@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -81,6 +82,50 @@ func TestReaderJumpsToTheFollowedRow(t *testing.T) {
 			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0155"), follows("below: 155 m0155 1 to next 9,845"), becomes(below, ""),
 		), motion)
 	}
+}
+
+// A button that hides when it is pressed leaves the focus where a reader with a keyboard goes on.
+func TestFocusIsNotLostWithTheButton(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--max-top", "150")
+	fill(t, p, "stars", 160)
+	const focused = `(at => at.shadowRoot?.activeElement?.closest('[data-member]').dataset.member ?? at.id)(document.activeElement)`
+	press := func(id string) chromedp.Action[chromedp.Void] {
+		return chromedp.SendKeys(chromedp.CSS("#"+id), kb.Enter)
+	}
+	require.NoError(t, chromedp.Do(ownWindow(t, 1280, 900),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=m0100"), becomes(shownButton, "Show 40 more"),
+		press("more-rows"), becomes(listed, "45"), becomes(focused, "m0006"),
+		press("jump-to"), becomes(ownInSight, "in sight"), becomes(focused, "m0100"),
+		script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "true"),
+		press("jump"), becomes(focused, "m0100"),
+		press("unfollow"), becomes(urlMe, "none"), becomes(focused, "find-input"),
+	))
+}
+
+// If the member falls below the list while the list grows for it, the reader can press again, and nothing scrolls later.
+func TestJumpEndsWhenTheMemberFalls(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	fill(t, p, "stars", 3)
+	require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate("http://"+p.addr+"/boards/stars"), shows("m0001", "m0002", "m0003"),
+		script(`var board, row, below, jump, scrolls = 0, update = (rank, listed) => jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
+			import('/assets/dashboard/jump.js').then(({Jump}) => {
+				[board, row, below] = ['div', 'p', 'button'].map(name => document.createElement(name));
+				board.setAttribute('me', 'ann');
+				row.setAttribute('part', 'row me');
+				row.dataset.below = '';
+				row.scrollIntoView = () => scrolls++;
+				board.attachShadow({mode: 'open'}).append(row);
+				jump = new Jump(board, {floating: document.createElement('button'), below}, {limit: 150, shown: 110, growTo() {}});
+				update(100, 10);
+				below.click();
+			})`),
+		becomes(`String(below.hidden)`, "true"),
+		script(`update(111, 10)`), becomes(`String(below.hidden)`, "true"), // the list has not grown yet
+		script(`update(112, 110)`), becomes(`below.hidden + below.textContent`, "falseJump to No. 112"),
+		script(`delete row.dataset.below; update(90, 110)`), becomes(`String(scrolls)`, "0"),
+	))
 }
 
 // media is an action that sets a media feature, such as prefers-reduced-motion.

@@ -54,9 +54,9 @@ func TestFrontPageFilter(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {b1: {}, b2: {}, b3: {}, b4: {}, b5: {}, b6: {}, cup: {title: {en: Grand Prix, zh: 大奖赛}}, "fam:{star}": {}}`))
 	const filter = `document.querySelector('#filter')`
 	note := textOf("#overview-note")
-	shows := becomes(`String(`+filter+`.checkVisibility())`, "false")
+	hidesFilter := becomes(`String(`+filter+`.checkVisibility())`, "false")
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/"), becomes(note, "8 boards"), shows))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/"), becomes(note, "8 boards"), hidesFilter))
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/b7", "{}").Status)
 	p.name("star", "s1", "Mia Torres")
 	p.send("fam:s1", 1)
@@ -101,11 +101,14 @@ func TestFamilyHasCards(t *testing.T) {
 func TestBoardsHaveIcons(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {own: {icon: /assets/shared/favicon.svg}, other: {icon: "https://example.org/i.png"}}`))
-	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility()).map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false)).sort().join()`
+	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility()).map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false) + item.querySelectorAll('.card-head .portrait, :scope > a .portrait').length).sort().join()`
+	answered := func(path string) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith(%q) && responseEnd))`, path), "true")
+	}
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/"), becomes(icons, "other false,own true"),
-		chromedp.Navigate("http://"+p.addr+"/boards/own"), becomes(icons, "other false,own true"),
+		chromedp.Navigate("http://"+p.addr+"/"), answered("/v1/overview"), becomes(icons, "other false0,own true1"),
+		chromedp.Navigate("http://"+p.addr+"/boards/own"), answered("/v1/boards"), becomes(icons, "other false0,own true1"),
 	))
 }
 

@@ -5,7 +5,7 @@
 import { numbers, scoreFormat, textIn, timeLeft } from '../../kit/format.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
-import { Portrait } from '../shared/portrait.js';
+import { Portrait, renderIcon } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
 import { periodTitle } from '../shared/period-title.js';
 import { zonedTime } from '../shared/zoned-time.js';
@@ -72,7 +72,7 @@ export class BoardCard {
       this.#renderPortrait(parts[0].member, partsName(parts.slice(0, 1)), parts[0].avatar);
     } else {
       setText(this.#link, textIn(info?.title) || board);
-      if (info?.icon) this.#renderPortrait(board, textIn(info.title) || board, info.icon);
+      if (info) renderIcon(this.#part('head'), board, textIn(info.title) || board, info.icon);
     }
     if (unavailable) return;
     const until = (/** @type {string} */ time) => timeLeft(Date.parse(time) - now).text;
@@ -97,7 +97,7 @@ export class BoardCard {
     this.#setUnavailable(unavailable);
     const title = titleOf(board, info?.title);
     setText(this.#link, title);
-    if (info?.icon) this.#renderPortrait(board, title, info.icon);
+    if (info) renderIcon(this.#part('head'), board, title, info.icon);
     if (unavailable) return;
     setText(this.#part('total'), countedText('boards', instances));
     eachItem(this.#part('faces'), first, (item, { board: instance, parts }) => {

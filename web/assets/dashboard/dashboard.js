@@ -16,7 +16,7 @@ import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { memberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
-import { Portrait } from '../shared/portrait.js';
+import { renderIcon } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
 import '../shared/settings.js';
 import { text } from '../shared/texts.js';
@@ -103,7 +103,9 @@ const find = new Find(
   meProblem,
   follow,
 );
-const moreRows = new MoreRows(byId('more-rows', HTMLButtonElement), byId('end-of-rows', HTMLElement), Number(leaderboard.dataset.most) || OFFERED_MOST, render);
+const moreRows = new MoreRows(byId('more-rows', HTMLButtonElement), byId('end-of-rows', HTMLElement), Number(leaderboard.dataset.most) || OFFERED_MOST, render, (i) => {
+  leaderboard.shadowRoot?.querySelectorAll('[part~=list] [part~=row]')[i]?.querySelector('button')?.focus({ preventScroll: true });
+});
 const jump = new Jump(leaderboard, { floating: byId('jump', HTMLButtonElement), below: byId('jump-to', HTMLButtonElement) }, moreRows);
 
 /** Whether the server has answered, or failed to answer, with the definitions. Until then the format of scores is not known. */
@@ -307,11 +309,7 @@ function renderBoardList(current) {
     const link = items[i].querySelector('a');
     if (!link) return;
     setText(/** @type {HTMLElement} */ (link.lastElementChild), titleOf(board, title));
-    if (icon) {
-      const portrait = new Portrait(link.querySelector('.portrait'));
-      link.prepend(portrait.element);
-      portrait.render(board, titleOf(board, title), icon);
-    }
+    renderIcon(link, board, titleOf(board, title), icon);
     link.href = currentURL(board);
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
     if (link.hasAttribute('aria-current') && board !== scrolledTo) {

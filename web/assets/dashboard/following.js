@@ -22,7 +22,12 @@ export class Following {
 
   /** @param {() => void} onStop called when the reader wants to follow nobody */
   constructor(onStop) {
-    byId('unfollow', HTMLButtonElement).addEventListener('click', onStop);
+    const unfollow = byId('unfollow', HTMLButtonElement);
+    unfollow.addEventListener('click', () => {
+      const isByKey = unfollow.matches(':focus-visible');
+      onStop();
+      if (isByKey) byId('find-input', HTMLInputElement).focus(); // on a phone, it would open the keyboard
+    });
   }
 
   /**

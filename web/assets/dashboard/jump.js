@@ -25,6 +25,8 @@ export class Jump {
   #rank = null;
   /** The list grows, and the row is shown once it is in the list. */
   #waits = false;
+  /** The reader has pressed a key on a button, which hides: the focus goes to the row. */
+  #isByKey = false;
   #sight = new IntersectionObserver((entries) => {
     this.#inSight = entries[entries.length - 1].isIntersecting;
     this.#render();
@@ -57,6 +59,8 @@ export class Jump {
     this.#isBelow = row?.hasAttribute('data-below') ?? false;
     this.#rank = (this.#isBelow ? undefined : snapshot?.top.find((entry) => entry.member === member)?.rank) ?? me?.rank ?? null;
     if (this.#waits && row && !this.#isBelow) this.#reveal();
+    // The list has grown, but the member has fallen below its end meanwhile: the reader may press again.
+    else if (this.#waits && snapshot && snapshot.top.length >= Math.min(this.#rows.shown, snapshot.total)) this.#waits = false;
     this.#render();
   }
 
@@ -73,6 +77,7 @@ export class Jump {
   }
 
   #jump() {
+    this.#isByKey = [this.#floating, this.#below].some((button) => button.matches(':focus-visible'));
     if (this.#canList && this.#rank !== null) {
       this.#waits = true;
       this.#rows.growTo(this.#rank);
@@ -87,6 +92,7 @@ export class Jump {
     // A row that glides is not yet where it will be.
     for (const glide of this.#row?.getAnimations() ?? []) glide.finish();
     this.#row?.scrollIntoView({ block: 'center', behavior: isCalm() ? 'auto' : 'smooth' });
+    if (this.#isByKey) this.#row?.querySelector('button')?.focus({ preventScroll: true });
   }
 
   /** Forgets a jump that is under way, on another board or for another member. */

@@ -18,12 +18,15 @@ export class MoreRows {
   #end;
   #limit;
   #onGrow;
+  #focusRow;
   #shown = 0;
   #wanted = 0;
   /** The end of the list is in sight, or nearly. */
   #isNear = false;
   /** The reader scrolls down: a list whose end is in sight from the beginning does not grow by itself. */
   #isDown = false;
+  /** The first new row, which gets the focus from the button; -1: none. */
+  #focusAt = -1;
   /** How far the reader had scrolled, px. */
   #scrolled = 0;
 
@@ -32,12 +35,14 @@ export class MoreRows {
    * @param {HTMLElement} end says that there are more members than the list can show
    * @param {number} limit of entries
    * @param {() => void} onGrow called when the list is to have more rows
+   * @param {(i: number) => void} focusRow moves the focus to a row of the list
    */
-  constructor(button, end, limit, onGrow) {
+  constructor(button, end, limit, onGrow, focusRow) {
     this.#button = button;
     this.#end = end;
     this.#limit = limit;
     this.#onGrow = onGrow;
+    this.#focusRow = focusRow;
     button.addEventListener('click', () => this.#grow());
     new IntersectionObserver((entries) => {
       this.#isNear = entries[entries.length - 1].isIntersecting;
@@ -57,9 +62,15 @@ export class MoreRows {
     return this.#limit;
   }
 
+  /** @returns {number} the number of entries that the list is to show */
+  get shown() {
+    return this.#shown;
+  }
+
   /** Begins anew, on another board or with another number of entries. */
   reset() {
     this.#wanted = 0;
+    this.#focusAt = -1;
     this.#isDown = false;
     this.#button.hidden = this.#end.hidden = true;
   }
@@ -80,6 +91,10 @@ export class MoreRows {
     const isFull = snapshot.top.length >= this.#shown;
     this.#button.hidden = left <= 0 || !isFull || this.#shown >= this.#limit;
     this.#end.hidden = left <= 0 || !isFull || this.#shown < this.#limit;
+    if (this.#focusAt >= 0 && snapshot.top.length > this.#focusAt) {
+      if (document.activeElement === document.body) this.#focusRow(this.#focusAt);
+      this.#focusAt = -1;
+    }
     setText(this.#button, text('more_rows', { n: numbers.format(Math.min(this.#next(), snapshot.total) - this.#shown) }));
     setText(this.#end, text('end_of_rows', { listed: numbers.format(this.#limit), total: numbers.format(snapshot.total) }));
   }
@@ -101,6 +116,7 @@ export class MoreRows {
 
   #grow() {
     this.#wanted = this.#next();
+    this.#focusAt = document.activeElement === this.#button ? this.#shown : -1;
     // Until the rows are there, the end of the list is where it was.
     this.#button.hidden = true;
     this.#onGrow();

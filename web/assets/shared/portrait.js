@@ -20,6 +20,11 @@ export class Portrait {
     this.element.ariaHidden = 'true';
   }
 
+  /** @returns {boolean} whether there is an image that the page may show */
+  get hasImage() {
+    return this.#image.dataset.src !== '';
+  }
+
   /**
    * @param {string} id
    * @param {string} name
@@ -30,4 +35,23 @@ export class Portrait {
     setText(this.#initial, initialOf(name));
     setAvatar(this.#image, avatar);
   }
+}
+
+/** By the element around it. @type {WeakMap<Element, Portrait>} */
+const icons = new WeakMap();
+
+/**
+ * Shows the icon of a board first in an element. As on the server, there is nothing in place of an icon that the page may not show.
+ *
+ * @param {Element} parent
+ * @param {string} board
+ * @param {string} title
+ * @param {string} [icon]
+ */
+export function renderIcon(parent, board, title, icon) {
+  const portrait = icons.get(parent) ?? new Portrait(parent.querySelector('.portrait'));
+  icons.set(parent, portrait);
+  portrait.render(board, title, icon);
+  if (!portrait.hasImage) portrait.element.remove();
+  else if (!portrait.element.isConnected) parent.prepend(portrait.element);
 }

@@ -104,6 +104,8 @@ export class Player {
   render(moment) {
     this.#slider.value = String(Math.round(((this.#time - this.#from) / Math.max(1, this.#to - this.#from)) * POSITIONS));
     setAttribute(this.#slider, 'aria-valuetext', moment);
+    // A button that is disabled would lose the focus.
+    if (this.isLatest && document.activeElement === this.#latest) this.#slider.focus({ preventScroll: true });
     this.#latest.disabled = this.isLatest;
   }
 }
