@@ -32,12 +32,15 @@ const senderHistory = `(async seed => {
 		timers = new Map(), line = [], onPageHide = [];
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
 		sender = new GiftSender(gift => new Promise((resolve, reject) => {
-			bounds.set(gift.id, Math.max(bounds.get(gift.id) ?? 0, largest));
+			// A gift of the page before was perhaps sent under another bound, and stays as it was.
+			if (!bounds.has(gift.id)) bounds.set(gift.id, resumes ? largest : bound);
 			line.push({gift: {...gift}, resolve, reject});
 		}), {onChange() {}, onAccepted() {}, onRefused: (gift, problem) => wrong.push(String(problem.stack))});
 		globalThis.addEventListener = real.add;
 		sender.setBound(bound);
+		resumes = true;
 		sender.resume();
+		resumes = false;
 	};
 	const advance = ms => {
 		const end = now + ms;
@@ -55,7 +58,7 @@ const senderHistory = `(async seed => {
 		deliver(event);
 		event.resolve([{board: 'stars'}]);
 	};
-	let largest = bound;
+	let largest = bound, resumes = false;
 	Object.assign(globalThis, {setTimeout: (run, ms) => (timers.set(nextTimer, {run, at: now + ms}), nextTimer++), clearTimeout: id => timers.delete(id)});
 	Date.now = () => now;
 	try {

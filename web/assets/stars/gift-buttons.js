@@ -32,7 +32,6 @@ const REFUSALS = new Map([
   ['unavailable', 'stars_not_known'],
 ]);
 
-
 /** The button for one size of gift. */
 class GiftButton {
   flowers;

@@ -33,7 +33,6 @@ const BIG_FLOWERS = 50;
 const ENTER_MS = 360;
 const BUMP_MS = 420;
 
-
 class Line {
   #portrait = new Portrait();
   #user = createElement('b', 'feed-user');

@@ -40,7 +40,7 @@ export class GiftFlights {
     const petals = Array.from({ length: count }, (_, i) => newPetal(start, end, (i / count) * SPREAD_MS));
     this.#sky.append(...petals.map(({ element }) => element));
     await petals[0].flight.finished.catch(() => {});
-    if (petals[0].element.isConnected) this.#showCount(to, flowers);
+    if (petals[0].element.isConnected && to.isConnected && to.checkVisibility()) this.#showCount(to, flowers);
     // What clear() removes has ended too.
     for (const { element, flight } of petals) flight.finished.then(() => element.remove(), () => {});
   }

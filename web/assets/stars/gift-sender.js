@@ -49,7 +49,7 @@ export class GiftSender {
   constructor(send, callbacks) {
     this.#send = send;
     this.#callbacks = callbacks;
-    // A page that is hidden may end without another word.
+    // The browser may end a hidden page without another event.
     addEventListener('pagehide', () => this.#sendAll());
     document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.#sendAll());
   }
@@ -128,8 +128,18 @@ export class GiftSender {
     const { gift, timer } = /** @type {{ gift: Gift, timer: ReturnType<typeof setTimeout> }} */ (this.#gathering.get(key));
     clearTimeout(timer);
     this.#gathering.delete(key);
-    gift.at = Date.now();
-    this.#start(gift);
+    // The bound may have become known, or smaller, since the taps.
+    const parts = [gift];
+    for (let left = gift.flowers - this.#bound; left > 0; left -= this.#bound) {
+      const rest = { ...gift, id: newID(), flowers: Math.min(left, this.#bound) };
+      this.#add(rest);
+      parts.push(rest);
+    }
+    gift.flowers = Math.min(gift.flowers, this.#bound);
+    for (const part of parts) {
+      part.at = Date.now();
+      this.#start(part);
+    }
   }
 
   #sendAll() {
