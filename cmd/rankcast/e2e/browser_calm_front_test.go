@@ -17,10 +17,9 @@ import (
 // layoutShift is a script that waits for the next frames, and then tells how far the page has moved since it began to load
 // (cumulative layout shift).
 const layoutShift = `new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => {
-	let sum = 0;
-	const observer = new PerformanceObserver(list => { for (const {value} of list.getEntries()) sum += value; });
+	const observer = new PerformanceObserver(() => {});
 	observer.observe({type: 'layout-shift', buffered: true});
-	setTimeout(() => resolve(String(sum)));
+	resolve(String(observer.takeRecords().reduce((sum, {value}) => sum + value, 0)));
 })))`
 
 // shift is the cumulative layout shift of a page.

@@ -11,13 +11,15 @@ export class FullScreen {
    * @param {HTMLElement} board
    */
   constructor(section, button, board) {
-    button.hidden = !document.fullscreenEnabled; // phones of Apple, frames
+    button.hidden = !document.fullscreenEnabled; // not on iPhones, nor in frames that do not allow it
     button.addEventListener('click', () => {
       if (document.fullscreenElement) document.exitFullscreen();
-      else section.requestFullscreen().catch(() => {}); // the browser has asked the reader, or knows why not
+      else section.requestFullscreen().catch(() => {}); // the browser or the reader has refused: the page stays as it is
     });
+    const setRows = () => setProperty(section, '--rows', Math.max(1, Number(board.getAttribute('top'))));
+    new MutationObserver(setRows).observe(board, { attributeFilter: ['top'] });
     document.addEventListener('fullscreenchange', () => {
-      setProperty(section, '--rows', Math.max(1, Number(board.getAttribute('top'))));
+      setRows();
       setAttribute(button, 'aria-pressed', String(document.fullscreenElement === section));
     });
   }

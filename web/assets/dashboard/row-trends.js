@@ -81,6 +81,7 @@ export class RowTrends {
     }
     this.#points = points;
     this.#order = '';
+    for (const member of this.#sparklines.keys()) if (!points.has(member)) this.#sparklines.delete(member);
     for (const [member, own] of points) {
       const sparkline = this.#sparklines.get(member) ?? new Sparkline();
       this.#sparklines.set(member, sparkline);

@@ -29,7 +29,7 @@ export class ShareDialog {
     });
     this.#qr.addEventListener('error', () => (this.#qr.hidden = true));
     this.#native.hidden = !('share' in navigator);
-    // A reader who cancels has shared nothing, and knows it.
+    // The promise rejects when the reader cancels: the page has nothing to say then.
     this.#native.addEventListener('click', () => navigator.share({ title: document.title, url: this.#url.textContent ?? '' }).catch(() => {}));
     for (const [id, shown] of /** @type {const} */ ([['share-copy-url', this.#url], ['share-copy-frame', this.#frame], ['share-copy-element', this.#element]])) {
       byId(id, HTMLButtonElement).addEventListener('click', () => this.#copy(shown));

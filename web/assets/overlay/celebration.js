@@ -2,10 +2,10 @@
 
 /** The overlay's celebration of a new leader: a crown and light over the first row, for 2.8 s. */
 
+import { isCalm } from '../shared/motion.js';
+
 /** Least time between two celebrations: a lead that changes all the time is not worth one. */
 const INTERVAL_MS = 10_000;
-
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 /**
  * Celebrates each new leader of a board, unless the last celebration is recent.
@@ -20,7 +20,7 @@ export function celebrateLeaders(board, element, { member, onStart }) {
     if (member && detail.entry.member !== member) return;
     // The first three of the last period stand where the first row is.
     if (board.hasAttribute('data-finish')) return;
-    if (reducedMotion.matches || performance.now() - celebratedAt < INTERVAL_MS) return;
+    if (isCalm() || performance.now() - celebratedAt < INTERVAL_MS) return;
     celebratedAt = performance.now();
     onStart?.();
     element.hidden = false;

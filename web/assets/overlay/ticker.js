@@ -5,11 +5,11 @@
  * its lines at a time.
  */
 
+import { isCalm } from '../shared/motion.js';
+
 const LINE_MS = 5_000;
 /** As in overlay.css. */
 const FADE_MS = 300;
-
-const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Ticker {
   #board;
@@ -28,7 +28,7 @@ export class Ticker {
     clearTimeout(this.#timer);
     if (Math.abs(top - this.#board.scrollTop) < 1) {
       this.#wait();
-    } else if (reducedMotion.matches) {
+    } else if (isCalm()) {
       this.#scrollTo(top);
     } else {
       this.#board.classList.add('fading');

@@ -110,7 +110,6 @@ export class Chart {
     this.#lines.replaceChildren(...order.map((member) => /** @type {SVGGElement} */ (this.#groups.get(member))));
   }
 
-
   /**
    * @param {number} bottom
    * @param {string} zone

@@ -33,6 +33,7 @@ export class Periods {
    * @param {string} [every] field period of the board's definition
    */
   show(period, every) {
+    if (period === this.#shown && every === this.#every) return;
     this.#shown = period;
     this.#every = every;
     if (period) this.#poll.start();
@@ -54,7 +55,7 @@ export class Periods {
       replaceItems(this.#list, items);
     } catch (error) {
       // A board that does not exist has no periods.
-      if (!(error instanceof HTTPError && error.status < 500)) throw error;
+      if (!(error instanceof HTTPError && error.status === 404)) throw error;
     }
   }
 }
