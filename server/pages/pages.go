@@ -42,8 +42,8 @@ type pageFile struct {
 var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
-	{"/boards/:board/story", "story.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
-	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "member/member.css"}, (*filler).memberPage},
+	{"/boards/:board/story", "story.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle, "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
+	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle, "member/member.css"}, (*filler).memberPage},
 	{overlayPath, "overlay.html", "../", []string{faceStyle, "shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "embed/embed.css"}, (*filler).embed},
 	{"/stars", "stars.html", "./", []string{

@@ -16,7 +16,7 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
 	root := regexp.MustCompile(`<html [^>]*>`)
-	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars"} {
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story", "/members/star/s17"} {
 		for cookie, want := range map[string]string{
 			"": `<html lang="en">`,
 			"rankcast-settings=theme=dark&motion=calm&density=compact&sound=on":     `<html lang="en" data-theme="dark" data-motion="calm" data-density="compact">`,

@@ -11,6 +11,7 @@ import { byId, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
+import '../shared/settings.js';
 import { text } from '../shared/texts.js';
 import { Portrait } from '../shared/portrait.js';
 import { MemberBoard } from './member-board.js';

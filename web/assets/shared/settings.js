@@ -2,7 +2,8 @@
 
 /**
  * The settings of the reader: theme, motion, density and sound. A cookie keeps them on this device, so that the server
- * renders the first three (server/pages/settings.go). The dashboard and the star-flower page have the menu.
+ * renders the first three (server/pages/settings.go). All pages but the overlay, the embed page and the documentation
+ * have the menu.
  */
 
 import { byId, setAttribute } from './dom.js';

@@ -12,6 +12,7 @@ import { byId, createElement, replaceItems, setText } from '../shared/dom.js';
 import { leadersOf, stepAt } from '../shared/history.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { refusalText } from '../shared/refusal.js';
+import '../shared/settings.js';
 import { text } from '../shared/texts.js';
 import { momentFormat, zoneOf } from '../shared/time-scale.js';
 import { Chart, MAX_PLACES, placesOf } from './chart.js';
