@@ -79,3 +79,14 @@ func TestPagesTakeTheRateOfAnonymous(t *testing.T) {
 	require.Positive(t, with)
 	require.Greater(t, without, 30)
 }
+
+// A QR code costs the rate of anonymous.
+func TestQRCodesTakeTheRateOfAnonymous(t *testing.T) {
+	t.Parallel()
+	guard := accesstest.Start(t, `anonymous: {scopes: [read], boards: [b], rate: 2/m}`)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard.Guard}})
+	code := func() servertest.Answer { return n.Do("GET", "/qr.svg?text=http://"+n.Addr+"/", "") }
+	require.Equal(t, 200, code().Status)
+	require.Equal(t, 200, code().Status)
+	servertest.RequireProblem(t, code(), 429, "rate_limited", "")
+}

@@ -138,7 +138,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.noteRefusal, Metrics: cfg.Metrics,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend, SiteURL: s.siteURL, MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: pageReader{s}, MayRead: func(c echo.Context) bool { return s.takeRate(c, 1) == nil }, Version: s.guard.Version})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend, SiteURL: s.siteURL, MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: pageReader{s}, MayRead: func(c echo.Context) error { return s.takeRate(c, 1) }, Version: s.guard.Version})
 
 	e := echo.New()
 	s.echo = e

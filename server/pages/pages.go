@@ -72,9 +72,9 @@ type Config struct {
 	CheckBoard func(ctx context.Context, name string) error
 	// Reader reads what pages show before their scripts run. Default: they show nothing until then.
 	Reader Reader
-	// MayRead reports whether a request may cost the reads of a page that the node has not just made. Else it gets the
-	// page without rows. Default: it may.
-	MayRead func(c echo.Context) bool
+	// MayRead returns an error if a request may not cost what the node has not just made. A page then comes without rows,
+	// and the error answers a request for a QR code. Default: it may.
+	MayRead func(c echo.Context) error
 	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board. Default 1,000.
 	MaxTop int
 	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more. Default:
@@ -166,7 +166,7 @@ func New(cfg Config) *Site {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
 	s.get("/"+manifest, func(c echo.Context) error { return s.manifest().serve(c) })
-	s.get("/qr.svg", serveQR)
+	s.get("/qr.svg", s.serveQR)
 	s.addDocs()
 	return s
 }
@@ -247,7 +247,7 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	if d := s.filled.fresh(key); d != nil {
 		return d.serve(c)
 	}
-	if s.cfg.Reader == nil || s.cfg.MayRead != nil && !s.cfg.MayRead(c) {
+	if s.cfg.Reader == nil || s.cfg.MayRead != nil && s.cfg.MayRead(c) != nil {
 		return empty().serve(c)
 	}
 	d, err := s.filled.get(key, func() (*asset, error) {

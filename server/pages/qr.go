@@ -19,21 +19,31 @@ const (
 	quietZone = 4
 )
 
-// serveQR answers a web address as a QR code, in SVG. The page passes its own address: only the browser knows how it
-// reached the server.
-func serveQR(c echo.Context) error {
+// serveQR answers the address of a page as a QR code, in SVG. The page passes its own address: only the browser knows the
+// scheme and the path by which it reached the server. The host is that of the request: the server makes no codes for
+// other sites.
+func (s *Site) serveQR(c echo.Context) error {
 	text := c.QueryParam("text")
-	if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return ranking.Invalid("text", "is no address of a page")
+	}
+	if !strings.EqualFold(u.Host, c.Request().Host) {
+		return ranking.Invalid("text", fmt.Sprintf("is an address of another host; want %q", c.Request().Host))
 	}
 	if len(text) > maxQRText {
 		return ranking.Invalid("text", fmt.Sprintf("has %d bytes; want at most %d", len(text), maxQRText))
+	}
+	if s.cfg.MayRead != nil {
+		if err := s.cfg.MayRead(c); err != nil {
+			return err
+		}
 	}
 	svg, err := newQR(text)
 	if err != nil {
 		return err
 	}
-	d, err := newAsset("qr.svg", svg)
+	d, err := newAssetAt(filledLevel, "qr.svg", svg)
 	if err != nil {
 		return err
 	}

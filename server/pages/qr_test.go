@@ -23,8 +23,10 @@ import (
 func TestQRCodesHoldTheAddressOfThePage(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	longest := "https://" + n.Addr + "/"
+	longest += strings.Repeat("x", 512-len(longest))
 	for _, address := range []string{
-		"http://127.0.0.1:8080/boards/stars", "https://scores.example.com/live/boards/fans:s17@2026-W46?top=25&me=%E6%98%9F&lang=zh", "https://a.example/" + strings.Repeat("x", 494),
+		"http://" + n.Addr + "/boards/stars", "https://" + n.Addr + "/live/boards/fans:s17@2026-W46?top=25&me=%E6%98%9F&lang=zh", longest,
 	} {
 		a := n.Do("GET", "/qr.svg?text="+url.QueryEscape(address), "")
 		require.Equal(t, 200, a.Status, a.Body)
@@ -36,7 +38,7 @@ func TestQRCodesHoldTheAddressOfThePage(t *testing.T) {
 		require.NoError(t, err, address)
 		require.Equal(t, address, read.GetText())
 	}
-	for _, text := range []string{"", "stars", "javascript:alert(1)", "https:", "https://a.example/" + strings.Repeat("x", 495)} {
+	for _, text := range []string{"", "stars", "javascript:alert(1)", "https:", longest + "x", "https://a.example/", "https://" + n.Addr + "@a.example/"} {
 		servertest.RequireProblem(t, n.Do("GET", "/qr.svg?text="+url.QueryEscape(text), ""), 400, "invalid_request", "text")
 	}
 }
