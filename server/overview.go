@@ -148,7 +148,7 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 		o.leftOff = append(o.leftOff, defined[last].Name)
 		defined = defined[:last]
 	}
-	glances, firsts := make([]*ranking.Summary, len(defined)), make([]*ranking.Instances, len(defined)) // nil: deleted meanwhile
+	summaries, firsts := make([]*ranking.Summary, len(defined)), make([]*ranking.Instances, len(defined)) // nil: deleted meanwhile
 	parts := make([][][]ranking.Part, len(defined))
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
 		if isFamily(defined[i].Name) {
@@ -158,27 +158,27 @@ func (s *Server) readOverview(ctx context.Context) (*overview, error) {
 			}
 			return err
 		}
-		g, err := s.store.Summary(ctx, defined[i].Name)
+		sum, err := s.store.Summary(ctx, defined[i].Name)
 		if err == nil {
-			glances[i] = &g
+			summaries[i] = &sum
 		}
 		return err
 	})
 	if err := s.checkFailures(failures); err != nil {
 		return nil, fmt.Errorf("read an overview: %w", err)
 	}
-	tops := s.tops(ctx, glances)
+	tops := s.tops(ctx, summaries)
 	for i, d := range defined {
 		var err error
-		switch g := glances[i]; {
+		switch sum := summaries[i]; {
 		case failures[i] != nil && isFamily(d.Name):
 			err = o.addFamily(d, ranking.Instances{}, nil, failures[i])
 		case failures[i] != nil:
 			err = o.addBoard(summaryJSON{Board: d.Name, Unavailable: true}, unavailableCard(d.Name, d))
 		case firsts[i] != nil:
 			err = o.addFamily(d, *firsts[i], parts[i], nil)
-		case g != nil:
-			err = o.addBoard(s.summarize(d.Name, g, tops[i]))
+		case sum != nil:
+			err = o.addBoard(s.summarize(d.Name, sum, tops[i]))
 		}
 		if err != nil {
 			return nil, err
@@ -278,25 +278,25 @@ func readEach(ctx context.Context, began time.Time, n int, read func(ctx context
 }
 
 // tops returns the first entries of each board. It reads the profiles of a kind in one call.
-func (s *Server) tops(ctx context.Context, glances []*ranking.Summary) [][]entryJSON {
-	tops := make([][]entryJSON, len(glances))
+func (s *Server) tops(ctx context.Context, summaries []*ranking.Summary) [][]entryJSON {
+	tops := make([][]entryJSON, len(summaries))
 	of := make(map[string][]int) // kind to indexes of boards
-	for i, g := range glances {
-		if g != nil && len(g.Top) > 0 {
-			of[g.Kind] = append(of[g.Kind], i)
+	for i, sum := range summaries {
+		if sum != nil && len(sum.Top) > 0 {
+			of[sum.Kind] = append(of[sum.Kind], i)
 		}
 	}
 	for kind, boards := range of {
 		var list []ranking.Entry
 		for _, i := range boards {
-			list = append(list, glances[i].Top...)
+			list = append(list, summaries[i].Top...)
 		}
 		var entries []entryJSON
 		for some := range slices.Chunk(list, ranking.MaxPage) {
 			entries = append(entries, s.entries(ctx, kind, some)...)
 		}
 		for _, i := range boards {
-			n := len(glances[i].Top)
+			n := len(summaries[i].Top)
 			tops[i], entries = entries[:n:n], entries[n:]
 		}
 	}

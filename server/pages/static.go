@@ -42,7 +42,7 @@ type asset struct {
 }
 
 // filledLevel is the level of compression of a page that the node makes for one second. The page is 16 % larger than with
-// gzip.BestCompression, which takes 2.7 times as long, and hundreds of times where rows repeat.
+// gzip.BestCompression. That level takes 2.7 times as long, and hundreds of times as long for a page with many equal rows.
 const filledLevel = gzip.BestSpeed
 
 // newAsset makes an asset that many requests get. The extension of its name determines its content type.
