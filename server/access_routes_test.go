@@ -356,3 +356,21 @@ func TestRates(t *testing.T) {
 	}
 	require.Equal(t, 200, do("", "GET", "/healthz", "").Status)
 }
+
+// The overview of a family costs tokens by the instances that it reads, whose names are free to choose.
+func TestRateOfFamilyOverviews(t *testing.T) {
+	t.Parallel()
+	g := accesstest.Start(t, `anonymous: {scopes: [read], boards: ["fans*"], rate: 8/m}`)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "fans:{star}"})
+	for i := range 25 {
+		_, err := n.Store.Apply(t.Context(), fmt.Sprintf("fans:s%d", i), []definition.Update{{Member: "ana", Score: 1}})
+		require.NoError(t, err)
+	}
+	get := func(limit int) servertest.Answer {
+		return n.Do("GET", fmt.Sprintf("/v1/boards/fans:%%7Bstar%%7D/overview?limit=%d", limit), "")
+	}
+	for _, limit := range []int{25, 24} { // three tokens each
+		require.Equal(t, 200, get(limit).Status)
+	}
+	servertest.RequireProblem(t, get(23), 429, "rate_limited", "")
+}

@@ -20,6 +20,14 @@ import (
 // website shows familyPage.
 const maxFamilyPage, familyPage = 100, 50
 
+const (
+	// instancesPerToken is the number of instances that a caller reads for a further token of its rate.
+	instancesPerToken = 10
+	// maxFamilyReads bounds the families that the node reads at a time, each by overviewConcurrency reads: callers that
+	// ask for different pages share no read.
+	maxFamilyReads = 2
+)
+
 // familyOverview is the state of some instances of a family.
 type familyOverview struct {
 	boards namedList
@@ -34,7 +42,15 @@ func (s *Server) getFamilyOverview(c echo.Context) error {
 		return err
 	}
 	family := request.PathValue(c, "board")
-	page, o, err := s.familyOverview(c.Request().Context(), callerOf(c), family, after, limit)
+	ctx := c.Request().Context()
+	page, err := s.readableInstances(ctx, callerOf(c), family, after, limit)
+	if err != nil {
+		return err
+	}
+	if err := s.takeRate(c, len(page.Names)/instancesPerToken); err != nil {
+		return err
+	}
+	o, err := s.familyOverview(ctx, family, page.Names)
 	if err != nil {
 		return err
 	}
@@ -47,16 +63,11 @@ func (s *Server) getFamilyOverview(c echo.Context) error {
 	}{definition.FormatTime(s.store.Now()), family, page.Total, o.boards.whole, newNameCursor(page.Next)})
 }
 
-// familyOverview returns a page of a family's instances that a caller may read, and their state, which is at most
-// recentAge old. Callers that may read the same instances share one read of it.
-func (s *Server) familyOverview(ctx context.Context, caller *access.Caller, family, after string, limit int) (ranking.Instances, *familyOverview, error) {
-	page, err := s.readableInstances(ctx, caller, family, after, limit)
-	if err != nil {
-		return page, nil, err
-	}
-	key := family + "\n" + strings.Join(page.Names, "\n")
-	o, err := s.families.get(ctx, key, func() (*familyOverview, error) { return s.readFamily(ctx, family, page.Names) })
-	return page, o, err
+// familyOverview returns the state of instances of a family, which is at most recentAge old. Callers that may read the
+// same instances share one read of it.
+func (s *Server) familyOverview(ctx context.Context, family string, names []string) (*familyOverview, error) {
+	key := family + "\n" + strings.Join(names, "\n")
+	return s.families.get(ctx, key, func() (*familyOverview, error) { return s.readFamily(ctx, family, names) })
 }
 
 // readFamily reads the state of instances of a family, for the request of ctx and for others that wait. It continues if
@@ -64,29 +75,33 @@ func (s *Server) familyOverview(ctx context.Context, caller *access.Caller, fami
 func (s *Server) readFamily(ctx context.Context, family string, names []string) (*familyOverview, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overviewTimeout)
 	defer cancel()
+	if err := s.familyReads.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("read instances of %q: %w: the node reads other families: %w", family, ranking.ErrUnavailable, err)
+	}
+	defer s.familyReads.Release(1)
 	d, err := s.store.Definition(ctx, family)
 	if err != nil {
 		return nil, err
 	}
 	parts := s.store.Parts(ctx, d, names) // before the summaries, whose titles have the same names
-	glances := make([]*ranking.Summary, len(names))
+	summaries := make([]*ranking.Summary, len(names))
 	failures := readEach(ctx, time.Now(), len(names), func(ctx context.Context, i int) error {
-		g, err := s.store.Summary(ctx, names[i])
+		sum, err := s.store.Summary(ctx, names[i])
 		if err == nil {
-			glances[i] = &g
+			summaries[i] = &sum
 		}
 		return err
 	})
 	if err := s.checkFailures(failures); err != nil {
 		return nil, fmt.Errorf("read instances of %q: %w", family, err)
 	}
-	tops := s.tops(ctx, glances)
+	tops := s.tops(ctx, summaries)
 	o := new(familyOverview)
 	for i, name := range names {
 		line, card := summaryJSON{Board: name, Unavailable: true}, unavailableCard(name, d)
-		switch g := glances[i]; {
-		case g != nil:
-			line, card = s.summarize(name, g, tops[i])
+		switch sum := summaries[i]; {
+		case sum != nil:
+			line, card = s.summarize(name, sum, tops[i])
 		case failures[i] == nil: // deleted meanwhile
 			continue
 		}

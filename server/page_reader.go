@@ -211,7 +211,11 @@ func (r pageReader) Family(ctx context.Context, name string) *pages.Family {
 	if !anonymous.May(access.ScopeRead, access.Board(name)) {
 		return nil
 	}
-	page, o, err := r.familyOverview(ctx, anonymous, name, "", familyPage)
+	page, err := r.readableInstances(ctx, anonymous, name, "", familyPage)
+	if err != nil {
+		return nil
+	}
+	o, err := r.familyOverview(ctx, name, page.Names)
 	if err != nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"rankcast/hub"
 	"rankcast/ranking"
@@ -95,14 +96,15 @@ type Server struct {
 	guard     *access.Guard
 	needs     map[string]map[string]need // by method and path of a route
 
-	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
-	overviews recentReads[*overview]
-	families  recentReads[*familyOverview]
-	rates     changeRates
-	boardList definitionsCache
-	eventList definitionsCache
-	pages     *pages.Site
-	cards     *cards
+	reads       sharedread.Reads[boardRead, []byte] // with encoded answers
+	overviews   recentReads[*overview]
+	families    recentReads[*familyOverview]
+	familyReads *semaphore.Weighted // of maxFamilyReads
+	rates       changeRates
+	boardList   definitionsCache
+	eventList   definitionsCache
+	pages       *pages.Site
+	cards       *cards
 
 	sessions *live.Sessions
 	stopping atomic.Bool
@@ -124,7 +126,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Limits.Log = cmp.Or(cfg.Limits.Log, cfg.Log)
 	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
-	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, familyReads: semaphore.NewWeighted(maxFamilyReads)}
 	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
 	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
 	if s.guard = cfg.Access; s.guard == nil {

@@ -36,6 +36,10 @@ export class Family {
   #shown;
   /** The pages of boards that the reader has asked for. */
   #pages = 1;
+  /** The pages that have come. @type {FamilyAnswer[]} */
+  #answers = [];
+  /** The page to read next: after all have come, each request reads one of them anew. */
+  #next = 0;
   /** When the data of the cards came, ms since 1970. At first the cards are as old as the page. */
   #asOf = performance.timeOrigin;
   #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
@@ -61,17 +65,19 @@ export class Family {
       if (board) openBoard(board);
     });
     more.addEventListener('click', () => {
-      this.#pages++;
+      this.#next = this.#pages++;
       this.#poll.start();
     });
   }
 
   /** @param {string} family as defined; '': none */
   show(family) {
+    if (this.#element.hidden) this.#answers = [];
     this.#element.hidden = this.#form.hidden = family === '';
     if (family && family !== this.#shown) {
       this.#shown = family;
       this.#pages = 1;
+      this.#answers = [];
       this.#problem.textContent = this.#note.textContent = '';
       this.#parts.replaceChildren(...placeholders(family).map(newInput));
       this.#more.hidden = true;
@@ -99,16 +105,14 @@ export class Family {
   /** @param {AbortSignal} signal */
   async #load(signal) {
     try {
-      /** @type {FamilyAnswer[]} */
-      const pages = [];
-      /** @type {string | null} */
-      let cursor = '';
-      while (pages.length < this.#pages && cursor !== null) {
+      do {
+        const i = Math.min(this.#next, this.#answers.length);
+        const cursor = i > 0 ? this.#answers[i - 1].cursor : '';
         const page = await fetchJSON(`v1/boards/${encodeURIComponent(this.#shown)}/overview?cursor=${cursor}`, signal);
-        pages.push(page);
-        cursor = page.cursor;
-      }
-      this.#render(pages, cursor !== null);
+        this.#answers = [...this.#answers.slice(0, i), page, ...(page.cursor === null ? [] : this.#answers.slice(i + 1))];
+        this.#next = page.cursor === null ? 0 : (i + 1) % this.#pages;
+      } while (this.#next > 0 && this.#next === this.#answers.length);
+      this.#render();
     } catch (error) {
       if (signal.aborted) return;
       const unknown = error instanceof HTTPError && error.status === 404;
@@ -122,16 +126,12 @@ export class Family {
     }
   }
 
-  /**
-   * @param {FamilyAnswer[]} pages
-   * @param {boolean} goesOn
-   */
-  #render(pages, goesOn) {
+  #render() {
     this.#asOf = Date.now();
     this.#cards.setStale(false);
     /** @type {Map<string, BoardCard>} */
     const cards = new Map();
-    for (const { now, boards } of pages) {
+    for (const { now, boards } of this.#answers) {
       for (const board of boards) {
         const card = this.#cards.card(board.board);
         card.renderBoard(board, Date.parse(now));
@@ -139,8 +139,8 @@ export class Family {
       }
     }
     this.#cards.arrange(cards);
-    this.#more.hidden = !goesOn || this.#pages === MAX_PAGES;
-    const [{ total }] = pages;
+    const { total, cursor } = this.#answers[this.#answers.length - 1];
+    this.#more.hidden = cursor === null || this.#pages === MAX_PAGES;
     setText(this.#note, total === 0 ? text('no_instances') : total > cards.size ? text('first_instances', { listed: cards.size, total }) : countedText('boards', total));
   }
 }
