@@ -21,8 +21,8 @@ const docsScript = "assets/docs/docs.js"
 const namespace = "web"
 
 // isBundle reports whether the server sends a script together with the modules that it imports: the kit, and the script
-// of each page, assets/PAGE/PAGE.js. One file needs one request, and compresses better than many: the kit has 12.8 KB in
-// place of 15.8.
+// of each page, assets/PAGE/PAGE.js. One file needs one request, and compresses better than many: eleven modules of the
+// kit had 15.8 KB, and 13.1 KB as one file.
 func isBundle(name string) bool {
 	folder, file := path.Split(name)
 	return name == kitScript || strings.HasPrefix(name, "assets/") && path.Base(folder)+".js" == file
