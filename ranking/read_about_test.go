@@ -51,5 +51,6 @@ func TestAbout(t *testing.T) {
 
 		_, err = s.About(t.Context(), "none")
 		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+		require.Equal(t, map[string]ranking.About{"plain": a}, s.AboutEach(t.Context(), []string{"none", "plain"}))
 	})
 }

@@ -56,6 +56,15 @@ type MemberBoards struct {
 	NotBuilt int
 }
 
+// Names returns the names of the boards.
+func (m MemberBoards) Names() []string {
+	names := make([]string, len(m.Boards))
+	for i, b := range m.Boards {
+		names[i] = b.Board
+	}
+	return names
+}
+
 // MemberBoard is a member's place on a board.
 type MemberBoard struct {
 	Board string // "fans:s17"

@@ -31,8 +31,8 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	withInfo := c.QueryParam("info")
-	if withInfo != "" && withInfo != "true" {
+	withInfo := c.QueryParams().Has("info")
+	if withInfo && c.QueryParam("info") != "true" {
 		return ranking.Invalid("info", "is not true")
 	}
 	ctx, caller := asCaller(c), callerOf(c)
@@ -41,16 +41,17 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	var abouts map[string]ranking.About
+	if withInfo {
+		abouts = s.store.AboutEach(ctx, page.Names())
+	}
 	boards := make([]memberBoardJSON, len(page.Boards))
 	for i, b := range page.Boards {
 		boards[i] = memberBoardJSON{
 			newHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, dataJSON(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(), nil,
 		}
-		if withInfo != "" {
-			// A board that was deleted meanwhile comes without.
-			if about, err := s.store.About(ctx, b.Board); err == nil {
-				boards[i].Info = new(boardinfo.New(about))
-			}
+		if about, exists := abouts[b.Board]; exists { // a board that was deleted meanwhile comes without
+			boards[i].Info = new(boardinfo.New(about))
 		}
 	}
 	// The entries of a board show profiles, so a caller that may read none of them must not learn of one here.

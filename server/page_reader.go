@@ -126,8 +126,9 @@ func (r pageReader) Member(ctx context.Context, kind, member string) *pages.Memb
 		return nil
 	}
 	view := &pages.Member{}
+	abouts := r.store.AboutEach(ctx, page.Names())
 	for _, b := range page.Boards {
-		if about, err := r.store.About(ctx, b.Board); err == nil {
+		if about, exists := abouts[b.Board]; exists {
 			view.Boards = append(view.Boards, pages.MemberBoard{About: about, Rank: b.Entry.Rank, Score: b.Entry.Score, Total: b.Total})
 		}
 	}
