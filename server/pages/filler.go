@@ -115,6 +115,7 @@ func (f *filler) star() string {
 func (f *filler) first(board string) *firstView {
 	v := &f.page.First
 	v.Title = board
+	v.Most = cmp.Or(f.site.cfg.MaxTop, 1000)
 	if f.address != "" && board != "" {
 		v.URL = f.address + BoardPath(board)
 	}
@@ -145,7 +146,6 @@ func (f *filler) boardPage() {
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
 	v.MeName = v.Me
-	v.Most = cmp.Or(f.site.cfg.MaxTop, 1000)
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
 			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), placeholder.ReplaceAllString(d.Description.In(f.template.phrases.tag), "…"), f.template.phrases.rules(d), true
