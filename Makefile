@@ -71,11 +71,12 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'
 	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e -run 'Fault.*Measured'
+	$(MAKE) --no-print-directory browsers
 
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet -tags soak ./...
+	$(GO) vet -tags soak,browsers ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web
@@ -87,21 +88,40 @@ lint-web: ## Check the types of the scripts (needs Node)
 pictures: deps ## Take README's pictures of the pages
 	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast/e2e -pictures "$(CURDIR)/web/pictures"
 
+.PHONY: browsers
+browsers: deps deps-browsers ## Walk through the pages in Chromium, Firefox and WebKit
+	@dir=$$(mktemp -d) && $(GO) test -tags browsers -count=1 -v -timeout 15m -run TestWalk ./cmd/rankcast/e2e -steps "$$dir"; \
+	code=$$?; echo "Pictures of each step: $$dir"; exit $$code
+
 .PHONY: axe
 axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
 		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e
 
+# install is the end of a recipe: it installs the packages in $missing where it may, and else says how.
+define install
+[ -n "$$missing" ] || exit 0; \
+	install="apt-get update && apt-get install -y --no-install-recommends$$missing"; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then sh -c "$$install"; \
+	elif command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then sudo sh -c "$$install"; \
+	else echo "The tests need$$missing. Install with: sudo sh -c '$$install'" >&2; exit 1; fi
+endef
+
 # The tests need a real Redis whose clock they can shift, and a browser. The examples of the
-# documentation need curl and python3. This installs what is missing where it may, and else says how.
+# documentation need curl and python3.
 .PHONY: deps
 deps:
 	@missing=; \
 	for program in redis-server faketime curl python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	for browser in chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
 		|| missing="$$missing chromium"; \
-	[ -n "$$missing" ] || exit 0; \
-	install="apt-get update && apt-get install -y --no-install-recommends$$missing"; \
-	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then sh -c "$$install"; \
-	elif command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then sudo sh -c "$$install"; \
-	else echo "The tests need$$missing. Install with: sudo sh -c '$$install'" >&2; exit 1; fi
+	$(install)
+
+# The packages are Debian's: Firefox, WebKit with the browser that drives it, and a screen for both.
+.PHONY: deps-browsers
+deps-browsers:
+	@missing=; \
+	command -v firefox-esr >/dev/null || missing="$$missing firefox-esr"; \
+	command -v WebKitWebDriver >/dev/null || missing="$$missing webkit2gtk-driver"; \
+	command -v Xvfb >/dev/null || missing="$$missing xvfb"; \
+	$(install)

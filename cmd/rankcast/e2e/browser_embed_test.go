@@ -53,6 +53,17 @@ func (s *site) requests() string {
 	return strings.Join(s.asked, " ")
 }
 
+// boardReads is how many definitions of boards have been read. A page in a frame reads that of its board. A frame that
+// stays empty runs no script.
+func (p *process) boardReads() float64 {
+	a := servertest.Request(p.t, "GET", "http://"+p.addr+"/metrics", "")
+	_, after, found := strings.Cut(a.Body, "\nrankcast_reads_total{route=\"/v1/boards/{board}\"} ")
+	require.True(p.t, found, a.Body)
+	n, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
+	require.NoError(p.t, err)
+	return n
+}
+
 // A page of a site that the flag names shows a board in a frame; on any other site, and for any other page, the
 // frame stays empty.
 func TestBoardInAFrame(t *testing.T) {
@@ -60,15 +71,6 @@ func TestBoardInAFrame(t *testing.T) {
 	named, other := startSite(t), startSite(t)
 	p := launch(t, "--frame-origins", named.URL)
 	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30}]}`)
-	// A page in the frame reads the definition of its board. A frame that stays empty runs no script.
-	read := func() float64 {
-		a := servertest.Request(t, "GET", "http://"+p.addr+"/metrics", "")
-		_, after, found := strings.Cut(a.Body, "\nrankcast_reads_total{route=\"/v1/boards/{board}\"} ")
-		require.True(t, found, a.Body)
-		n, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
-		require.NoError(t, err)
-		return n
-	}
 	reads := 0.0
 	ctx := window(t, 800, 600)
 	for _, c := range []struct {
@@ -83,12 +85,12 @@ func TestBoardInAFrame(t *testing.T) {
 		}
 		reads++
 		redistest.Eventually(t, "the page in the frame to read its board", func() error {
-			if read() < reads {
+			if p.boardReads() < reads {
 				return errors.New(c.path)
 			}
 			return nil
 		})
-		require.Equal(t, reads, read(), c.path)
+		require.Equal(t, reads, p.boardReads(), c.path)
 	}
 }
 
