@@ -26,10 +26,11 @@
 //   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them.
 //
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
-// <live-leaderboard>, with rows.js, moments.js, finish.js, announcer.js, format.js and style.css) → connection.js
-// (the sockets of a page) → subscription.js (one board) → socket.js (a WebSocket that
-// reconnects) → credentials.js (the tokens of a connection). search.js finds members by
-// HTTP. token-url.js gets tokens for the element.
+// <live-leaderboard>) → connection.js (the sockets of a page) → subscription.js (one board) →
+// socket.js (a WebSocket that reconnects) → credentials.js (the tokens of a connection). The
+// element consists of rows.js (the list), row.js, items.js (which rows there are), moments.js,
+// finish.js, announcer.js and style.css; dom.js, portrait.js and format.js serve all of these.
+// search.js finds members by HTTP. token-url.js gets tokens for the element.
 //
 // Scripts are ES modules without a build step. The server joins the kit, and the script of each
 // page, with the modules that it imports, and removes comments and spaces; see package

@@ -17,7 +17,7 @@ func (f *filler) portrait(id, name, image string) portraitView {
 	return v
 }
 
-// initialOf is the first letter or number of a name, "" without one; see initialOf in web/kit/rows.js.
+// initialOf is the first letter or number of a name, "" without one; see initialOf in web/kit/portrait.js.
 func initialOf(name string) string {
 	for i, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -27,7 +27,7 @@ func initialOf(name string) string {
 	return ""
 }
 
-// hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/rows.js.
+// hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/portrait.js.
 func hueOf(id string) int {
 	hash := 0
 	for _, b := range []byte(id) {
@@ -37,7 +37,7 @@ func hueOf(id string) int {
 }
 
 // mayShow reports whether the policy of the page allows an image: one of this server, or of an origin that the
-// configuration names; see setAvatar in web/kit/rows.js.
+// configuration names; see setAvatar in web/kit/portrait.js.
 func (f *filler) mayShow(image string) bool {
 	u, err := url.Parse(image)
 	switch {

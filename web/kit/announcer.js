@@ -8,8 +8,8 @@
  * @typedef {{ name: string, rank: number | null, score: number | null } | null} Own
  */
 
+import { part, setText } from './dom.js';
 import { phrase } from './format.js';
-import { part, setText } from './rows.js';
 
 /** Least time between two announcements: a lead that changes all the time would talk over everything else. */
 const ANNOUNCE_MS = 10_000;

@@ -5,10 +5,11 @@
  * stay for a while over the next period.
  *
  * @import {Entry} from './rankcast.js'
- * @import {Formats} from './rows.js'
+ * @import {Formats} from './row.js'
  */
 
-import { part, Row, setAttribute, setText } from './rows.js';
+import { part, setAttribute, setText } from './dom.js';
+import { Row } from './row.js';
 
 /** The seconds that are counted down. */
 const LAST_SECONDS = 10;

@@ -7,10 +7,13 @@
  * @import {Entry, Moment} from './rankcast.js'
  */
 
+import { part, setText } from './dom.js';
 import { phrase } from './format.js';
 
 /** Least time between two moments: a reader reads one and looks at the board. */
 const STEP_MS = 2_500;
+/** How long a moment stays, unless another follows. */
+const SHOWN_MS = 12_000;
 /** Moments are about so many of the first places. */
 const PLACES = 20;
 /** A member may be closing in on one of the first places, not of those that few people look at. */
@@ -22,12 +25,15 @@ const CLOSING = 0.6;
 const CLOSE = 0.05;
 
 export class Moments {
+  element = part('p', 'moment');
   #onMoment;
   /** The most notable moment that waits. @type {Moment | null} */
   #next = null;
   #toldAt = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #endTimer;
   /** Gaps as they were some time ago, by the two members. @type {Map<string, { gap: number, at: number }>} */
   #gaps = new Map();
 
@@ -39,8 +45,10 @@ export class Moments {
   /** The element shows another board or period. */
   reset() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#endTimer);
     this.#next = null;
     this.#gaps.clear();
+    setText(this.element, '');
   }
 
   /**
@@ -63,7 +71,11 @@ export class Moments {
     const moment = this.#next;
     this.#next = null;
     this.#toldAt = performance.now();
-    if (moment) this.#onMoment(moment);
+    if (!moment) return;
+    clearTimeout(this.#endTimer);
+    setText(this.element, moment.text);
+    this.#endTimer = setTimeout(() => setText(this.element, ''), SHOWN_MS);
+    this.#onMoment(moment);
   }
 
   /**

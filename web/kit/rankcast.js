@@ -5,16 +5,19 @@
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
  * the attributes, parts, properties and events of the element.
  *
- * @import {Connection, Entry, Me, Moment, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
- * @import {Item} from './rows.js'
+ * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
+ * @import {Item} from './row.js'
  */
 
 import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
+import { part, setAttribute, setProperty, setText } from './dom.js';
 import { Finish } from './finish.js';
-import { dates, datesIn, fill, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
+import { dates, datesIn, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
+import { itemsOf } from './items.js';
 import { Moments } from './moments.js';
-import { part, pickTemplate, RowList, setAttribute, setProperty, setText } from './rows.js';
+import { formatsOf, pickTemplate } from './row.js';
+import { RowList } from './rows.js';
 import { RankcastError } from './socket.js';
 import sheet from './style.css' with { type: 'css' };
 import { tokenFrom } from './token-url.js';
@@ -25,14 +28,11 @@ export { scoreFormat, textIn, timeLeft, words } from './format.js';
 export { newID, RETRY_MS } from './connection.js';
 export { claimsOf } from './credentials.js';
 export { dates, fill, numbers, phrase, plurals, times } from './format.js';
-export { hueOf, initialOf, setAttribute, setAvatar, setProperty, setText } from './rows.js';
+export { setAttribute, setProperty, setText } from './dom.js';
+export { hueOf, initialOf, setAvatar } from './portrait.js';
 export { backoff } from './socket.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
-/** Longer numbers in rows are abbreviated. */
-const FULL_NUMBER = 13;
-/** How long a moment is told, unless another follows. */
-const MOMENT_MS = 12_000;
 /** How long a result stays after the end of a period, s. */
 const HOLD_S = 15;
 
@@ -44,11 +44,10 @@ export class LiveLeaderboard extends HTMLElement {
   #name = part('span', 'period-name');
   #ends = part('span', 'ends');
   #period = part('div', 'period', this.#name, ' ', this.#ends);
-  #moment = part('p', 'moment');
   #list = new RowList();
   #note = part('p', 'note');
   #announcer = new Announcer();
-  #moments = new Moments((moment) => this.#tell(moment));
+  #moments = new Moments((moment) => this.#dispatch('moment', moment));
   #finish = new Finish();
 
   /** @type {Snapshot | null} */
@@ -82,8 +81,6 @@ export class LiveLeaderboard extends HTMLElement {
   #countdownTimer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #paceTimer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #momentTimer;
   /** Ends the request of the last period's result. @type {(() => void) | undefined} */
   #endResult;
   /** The rows that the list had when the last period ended. */
@@ -99,7 +96,7 @@ export class LiveLeaderboard extends HTMLElement {
     root.adoptedStyleSheets = [sheet];
     root.append(
       part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
-      this.#moment,
+      this.#moments.element,
       part('div', 'stage', this.#list.element, this.#note, this.#finish.countdown, this.#finish.element),
       this.#announcer.element,
     );
@@ -197,15 +194,9 @@ export class LiveLeaderboard extends HTMLElement {
 
   /** Hides what belongs to another board. */
   #endShow() {
-    this.#endMoment();
+    this.#moments.reset();
     this.#endResult?.();
     this.#finish.hide();
-  }
-
-  #endMoment() {
-    this.#moments.reset();
-    clearTimeout(this.#momentTimer);
-    setText(this.#moment, '');
   }
 
   /**
@@ -296,7 +287,7 @@ export class LiveLeaderboard extends HTMLElement {
   #onRollover({ period, final, top }, now) {
     this.#own = this.#rendered = this.#renderedRank = null;
     this.#lastResult = '';
-    this.#endMoment();
+    this.#moments.reset();
     this.#rowsBefore = top.length;
     const [first] = top;
     if (!period || !now.period) return;
@@ -340,14 +331,6 @@ export class LiveLeaderboard extends HTMLElement {
     this.#dispatch('finish', { period, ends, top });
   }
 
-  /** @param {Moment} moment */
-  #tell(moment) {
-    clearTimeout(this.#momentTimer);
-    setText(this.#moment, moment.text);
-    this.#momentTimer = setTimeout(() => setText(this.#moment, ''), MOMENT_MS);
-    this.#dispatch('moment', moment);
-  }
-
   /** @param {string} member */
   #pick(member) {
     const item = this.#list.rows.get(member)?.item;
@@ -385,7 +368,7 @@ export class LiveLeaderboard extends HTMLElement {
     const snapshot = this.#snapshot;
     const before = this.#rendered;
     const top = snapshot?.top ?? [];
-    const { items, own } = this.#items(top);
+    const { items, own } = itemsOf(snapshot, this.#own, this.#me, this.#number('around', 0, 20, 0) > 0, this.#formats.gap);
     // The first list of a board does not glide in.
     const moves = this.#list.rows.size > 0 && !reducedMotion.matches && !this.hasAttribute('calm');
     setProperty(this.#list.element, '--_rank', String(items.at(-1)?.rank ?? top.at(-1)?.rank ?? '').length || 1);
@@ -451,49 +434,6 @@ export class LiveLeaderboard extends HTMLElement {
     return above && (list || above.rank === rank - 1) ? above : null;
   }
 
-  /**
-   * @param {readonly Entry[]} top
-   * @returns {{ items: Item[], own: Item | null }} the rows of the list, with the followed member (and, with `around`, its neighbours) below if the list does not hold it
-   */
-  #items(top) {
-    const me = this.#me;
-    const own = this.#own;
-    const index = top.findIndex(({ member }) => member === me);
-    if (index >= 0) {
-      const gap = index > 0 ? this.#gapText(Math.abs(top[index - 1].score - top[index].score)) : '';
-      const item = { ...top[index], me: true, gap };
-      return { items: top.map((entry, i) => (i === index ? item : entry)), own: item };
-    }
-    if (!me || !own) return { items: [...top], own: null };
-    const around = this.#number('around', 0, 20, 0) ? (own.around ?? []) : [];
-    const known = own.around?.find(({ member }) => member === me);
-    // The list and the own rank arrive independently. A newer list without the member shows that
-    // a rank within it is outdated. (Members with equal scores may share the last rank.)
-    const last = top.at(-1);
-    const outdated = own.rank !== null && last && own.seq < (this.#snapshot?.seq ?? 0) && (own.rank < last.rank || (own.rank === last.rank && own.score !== last.score));
-    /** @type {Item} */
-    const item = {
-      ...known,
-      member: me,
-      rank: outdated ? null : own.rank,
-      score: own.score,
-      me: true,
-      below: true,
-      gap: own.rank === null ? words[this.#snapshot?.final ? 'absent' : 'no_score'] : outdated ? '' : this.#gapText(own.to_next),
-    };
-    const listed = new Set(top.map(({ member }) => member));
-    const below = outdated || !around.length ? [item] : around.filter(({ member }) => !listed.has(member)).map((entry) => (entry.member === me ? item : { ...entry, below: true }));
-    // The own rank may be newer than the neighbours.
-    below.sort((a, b) => Number(a.rank) - Number(b.rank));
-    return { items: [...top, ...below], own: item };
-  }
-
-  /** @param {number | null | undefined} toNext */
-  #gapText(toNext) {
-    if (toNext === null || toNext === undefined) return '';
-    return toNext === 0 ? words.level : phrase('to_next', { score: this.#formats.gap(toNext) });
-  }
-
   #renderHeader() {
     const state = this.#state;
     const snapshot = this.#snapshot;
@@ -537,14 +477,6 @@ export class LiveLeaderboard extends HTMLElement {
     if (this.#snapshot.top.length > 0) return '';
     return this.#snapshot.final ? words.no_scores : `${this.#lastResult} ${words.no_scores_yet}`.trim();
   }
-}
-
-/**
- * @param {import('./rankcast.js').Display} display
- * @returns {import('./rows.js').Formats}
- */
-function formatsOf(display) {
-  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_NUMBER), gap: scoreFormat({ ...display, unit: undefined }, FULL_NUMBER) };
 }
 
 customElements.get('live-leaderboard') ?? customElements.define('live-leaderboard', LiveLeaderboard);

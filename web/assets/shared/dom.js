@@ -2,7 +2,7 @@
 
 /** Functions that find, make and update elements. All pages use them; some are the kit's. */
 
-export { setAttribute, setProperty, setText } from '../../kit/rows.js';
+export { setAttribute, setProperty, setText } from '../../kit/dom.js';
 
 /**
  * @template {Element} T

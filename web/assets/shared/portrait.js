@@ -2,7 +2,7 @@
 
 /** A portrait of a member: its avatar, or a circle with the first letter of its name in a color that depends on its id. */
 
-import { hueOf, initialOf, setAvatar } from '../../kit/rows.js';
+import { hueOf, initialOf, setAvatar } from '../../kit/portrait.js';
 import { createElement, setProperty, setText } from './dom.js';
 
 export class Portrait {

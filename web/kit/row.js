@@ -1,0 +1,221 @@
+// @ts-check
+
+/**
+ * A row of the element's list: an entry in the content of a template, and what the row shows of its past.
+ *
+ * @import {Display, Entry} from './rankcast.js'
+ *
+ * rank null: not known now; score null: none; gap: the score between the followed member and the place above
+ * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean, gap?: string }} Item
+ *
+ * exact: a score; short: one that may be abbreviated; gap: that without the unit
+ * @typedef {{ exact: Format, short: Format, gap: Format }} Formats
+ * @typedef {(score: number) => string} Format
+ */
+
+import { part, setAttribute, setProperty, setText } from './dom.js';
+import { numbers, scoreFormat } from './format.js';
+import { hueOf, initialOf, setAvatar } from './portrait.js';
+
+/** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
+const GLIDE_MS = 380;
+/** How long a row shows that its rank has changed. */
+export const MOVE_MS = 10_000;
+/** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
+const CALM_MS = 600;
+/** A number with more characters is abbreviated. What is longer all the same, as by its unit, has a smaller font. */
+const FULL_LENGTH = 13;
+
+/**
+ * @param {Display} display
+ * @returns {Formats}
+ */
+export function formatsOf(display) {
+  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap: scoreFormat({ ...display, unit: undefined }, FULL_LENGTH) };
+}
+
+/**
+ * @param {boolean} picks whether the row's name is a button
+ * @returns {DocumentFragment} the content of a row unless the page has a template
+ */
+function defaultTemplate(picks) {
+  /**
+   * @template {keyof HTMLElementTagNameMap} Tag
+   * @param {Tag} tag
+   * @param {string} name
+   */
+  const field = (tag, name, as = name) => {
+    const element = part(tag, as);
+    element.dataset.field = name;
+    return element;
+  };
+  const portrait = field('span', 'portrait');
+  portrait.append(field('img', 'avatar'));
+  const content = document.createDocumentFragment();
+  // The layout needs no spaces, but text that is read aloud or copied does.
+  const who = part(picks ? 'button' : 'span', 'who', portrait, field('span', 'name', 'member'), ' ', field('span', 'gap'));
+  content.append(field('span', 'rank'), ' ', who, ' ', field('span', 'score'));
+  return content;
+}
+
+export const plainTemplate = defaultTemplate(false);
+/** For a list from which the page's user picks a member. */
+export const pickTemplate = defaultTemplate(true);
+
+export class Row {
+  element = part('li', 'row');
+  /** Place in the list as rendered; -1: new. */
+  index = -1;
+  /** @type {Animation | undefined} */
+  glide;
+  /** As rendered. @type {Item | null} */
+  item = null;
+  /** @type {HTMLElement[]} */
+  #fields;
+  /** When the score last changed. */
+  #changedAt = -Infinity;
+  /** The length of the text of the score, if it has a smaller font. */
+  #length = 0;
+  /** The rank with which the present one is compared. @type {number | null} */
+  #from = null;
+  #fromAt = -Infinity;
+  /** When the rank last changed. */
+  movedAt = -Infinity;
+
+  /** @param {DocumentFragment} template */
+  constructor(template) {
+    this.element.append(template.cloneNode(true));
+    this.#fields = [...this.element.querySelectorAll('[data-field]')].filter((field) => field instanceof HTMLElement);
+  }
+
+  /**
+   * @param {Item} item
+   * @param {Formats} formats
+   * @param {boolean} rolls whether a new score rolls in
+   */
+  render(item, formats, rolls) {
+    const before = this.item;
+    if (before === item) return;
+    this.item = item;
+    const { element } = this;
+    const { member, rank, score, me, below } = item;
+    setAttribute(element, 'part', me ? 'row me' : 'row');
+    setAttribute(element, 'aria-current', me && 'true');
+    setAttribute(element, 'data-member', member);
+    setAttribute(element, 'data-below', below && '');
+    setAttribute(element, 'data-absent', score === null && '');
+    setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
+    const changed = before !== null && before.score !== score;
+    const now = changed ? performance.now() : 0;
+    for (const field of this.#fields) {
+      const name = field.dataset.field ?? '';
+      if (name === 'score') {
+        if (!before || changed) this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
+      } else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
+      else if (name !== 'portrait') setText(field, this.#text(name, item));
+      else {
+        setAttribute(field, 'data-initial', initialOf(item.name || member));
+        setProperty(field, '--_hue', hueOf(member));
+      }
+      if (name === 'name') field.title = member;
+    }
+    if (!changed) return;
+    this.#changedAt = now;
+    // A value that alternates restarts the flash. (With a call of animate(), the browser would
+    // compute styles for each row.)
+    setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
+  }
+
+  /**
+   * @param {HTMLElement} field
+   * @param {Item} item
+   * @param {number | null} before the score from which the digits roll; null: they do not
+   * @param {Formats} formats
+   */
+  #renderScore(field, { score }, before, { exact, short, gap }) {
+    const text = score === null ? '' : short(score);
+    const whole = score === null ? '' : exact(score);
+    setAttribute(field, 'title', text !== whole && whole);
+    setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '−') + gap(Math.abs(score - before)));
+    const length = text.length > FULL_LENGTH ? text.length : 0;
+    if (length !== this.#length) {
+      this.#length = length;
+      setProperty(field, '--_score', length);
+    }
+    if (before === null) setText(field, text);
+    else roll(field, text);
+  }
+
+  /**
+   * @param {string} field
+   * @param {Item} item
+   */
+  #text(field, { member, name, rank, score, gap, data }) {
+    if (field === 'rank') return rank !== null ? numbers.format(rank) : score === null ? '' : '…';
+    if (field === 'name') return name || member;
+    if (field === 'member') return member;
+    if (field === 'gap') return gap ?? '';
+    /** @type {any} */
+    let value = { data };
+    for (const key of field.split('.')) value = value?.[key];
+    return typeof value === 'object' ? '' : String(value ?? '');
+  }
+
+  /**
+   * Marks the row with what its rank has changed in the last seconds.
+   *
+   * @param {number | null} before the rank before this change; null: not known
+   * @param {number} now
+   */
+  markMove(before, now) {
+    const rank = this.item?.rank ?? null;
+    if (before === null || rank === null || before === rank) return;
+    // While a rank changes all the time, the mark counts from ten seconds ago at least.
+    if (this.#from === null || now - this.#fromAt > MOVE_MS) {
+      this.#from = before;
+      this.#fromAt = now;
+    }
+    this.movedAt = now;
+    const change = this.#from - rank;
+    this.#setMove(change ? (change > 0 ? '▲' : '▼') + numbers.format(Math.abs(change)) : '');
+  }
+
+  unmark() {
+    this.#from = null;
+    this.#setMove('');
+  }
+
+  /** @param {string} mark */
+  #setMove(mark) {
+    for (const field of this.#fields) if (/^(portrait|move)$/.test(field.dataset.field ?? '')) setAttribute(field, 'data-move', mark || false);
+  }
+
+  /**
+   * @param {Keyframe} from
+   * @param {Keyframe} to with the same properties as `from`: the browser computes styles for an absent one
+   */
+  animate(from, to) {
+    this.glide?.cancel();
+    this.glide = this.element.animate([from, to], { duration: GLIDE_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+  }
+}
+
+/**
+ * Writes a text so that what differs from the present one rolls in. Styles do it: a pseudo-element holds the digits of
+ * before, so the text of the field is the new one at once.
+ *
+ * @param {HTMLElement} field
+ * @param {string} text
+ */
+function roll(field, text) {
+  const before = field.textContent ?? '';
+  const least = Math.min(before.length, text.length);
+  let end = 0;
+  while (end < least && before.at(-1 - end) === text.at(-1 - end)) end++;
+  let start = 0;
+  while (start < least - end && before[start] === text[start]) start++;
+  const digits = part('span', 'digits', text.slice(start, text.length - end));
+  digits.dataset.before = before.slice(start, before.length - end);
+  digits.onanimationend = () => (field.textContent = text);
+  field.replaceChildren(text.slice(0, start), part('span', 'roll', digits), text.slice(text.length - end));
+}
