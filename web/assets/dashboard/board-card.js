@@ -5,7 +5,7 @@
 import { numbers, scoreFormat, textIn, timeLeft } from '../../kit/format.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
-import { Portrait, renderIcon } from '../shared/portrait.js';
+import { portraitIn, renderIcon } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
 import { periodTitle } from '../shared/period-title.js';
 import { zonedTime } from '../shared/zoned-time.js';
@@ -32,8 +32,6 @@ export class BoardCard {
   #board;
   #boardURL;
   #link;
-  /** @type {Portrait | undefined} */
-  #portrait;
 
   /**
    * @param {string} board
@@ -129,11 +127,9 @@ export class BoardCard {
    */
   #renderPortrait(id, name, image) {
     const head = this.#part('head');
-    if (!this.#portrait) {
-      this.#portrait = portraitIn(head);
-      if (!this.#portrait.element.isConnected) head.prepend(this.#portrait.element);
-    }
-    this.#portrait.render(id, name, image);
+    const portrait = portraitIn(head);
+    portrait.render(id, name, image);
+    if (!head.contains(portrait.element)) head.prepend(portrait.element);
   }
 
   /** @param {string} name */
@@ -180,19 +176,6 @@ function eachItem(list, values, render) {
     if (i === list.children.length) list.append(template?.querySelector(`.${list.className} > li`)?.cloneNode(true) ?? '');
     render(/** @type {HTMLElement} */ (list.children[i]), value);
   });
-}
-
-/** @type {WeakMap<HTMLElement, Portrait>} */
-const portraits = new WeakMap();
-
-/**
- * @param {HTMLElement} element
- * @returns {Portrait} that of the element
- */
-function portraitIn(element) {
-  const portrait = portraits.get(element) ?? new Portrait(element.querySelector(':scope .portrait'));
-  portraits.set(element, portrait);
-  return portrait;
 }
 
 /**

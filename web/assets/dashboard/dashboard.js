@@ -19,12 +19,13 @@ import { Poll } from '../shared/poll.js';
 import { renderIcon } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
 import '../shared/settings.js';
+import { storedMember, storeMember } from '../shared/stored-member.js';
 import { text } from '../shared/texts.js';
 import { BoardDetails } from './board-details.js';
 import { summarize } from './definition-summary.js';
 import { Family } from './family.js';
 import { Find } from './find.js';
-import { Following, storedMember, storeMember } from './following.js';
+import { Following } from './following.js';
 import { FullScreen } from './full-screen.js';
 import { Jump } from './jump.js';
 import { MoreRows } from './more-rows.js';
@@ -175,7 +176,7 @@ definitionsPoll.start();
 function follow(member, name) {
   const { board, top } = readURL();
   const kind = findDefinition(definitions, board)?.kind;
-  if (kind) storeMember(kind, member);
+  if (kind) storeMember(`follow ${kind}`, member);
   jump.reset();
   history.replaceState(null, '', boardURL(board, top, member));
   following.show(member, name);
@@ -227,7 +228,7 @@ function currentURL(board) {
 function restoreMember() {
   const { board, top, me } = readURL();
   const kind = placeholders(board).length === 0 && findDefinition(definitions, board)?.kind;
-  const member = kind && !me && storedMember(kind);
+  const member = kind && !me && storedMember(`follow ${kind}`);
   if (member) history.replaceState(null, '', boardURL(board, top, member));
 }
 

@@ -1,14 +1,9 @@
 // @ts-check
 
-/**
- * The member that the reader of a board's page follows: its name on the page, and its id on this device, for all boards
- * of one kind of members. dashboard.js uses it.
- */
+/** The name of the member that the reader of a board's page follows, and the way to follow it no longer. dashboard.js uses it. */
 
-import { fetchJSON } from '../shared/api.js';
 import { byId, setText } from '../shared/dom.js';
-import { encodeSegment, ROOT } from '../shared/links.js';
-import { memberProblem } from '../shared/member-id.js';
+import { readName } from '../shared/member-name.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
@@ -55,46 +50,11 @@ export class Following {
   }
 
   /**
-   * Reads the name of a member without a score.
-   *
    * @param {string} board
-   * @param {string} member
+   * @param {string} member without a score
    */
   async #readName(board, member) {
-    try {
-      const { members } = await fetchJSON(`v1/boards/${encodeSegment(board)}/members?id=${encodeURIComponent(member)}`);
-      if (member === this.#member && members[0].name) setText(this.#name, members[0].name);
-    } catch {
-      // The page shows the id.
-    }
-  }
-}
-
-/** @param {string} kind of members */
-const storageKey = (kind) => `rankcast follow ${kind} ${ROOT.pathname}`;
-
-/**
- * @param {string} kind of members
- * @returns {string} the member of that kind that the reader followed last on this device; '': none
- */
-export function storedMember(kind) {
-  try {
-    const member = localStorage.getItem(storageKey(kind)) ?? '';
-    return memberProblem(member) ? '' : member;
-  } catch {
-    return ''; // the storage is not allowed
-  }
-}
-
-/**
- * @param {string} kind of members
- * @param {string} member '': none
- */
-export function storeMember(kind, member) {
-  try {
-    if (member) localStorage.setItem(storageKey(kind), member);
-    else localStorage.removeItem(storageKey(kind));
-  } catch {
-    // The storage is not allowed: only the URL holds the member.
+    const name = await readName(board, member);
+    if (name && member === this.#member) setText(this.#name, name);
   }
 }

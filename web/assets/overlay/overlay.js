@@ -17,11 +17,11 @@
 
 import { fill, numbers } from '../../kit/format.js';
 import '../../kit/rankcast.js';
-import { fetchJSON } from '../shared/api.js';
 import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
-import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
+import { decodeSegment, ROOT } from '../shared/links.js';
+import { readName } from '../shared/member-name.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 import { celebrateLeaders } from './celebration.js';
@@ -56,8 +56,6 @@ const requestedTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 /** With its first rows, if the server knows them. */
 const board = document.querySelector('live-leaderboard') ?? document.createElement('live-leaderboard');
 const isFirst = board.isConnected;
-/** The kind of the board's members; '': not known yet. */
-let memberKind = '';
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
 
@@ -96,10 +94,7 @@ function start() {
     member: mode === 'me' ? me : '',
     onStart: () => ticker?.showLine(0),
   });
-  startBoard(board, name, ({ kind }) => {
-    memberKind = kind;
-    if (me) showProfileName(); // the first rows may be shown already
-  });
+  startBoard(board, name);
 }
 
 /**
@@ -136,22 +131,15 @@ function newPlace({ rank, name, member }) {
  * Shows the name of the followed member while it has no score. The server sends names with
  * entries only, so the page reads the profile, once.
  */
-function showProfileName() {
-  const field = board.shadowRoot?.querySelector('[data-absent] [data-field=name]');
-  if (!field || !memberKind) return;
-  if (profileName === null) readProfile();
-  else if (profileName) setText(field, profileName);
-}
-
-async function readProfile() {
-  profileName = '';
-  try {
-    const profile = await fetchJSON(`v1/members/${encodeSegment(memberKind)}/${encodeSegment(me)}`);
-    profileName = profile.name ?? '';
-    showProfileName();
-  } catch {
-    // The row shows the id.
+async function showProfileName() {
+  const field = () => board.shadowRoot?.querySelector('[data-absent] [data-field=name]');
+  if (!field()) return;
+  if (profileName === null) {
+    profileName = '';
+    profileName = await readName(name, me);
   }
+  const shown = field();
+  if (shown && profileName) setText(shown, profileName);
 }
 
 function showRankChange() {

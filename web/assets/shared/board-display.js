@@ -24,13 +24,11 @@ export function setDisplay(board, { format, unit, decimals } = {}) {
  *
  * @param {HTMLElementTagNameMap['live-leaderboard']} board
  * @param {string} name of the board
- * @param {(definition: any) => void} [onDefinition] gets the definition before the board starts
  */
-export function startBoard(board, name, onDefinition) {
+export function startBoard(board, name) {
   const poll = new Poll(Infinity, async (signal) => {
     try {
       const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
-      onDefinition?.(definition);
       setDisplay(board, definition.display);
       // The board was defined after this page was opened.
       if (board.dataset.state === 'stopped') board.setAttribute('board', '');

@@ -71,6 +71,16 @@ export function stepAt({ steps }, time) {
 
 /**
  * @param {History} history
+ * @param {number} i index of a step
+ * @returns {number} until when the step holds
+ */
+function endOf({ steps, until }, i) {
+  const next = steps[i + 1];
+  return next ? (next.gapFrom ?? next.at) : Math.max(until, steps[i].at);
+}
+
+/**
+ * @param {History} history
  * @param {number} width ms
  * @returns {History} of all steps within one multiple of `width` only the last, so that lines that cross often stay
  *   legible. The edges of gaps stay
@@ -99,12 +109,13 @@ export function gapsOf({ steps }) {
  * @returns {Map<string, Stretch[][]>} of each member its runs. A run ends at a gap, and where the member is outside for
  *   more than a step; it begins and ends outside if the member came and left then
  */
-export function runsOf({ steps, until }, placeOf = (_, index) => index + 1) {
+export function runsOf(history, placeOf = (_, index) => index + 1) {
+  const { steps } = history;
   /** @type {Map<string, Stretch[][]>} */
   const runs = new Map();
   steps.forEach(({ at, gapFrom, entries }, i) => {
     const next = steps[i + 1];
-    const to = next ? (next.gapFrom ?? next.at) : Math.max(until, at);
+    const to = endOf(history, i);
     entries.forEach((entry, index) => {
       const { member } = entry;
       const place = placeOf(entry, index);
@@ -118,8 +129,7 @@ export function runsOf({ steps, until }, placeOf = (_, index) => index + 1) {
     });
     if (!next || next.gapFrom !== undefined) return;
     const stays = new Set(next.entries.map(({ member }) => member));
-    const after = steps[i + 2];
-    for (const { member } of entries) if (!stays.has(member)) runs.get(member)?.at(-1)?.push({ from: next.at, to: after ? (after.gapFrom ?? after.at) : Math.max(until, next.at), place: OUTSIDE });
+    for (const { member } of entries) if (!stays.has(member)) runs.get(member)?.at(-1)?.push({ from: next.at, to: endOf(history, i + 1), place: OUTSIDE });
   });
   return runs;
 }
@@ -152,13 +162,12 @@ export function pathOf(run, x, y, curve) {
  * @returns {{ from: number, to: number, member: string, score: number }[]} who was first, and when; the score is the last
  *   one before `to`
  */
-export function leadersOf({ steps, until }) {
+export function leadersOf(history) {
   /** @type {{ from: number, to: number, member: string, score: number }[]} */
   const leaders = [];
-  steps.forEach(({ at, entries: [first] }, i) => {
+  history.steps.forEach(({ at, entries: [first] }, i) => {
     if (!first) return;
-    const next = steps[i + 1];
-    const to = next ? (next.gapFrom ?? next.at) : Math.max(until, at);
+    const to = endOf(history, i);
     const last = leaders.at(-1);
     if (last?.member === first.member && last.to === at) Object.assign(last, { to, score: first.score });
     else leaders.push({ from: at, to, member: first.member, score: first.score });

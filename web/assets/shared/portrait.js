@@ -38,7 +38,17 @@ export class Portrait {
 }
 
 /** By the element around it. @type {WeakMap<Element, Portrait>} */
-const icons = new WeakMap();
+const portraits = new WeakMap();
+
+/**
+ * @param {Element} parent
+ * @returns {Portrait} the one in an element; else a new one, which is not in it yet
+ */
+export function portraitIn(parent) {
+  const portrait = portraits.get(parent) ?? new Portrait(parent.querySelector('.portrait'));
+  portraits.set(parent, portrait);
+  return portrait;
+}
 
 /**
  * Shows the icon of a board first in an element. As on the server, there is nothing in place of an icon that the page may not show.
@@ -49,9 +59,8 @@ const icons = new WeakMap();
  * @param {string} [icon]
  */
 export function renderIcon(parent, board, title, icon) {
-  const portrait = icons.get(parent) ?? new Portrait(parent.querySelector('.portrait'));
-  icons.set(parent, portrait);
+  const portrait = portraitIn(parent);
   portrait.render(board, title, icon);
   if (!portrait.hasImage) portrait.element.remove();
-  else if (!portrait.element.isConnected) parent.prepend(portrait.element);
+  else if (!parent.contains(portrait.element)) parent.prepend(portrait.element);
 }

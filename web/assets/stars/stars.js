@@ -12,10 +12,11 @@ import '../../kit/rankcast.js';
 import { partProblem } from '../shared/board-name.js';
 import { connectWithToken, setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
-import { handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import { handleLinks, pageURL, updateLanguageLink } from '../shared/links.js';
 import { memberProblem } from '../shared/member-id.js';
 import { refusalText } from '../shared/refusal.js';
 import '../shared/settings.js';
+import { storedMember, storeMember } from '../shared/stored-member.js';
 import { countedText, text } from '../shared/texts.js';
 import { token, tokenMaySend, tokenSub } from '../shared/token.js';
 import { setUpPodium } from './board-podium.js';
@@ -33,8 +34,6 @@ import { Winners } from './winners.js';
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const EVENT = 'gift';
-const STORAGE_KEY = `rankcast me ${ROOT.pathname}`;
-
 const main = byId('main', HTMLElement);
 const requirementsNote = byId('requirements', HTMLElement);
 const starSection = byId('star', HTMLElement);
@@ -165,17 +164,13 @@ function starURL(star, me = readURL().me) {
 function restoreViewer() {
   const { star, me } = readURL();
   if (me || viewerButton.hidden) return;
-  try {
-    const stored = localStorage.getItem(STORAGE_KEY) ?? '';
-    if (stored && !memberProblem(stored)) history.replaceState(null, '', starURL(star, stored));
-  } catch {
-    // The storage is not allowed: only the URL holds the viewer.
-  }
+  const stored = storedMember('me');
+  if (stored) history.replaceState(null, '', starURL(star, stored));
 }
 
 /** @param {string} me the nickname as typed: the viewer's id; '': none */
 function changeViewer(me) {
-  storeViewer(me);
+  storeMember('me', me); // an id from a link is not stored
   if (me === readURL().me) return;
   history.replaceState(null, '', starURL(readURL().star, me));
   render();
@@ -220,16 +215,6 @@ function render() {
   backLink.href = starURL('');
   updateLanguageLink(languageLink);
   renderTitle();
-}
-
-/** @param {string} me as typed by the viewer; an id from a link is not stored */
-function storeViewer(me) {
-  try {
-    if (me) localStorage.setItem(STORAGE_KEY, me);
-    else localStorage.removeItem(STORAGE_KEY);
-  } catch {
-    // The storage is not allowed: only the URL holds the viewer.
-  }
 }
 
 function renderRequirements() {
