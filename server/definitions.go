@@ -50,7 +50,7 @@ func (l *namedList) add(r access.Resource, v any) error {
 	return nil
 }
 
-// addWith encodes one item more, which tells of other resources too. Callers that may not read all of these get bare.
+// addWith adds an item that also shows other resources. Callers that may not read all of these get bare in its place.
 func (l *namedList) addWith(r access.Resource, v any, also []access.Resource, bare any) error {
 	b, err := json.Marshal(bare)
 	if err != nil {

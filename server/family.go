@@ -16,8 +16,8 @@ import (
 	"rankcast/server/pages"
 )
 
-// maxFamilyPage bounds the instances on a page of a family, each of which costs a read. The first page of the
-// website shows familyPage.
+// maxFamilyPage bounds the instances in one answer, because each of them costs a read. familyPage is the default, and what
+// a family's page shows first.
 const maxFamilyPage, familyPage = 100, 50
 
 const (

@@ -10,7 +10,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-// One request tells of a page of a family's boards what cards of them show: whom each is of, who leads, how many there are.
+// One request returns what the cards of a page of a family's boards show: the members of their names, leaders and totals.
 func TestFamilyOverview(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {

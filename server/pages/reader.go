@@ -54,7 +54,7 @@ type History struct {
 
 // Member is a member as its page shows it first.
 type Member struct {
-	Missing bool   // nobody has this id: there is neither a profile nor a place
+	Missing bool   // the id is unknown: it has no profile, and is on no board
 	Name    string // of the profile; "" for none, like Avatar
 	Avatar  string
 	Boards  []MemberBoard

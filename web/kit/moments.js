@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * What happens at the top of a board, told in a sentence at a time: who passed whom, and who is about to. In a busy
- * board, that is what matters most of all that happened since the last sentence.
+ * Sentences about the top of a board, one at a time: a member passed another, or is about to. On a busy board, each
+ * sentence is about the most notable change since the last one.
  *
  * @import {Entry, Moment} from './rankcast.js'
  */

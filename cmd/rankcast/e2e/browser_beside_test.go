@@ -14,7 +14,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// What is beside a board is grey while the server is away, as the board is, and has its color again when the server is back.
+// The panels beside a board turn grey while the server is away, and get their color back with the server.
 func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -36,8 +36,8 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none"), becomes(ping, "true")))
 }
 
-// A closed period, also one that closes while a reader looks at it, has its result beside it in place of graphs that can only
-// be empty. Its times name their zone, and who is followed has a name also without a score.
+// The page of a closed period shows the result in place of the graphs, which would be empty, also if the period closes while
+// the page is open. Times name their zone. The followed member has its name also without a score.
 func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`))

@@ -55,7 +55,7 @@ func TestPagesAreCalm(t *testing.T) {
 					var shift, shifted string
 					require.NoError(t, chromedp.Do(ctx,
 						becomes(fmt.Sprintf(`String(%s)`, page.ready), "true"),
-						// The frame that shows the last part has been drawn.
+						// The browser has drawn the frame with the last part.
 						script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'yes'))`), becomes(`drawn`, "yes"),
 						evaluate(`String(shift)`, &shift), evaluate(`shifted.join('\n')`, &shifted),
 					))

@@ -137,7 +137,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		link("#boards", "bare"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "barelive"), becomes(course, ""),
 		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
 
-		// What is chosen goes along.
+		// Links keep the choices of the reader.
 		script(`document.querySelector('#top').value = '5'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
 		becomes(`document.querySelector('live-leaderboard').getAttribute('top')`, "5"),
 		// The overlay has a number of rows of its own.

@@ -16,7 +16,8 @@ import (
 // cardNames is an expression for the titles of the cards that can be seen, in order.
 const cardNames = `[...document.querySelectorAll('.card-name')].filter(name => name.checkVisibility()).map(name => name.textContent).join(', ')`
 
-// Boards come in the order of their activity. Under an open page cards change places only while nobody uses it.
+// The front page has the boards in the order of their activity. The cards of an open page change places only while the reader
+// does not use the page.
 func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {a-empty: {}, b-calm: {}, c-busy: {}, "fam:{x}": {}}`))

@@ -54,7 +54,7 @@ func TestMemberPage(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(memberCards, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 2 members 17")))
 }
 
-// A member on very many boards is read in parts. One whom nobody knows has a page that says so, until it has a score.
+// The page reads the boards of a member in parts. The page of an unknown member says so until the member has a score.
 func TestMemberPageOfManyBoardsAndOfNone(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {kind: user}}`))

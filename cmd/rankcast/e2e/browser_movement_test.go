@@ -38,7 +38,7 @@ func TestRowsShowWhatHasChanged(t *testing.T) {
 		script(`say(list(4, [['a', 1241], ['c', 1235], ['b', 1000]]))`), becomes(`gains()`, "a+1 c+335 b"),
 		script(`pass(100); say(list(5, [['a', 1242], ['c', 1235], ['b', 1000]]))`), becomes(`text() + gains()`, "1 a 1,242, me 2 c 7 to next 1,235, 3 b 1,000a c+335 b"),
 	)
-	// Thousands of changes: nothing rolls, and what is written is right.
+	// In a burst of changes no score rolls, and each row has the right score.
 	do(script(`board.setAttribute('top', '40')`), becomes(`sockets.at(-1).sent.at(-1).top + ''`, "40"),
 		script(`var many = (seq, from) => say(list(seq, Array.from({length: 40}, (_, i) => ['m' + i, from - i]))); many(6, 5000)`), becomes(`root.querySelectorAll('[data-member]').length + ''`, "40"),
 		script(`pass(5000); many(7, 7000)`), becomes(`root.querySelector('[data-member=m39] [part=score]').textContent`, "6,961"), becomes(`rolled + root.querySelectorAll('[data-gain]').length`, "0"))

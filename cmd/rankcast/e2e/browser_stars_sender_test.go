@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// senderHistory runs a random history of the sender of gifts, on a clock, a line and a server of its own: taps, pauses, answers
-// that come late or never, other bounds, and pages that end with or without a word. It tells what is wrong: an id with two
-// contents, an event beyond the bound, or flowers that count more or less often than once.
+// senderHistory runs a random history of the sender of gifts, by the clock of clockwork, with a line and a server of its own:
+// taps, pauses, late and missing answers, changes of the bound, and pages that end with and without a pagehide event. The
+// result names each fault: an id with two contents, an event beyond the bound, flowers that do not count exactly once.
 const senderHistory = `(async seed => {
 	const {GiftSender} = await import('/assets/stars/gift-sender.js');
 	let state = seed;
 	const below = n => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n;
-	const real = {setTimeout, clearTimeout, now: Date.now, add: addEventListener};
+	const listen = addEventListener;
 	const wrong = [], server = new Map(), tapped = {}, bounds = new Map();
-	let now = real.now(), timers = new Map(), nextTimer = 1, line = [], onPageHide = [], sender, bound = 99;
+	let line = [], onPageHide = [], sender, bound = 99;
 	const tick = () => new Promise(resolve => { const {port1, port2} = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); });
 	const deliver = ({gift}) => {
 		const contents = JSON.stringify([gift.star, gift.user, gift.flowers]);
@@ -29,29 +29,18 @@ const senderHistory = `(async seed => {
 		server.set(gift.id, contents);
 	};
 	const openPage = () => {
-		timers = new Map(), line = [], onPageHide = [];
+		timers.clear(), line = [], onPageHide = [];
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
 		sender = new GiftSender(gift => new Promise((resolve, reject) => {
 			// A gift of the page before was perhaps sent under another bound, and stays as it was.
 			if (!bounds.has(gift.id)) bounds.set(gift.id, resumes ? largest : bound);
 			line.push({gift: {...gift}, resolve, reject});
 		}), {onChange() {}, onAccepted() {}, onRefused: (gift, problem) => wrong.push(String(problem.stack))});
-		globalThis.addEventListener = real.add;
+		globalThis.addEventListener = listen;
 		sender.setBound(bound);
 		resumes = true;
 		sender.resume();
 		resumes = false;
-	};
-	const advance = ms => {
-		const end = now + ms;
-		for (;;) {
-			const [id, timer] = [...timers].sort(([, a], [, b]) => a.at - b.at)[0] ?? [];
-			if (!timer || timer.at > end) break;
-			timers.delete(id);
-			now = timer.at;
-			timer.run();
-		}
-		now = end;
 	};
 	const answer = () => {
 		const [event] = line.splice(below(line.length), 1);
@@ -59,37 +48,30 @@ const senderHistory = `(async seed => {
 		event.resolve([{board: 'stars'}]);
 	};
 	let largest = bound, resumes = false;
-	Object.assign(globalThis, {setTimeout: (run, ms) => (timers.set(nextTimer, {run, at: now + ms}), nextTimer++), clearTimeout: id => timers.delete(id)});
-	Date.now = () => now;
-	try {
-		sessionStorage.clear();
-		openPage();
-		for (let step = 0; step < 300; step++) {
-			const kind = below(20);
-			if (kind < 12) {
-				const [star, user, size] = [['s1', 's2'][below(2)], ['ann', 'bo'][below(2)], [1, 10, 99][below(3)]];
-				sender.tap(star, user, size);
-				tapped[star + user] = (tapped[star + user] ?? 0) + size;
-				advance(below(200));
-			} else if (kind < 14) advance(below(2_000));
-			else if (kind < 17 && line.length) answer();
-			else if (kind === 17 && line.length) deliver(line[below(line.length)]);
-			else if (kind === 18) largest = Math.max(largest, bound = [30, 99, 1_000][below(3)]), sender.setBound(bound);
-			else if (kind === 19) {
-				if (below(2)) for (const listener of onPageHide) listener();
-				for (const event of line) if (below(2)) deliver(event);
-				openPage();
-			}
-			await tick();
+	sessionStorage.clear();
+	openPage();
+	for (let step = 0; step < 300; step++) {
+		const kind = below(20);
+		if (kind < 12) {
+			const [star, user, size] = [['s1', 's2'][below(2)], ['ann', 'bo'][below(2)], [1, 10, 99][below(3)]];
+			sender.tap(star, user, size);
+			tapped[star + user] = (tapped[star + user] ?? 0) + size;
+			pass(below(200));
+		} else if (kind < 14) pass(below(2_000));
+		else if (kind < 17 && line.length) answer();
+		else if (kind === 17 && line.length) deliver(line[below(line.length)]);
+		else if (kind === 18) largest = Math.max(largest, bound = [30, 99, 1_000][below(3)]), sender.setBound(bound);
+		else if (kind === 19) {
+			if (below(2)) for (const listener of onPageHide) listener();
+			for (const event of line) if (below(2)) deliver(event);
+			openPage();
 		}
-		advance(1_000);
-		for (; line.length; await tick()) answer();
-		if (sessionStorage.getItem('rankcast gifts /') !== '[]') wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /'));
-		if (sender.pending !== 0) wrong.push(sender.pending + ' pending');
-	} finally {
-		Object.assign(globalThis, {setTimeout: real.setTimeout, clearTimeout: real.clearTimeout});
-		Date.now = real.now;
+		await tick();
 	}
+	pass(1_000);
+	for (; line.length; await tick()) answer();
+	if (sessionStorage.getItem('rankcast gifts /') !== '[]') wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /'));
+	if (sender.pending !== 0) wrong.push(sender.pending + ' pending');
 	const counted = {};
 	for (const contents of server.values()) {
 		const [star, user, flowers] = JSON.parse(contents);
@@ -104,7 +86,7 @@ func TestStarsGiftSenderCountsEachTapOnce(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	ctx := window(t, 800, 600)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"), script(`var found`)))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"), script(clockwork), script(`var found`)))
 	for range 20 {
 		seed := rand.Uint32()
 		require.NoError(t, chromedp.Do(ctx,

@@ -110,7 +110,7 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
-			// Notes where the last petal arrives, and what is written there.
+			// Records where the last petal arrives, and the number that appears there.
 			script(`var flights = [], counts = [];
 				Element.prototype.animate = (real => function(frames, options) {
 					if (this.className === 'petal') flights.push(frames.at(-1).transform.match(/-?[\d.]+/g).slice(0, 2).map(Number));

@@ -26,7 +26,7 @@ import (
 
 const hostileName = `<img src=x onerror=alert(1)>"'&`
 
-// raceSteps are the updates of the board race, by minutes since its begin. Between 50 and 100 nobody looks at it.
+// raceSteps are the updates of the board race, by minutes since its start. Between minutes 50 and 100 no node records it.
 var raceSteps = []struct {
 	minute  int
 	updates []definition.Update
@@ -131,7 +131,7 @@ func TestStoryIsTheHistory(t *testing.T) {
 		), "after %g minutes", minute)
 	}
 	require.NoError(t, chromedp.Do(ctx,
-		// Nobody knows what was in the gap: the chart has no line there.
+		// The history does not know the gap, so the chart has no line there.
 		slideTo(75.0/120),
 		becomes(standing, ""),
 		becomes(`String(document.querySelector('#moment').textContent.endsWith('Not recorded'))`, "true"),

@@ -59,7 +59,7 @@ export class ShareDialog {
       setText(this.#done, text('link_copied'));
       this.#timer = setTimeout(() => setText(this.#done, ''), COPIED_MS);
     } catch {
-      // A page by http, or without permission, cannot copy. The reader copies what is selected.
+      // The browser lets no page copy by http or without permission. The page selects the text for the reader to copy.
       getSelection()?.selectAllChildren(shown);
       setText(this.#done, text('copy_by_hand'));
     }

@@ -87,7 +87,7 @@ function addCopyButton(figure, code, label) {
     try {
       await navigator.clipboard.writeText(code.textContent);
     } catch {
-      // A page by http, or without permission, cannot copy. It selects the code for the reader to copy.
+      // The browser lets no page copy by http or without permission. The page selects the code for the reader to copy.
       says = 'Selected';
       getSelection()?.selectAllChildren(code);
     }

@@ -3,7 +3,7 @@
 /**
  * Gathers quick taps on one size of gift into one gift, sends it, and keeps it until the server has
  * answered it. The page that a reload opens goes on with the same ids, so that each tap counts once.
- * Nothing changes a gift once it has been sent. gift-buttons.js uses it.
+ * A gift that has been sent never changes. gift-buttons.js uses it.
  *
  * Gift: size is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
  * Run: the taps on one size for one star until all of them are answered, and the flowers that have arrived.

@@ -174,7 +174,7 @@ export class Chart {
 
   /**
    * @param {PointerEvent} event over the chart
-   * @returns {{ time: number, place: number }} what is there
+   * @returns {{ time: number, place: number }} the time and the place at that point
    */
   at({ clientX, clientY }) {
     const { left, top } = this.#svg.getBoundingClientRect();
