@@ -3,8 +3,15 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -64,6 +71,73 @@ func TestPagesAreCalm(t *testing.T) {
 					require.Less(t, sum, mostShift, shifted)
 				})
 			}
+		}
+	}
+}
+
+// falteringLine stands between a browser and a server. It passes the first half of a page, and the rest once the browser asks
+// for /rest.
+func falteringLine(t *testing.T, target string) (addr string) {
+	t.Helper()
+	to, err := url.Parse("http://" + target)
+	require.NoError(t, err)
+	released := make(chan struct{})
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	proxy.ModifyResponse = func(response *http.Response) error {
+		if !strings.Contains(response.Header.Get("Content-Type"), "text/html") {
+			return nil
+		}
+		page, err := io.ReadAll(response.Body)
+		if err != nil {
+			return err
+		}
+		main := bytes.Index(page, []byte("<main"))
+		half := main + (len(page)-main)/2
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(page[:half]), readerFunc(func([]byte) (int, error) {
+			select {
+			case <-released:
+			case <-response.Request.Context().Done():
+			}
+			return 0, io.EOF
+		}), bytes.NewReader(page[half:])), response.Body}
+		return nil
+	}
+	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/rest" {
+			close(released)
+			return
+		}
+		r.Header.Del("Accept-Encoding")
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(line.Close)
+	return strings.TrimPrefix(line.URL, "http://")
+}
+
+// readerFunc is a function as an [io.Reader].
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// A page that comes in two pieces, as each of more than 64 KiB may, is as calm as one that comes at once.
+func TestPageInPiecesIsCalm(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	for _, path := range []string{"/", "/stars", "/stars?star=s17", "/boards/stars", "/boards/fans:%7Bstar%7D"} {
+		for _, size := range [][2]int{{390, 844}, {1280, 900}} {
+			t.Run(fmt.Sprintf("%s at %d", path, size[0]), func(t *testing.T) {
+				t.Parallel()
+				ctx := window(t, size[0], size[1])
+				require.NoError(t, chromedp.Do(ctx,
+					// Twenty answers are time enough to paint the first half.
+					beforeScripts(`(async () => { for (let i = 0; i < 20; i++) await fetch('/v1/boards', {cache: 'no-store'}); fetch('/rest'); })()`),
+					chromedp.Navigate("http://"+falteringLine(t, p.addr)+path)))
+				require.Less(t, shift(t, ctx), mostShift)
+			})
 		}
 	}
 }
