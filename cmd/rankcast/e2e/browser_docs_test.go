@@ -88,8 +88,9 @@ func TestDocsFitAPhone(t *testing.T) {
 	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *') && box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
 	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1).map(code => code.textContent).join(' | ')`
 	for _, path := range docsPages {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(320, 844), chromedp.Navigate("http://"+p.addr+path), docsReady), path)
 		for _, width := range []int{320, 360, 390, 1000} {
-			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 844), chromedp.Navigate("http://"+p.addr+path), docsReady,
+			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 844), becomes(`innerWidth + ''`, fmt.Sprint(width)),
 				becomes(`String(document.querySelector('#sample-section').checkVisibility())`, "true"),
 				becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, ""),
 				becomes(fmt.Sprintf(`innerWidth > 640 ? '' : %s`, tooWide), ""), becomes(fmt.Sprintf(`innerWidth < 352 ? '' : %s`, broken), ""),
