@@ -154,6 +154,11 @@ func (f *filler) boardPage() {
 	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.Final
+		if d := b.About.Definition; d.Order == definition.Desc && d.Display.Format == "" && len(b.Rows) > 0 && b.Rows[0].Score > 0 {
+			for i, row := range b.Rows {
+				v.Board.Rows[i].Share = share(row.Score, b.Rows[0].Score)
+			}
+		}
 		for _, row := range slices.Concat(b.Rows, b.Below) {
 			if row.Me {
 				v.MeName = cmp.Or(row.Name, b.MeName, row.Member)
@@ -168,6 +173,11 @@ func (f *filler) boardPage() {
 	for _, d := range v.Definitions {
 		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d), Current: currentOf(d.Name, f.board)})
 	}
+}
+
+// share is the share of a score in the leader's, 0 to 1.
+func share(score, most int64) string {
+	return strconv.FormatFloat(float64(max(0, score))/float64(max(1, most)), 'f', 3, 64)
 }
 
 // periodLinks are links to the periods of a board, the newest first.
@@ -292,7 +302,7 @@ func (f *filler) stars() {
 	v.Board.Total = p.counted("stars_count", b.Total)
 	for i, r := range b.Rows {
 		row := &v.Board.Rows[i]
-		row.Share = strconv.FormatFloat(float64(max(0, r.Score))/float64(max(1, b.Rows[0].Score)), 'f', 3, 64)
+		row.Share = share(r.Score, b.Rows[0].Score)
 		if i > 0 {
 			row.Gap = p.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
 		}

@@ -14,6 +14,7 @@ import { findDefinition, placeholders, titleOf, withoutPlaceholders } from '../s
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import { styleRows } from '../shared/list-rows.js';
 import { memberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
 import { renderIcon } from '../shared/portrait.js';
@@ -31,6 +32,7 @@ import { Jump } from './jump.js';
 import { MoreRows } from './more-rows.js';
 import { Overview } from './overview.js';
 import { RowTrends } from './row-trends.js';
+import { ScoreBars } from './score-bars.js';
 import { ShareDialog } from './share.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
@@ -91,6 +93,7 @@ const overview = new Overview(
 );
 const boardDetails = new BoardDetails((board) => currentURL(board), (board) => findDefinition(definitions, board)?.period);
 const rowTrends = new RowTrends(leaderboard);
+const scoreBars = new ScoreBars(leaderboard);
 const following = new Following(() => follow(''));
 const find = new Find(
   {
@@ -135,6 +138,7 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   }
 });
 
+styleRows(leaderboard);
 setToken([leaderboard]);
 homeLink.href = pageURL('').href;
 addEventListener('popstate', render);
@@ -156,7 +160,9 @@ leaderboard.addEventListener('pick', (event) => {
 leaderboard.addEventListener('update', (event) => {
   const { detail } = /** @type {CustomEvent<Update>} */ (event);
   if (leaderboard.hidden) return;
-  boardDetails.update(detail, scoreFormat(findDefinition(definitions, readURL().board)?.display ?? {}));
+  const definition = findDefinition(definitions, readURL().board);
+  boardDetails.update(detail, scoreFormat(definition?.display ?? {}));
+  scoreBars.update(detail, definition);
   following.update(detail);
   moreRows.update(detail);
   jump.update(detail);

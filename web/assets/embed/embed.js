@@ -15,6 +15,7 @@ import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT } from '../shared/links.js';
+import { styleRows } from '../shared/list-rows.js';
 import { URLOptions } from '../shared/url-options.js';
 
 const THEMES = ['auto', 'light', 'dark'];
@@ -40,6 +41,7 @@ document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
 options.oneOf('lang', LANGUAGES);
 options.checkKeys(PARAMETERS);
 
+styleRows(board);
 setToken([board]);
 board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);

@@ -1,0 +1,57 @@
+//go:build !race
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// The leader of a board has a larger row than the others, whoever leads; on the board's page and in a frame.
+func TestLeaderHasALargerRow(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	define(t, p)
+	const leading = `(([first, ...others]) => first.dataset.member + ' ' + first.offsetHeight + ' ' + new Set(others.map(row => row.offsetHeight)).size + ' ' + others[0].offsetHeight)(
+		[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
+	board, frame := window(t, 800, 900), window(t, 400, 600)
+	open(t, board, p.addr, "/boards/stars", 800, 900, "light", "en")
+	open(t, frame, p.addr, "/embed/stars", 400, 600, "light", "en")
+	require.NoError(t, chromedp.Do(board, becomes(leading, "m0 64 1 46")))
+	require.NoError(t, chromedp.Do(frame, becomes(leading, "m0 56 1 46")))
+	p.post("stars", `{"member":"m5","score":10}`)
+	require.NoError(t, chromedp.Do(board, becomes(leading, "m5 64 1 46")))
+	require.NoError(t, chromedp.Do(frame, becomes(leading, "m5 56 1 46")))
+}
+
+// A line below each row shows its share of the leader's score, before and after the script runs, and moves with the scores. A
+// share of a time, or of a list where the least leads, says nothing: these have no lines.
+func TestRowsShowTheirShareOfTheLeadersScore(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {points: {mode: last}, laps: {mode: last, display: {format: time_ms}}, golf: {mode: last, order: asc}, debts: {mode: last}}`))
+	for _, board := range []string{"points", "laps", "golf"} {
+		p.post(board, `{"updates":[{"member":"ana","score":200},{"member":"eli","score":50},{"member":"bo","score":-20}]}`)
+	}
+	p.post("debts", `{"updates":[{"member":"ana","score":-1},{"member":"eli","score":-9}]}`)
+	const lines = `[...(board => (board.shadowRoot ?? board).querySelectorAll(board.shadowRoot ? '[part~=row]' : 'tbody tr'))(document.querySelector('live-leaderboard'))]
+		.map(row => (style => style.backgroundImage === 'none' ? 'none' : style.backgroundSize)(getComputedStyle(row))).join()`
+	addr, release := slowLine(t, p.addr)
+	ctx := window(t, 1000, 800)
+	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/boards/points"),
+		becomes(`String(document.querySelectorAll('.first-rows tbody tr').length)`, "3"), becomes(lines, "100% 2px,25% 2px,0% 2px")))
+	release()
+	require.NoError(t, chromedp.Do(ctx, shows("ana", "eli", "bo"), becomes(lines, "100% 2px,25% 2px,0% 2px")))
+	p.post("points", `{"member":"eli","score":100}`)
+	require.NoError(t, chromedp.Do(ctx, becomes(lines, "100% 2px,50% 2px,0% 2px")))
+	p.post("points", `{"member":"ana","score":125}`)
+	require.NoError(t, chromedp.Do(ctx, becomes(lines, "100% 2px,80% 2px,0% 2px")))
+	for board, members := range map[string]string{"laps": "ana eli bo", "golf": "bo eli ana", "debts": "ana eli"} {
+		look(t, ctx, p.addr, "/boards/"+board, 1000, 800, "light", "en")
+		require.NoError(t, chromedp.Do(ctx, becomes(rows+".join(' ')", members)))
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[string](lines))
+		require.NoError(t, err)
+		require.Regexp(t, "^none(,none)+$", is, board)
+	}
+}
