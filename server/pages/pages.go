@@ -55,7 +55,7 @@ var pageFiles = []pageFile{
 const faceStyle = "shared/face.css"
 
 var dashboardStyles = []string{
-	faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "shared/list-rows.css", settingsStyle, "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/row-trends.css", "dashboard/score-bars.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
+	faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "shared/list-rows.css", settingsStyle, "dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css", "dashboard/board-details.css", "dashboard/sparkline.css", "dashboard/score-bars.css", "dashboard/find.css", "dashboard/share.css", "dashboard/full-screen.css",
 }
 
 // Config configures a Site. The zero value of each field means its default.

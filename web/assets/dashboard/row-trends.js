@@ -1,15 +1,17 @@
 // @ts-check
 
 /**
- * Sparklines in the first rows of a board that records a history: the score of each member over the last steps. They lie
- * over the rows of the element, beside its names, and follow the rows.
+ * Sparklines in the first rows of a board that records a history: the score of each member over the last steps. They are
+ * in the rows of the element, so they move with these.
  */
 
-import { createElement } from '../shared/dom.js';
+import { setProperty } from '../shared/dom.js';
 import { historyOf } from '../shared/history.js';
 import { msOf, readPage } from '../shared/history-read.js';
 import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
+import sheet from './row-trends.css' with { type: 'css' };
+import sparklineSheet from './sparkline.css' with { type: 'css' };
 import { Sparkline } from './sparkline.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -26,24 +28,22 @@ export class RowTrends {
   #board = '';
   #history = '';
   #leaderboard;
-  #layer = createElement('div', 'row-trends');
   /** By member. @type {Map<string, readonly Point[]>} */
   #points = new Map();
   /** By member. @type {Map<string, Sparkline>} */
   #sparklines = new Map();
-  /** The order of the rows at the last layout; '': none. */
-  #order = '';
+  /** The lengths of the scores at the last measurement; '': none. */
+  #lengths = '';
   #loadedAt = -Infinity;
   #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
 
   /** @param {HTMLElementTagNameMap['live-leaderboard']} leaderboard */
   constructor(leaderboard) {
     this.#leaderboard = leaderboard;
-    this.#layer.ariaHidden = 'true';
-    leaderboard.after(this.#layer);
+    leaderboard.shadowRoot?.adoptedStyleSheets.push(sparklineSheet, sheet);
     leaderboard.addEventListener('update', () => this.#layOut());
     new ResizeObserver(() => {
-      this.#order = '';
+      this.#lengths = '';
       this.#layOut();
     }).observe(leaderboard);
   }
@@ -80,12 +80,14 @@ export class RowTrends {
       for (const { member, score } of entries) points.set(member, [...(points.get(member) ?? []), { at: Math.max(at, begin), value: score }]);
     }
     this.#points = points;
-    this.#order = '';
-    for (const member of this.#sparklines.keys()) if (!points.has(member)) this.#sparklines.delete(member);
+    for (const [member, { element }] of this.#sparklines) {
+      if (points.has(member)) continue;
+      this.#sparklines.delete(member);
+      element.remove();
+    }
     for (const [member, own] of points) {
       const sparkline = this.#sparklines.get(member) ?? new Sparkline();
       this.#sparklines.set(member, sparkline);
-      sparkline.element.dataset.member = member;
       sparkline.render(own, until);
     }
     this.#layOut();
@@ -100,28 +102,20 @@ export class RowTrends {
     return readPage(`v1/boards/${encodeSegment(this.#board)}`, { from, limit: String(STEPS + MOST) }, signal);
   }
 
-  /** Puts each sparkline where the row of its member is. It measures only after the order has changed. */
+  /** Puts each sparkline into the row of its member. It measures only after the length of a score has changed. */
   #layOut() {
-    /** @type {HTMLElement[]} */
     const rows = [...(this.#leaderboard.shadowRoot?.querySelectorAll('[part~=row]:not([data-below])') ?? [])].slice(0, MOST).filter((row) => row instanceof HTMLElement);
     const drawn = rows.filter(({ dataset: { member = '' } }) => (this.#points.get(member)?.length ?? 0) > 1);
-    const order = rows.map(({ dataset }) => dataset.member).join('\n') + drawn.length;
-    if (order === this.#order) return;
-    this.#order = order;
-    this.#leaderboard.toggleAttribute('data-trends', drawn.length > 0);
-    const list = rows[0]?.parentElement;
-    if (!list) return;
-    const layer = this.#layer.getBoundingClientRect();
-    const top = list.getBoundingClientRect().top - layer.top - rows[0].offsetTop;
-    // One column, whatever the widths of the scores.
-    const end = Math.min(...drawn.map((row) => row.querySelector('[part~=who]')?.getBoundingClientRect().right ?? 0)) - layer.left;
-    const places = drawn.map((row) => ({ member: row.dataset.member ?? '', y: top + row.offsetTop + row.offsetHeight / 2 }));
-    const elements = places.map(({ member, y }) => {
-      const { element } = /** @type {Sparkline} */ (this.#sparklines.get(member));
-      element.style.translate = `calc(${Math.round(end)}px - 100%) calc(${Math.round(y)}px - 50%)`;
-      return element;
-    });
-    for (const child of [...this.#layer.children]) if (!elements.some((element) => element === child)) child.remove();
-    for (const element of elements) if (element.parentElement !== this.#layer) this.#layer.append(element);
+    for (const [member, { element }] of this.#sparklines) {
+      const row = drawn.find(({ dataset }) => dataset.member === member);
+      if (!row) element.remove();
+      else if (element.parentElement !== row) row.append(element);
+    }
+    const scores = drawn.map((row) => row.querySelector('[part=score]')).filter((score) => score instanceof HTMLElement);
+    const lengths = scores.map(({ textContent }) => textContent?.length).join();
+    if (lengths === this.#lengths) return;
+    this.#lengths = lengths;
+    const list = drawn[0]?.parentElement;
+    if (list) setProperty(list, '--trend-score', Math.max(...scores.map(({ offsetWidth }) => offsetWidth)));
   }
 }
