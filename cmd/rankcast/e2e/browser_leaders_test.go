@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -53,5 +54,44 @@ func TestRowsShowTheirShareOfTheLeadersScore(t *testing.T) {
 		is, err := chromedp.Run(ctx, chromedp.Evaluate[string](lines))
 		require.NoError(t, err)
 		require.Regexp(t, "^none(,none)+$", is, board)
+	}
+}
+
+// A followed row has as much room above the name as below the gap.
+func TestFollowedRowIsBalanced(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	define(t, p)
+	const balanced = `(row => (([row, name, gap]) => String(Math.abs(name.top - row.top - row.bottom + gap.bottom) < 2))(
+		[row, row.querySelector('bdi, [part=member]'), row.querySelector('small, [part=gap]')].map(e => e.getBoundingClientRect())))(
+		(board => (board.shadowRoot ?? board).querySelector('.first-me, [part~=me]'))(document.querySelector('live-leaderboard')))`
+	for _, path := range []string{"/boards/stars?me=m3", "/embed/stars?me=m3"} {
+		addr, release := slowLine(t, p.addr)
+		ctx := window(t, 1000, 800)
+		require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+path),
+			becomes(`String(document.querySelectorAll('.first-me').length)`, "1"), becomes(balanced, "true")))
+		release()
+		require.NoError(t, chromedp.Do(ctx, becomes(`String(document.querySelectorAll('.first-me').length)`, "0"), becomes(balanced, "true")))
+	}
+}
+
+// A moment stands in the header of the list, also above the first rows: nothing moves when it comes.
+func TestMomentMovesNothing(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	define(t, p)
+	const (
+		places = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list]')].map(e => e.getBoundingClientRect().bottom).join(' ')`
+		moment = `(([header, moment]) => moment.textContent + (([header, moment]) => moment.top >= header.top && moment.bottom <= header.bottom + 1)([header, moment].map(e => e.getBoundingClientRect())))(
+			[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=moment]')])`
+	)
+	for i, width := range []int{390, 1280} {
+		ctx := window(t, width, 900)
+		open(t, ctx, p.addr, "/boards/stars", width, 900, "light", "en")
+		var before, after string
+		require.NoError(t, chromedp.Do(ctx, becomes(`String(document.querySelector("live-leaderboard").dataset.state)`, "live"), evaluate(places, &before)))
+		p.post("stars", fmt.Sprintf(`{"member":"m%d","score":%d}`, i+8, (i+1)*10_000))
+		require.NoError(t, chromedp.Do(ctx, becomes(moment, []string{"m8 passed Mia Torres for No. 1true", "m9 passed m8 for No. 1true"}[i]), evaluate(places, &after)))
+		require.Equal(t, before, after)
 	}
 }

@@ -29,6 +29,7 @@ import { Find } from './find.js';
 import { Following } from './following.js';
 import { FullScreen } from './full-screen.js';
 import { Jump } from './jump.js';
+import momentLine from './moment-line.css' with { type: 'css' };
 import { MoreRows } from './more-rows.js';
 import { Overview } from './overview.js';
 import { RowTrends } from './row-trends.js';
@@ -139,6 +140,7 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
 });
 
 styleRows(leaderboard);
+leaderboard.shadowRoot?.adoptedStyleSheets.push(momentLine);
 setToken([leaderboard]);
 homeLink.href = pageURL('').href;
 addEventListener('popstate', render);
