@@ -35,7 +35,7 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 	switch ends := b.About.Ends; {
 	case ends.IsZero():
 	case b.Final:
-		v.Ends, v.State = p.text("kit_ended", "time", ends.UTC().Format(endedForm)), p.text("kit_final")
+		v.Ends, v.State = p.text("kit_ended", "time", ends.UTC().Format(minuteForm)), p.text("kit_final")
 	default:
 		v.Ends = p.text("kit_ends_now")
 		if left := p.timeLeft(ends.Sub(b.Now)); left != "" {

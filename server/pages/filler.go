@@ -21,8 +21,8 @@ const (
 	maxDefinitions = 200
 	// asOfForm is the form of the time as of which a page shows rows.
 	asOfForm = "15:04:05 UTC"
-	// endedForm is the form of the end of a period.
-	endedForm = "2006-01-02 15:04 UTC"
+	// minuteForm is the form of the beginning or the end of a period.
+	minuteForm = "2006-01-02 15:04 UTC"
 	// dashboardTop, overlayTop, embedTop, starsTop and fansTop are the numbers of entries on pages whose URL names none.
 	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.

@@ -109,7 +109,7 @@ func (f *filler) card(b BoardCard, now time.Time, title string, portrait portrai
 	}
 	card.Ends, card.Period = p.cardEnds(b, now), b.About.Period
 	if b.About.Period != "" {
-		card.PeriodTitle = p.period(d, []ranking.PeriodInfo{{Period: b.About.Period, Opens: b.About.Opens, Ends: b.About.Ends}}, 0)
+		card.PeriodTitle = cmp.Or(p.texts["this_"+d.Period], b.About.Period)
 	}
 	if b.Rate != nil && *b.Rate > 0 {
 		card.Rate = p.text("rate", "n", scoretext.Number(*b.Rate))
@@ -164,14 +164,19 @@ func (p phrases) cardEnds(b BoardCard, now time.Time) string {
 	return p.text("ended")
 }
 
-// period names a period of a list that begins with the present one: this week, last week, or its own name. See
-// periodTitle in web/assets/shared/period-title.js.
+// period names a period of a list that begins with the present one: this week, last week, or its own name. A reader cannot
+// tell the time from a number, so that name comes with the time at which the period opened. See listedPeriodTitle in
+// web/assets/shared/period-title.js.
 func (p phrases) period(d definition.Board, list []ranking.PeriodInfo, i int) string {
+	name := list[i].Period
+	present, natural := p.texts["this_"+d.Period]
 	switch {
+	case !natural:
+		return name + " · " + list[i].Opens.UTC().Format(minuteForm)
 	case i == 0:
-		return cmp.Or(p.texts["this_"+d.Period], list[i].Period)
+		return present
 	case i == 1 && list[1].Ends.Equal(list[0].Opens):
-		return cmp.Or(p.texts["last_"+d.Period], list[i].Period)
+		return p.texts["last_"+d.Period]
 	}
-	return list[i].Period
+	return name
 }

@@ -158,7 +158,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	const periods = `[...document.querySelectorAll('#periods a')]`
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
-		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \w+ \d+, \d+, \d+:\d\d.[AP]M [\w+]+$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
+		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
 		// The period before had a leader, and this one none yet.
 		becomes(course, ""),
 		// They lead there, and back, with who is followed by then.

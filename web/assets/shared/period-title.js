@@ -3,7 +3,6 @@
 /** Names of periods for people: this week, last week. The server names them by the same rule, see phrases.period. */
 
 import { text } from './texts.js';
-import { zonedTime } from './zoned-time.js';
 
 const NATURAL = new Set(['hour', 'day', 'week', 'month', 'year']);
 
@@ -28,5 +27,5 @@ export function listedPeriodTitle(every, periods, i) {
   const before = i === 0 || (i === 1 && ends === periods[0].opens) ? i : -1;
   // A reader cannot tell the time from a number, unless it is a year.
   const numbered = /^\d+$/.test(period) && !opens.startsWith(`${period}-`);
-  return periodTitle(every, before) || (numbered ? `${period} · ${zonedTime(opens)}` : period);
+  return periodTitle(every, before) || (numbered ? `${period} · ${opens.slice(0, 10)} ${opens.slice(11, 16)} UTC` : period);
 }
