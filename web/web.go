@@ -5,12 +5,12 @@
 //     stars.html, missing.html (the answer to a path without a page) and shared.html (blocks that the
 //     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
-//     and {{text "key"}}. missing.html also gets .Board, the name of a board that does not
+//     and {{text "key"}}; and, but in a frame or an overlay, .Settings (what the reader has chosen
+//     in the menu of settings). missing.html also gets .Board, the name of a board that does not
 //     exist, or "". Pages with a script also get .Writes (whether sockets may send
 //     updates), .AvatarOrigins (those of other sites whose images the page may show), .Texts (all
-//     texts of the language, as JSON), .Style (all style sheets of the page), .Settings (what the
-//     reader has chosen in the menu of settings) and .First: what the page shows before its script
-//     runs, or nil. Package server/pages documents its fields.
+//     texts of the language, as JSON), .Style (all style sheets of the page) and .First: what the page
+//     shows before its script runs, or nil. Package server/pages documents its fields.
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a
 //     file is its title. The test of the examples, TestDocs in cmd/rankcast/e2e, lists the
 //     words that may follow the language of a block of code. The template of all its pages is

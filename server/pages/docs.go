@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ var docSlugs = []string{"start", "boards", "events", "ingest", "http", "live", "
 
 // docs is the documentation, ready to send. It is in English only.
 type docs struct {
-	pages []*asset // in the order of docSlugs
-	index *asset   // what the search box searches
+	pages []map[settings]func() *asset // in the order of docSlugs
+	index *asset                       // what the search box searches
 }
 
 // docPage is the data of docs.html; see package web.
@@ -69,11 +70,18 @@ func newDocs(files fs.FS) (*docs, error) {
 		if i+1 < len(menu) {
 			data.Next = &menu[i+1]
 		}
-		a, err := renderAsset(t, english, data, gzip.BestCompression)
-		if err != nil {
+		if err := t.Execute(io.Discard, data); err != nil { // so that no later request finds an error
 			return nil, err
 		}
-		made.pages = append(made.pages, a)
+		made.pages = append(made.pages, forSettings(func(chosen settings) (*asset, error) {
+			data := data
+			data.Settings = chosen
+			a, err := renderAsset(t, english, data, gzip.BestCompression)
+			if err == nil {
+				a.addVary("Cookie")
+			}
+			return a, err
+		}))
 		index = append(index, d.sections()...)
 	}
 	if err := addKeywords(index, docKeywords); err != nil {
@@ -134,7 +142,7 @@ func menuOf(all []*doc, current int) []docLink {
 
 func (s *Site) addDocs() {
 	for i, slug := range docSlugs {
-		s.get("/docs/"+slug, func(c echo.Context) error { return s.docs().pages[i].serve(c) })
+		s.get("/docs/"+slug, func(c echo.Context) error { return s.docs().pages[i][lookOf(c.Request())]().serve(c) })
 		s.get("/docs/"+slug+"/*", redirectTrailingSlashes)
 	}
 	s.get("/docs/search.json", func(c echo.Context) error { return s.docs().index.serve(c) })

@@ -24,7 +24,7 @@ func TestDocs(t *testing.T) {
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
 		require.Equal(t, n.Do("GET", "/assets/shared/base.css", "").Header.Get("Content-Security-Policy"), a.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "en", a.Header.Get("Content-Language"))
-		require.Equal(t, "Accept-Encoding", a.Header.Get("Vary"))
+		require.Equal(t, "Cookie, Accept-Encoding", a.Header.Get("Vary"))
 		require.Contains(t, a.Body, `<html lang="en">`)
 
 		source, err := web.Files.ReadFile("docs/" + slug + ".md")

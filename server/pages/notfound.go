@@ -42,16 +42,17 @@ func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 		if m.templates[i], _, err = parsePage(files, "missing.html", l); err != nil {
 			return m, err
 		}
-		if _, err := m.render(i, "./", "./", "board"); err != nil {
+		if _, err := m.render(i, page{Root: "./", Home: "./", Board: "board"}); err != nil {
 			return m, err
 		}
 	}
 	return m, nil
 }
 
-func (m notFoundPage) render(locale int, root, home, board string) ([]byte, error) {
+func (m notFoundPage) render(locale int, data page) ([]byte, error) {
 	var b bytes.Buffer
-	err := m.templates[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home, Board: board, Style: m.style})
+	data.Lang, data.LangTag, data.Style = locales[locale].name, locales[locale].tag, m.style
+	err := m.templates[locale].Execute(&b, data)
 	return b.Bytes(), err
 }
 
@@ -117,12 +118,13 @@ func (m notFoundPage) serve(c echo.Context, board string) error {
 	if l := locales[i].name; r.URL.Query().Get("lang") == l { // this page has no script that keeps ?lang
 		home += "?lang=" + l
 	}
-	b, err := m.render(i, root, home, printable(board))
+	b, err := m.render(i, page{Root: root, Home: home, Board: printable(board), Settings: lookOf(r)})
 	if err != nil {
 		return err
 	}
 	maps.Copy(h, newHeader(contentTypes[".html"]))
 	h.Set("Content-Language", locales[i].tag)
+	h.Set("Vary", "Accept, Accept-Language, Cookie")
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
 }

@@ -30,7 +30,7 @@ func TestNotFoundPage(t *testing.T) {
 		require.Regexp(t, `^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^ ]+'; img-src 'self'; `, a.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-cache", a.Header.Get("Cache-Control"))
-		require.Equal(t, "Accept, Accept-Language", a.Header.Get("Vary"))
+		require.Equal(t, "Accept, Accept-Language, Cookie", a.Header.Get("Vary"))
 		require.Empty(t, a.Header.Get("ETag"))
 		require.Contains(t, a.Body, "<title>No such page · Rankcast</title>")
 		require.NotContains(t, a.Body, "<script")

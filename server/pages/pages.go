@@ -239,7 +239,7 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	} else if len(c.ParamNames()) > 0 {
 		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
 	}
-	empty := t.empty[may]
+	empty := t.empty[may][f.page.Settings]
 	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
 		return s.serveMissingBoard(c, file.path, empty, err)
 	}

@@ -18,17 +18,41 @@ type settings struct {
 	Theme, Motion, Density string
 }
 
+// themes, motions and densities are the values of settings besides the default.
+var themes, motions, densities = []string{"light", "dark"}, []string{"calm"}, []string{"compact"}
+
+// forSettings prepares an asset for each choice of settings. Each is made when it is first asked for.
+func forSettings(make func(settings) (*asset, error)) map[settings]func() *asset {
+	all := map[settings]func() *asset{}
+	for _, theme := range append(themes, "") {
+		for _, motion := range append(motions, "") {
+			for _, density := range append(densities, "") {
+				s := settings{theme, motion, density}
+				all[s] = once(func() (*asset, error) { return make(s) })
+			}
+		}
+	}
+	return all
+}
+
 func settingsOf(r *http.Request) (s settings) {
 	cookie, err := r.Cookie(settingsCookie)
 	if err != nil {
 		return s
 	}
 	chosen, _ := url.ParseQuery(cookie.Value) // what it cannot read is not set
-	one := func(name string, values ...string) string {
+	one := func(name string, values []string) string {
 		if value := chosen.Get(name); slices.Contains(values, value) {
 			return value
 		}
 		return ""
 	}
-	return settings{Theme: one("theme", "light", "dark"), Motion: one("motion", "calm"), Density: one("density", "compact")}
+	return settings{one("theme", themes), one("motion", motions), one("density", densities)}
+}
+
+// lookOf returns the settings that a page without rows follows.
+func lookOf(r *http.Request) settings {
+	s := settingsOf(r)
+	s.Density = ""
+	return s
 }

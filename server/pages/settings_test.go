@@ -16,16 +16,29 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
 	root := regexp.MustCompile(`<html [^>]*>`)
-	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story", "/members/star/s17"} {
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story", "/members/star/s17", "/boards/stars@1999-W01"} {
 		for cookie, want := range map[string]string{
 			"": `<html lang="en">`,
 			"rankcast-settings=theme=dark&motion=calm&density=compact&sound=on":     `<html lang="en" data-theme="dark" data-motion="calm" data-density="compact">`,
 			"other=1; rankcast-settings=theme=light":                                `<html lang="en" data-theme="light">`,
 			`rankcast-settings=theme="><script>&motion=none&density=%zz&theme=dark`: `<html lang="en">`,
 		} {
-			a := n.Do("GET", path, "", "Cookie", cookie)
+			a := n.Do("GET", path, "", "Cookie", cookie, "Accept", browserAccepts)
 			require.Equal(t, want, root.FindString(a.Body), "%s: %s", path, cookie)
 			require.Contains(t, a.Header.Get("Vary"), "Cookie", path)
+		}
+	}
+	// Pages without rows and the menu follow the rest.
+	for _, path := range []string{"/boards/nosuch", "/nosuch", "/docs/start", "/docs/how"} {
+		for cookie, want := range map[string]string{
+			"": `<html lang="en">`,
+			"rankcast-settings=theme=dark&motion=calm&density=compact": `<html lang="en" data-theme="dark" data-motion="calm">`,
+			"rankcast-settings=theme=light":                            `<html lang="en" data-theme="light">`,
+		} {
+			a := n.Do("GET", path, "", "Cookie", cookie, "Accept", browserAccepts)
+			require.Equal(t, want, root.FindString(a.Body), "%s: %s", path, cookie)
+			require.Contains(t, a.Header.Get("Vary"), "Cookie", path)
+			require.Equal(t, "no-cache", a.Header.Get("Cache-Control"), path)
 		}
 	}
 	for _, path := range []string{"/overlay/stars", "/embed/stars"} {

@@ -164,7 +164,7 @@ type pageTemplate struct {
 	styleHash string
 	// hasSettings says that the page has the menu of settings, and shows what the reader has chosen.
 	hasSettings bool
-	empty       [sendersCount]func() *asset // the page without rows
+	empty       [sendersCount]map[settings]func() *asset // the page without rows
 }
 
 // newPageTemplate parses the template of a page, and renders the page once without a Reader, so that no later request
@@ -183,7 +183,11 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 		BlankCard: cardView{Rows: make([]cardRow, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 	}}
 	for may := range sendersCount {
-		t.empty[may] = once(func() (*asset, error) { return t.render(t.page(may)) })
+		t.empty[may] = forSettings(func(chosen settings) (*asset, error) {
+			p := t.page(may)
+			p.Settings = chosen
+			return t.render(p)
+		})
 	}
 	_, err = t.render(t.fixed)
 	return t, err

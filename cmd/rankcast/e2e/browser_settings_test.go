@@ -34,6 +34,9 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx, at(path), becomes(shown, "true"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
 			becomes(`[...new FormData(document.querySelector('#settings-form'))].join(' ')`, "theme,dark motion,calm density,compact")), path)
 	}
+	for _, path := range []string{"/docs/start", "/boards/nosuch", "/boards/stars@1999-W01"} {
+		require.NoError(t, chromedp.Do(ctx, at(path), becomes(`(`+settings+`).replace('compact', '')`, "dark calm  dark"), becomes(`getComputedStyle(document.body).backgroundColor`, "rgb(16, 19, 18)")), path)
+	}
 	// No script has run yet, or ever will.
 	require.NoError(t, chromedp.Do(ctx, withoutScripts, at("/boards/stars"), becomes(settings, "dark calm compact dark"), becomes(`String(document.querySelectorAll('.first-rows').length)`, "1")))
 }
