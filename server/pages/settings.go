@@ -18,6 +18,17 @@ type settings struct {
 	Theme, Motion, Density string
 }
 
+// Media is the media query of what a page has for one theme, light or dark. See apply in web/assets/shared/settings.js.
+func (s settings) Media(theme string) string {
+	switch s.Theme {
+	case "":
+		return "(prefers-color-scheme: " + theme + ")"
+	case theme:
+		return "all"
+	}
+	return "not all"
+}
+
 // themes, motions and densities are the values of settings besides the default.
 var themes, motions, densities = []string{"light", "dark"}, []string{"calm"}, []string{"compact"}
 

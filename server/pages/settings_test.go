@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,17 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 			require.Equal(t, want, root.FindString(a.Body), "%s: %s", path, cookie)
 			require.Contains(t, a.Header.Get("Vary"), "Cookie", path)
 			require.Equal(t, "no-cache", a.Header.Get("Cache-Control"), path)
+		}
+	}
+	// The browser's own bars have the color of that theme.
+	bars := regexp.MustCompile(`<meta name="theme-color" content="#\w+" data-theme="(light|dark)" media="([^"]+)">`)
+	for cookie, want := range map[string][2]string{
+		"": {"(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"}, "rankcast-settings=theme=dark": {"not all", "all"}, "rankcast-settings=theme=light": {"all", "not all"},
+	} {
+		for _, path := range []string{"/", "/stars", "/docs/start", "/nosuch"} {
+			found := bars.FindAllStringSubmatch(n.Do("GET", path, "", "Cookie", cookie, "Accept", browserAccepts).Body, -1)
+			require.Len(t, found, 2, path)
+			require.Equal(t, []string{"light", want[0], "dark", want[1]}, slices.Concat(found[0][1:], found[1][1:]), "%s: %s", path, cookie)
 		}
 	}
 	for _, path := range []string{"/overlay/stars", "/embed/stars"} {

@@ -18,15 +18,16 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 	p := launch(t, "--demo")
 	const settings = `(({theme, motion, density}) => [theme, motion, density].join(' '))(document.documentElement.dataset) + ' ' + getComputedStyle(document.documentElement).colorScheme`
 	const calm = `String([...document.querySelectorAll('live-leaderboard')].every(board => board.hasAttribute('calm')))`
+	const bars = `[...document.querySelectorAll('meta[name=theme-color]')].filter(({media}) => matchMedia(media).matches).map(({content}) => content).join()`
 	choose := func(name, value string) chromedp.Action[chromedp.Void] {
 		return script(`document.querySelector('#settings [name=` + name + `][value=` + value + `]').click()`)
 	}
 	ctx := ownWindow(t, 1280, 900)
 	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + p.addr + path) }
-	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"), becomes(calm, "false"),
+	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"), becomes(calm, "false"), becomes(bars, "#f6f4ee"),
 		script(`var height = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight`),
 		chromedp.Click(chromedp.CSS("#settings summary")), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
-		choose("theme", "dark"), choose("motion", "calm"), choose("density", "compact"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
+		choose("theme", "dark"), choose("motion", "calm"), choose("density", "compact"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"), becomes(bars, "#101312"),
 		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight < height)`, "true"),
 		chromedp.SendKeys(chromedp.CSS("#settings summary"), kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
 	))

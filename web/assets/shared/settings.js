@@ -51,6 +51,12 @@ function apply() {
   const chosen = new FormData(form);
   const value = (/** @type {string} */ name) => String(chosen.get(name) ?? '');
   for (const name of ['theme', 'motion', 'density']) setAttribute(root, `data-${name}`, value(name) || undefined);
+  const theme = value('theme');
+  // The browser's own bars.
+  for (const color of document.querySelectorAll('meta[data-theme]')) {
+    const own = /** @type {HTMLMetaElement} */ (color).dataset.theme;
+    setAttribute(color, 'media', theme ? (theme === own ? 'all' : 'not all') : `(prefers-color-scheme: ${own})`);
+  }
   for (const board of document.querySelectorAll('live-leaderboard')) setAttribute(board, 'calm', value('motion') === 'calm' && '');
   sound.enabled = value('sound') === 'on';
 }
