@@ -42,6 +42,22 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, withoutScripts, at("/boards/stars"), becomes(settings, "dark calm compact dark"), becomes(`String(document.querySelectorAll('.first-rows').length)`, "1")))
 }
 
+// The menu offers the height of rows where there are rows. A choice on another page keeps it.
+func TestMenuOffersWhatThePageHas(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	ctx := ownWindow(t, 1280, 900)
+	for path, offered := range map[string]string{
+		"/boards/stars": "theme motion density sound", "/stars": "theme motion density sound",
+		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound", "/members/star/s22": "theme motion sound",
+	} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
+			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), chromedp.Click(chromedp.CSS("#settings summary")),
+			becomes(`[...new Set([...document.querySelectorAll('#settings-form :is(fieldset, .settings-sound)')].filter(part => part.checkVisibility()).map(part => part.querySelector('input').name))].join(' ')`, offered),
+			script(`document.querySelector('#settings [name=theme][value=dark]').click()`), becomes(`document.cookie`, "rankcast-settings=theme=dark&density=compact")), path)
+	}
+}
+
 func withoutScripts(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
 	return chromedp.Void{}, call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 }
