@@ -113,7 +113,7 @@ endef
 deps:
 	@missing=; \
 	for program in redis-server faketime curl python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
-	for browser in chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
+	for browser in chromium-headless-shell chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
 		|| missing="$$missing chromium"; \
 	$(install)
 

@@ -35,7 +35,7 @@ export class Announcer {
   #timer;
 
   constructor() {
-    this.element.setAttribute('role', 'status');
+    this.element.role = 'status';
   }
 
   /**

@@ -28,7 +28,7 @@ export class Finish {
     this.element.hidden = this.countdown.hidden = true;
     // The timer of the header says the same.
     this.countdown.ariaHidden = 'true';
-    this.#podium.setAttribute('role', 'list');
+    this.#podium.role = 'list';
   }
 
   /** @param {number} ms the time left in the period; NaN: none ends now */

@@ -91,7 +91,7 @@ export class LiveLeaderboard extends HTMLElement {
   constructor() {
     super();
     // Screen readers read a timer only on request, not at each change.
-    this.#ends.setAttribute('role', 'timer');
+    this.#ends.role = 'timer';
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
     root.append(
@@ -131,6 +131,8 @@ export class LiveLeaderboard extends HTMLElement {
     this.#readFormat();
     this.#takeFirstRows();
     this.#watch();
+    // At once, for a browser may lay out the page before the next frame.
+    if (this.#hasFirstRows) this.#render();
   }
 
   /** Takes over the rows that the server rendered into the page, until the first frame comes. */

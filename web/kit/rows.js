@@ -35,7 +35,7 @@ export class RowList {
 
   constructor() {
     // Without the role, Safari does not treat a list without markers as a list.
-    this.element.setAttribute('role', 'list');
+    this.element.role = 'list';
   }
 
   /** @param {DocumentFragment} template the content of each row from now on */
