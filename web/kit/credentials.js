@@ -28,8 +28,7 @@ export function claimsOf(token) {
   try {
     const [, payload] = token.split('.');
     const text = atob(payload.replace(/-/g, '+').replace(/_/g, '/'));
-    const claims = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0))));
-    return typeof claims === 'object' && claims !== null ? claims : {};
+    return Object(JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0)))));
   } catch {
     return {};
   }

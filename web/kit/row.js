@@ -20,7 +20,7 @@ import { hueOf, initialOf, setAvatar } from './portrait.js';
 /** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
 /** How long a row shows that its rank has changed. */
-export const MOVE_MS = 10_000;
+const MOVE_MS = 10_000;
 /** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
 const CALM_MS = 600;
 /** A number with more characters is abbreviated. What is longer all the same, as by its unit, has a smaller font. */
@@ -79,8 +79,8 @@ export class Row {
   /** The rank with which the present one is compared. @type {number | null} */
   #from = null;
   #fromAt = -Infinity;
-  /** When the rank last changed. */
-  movedAt = -Infinity;
+  /** Ends the mark. @type {ReturnType<typeof setTimeout> | undefined} */
+  #markTimer;
 
   /** @param {DocumentFragment} template */
   constructor(template) {
@@ -107,15 +107,18 @@ export class Row {
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
     const changed = before !== null && before.score !== score;
     const now = changed ? performance.now() : 0;
+    const looksTheSame = before && before.name === item.name && before.avatar === item.avatar;
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
       if (name === 'score') {
         if (!before || changed) this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
-      } else if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
-      else if (name !== 'portrait') setText(field, this.#text(name, item));
-      else {
-        setAttribute(field, 'data-initial', initialOf(item.name || member));
-        setProperty(field, '--_hue', hueOf(member));
+      } else if (name !== 'portrait' && name !== 'avatar') setText(field, this.#text(name, item));
+      else if (!looksTheSame) {
+        if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
+        else {
+          setAttribute(field, 'data-initial', initialOf(item.name || member));
+          setProperty(field, '--_hue', hueOf(member));
+        }
       }
       if (name === 'name') field.title = member;
     }
@@ -165,22 +168,24 @@ export class Row {
    * Marks the row with what its rank has changed in the last seconds.
    *
    * @param {number | null} before the rank before this change; null: not known
-   * @param {number} now
    */
-  markMove(before, now) {
+  markMove(before) {
     const rank = this.item?.rank ?? null;
     if (before === null || rank === null || before === rank) return;
+    const now = performance.now();
     // While a rank changes all the time, the mark counts from ten seconds ago at least.
     if (this.#from === null || now - this.#fromAt > MOVE_MS) {
       this.#from = before;
       this.#fromAt = now;
     }
-    this.movedAt = now;
+    clearTimeout(this.#markTimer);
+    this.#markTimer = setTimeout(() => this.unmark(), MOVE_MS);
     const change = this.#from - rank;
     this.#setMove(change ? (change > 0 ? '▲' : '▼') + numbers.format(Math.abs(change)) : '');
   }
 
   unmark() {
+    clearTimeout(this.#markTimer);
     this.#from = null;
     this.#setMove('');
   }

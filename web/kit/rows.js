@@ -8,7 +8,7 @@
  */
 
 import { part, setAttribute } from './dom.js';
-import { MOVE_MS, plainTemplate, Row } from './row.js';
+import { plainTemplate, Row } from './row.js';
 
 /** How long the row of a new leader shines, as in style.css. */
 const SHINE_MS = 2_000;
@@ -25,10 +25,6 @@ export class RowList {
   template = plainTemplate;
   /** @type {Formats | null} */
   #formats = null;
-  /** Rows with a mark of a move. @type {Set<Row>} */
-  #marked = new Set();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #markTimer;
   /** Rows glided in the last render. */
   #moves = false;
   #celebratedAt = -Infinity;
@@ -77,7 +73,7 @@ export class RowList {
     for (const [member, row] of this.rows) {
       if (rows.has(member)) continue;
       row.glide?.cancel(); // the browser keeps an element with an animation
-      this.#marked.delete(row);
+      row.unmark();
       row.element.remove();
     }
     this.rows = rows;
@@ -85,6 +81,11 @@ export class RowList {
     const entered = [];
     let next = this.element.firstElementChild;
     order.forEach((row, index) => {
+      // A row that falls makes way for those that it has fallen behind: they stay where they are.
+      if (next?.nextElementSibling === row.element) {
+        next.remove();
+        next = row.element;
+      }
       if (next === row.element) next = next.nextElementSibling;
       else this.element.insertBefore(row.element, next);
       if (row.index < 0) entered.push(row);
@@ -95,19 +96,14 @@ export class RowList {
     if (!moves && !marks) return;
     for (const { row } of moved) row.glide?.cancel();
     for (const move of moved) move.now = move.row.element.getBoundingClientRect().top;
-    const now = performance.now();
     for (const { row, from, top, rank, now: to } of moved) {
       if (!isNearView(top) && !isNearView(to)) continue;
-      if (marks) {
-        row.markMove(rank, now);
-        this.#marked.add(row);
-      }
+      if (marks) row.markMove(rank);
       if (!moves || top === to) continue;
       row.element.style.zIndex = from > row.index ? '2' : '0'; // a row that rises passes over the others
       row.animate({ transform: `translateY(${top - to}px)` }, { transform: 'none' });
     }
     if (moves) for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
-    this.#sweep();
   }
 
   /**
@@ -122,23 +118,6 @@ export class RowList {
     this.#celebratedAt = now;
     setAttribute(element, 'data-leads', '');
     setTimeout(() => setAttribute(element, 'data-leads', false), SHINE_MS);
-  }
-
-  /** Removes marks that have been there long enough. */
-  #sweep() {
-    clearTimeout(this.#markTimer);
-    const now = performance.now();
-    let next = Infinity;
-    for (const row of this.#marked) {
-      const left = row.movedAt + MOVE_MS - now;
-      if (left > 0) {
-        next = Math.min(next, left);
-      } else {
-        row.unmark();
-        this.#marked.delete(row);
-      }
-    }
-    if (next < Infinity) this.#markTimer = setTimeout(() => this.#sweep(), next);
   }
 }
 

@@ -83,6 +83,7 @@ export class RowTrends {
     for (const [member, { element }] of this.#sparklines) {
       if (points.has(member)) continue;
       this.#sparklines.delete(member);
+      element.parentElement?.removeAttribute('data-trend');
       element.remove();
     }
     for (const [member, own] of points) {
@@ -108,8 +109,11 @@ export class RowTrends {
     const drawn = rows.filter(({ dataset: { member = '' } }) => (this.#points.get(member)?.length ?? 0) > 1);
     for (const [member, { element }] of this.#sparklines) {
       const row = drawn.find(({ dataset }) => dataset.member === member);
-      if (!row) element.remove();
-      else if (element.parentElement !== row) row.append(element);
+      if (element.parentElement === (row ?? null)) continue;
+      element.parentElement?.removeAttribute('data-trend');
+      element.remove();
+      row?.append(element);
+      row?.setAttribute('data-trend', '');
     }
     const scores = drawn.map((row) => row.querySelector('[part=score]')).filter((score) => score instanceof HTMLElement);
     const lengths = scores.map(({ textContent }) => textContent?.length).join();
