@@ -10,21 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The leader of a board has a larger row than the others, whoever leads; on the board's page and in a frame.
+// The leader of a board has a larger row than the others, whoever leads; on the board's page and in a frame. Its name begins
+// where the other names begin.
 func TestLeaderHasALargerRow(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	define(t, p)
 	const leading = `(([first, ...others]) => first.dataset.member + ' ' + first.offsetHeight + ' ' + new Set(others.map(row => row.offsetHeight)).size + ' ' + others[0].offsetHeight)(
 		[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
+	const begins = `String(new Set([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=member]')].map(name => Math.round(name.getBoundingClientRect().left))).size)`
 	board, frame := window(t, 800, 900), window(t, 400, 600)
 	open(t, board, p.addr, "/boards/stars", 800, 900, "light", "en")
 	open(t, frame, p.addr, "/embed/stars", 400, 600, "light", "en")
 	require.NoError(t, chromedp.Do(board, becomes(leading, "m0 64 1 46")))
 	require.NoError(t, chromedp.Do(frame, becomes(leading, "m0 56 1 46")))
 	p.post("stars", `{"member":"m5","score":10}`)
-	require.NoError(t, chromedp.Do(board, becomes(leading, "m5 64 1 46")))
-	require.NoError(t, chromedp.Do(frame, becomes(leading, "m5 56 1 46")))
+	require.NoError(t, chromedp.Do(board, becomes(leading, "m5 64 1 46"), becomes(begins, "1")))
+	require.NoError(t, chromedp.Do(frame, becomes(leading, "m5 56 1 46"), becomes(begins, "1")))
 }
 
 // A line below each row shows its share of the leader's score, before and after the script runs, and moves with the scores. A
