@@ -81,8 +81,8 @@ export class RowList {
     const entered = [];
     let next = this.element.firstElementChild;
     order.forEach((row, index) => {
-      // A row that falls makes way for those that it has fallen behind: they stay where they are.
-      if (next?.nextElementSibling === row.element) {
+      // A row that fell by several places makes way for those before it, which stay where they are.
+      if (next?.nextElementSibling === row.element && next !== order[index + 1]?.element) {
         next.remove();
         next = row.element;
       }

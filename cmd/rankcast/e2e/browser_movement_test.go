@@ -164,3 +164,23 @@ func TestElementAbbreviatesHugeScores(t *testing.T) {
 		becomes(`String(parseFloat(getComputedStyle(root.querySelector('[data-member=a] [data-field=score]')).fontSize) < 16)`, "true"),
 		becomes(`getComputedStyle(root.querySelector('[data-member=c] [data-field=score]')).fontSize`, "16px"))
 }
+
+// A row that passes others, and one that falls behind several, moves alone in the document: all others keep their focus and
+// what is in motion in them.
+func TestRowMovesAlone(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 40}`)
+	show := func(members string) chromedp.Action[chromedp.Void] {
+		return script(`moved = []; say(list(++seq, (` + members + `).map((member, i) => [member, 1000 - i])))`)
+	}
+	do(script(`
+		var seq = 0, moved = [], all = Array.from({length: 40}, (_, i) => 'm' + i);
+		new MutationObserver(records => moved.push(...records.flatMap(({addedNodes}) => [...addedNodes]).map(({dataset}) => dataset?.member).filter(Boolean))).observe(root.querySelector('[part=list]'), {childList: true});
+		var shown = () => [...root.querySelectorAll('[data-member]')].map(row => row.dataset.member).join();`),
+		show(`all`), becomes(`String(shown() === all.join())`, "true"),
+		show(`all.with(4, 'm5').with(5, 'm4')`), becomes(`shown().slice(0, 20) + ' ' + moved`, "m0,m1,m2,m3,m5,m4,m6 m5"),
+		show(`all`), becomes(`shown().slice(0, 20) + ' ' + moved`, "m0,m1,m2,m3,m4,m5,m6 m4"),
+		show(`['m30', ...all.toSpliced(30, 1)]`), becomes(`shown().slice(0, 9) + ' ' + moved`, "m30,m0,m1 m30"),
+		show(`all`), becomes(`String(shown() === all.join()) + ' ' + moved`, "true m30"),
+	)
+}
