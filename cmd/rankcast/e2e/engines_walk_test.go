@@ -60,7 +60,7 @@ func walk(t *testing.T, w *walker) {
 
 	w.opens(at+"/boards/race?lang=en", 1280, 900)
 	w.becomes(rows+".join(' ') + "+state, "bob dan ann cidlive")
-	w.runs(`globalThis.glides = 0; document.querySelector('live-leaderboard').addEventListener('update', () => glides += document.getAnimations().length)`)
+	w.runs(`globalThis.glides = 0; document.querySelector('live-leaderboard').addEventListener('update', ({target}) => glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
 	add("race", "ann", 50)
 	w.becomes(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
 		.map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ')`, "ann▲2 bob▼1 dan▼1 cid")
