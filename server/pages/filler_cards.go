@@ -93,7 +93,7 @@ func (f *filler) card(b BoardCard, now time.Time, title string, portrait portrai
 	}
 	for _, r := range b.Top {
 		name := cmp.Or(r.Name, r.Member)
-		card.Rows = append(card.Rows, cardRow{scoretext.Number(r.Rank), name, scoretext.Score(r.Score, d.Display, p.tag), f.portrait(r.Member, name, r.Avatar)})
+		card.Rows = append(card.Rows, cardRow{scoretext.Number(r.Rank), name, scoretext.Short(r.Score, d.Display, p.tag), f.portrait(r.Member, name, r.Avatar)})
 	}
 	switch {
 	case len(b.Top) > 0:

@@ -17,14 +17,15 @@ func (f *filler) portrait(id, name, image string) portraitView {
 	return v
 }
 
-// initialOf is the first letter or number of a name, "" without one; see initialOf in web/kit/portrait.js.
+// initialOf is the first letter or number of a name, or else its first character; see initialOf in web/kit/portrait.js.
 func initialOf(name string) string {
 	for i, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return strings.ToUpper(name[i : i+utf8.RuneLen(r)])
 		}
 	}
-	return ""
+	_, size := utf8.DecodeRuneInString(name)
+	return name[:size]
 }
 
 // hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/portrait.js.

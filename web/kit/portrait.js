@@ -34,10 +34,10 @@ export function setAvatar(image, avatar) {
 
 /**
  * @param {string} name
- * @returns {string} its first letter or number; '' without one. The server chooses the same (server/pages/portrait.go)
+ * @returns {string} its first letter or number, or else its first character. The server chooses the same (server/pages/portrait.go)
  */
 export function initialOf(name) {
-  return /[\p{L}\p{Nd}]/u.exec(name)?.[0].toUpperCase() ?? '';
+  return (/[\p{L}\p{Nd}]/u.exec(name) ?? [...name, ''])[0].toUpperCase();
 }
 
 /**

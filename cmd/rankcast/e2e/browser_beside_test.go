@@ -14,6 +14,21 @@ import (
 	"rankcast/ranking/redistest"
 )
 
+// Beside a board without scores, nothing looks as if it were still to come.
+func TestPanelBesideAnEmptyBoardIsNotThere(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {empty: {}}`))
+	const seen = `String(document.querySelector('#trends').checkVisibility({visibilityProperty: true}))`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/empty"), becomes(seen, "false")))
+	p.post("empty", `{"member":"🦊🦊","score":9007199254740991}`)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "true"),
+		// A name without letters has its first character in the portrait, here and before a script runs.
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-initial]').dataset.initial`, "🦊"),
+		chromedp.Navigate("http://"+p.addr+"/"), becomes(textOf(".card-score"), "9007T"), becomes(textOf(".card-row .portrait"), "🦊"),
+	))
+}
+
 // The panels beside a board turn grey while the server is away, and get their color back with the server.
 func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func TestFrontPageFilter(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(note, "9 boards"), becomes(textOf(".card-faces li"), "MMia Torres"),
 		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`), becomes(`document.activeElement.id`, "filter"),
-		chromedp.SendKeys(chromedp.CSS("#filter"), "pRIX"), becomes(cardNames, "Grand Prix"),
+		chromedp.SendKeys(chromedp.CSS("#filter"), "pRIX"), becomes(cardNames, "Grand Prix"), becomes(note, "1 board matches."),
 		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "mia"), becomes(cardNames, "fam:{star}"),
 		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
 		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "b7\r"), becomes(`location.pathname`, "/boards/b7"),
@@ -89,6 +89,8 @@ func TestFamilyHasCards(t *testing.T) {
 		script(`var stays = true; document.querySelector('.card-faces a').click()`), becomes(textOf("#name"), "Fans of Mia Torres"),
 		script(`document.querySelector('#boards a').click()`), becomes(textOf("#name"), "Fans of …"),
 		becomes(cards, "50 true"), becomes(textOf("#instances-note"), "50 of 53 boards"),
+		// On a phone, too, the name stands in one line, and the form below it.
+		chromedp.EmulateViewport(390, 844), becomes(`String(document.querySelector('#name').offsetHeight < 60 && document.querySelector('#instance').getBoundingClientRect().top >= document.querySelector('#name').getBoundingClientRect().bottom)`, "true"), chromedp.EmulateViewport(1280, 900),
 		becomes(`['.card-name', '.card-member', '.card-score', '.card-total'].map(part => document.querySelector('#instances ' + part).textContent).join()`, "Mia Torres,Ana,40,1 member"),
 		becomes(`document.querySelector('#instances .card-name').title`, "fans:s00"),
 		script(`document.querySelector('#more-boards').click()`), becomes(cards, "53 false"), becomes(textOf("#instances-note"), "53 boards"),

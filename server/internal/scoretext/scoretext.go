@@ -29,7 +29,7 @@ func Short(score int64, d definition.Display, tag string) string {
 	return withUnit(text, d, tag)
 }
 
-// fullLength is FULL_NUMBER of web/kit/rankcast.js.
+// fullLength is FULL_LENGTH of web/kit/row.js.
 const fullLength = 13
 
 func number(score int64, d definition.Display) string {

@@ -25,6 +25,9 @@ import { zonedTime } from '../shared/zoned-time.js';
  * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info, unavailable?: boolean }} FamilySummary
  */
 
+/** A longer score is abbreviated, as in the rows of a board. */
+const SCORE_LENGTH = 13;
+
 const template = byId('card-template', HTMLTemplateElement).content.firstElementChild;
 
 export class BoardCard {
@@ -81,7 +84,7 @@ export class BoardCard {
     span.title = wait && starts ? zonedTime(starts) : ends ? zonedTime(ends) : '';
     setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
     this.#part('period').title = period;
-    this.#renderEntries(leader ? [leader, ...runners_up] : [], scoreFormat(info?.display ?? {}));
+    this.#renderEntries(leader ? [leader, ...runners_up] : [], scoreFormat(info?.display ?? {}, SCORE_LENGTH));
     const isOver = ends !== null && !left;
     setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : isOver ? 'kit_no_scores' : 'no_scores_yet'));
     setText(this.#part('total'), built && !leader ? '' : countedText('members', total));

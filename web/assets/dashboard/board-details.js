@@ -90,6 +90,7 @@ export class BoardDetails {
       setText(this.#latency, state === 'away' ? text('no_connection') : '');
     }
     if (!snapshot) return;
+    setAttribute(this.#trends, 'data-empty', snapshot.total === 0 && '');
     setText(this.#title, text(snapshot.final ? 'final_result' : 'since_opened'));
     this.#final.render(snapshot, format);
     if (this.#period && snapshot.period !== this.#period) {

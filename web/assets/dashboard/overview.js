@@ -159,7 +159,8 @@ export class Overview {
 
   #applyFilter() {
     const found = this.#cards.filter(this.#filter.value);
-    setText(this.#note, found.length === 0 && this.#filter.value ? text('filter_none', { filter: this.#filter.value }) : this.#state);
+    const { value: filter } = this.#filter;
+    setText(this.#note, !filter ? this.#state : found.length ? countedText('filter_found', found.length) : text('filter_none', { filter }));
   }
 }
 
