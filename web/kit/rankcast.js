@@ -131,7 +131,7 @@ export class LiveLeaderboard extends HTMLElement {
     this.#readFormat();
     this.#takeFirstRows();
     this.#watch();
-    // At once, for a browser may lay out the page before the next frame.
+    // A browser may lay out the page before the next frame, so the rows are there at once.
     if (this.#hasFirstRows) this.#render();
   }
 

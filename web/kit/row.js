@@ -112,13 +112,12 @@ export class Row {
       const name = field.dataset.field ?? '';
       if (name === 'score') {
         if (!before || changed) this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
-      } else if (name !== 'portrait' && name !== 'avatar') setText(field, this.#text(name, item));
+      } else if (field instanceof HTMLImageElement) {
+        if (!looksTheSame) setAvatar(field, item.avatar);
+      } else if (name !== 'portrait') setText(field, this.#text(name, item));
       else if (!looksTheSame) {
-        if (field instanceof HTMLImageElement) setAvatar(field, item.avatar);
-        else {
-          setAttribute(field, 'data-initial', initialOf(item.name || member));
-          setProperty(field, '--_hue', hueOf(member));
-        }
+        setAttribute(field, 'data-initial', initialOf(item.name || member));
+        setProperty(field, '--_hue', hueOf(member));
       }
       if (name === 'name') field.title = member;
     }

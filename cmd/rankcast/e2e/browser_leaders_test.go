@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The leader of a board has a larger row than the others, whoever leads; on the board's page and in a frame. Its name begins
-// where the other names begin.
+// On a board's page and in a frame, the row of the present leader is larger than the others. Its name begins where the other
+// names begin.
 func TestLeaderHasALargerRow(t *testing.T) {
 	t.Parallel()
 	p := launch(t)

@@ -165,8 +165,8 @@ func TestElementAbbreviatesHugeScores(t *testing.T) {
 		becomes(`getComputedStyle(root.querySelector('[data-member=c] [data-field=score]')).fontSize`, "16px"))
 }
 
-// A row that passes others, and one that falls behind several, moves alone in the document: all others keep their focus and
-// what is in motion in them.
+// When one row passes others, or falls behind several, it alone moves in the document. The others keep their focus and their
+// animations.
 func TestRowMovesAlone(t *testing.T) {
 	t.Parallel()
 	do, _ := page(t, `{top: 40}`)

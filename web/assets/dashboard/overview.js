@@ -158,8 +158,8 @@ export class Overview {
   }
 
   #applyFilter() {
-    const found = this.#cards.filter(this.#filter.value);
     const { value: filter } = this.#filter;
+    const found = this.#cards.filter(filter);
     setText(this.#note, !filter ? this.#state : found.length ? countedText('filter_found', found.length) : text('filter_none', { filter }));
   }
 }

@@ -83,8 +83,7 @@ export class RowTrends {
     for (const [member, { element }] of this.#sparklines) {
       if (points.has(member)) continue;
       this.#sparklines.delete(member);
-      element.parentElement?.removeAttribute('data-trend');
-      element.remove();
+      takeOut(element);
     }
     for (const [member, own] of points) {
       const sparkline = this.#sparklines.get(member) ?? new Sparkline();
@@ -110,8 +109,7 @@ export class RowTrends {
     for (const [member, { element }] of this.#sparklines) {
       const row = drawn.find(({ dataset }) => dataset.member === member);
       if (element.parentElement === (row ?? null)) continue;
-      element.parentElement?.removeAttribute('data-trend');
-      element.remove();
+      takeOut(element);
       row?.append(element);
       row?.setAttribute('data-trend', '');
     }
@@ -122,4 +120,10 @@ export class RowTrends {
     const list = drawn[0]?.parentElement;
     if (list) setProperty(list, '--trend-score', Math.max(...scores.map(({ offsetWidth }) => offsetWidth)));
   }
+}
+
+/** @param {Element} sparkline which leaves its row */
+function takeOut(sparkline) {
+  sparkline.parentElement?.removeAttribute('data-trend');
+  sparkline.remove();
 }

@@ -3,7 +3,7 @@
 /**
  * Gathers quick taps on one size of gift into one gift, sends it, and keeps it until the server has
  * answered it. The page that a reload opens goes on with the same ids, so that each tap counts once.
- * A gift that has been sent never changes. gift-buttons.js uses it.
+ * The sender never changes a gift that it has sent. gift-buttons.js uses the sender.
  *
  * Gift: size is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
  * Run: the taps on one size for one star until all of them are answered, and the flowers that have arrived.
