@@ -236,7 +236,10 @@ func smallDisk(t *testing.T) disk {
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	require.NoError(t, unix.Mount("tmpfs", base, "tmpfs", 0, "size=8m"))
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(base, 0)) })
+	t.Cleanup(func() {
+		// A child of redis-server that writes a file may end after it.
+		redistest.Eventually(t, "the file system to be at rest", func() error { return unix.Unmount(base, 0) })
+	})
 	filler := filepath.Join(base, "filler")
 	return disk{dir: dataDirIn(t, base),
 		fill: func() {
