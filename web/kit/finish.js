@@ -4,8 +4,7 @@
  * The end of a period on the element: the last seconds, counted down, and then the first three of the final result, which
  * stay for a while over the next period.
  *
- * @import {Entry} from './rankcast.js'
- * @import {Formats} from './row.js'
+ * @import {Formats, Item} from './row.js'
  */
 
 import { part, setAttribute, setText } from './dom.js';
@@ -19,11 +18,13 @@ export class Finish {
   countdown = part('div', 'countdown');
   #title = part('p', 'result');
   #podium = part('ol', 'podium');
-  #onEnd = () => {};
+  #onEnd;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  constructor() {
+  /** @param {() => void} onEnd called when no result is shown any more */
+  constructor(onEnd) {
+    this.#onEnd = onEnd;
     this.element.append(this.#title, this.#podium);
     this.element.hidden = this.countdown.hidden = true;
     // The timer of the header says the same.
@@ -42,31 +43,29 @@ export class Finish {
    * Shows a result. A later call replaces it.
    *
    * @param {string} title
-   * @param {readonly Entry[]} top
+   * @param {readonly Item[]} items the rows of its list, with the followed member's, which stands below the first three
    * @param {Formats} formats
    * @param {DocumentFragment} template of a row
    * @param {number} ms how long it stays
-   * @param {() => void} onEnd called when it is hidden
    */
-  show(title, top, formats, template, ms, onEnd) {
+  show(title, items, formats, template, ms) {
     clearTimeout(this.#timer);
     setText(this.#title, title);
-    const steps = top.slice(0, 3).map((entry) => {
+    const shown = items.filter(({ me }, i) => i < 3 || me);
+    const steps = shown.map((item, i) => {
       const row = new Row(template);
-      row.render(entry, formats, false);
+      row.render(item, formats, false);
       row.element.removeAttribute('data-member'); // it is no row of the list
-      setAttribute(row.element, 'part', 'step');
+      if (i < 3 && !item.below) setAttribute(row.element, 'part', 'step');
       return row.element;
     });
     this.#podium.replaceChildren(...steps);
     this.element.hidden = false;
-    this.#onEnd = onEnd;
     this.#timer = setTimeout(() => this.hide(), ms);
   }
 
   hide() {
     clearTimeout(this.#timer);
-    if (this.element.hidden) return;
     this.element.hidden = true;
     this.#onEnd();
   }

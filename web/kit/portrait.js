@@ -3,7 +3,7 @@
 /** What stands for a member in a small circle: its avatar, or the first letter of its name in a color of its own. */
 
 /** The other origins whose images a page of the server shows. Undefined on a page of another site, whose policy decides. */
-const avatarOrigins = document.querySelector('meta[name=rankcast-avatar-origins]')?.getAttribute('content')?.split(' ');
+const avatarOrigins = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=rankcast-avatar-origins]'))?.content.split(' ');
 
 /**
  * Shows an image of this site, or one by https if the page's policy allows it. An image that
@@ -25,7 +25,6 @@ export function setAvatar(image, avatar) {
   image.hidden = !url;
   image.alt = ''; // the name stands beside the image
   image.loading = 'lazy';
-  image.decoding = 'async';
   image.referrerPolicy = 'no-referrer';
   image.onerror = () => (image.hidden = true);
   if (url) image.src = url;

@@ -48,7 +48,10 @@ export class LiveLeaderboard extends HTMLElement {
   #note = part('p', 'note');
   #announcer = new Announcer();
   #moments = new Moments((moment) => this.#dispatch('moment', moment));
-  #finish = new Finish();
+  #finish = new Finish(() => {
+    this.#endResult?.();
+    setAttribute(this, 'data-finish', false);
+  });
 
   /** @type {Snapshot | null} */
   #snapshot = null;
@@ -66,8 +69,6 @@ export class LiveLeaderboard extends HTMLElement {
   #renderedRank = null;
   /** The list is that of the page, and no frame has come yet. */
   #hasFirstRows = false;
-  /** The console says that `board` is missing. */
-  #warned = false;
   #formats = formatsOf({});
   /** @type {Connection | null} */
   #connection = null;
@@ -167,20 +168,18 @@ export class LiveLeaderboard extends HTMLElement {
    */
   attributeChangedCallback(name, before, now) {
     if (before === now || !this.isConnected) return;
-    if (name === 'format' || name === 'unit' || name === 'decimals') {
+    if (/^(format|unit|decimals)$/.test(name)) {
       this.#readFormat();
-      return;
-    }
-    if (name === 'board' || name === 'server' || name === 'token-url') {
+    } else if (/^(board|server|token-url)$/.test(name)) {
       this.#changeSource();
-      return;
+    } else {
+      if (name === 'top') this.#rowsBefore = 0;
+      if (name === 'me') {
+        this.#own = null;
+        this.#announcer.resetOwn();
+      }
+      this.#watch();
     }
-    if (name === 'top') this.#rowsBefore = 0;
-    if (name === 'me') {
-      this.#own = null;
-      this.#announcer.resetOwn();
-    }
-    this.#watch();
   }
 
   // The data belong to the board of before, or to another viewer.
@@ -197,7 +196,6 @@ export class LiveLeaderboard extends HTMLElement {
   /** Hides what belongs to another board. */
   #endShow() {
     this.#moments.reset();
-    this.#endResult?.();
     this.#finish.hide();
   }
 
@@ -245,6 +243,7 @@ export class LiveLeaderboard extends HTMLElement {
         },
         onMe: (me) => {
           this.#own = this.#complete(me);
+          if (this.#snapshot && this.hasAttribute('data-finish')) this.#showResult(this.#snapshot, me);
           this.#renderSoon();
         },
         onState: (state, detail) => {
@@ -311,7 +310,23 @@ export class LiveLeaderboard extends HTMLElement {
     if (final || before?.final || (same && !this.#hasFirstRows) || !period || board.includes('@')) return;
     if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
     this.#endResult?.();
-    this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, info: true }, { onTop: (result) => result.final && this.#showResult(result) });
+    /** @type {Snapshot} */
+    let result;
+    this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, me: this.#me, around: 1, info: true }, {
+      onTop: (snapshot) => {
+        result = snapshot;
+        this.#showResult(result);
+      },
+      onMe: (me) => this.#showResult(result, me),
+    });
+  }
+
+  /**
+   * @param {string | null | undefined} ends of a period
+   * @returns {number} ms; NaN if it does not end
+   */
+  #timeLeft(ends) {
+    return Date.parse(ends ?? '') - (this.#connection?.now() ?? Date.now());
   }
 
   /**
@@ -319,18 +334,22 @@ export class LiveLeaderboard extends HTMLElement {
    * @returns {number} how long its result stays from now on, ms; NaN if it does not end
    */
   #holdLeft(ends) {
-    return Date.parse(ends ?? '') + this.#number('hold', 0, 60, HOLD_S) * 1_000 - (this.#connection?.now() ?? Date.now());
+    return this.#timeLeft(ends) + this.#number('hold', 0, 60, HOLD_S) * 1_000;
   }
 
-  /** @param {Snapshot} result */
-  #showResult({ period, ends, top, info }) {
-    this.#endResult?.();
+  /**
+   * @param {Snapshot} result
+   * @param {Me | null} own it follows the result
+   */
+  #showResult(result, own = null) {
+    const { period, ends, final, top, info } = result;
     const left = this.#holdLeft(ends);
-    if (!ends || !(left > 0) || !top.length) return;
+    if (!final || !ends || !(left > 0) || !top.length) return;
     const time = datesIn(info?.period?.timezone).format(new Date(ends));
     setAttribute(this, 'data-finish', '');
-    this.#finish.show(phrase('result', { time }), top, this.#formats, this.#list.template, left, () => setAttribute(this, 'data-finish', false));
-    this.#dispatch('finish', { period, ends, top });
+    const { items } = itemsOf(result, own, this.#me, false, this.#formats.gap);
+    this.#finish.show(phrase('result', { time }), items, this.#formats, this.#list.template, left);
+    if (!own) this.#dispatch('finish', { period, ends, top });
   }
 
   /** @param {string} member */
@@ -378,12 +397,6 @@ export class LiveLeaderboard extends HTMLElement {
     setProperty(this.#list.element, '--_below', this.#me ? 1 : 0);
     this.#list.render(items, this.#formats, { moves, marks: before !== null });
     this.#renderHeader();
-    // Not earlier: a script may add the element first, and set the attribute then.
-    const { problem } = this.#detail;
-    if (problem?.code === 'no_board' && !this.#warned) {
-      this.#warned = true;
-      console.error(problem.message, this);
-    }
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });
     if (this.#state !== 'live' || !snapshot) return;
     const leader = top[0] && { member: top[0].member, ...this.#textValues(top[0]) };
@@ -455,15 +468,14 @@ export class LiveLeaderboard extends HTMLElement {
     clearTimeout(this.#countdownTimer);
     const { ends, final, period } = this.#snapshot ?? {};
     this.#period.hidden = !ends && !period;
+    const left = this.#timeLeft(ends);
+    this.#finish.count(final ? NaN : left);
     if (!ends) {
       setText(this.#ends, '');
-      this.#finish.count(NaN);
       return;
     }
     const time = dates.format(new Date(ends));
-    const left = Date.parse(ends) - (this.#connection?.now() ?? Date.now());
     const { text, changesIn } = timeLeft(left);
-    this.#finish.count(final ? NaN : left);
     setText(this.#ends, final ? phrase('ended', { time }) : text ? phrase('ends', { left: text }) : words.ends_now);
     this.#ends.title = time;
     if (!final && changesIn < Infinity && document.visibilityState === 'visible') this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);

@@ -110,14 +110,16 @@ func TestJumpEndsWhenTheMemberFalls(t *testing.T) {
 	p := launch(t)
 	fill(t, p, "stars", 3)
 	require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate("http://"+p.addr+"/boards/stars"), shows("m0001", "m0002", "m0003"),
-		script(`var board, row, below, jump, scrolls = 0, update = (rank, listed) => jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
+		script(`var board, list, row, below, jump, scrolls = 0, update = (rank, listed) => jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
 			import('/assets/dashboard/jump.js').then(({Jump}) => {
-				[board, row, below] = ['div', 'p', 'button'].map(name => document.createElement(name));
+				[board, list, row, below] = ['div', 'ol', 'li', 'button'].map(name => document.createElement(name));
 				board.setAttribute('me', 'ann');
 				row.setAttribute('part', 'row me');
 				row.dataset.below = '';
 				row.scrollIntoView = () => scrolls++;
-				board.attachShadow({mode: 'open'}).append(row);
+				list.setAttribute('part', 'list');
+				list.append(row);
+				board.attachShadow({mode: 'open'}).append(list);
 				jump = new Jump(board, {floating: document.createElement('button'), below}, {limit: 150, shown: 110, growTo() {}});
 				update(100, 10);
 				below.click();

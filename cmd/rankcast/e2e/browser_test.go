@@ -113,7 +113,7 @@ func shows(members ...string) chromedp.Action[chromedp.Void] {
 
 // own is an expression for the row of the followed member: where it is, and its text. It shows
 // two rows if there are two.
-const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[aria-current]')]
+const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [aria-current]')]
 	.filter(r => r.checkVisibility())
 	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 

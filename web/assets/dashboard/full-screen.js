@@ -20,7 +20,9 @@ export class FullScreen {
     new MutationObserver(setRows).observe(board, { attributeFilter: ['top'] });
     document.addEventListener('fullscreenchange', () => {
       setRows();
-      setAttribute(button, 'aria-pressed', String(document.fullscreenElement === section));
+      const isAlone = document.fullscreenElement === section;
+      setAttribute(board, 'data-alone', isAlone && '');
+      setAttribute(button, 'aria-pressed', String(isAlone));
     });
   }
 }

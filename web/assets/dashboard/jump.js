@@ -49,7 +49,7 @@ export class Jump {
   update({ me, snapshot }) {
     const member = this.#board.getAttribute('me');
     const isSame = member && this.#row?.isConnected && this.#row.getAttribute('data-member') === member;
-    const row = isSame ? this.#row : (this.#board.shadowRoot?.querySelector('[part~=me]') ?? null);
+    const row = isSame ? this.#row : (this.#board.shadowRoot?.querySelector('[part=list] > [part~=me]') ?? null);
     if (row !== this.#row) {
       this.#sight.disconnect();
       this.#row = row;

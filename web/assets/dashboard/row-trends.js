@@ -104,7 +104,7 @@ export class RowTrends {
 
   /** Puts each sparkline into the row of its member. It measures only after the length of a score has changed. */
   #layOut() {
-    const rows = [...(this.#leaderboard.shadowRoot?.querySelectorAll('[part~=row]:not([data-below])') ?? [])].slice(0, MOST).filter((row) => row instanceof HTMLElement);
+    const rows = [...(this.#leaderboard.shadowRoot?.querySelectorAll('[part=list] > [part~=row]:not([data-below])') ?? [])].slice(0, MOST).filter((row) => row instanceof HTMLElement);
     const drawn = rows.filter(({ dataset: { member = '' } }) => (this.#points.get(member)?.length ?? 0) > 1);
     for (const [member, { element }] of this.#sparklines) {
       const row = drawn.find(({ dataset }) => dataset.member === member);

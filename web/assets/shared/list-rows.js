@@ -9,7 +9,7 @@ import sheet from './list-rows.css' with { type: 'css' };
 export function styleRows(board) {
   board.shadowRoot?.adoptedStyleSheets.push(sheet);
   board.addEventListener('update', () => {
-    const row = board.shadowRoot?.querySelector('[part~=row]');
+    const row = board.shadowRoot?.querySelector('[part=list] > [part~=row]');
     if (row instanceof HTMLElement) setProperty(row, '--length', row.querySelector('[part=score]')?.textContent?.length || 1);
   });
 }
