@@ -7,7 +7,7 @@
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
 //     and {{text "key"}}; and, but in a frame or an overlay, .Settings (what the reader has chosen
 //     in the menu of settings). missing.html also gets .Board, the name of a board that does not
-//     exist, or "". Pages with a script also get .Writes (whether sockets may send
+//     exist, or "". Pages with data also get .Writes (whether sockets may send
 //     updates), .AvatarOrigins (those of other sites whose images the page may show), .Texts (all
 //     texts of the language, as JSON), .Style (all style sheets of the page) and .First: what the page
 //     shows before its script runs, or nil. Package server/pages documents its fields.
@@ -20,7 +20,7 @@
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.
 //   - assets/ holds the scripts and styles of the pages: shared/ what several pages use,
-//     and dashboard/, docs/, embed/, member/, overlay/, stars/ and story/ what one page uses. The script of a page is
+//     and dashboard/, docs/, embed/, member/, missing/, overlay/, stars/ and story/ what one page uses. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit.
 //   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them.

@@ -35,7 +35,7 @@ type notFoundPage struct {
 func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 	m := notFoundPage{templates: make([]*template.Template, len(locales))}
 	var err error
-	if m.style, m.styleHash, err = readStyle(files, "", []string{"shared/base.css"}); err != nil {
+	if m.style, m.styleHash, err = readStyle(files, "", []string{"shared/base.css", settingsStyle}); err != nil {
 		return m, err
 	}
 	for i, l := range locales {
@@ -115,7 +115,7 @@ func (m notFoundPage) serve(c echo.Context, board string) error {
 		root = "./"
 	}
 	home := root
-	if l := locales[i].name; r.URL.Query().Get("lang") == l { // this page has no script that keeps ?lang
+	if l := locales[i].name; r.URL.Query().Get("lang") == l { // the link in the text, which no script changes
 		home += "?lang=" + l
 	}
 	b, err := m.render(i, page{Root: root, Home: home, Board: printable(board), Settings: lookOf(r)})

@@ -49,7 +49,7 @@ func TestMenuOffersWhatThePageHas(t *testing.T) {
 	ctx := ownWindow(t, 1280, 900)
 	for path, offered := range map[string]string{
 		"/boards/stars": "theme motion density sound", "/stars": "theme motion density sound",
-		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound", "/members/star/s22": "theme motion sound",
+		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound", "/members/star/s22": "theme motion sound", "/boards/nosuch": "theme motion sound", "/no/page": "theme motion sound",
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
 			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), chromedp.Click(chromedp.CSS("#settings summary")),
