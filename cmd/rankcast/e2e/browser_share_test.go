@@ -17,6 +17,7 @@ func TestReaderSharesABoard(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {kind: user}}`))
 	require.Equal(t, 200, p.post("fans:s1", `{"member":"ann","score":70}`).Status)
 	address := "http://" + p.addr + "/boards/fans:s1?top=5&me=ann"
+	embed := "http://" + p.addr + "/embed/fans:s1?top=5"
 	const open = `document.querySelector('#share-dialog').open`
 	done := becomes(textOf("#share-done"), "Copied")
 	ctx := window(t, 390, 844)
@@ -28,7 +29,7 @@ func TestReaderSharesABoard(t *testing.T) {
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`, "?text="+url.QueryEscape(address)),
 		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
 		chromedp.Click(chromedp.CSS("#share-copy-url")), done, becomes(`copied`, address),
-		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="http://`+p.addr+`/embed/fans:s1?top=5" width="480" height="320" title="fans:s1 · Rankcast"></iframe>`),
+		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="320" title="fans:s1 · Rankcast"></iframe>`),
 		chromedp.Click(chromedp.CSS("#share-copy-element")), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
 		// Where the page may not copy, the text is there to be copied by hand.
 		script(`mayCopy = false`), chromedp.Click(chromedp.CSS("#share-copy-url")), becomes(`String(getSelection())`, address),
@@ -37,6 +38,8 @@ func TestReaderSharesABoard(t *testing.T) {
 		// The share sheet of the device, where it has one.
 		beforeScripts(`var shared; Navigator.prototype.share = async data => shared = data.title + ' ' + data.url`),
 		chromedp.Navigate(address), shows("ann"), chromedp.Click(chromedp.CSS("#share")), chromedp.Click(chromedp.CSS("#share-native")), becomes(`shared`, "fans:s1 · Rankcast "+address),
+		// A language that the address names goes along.
+		chromedp.Navigate(address+"&lang=zh"), shows("ann"), chromedp.Click(chromedp.CSS("#share")), becomes(`document.querySelector('#share-frame').textContent.split('"')[1]`, embed+"&amp;lang=zh"),
 	))
 }
 

@@ -42,7 +42,7 @@ export class ShareDialog {
     setText(this.#done, '');
     this.#qr.hidden = false;
     this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
-    const embed = new URL(`embed/${encodeSegment(board)}?top=${top}`, ROOT).href;
+    const embed = pageURL(`embed/${encodeSegment(board)}`, { top }).href;
     setText(this.#frame, `<iframe src="${attribute(embed)}" width="480" height="${90 + 46 * Number(top)}" title="${attribute(document.title)}"></iframe>`);
     setText(
       this.#element,
