@@ -94,3 +94,21 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 			becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
 	}
 }
+
+// The head of a page stays in place from one page to the next, whatever the width of what is below it.
+func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	ctx := window(t, 1280, 900)
+	for _, width := range []int64{390, 1280, 1440, 1920, 2560} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, width*9/16)))
+		places := map[string]string{}
+		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22", "/docs/start", "/stars", "/boards/nosuch"} {
+			var place string
+			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
+				evaluate(`[document.querySelector('.brand').getBoundingClientRect().left, document.querySelector('.site').getBoundingClientRect().right].map(Math.round).join()`, &place)))
+			places[place] += path + " "
+		}
+		require.Len(t, places, 1, "at %d", width)
+	}
+}
