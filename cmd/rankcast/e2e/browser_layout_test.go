@@ -112,3 +112,19 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 		require.Len(t, places, 1, "at %d", width)
 	}
 }
+
+// The first rows of a board are on the first screen, from the smallest phone on, and a finger finds what is above them.
+func TestFirstScreenHasRows(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--demo")
+	ctx := window(t, 360, 640)
+	rows := func(least int) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`String([...document.querySelector('#leaderboard').shadowRoot.querySelectorAll('[data-member]')].filter(row => row.getBoundingClientRect().bottom <= innerHeight).length >= %d)`, least), "true")
+	}
+	for _, query := range []string{"?lang=en", "?lang=zh", "?lang=en&me=s22"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640), chromedp.Navigate("http://"+p.addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
+			becomes(`[...document.querySelectorAll('#board :is(a, button, input, select)')].filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 35).map(part => part.id || part.textContent).join()`, ""),
+			chromedp.EmulateViewport(768, 1024), rows(8),
+		), query)
+	}
+}
