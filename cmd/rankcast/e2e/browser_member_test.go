@@ -137,3 +137,28 @@ func TestMemberPageDrawsEachHistoryThatIsThere(t *testing.T) {
 		becomes(`reads.a + ' ' + (reads.b > 0)`, "0 true"),
 	))
 }
+
+// While a member was not among the first ten, its chart has a dashed line at the foot, which says what it means.
+func TestMemberPageDrawsAbsencesFromTheFirstTen(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {a: {kind: player, history: 10s}}`))
+	require.Equal(t, 200, p.post("a", `{"member":"mia","score":1}`).Status)
+	addr, release := slowLine(t, p.addr)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 of 1 member 1 charted"),
+		script(`var request = fetch;
+			fetch = (url, ...rest) => url.toString().includes('/history') ? Promise.resolve(Response.json({
+				step: '10s', until: '2026-01-01T04:00:00Z', cursor: null, profiles: {}, best: null,
+				steps: [3, null, 9, null].map((rank, hour) => ({at: '2026-01-01T0' + hour + ':00:00Z', rank, score: rank})),
+			})) : request(url, ...rest);`),
+	))
+	release()
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(`document.querySelector('.rank-absences')?.getAttribute('d') ?? ''`, "M75 78H150M225 78H300"),
+		becomes(`String(document.querySelector('.rank-path').getAttribute('d').match(/M/g).length)`, "2"),
+		becomes(textOf(".rank-scale :last-child"), "below 10"),
+		// The label stands beside the line.
+		becomes(`(([label, line]) => String(Math.abs(label.top + label.height / 2 - line.top - line.height / 2) < 2))(['.rank-scale :last-child', '.rank-absences'].map(part => document.querySelector(part).getBoundingClientRect()))`, "true"),
+	))
+}

@@ -105,6 +105,14 @@ export function gapsOf({ steps }) {
 
 /**
  * @param {History} history
+ * @returns {{ from: number, to: number }[]} when nobody of the history was among the first entries
+ */
+export function absencesOf(history) {
+  return history.steps.flatMap(({ at, entries }, i) => (entries.length > 0 ? [] : [{ from: at, to: endOf(history, i) }]));
+}
+
+/**
+ * @param {History} history
  * @param {(entry: Entry, index: number) => number} [placeOf]
  * @returns {Map<string, Stretch[][]>} of each member its runs. A run ends at a gap, and where the member is outside for
  *   more than a step; it begins and ends outside if the member came and left then
