@@ -33,6 +33,14 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 		const [one, two, three, four] = ` + places + `.match(/\d+,\d+/g).filter((_, i) => i % 4 === 0).map(place => place.split(',').map(Number));
 		return [two[0] < one[0], one[0] < three[0], one[1] < two[1], two[1] < three[1] || two[1] - three[1] < 8, three[1] < four[1], 2 * four[1] < 700].join();
 	})()`
+	// Whether what a score gained lies within its row, which cuts off all else.
+	const gained = `(() => {
+		const row = document.querySelector('#stars').shadowRoot.querySelector('[data-podium]:has([data-gain])'), score = row?.querySelector('[data-gain]');
+		if (!score) return 'none';
+		const within = row.getBoundingClientRect(), at = score.getBoundingClientRect(), gain = getComputedStyle(score, '::after');
+		const left = at.left + parseFloat(gain.left) + parseFloat(gain.marginLeft), top = at.top + parseFloat(gain.top);
+		return String(left >= within.left && left + parseFloat(gain.width) <= within.right && top >= within.top && top + parseFloat(gain.height) <= within.bottom);
+	})()`
 	const oneLine = `(height => String(height > 40 && height < 64))(document.querySelector('#feed').getBoundingClientRect().height)`
 	var first, then string
 	require.NoError(t, chromedp.Do(ctx,
@@ -47,7 +55,7 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	p.give("s1", "u1", 50)
 	p.give("s2", "u2", 1)
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"),
+		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"), becomes(gained, "true"),
 		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
 		// A wider window has the list, and all lines of the feed.
 		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"), becomes(oneLine, "false"),
