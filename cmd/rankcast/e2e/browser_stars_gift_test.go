@@ -44,9 +44,12 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 		becomes(taps, "×20"),
 		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(feedOf, "mochi s17 200"),
-		// Each size and each star has a gift of its own.
+		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
+		script(`globalThis.notes = []; new MutationObserver(() => notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0])).observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
 		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
 		becomes(boardOf("fans-today"), "1 mochi 212"),
+		becomes(textOf("#gift-note"), "Thank you! 212 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(`String(notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200)))`, "true"),
 	))
 	_, _, sent := d.all()
 	require.Len(t, sent, 3)

@@ -83,11 +83,13 @@ export class GiftButtons {
   #state = 'connecting';
   /** About gifts that the server has answered. */
   #message = '';
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** What the message thanks for. @type {{ star: string, user: string, flowers: number } | null} */
+  #thanked = null;
+  /** Ends the thanks. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #sender = new GiftSender((gift, within) => connectWithToken().send('gift', gift, within), {
     onChange: () => this.#render(),
-    onAccepted: (gift, results, arrived) => this.#thank(gift, results, arrived),
+    onAccepted: (gift, results) => this.#thank(gift, results),
     onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),
   });
 
@@ -112,7 +114,7 @@ export class GiftButtons {
    * @param {string} user the viewer; '': none
    */
   show(star, user) {
-    if (star !== this.#star || user !== this.#user) this.#message = '';
+    if (star !== this.#star || user !== this.#user) this.#clearMessage();
     if (star !== this.#star) this.#flights.clear();
     if (star !== this.#star) this.#waiting = [];
     this.#star = star;
@@ -142,7 +144,8 @@ export class GiftButtons {
     } else if (this.#sender.full) {
       this.#showMessage(text('stars_too_many'));
     } else {
-      this.#showMessage('');
+      // Thanks stay, and grow with the next gift.
+      if (!this.#thanked) this.#clearMessage();
       this.#sender.tap(this.#star, this.#user, flowers);
     }
   }
@@ -153,27 +156,33 @@ export class GiftButtons {
   }
 
   /**
+   * Thanks for the gift and for those before, as long as their thanks are shown.
+   *
    * @param {Gift} gift
    * @param {any[]} results
-   * @param {number} arrived flowers of this gift and those just before
    */
-  #thank({ star, user, size, flowers }, results, arrived) {
+  #thank({ star, user, size, flowers }, results) {
     const rank = results.find(({ board }) => board === `fans:${star}`)?.rank;
     const values = { star: this.#page.nameOf(star) };
-    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', arrived, { ...values, rank }) : countedText('stars_thanks', arrived, values), THANKS_MS);
+    const before = this.#thanked;
+    const sum = flowers + (before?.star === star && before.user === user ? before.flowers : 0);
+    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values));
+    this.#thanked = { star, user, flowers: sum };
+    this.#timer = setTimeout(() => this.#clearMessage(), THANKS_MS);
     const button = this.#buttons.find((button) => button.flowers === size);
     const score = this.#page.scoreOf(star);
     if (button && score && star === this.#star && user === this.#user) this.#flights.fly(button.element, score, flowers);
   }
 
-  /**
-   * @param {string} message
-   * @param {number} [durationMs] default: until the next message
-   */
-  #showMessage(message, durationMs) {
+  #clearMessage() {
+    this.#showMessage('');
+  }
+
+  /** @param {string} message stays until the next one */
+  #showMessage(message) {
     clearTimeout(this.#timer);
+    this.#thanked = null;
     this.#message = message;
-    if (durationMs) this.#timer = setTimeout(() => this.#showMessage(''), durationMs);
     this.#render();
   }
 

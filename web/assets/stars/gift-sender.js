@@ -6,10 +6,10 @@
  * The sender never changes a gift that it has sent. gift-buttons.js uses the sender.
  *
  * Gift: size is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
- * Run: the taps on one size for one star until all of them are answered, and the flowers that have arrived.
+ * Run: the taps on one size for one star until all of them are answered.
  *
  * @typedef {{ id: string, star: string, user: string, size: number, flowers: number, at: number }} Gift
- * @typedef {{ taps: number, gifts: number, arrived: number }} Run
+ * @typedef {{ taps: number, gifts: number }} Run
  * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
 
@@ -43,7 +43,7 @@ export class GiftSender {
    * @param {(gift: { id: string, star: string, user: string, flowers: number }, within: number) => Promise<any[]>} send
    * @param {object} callbacks
    * @param {() => void} callbacks.onChange
-   * @param {(gift: Gift, results: any[], arrived: number) => void} callbacks.onAccepted with the flowers of the run that have arrived
+   * @param {(gift: Gift, results: any[]) => void} callbacks.onAccepted
    * @param {(gift: Gift, problem: Problem) => void} callbacks.onRefused
    */
   constructor(send, callbacks) {
@@ -149,7 +149,7 @@ export class GiftSender {
   /** @param {{ star: string, user: string, size: number }} of */
   #runOf(of) {
     const key = keyOf(of);
-    const run = this.#runs.get(key) ?? { taps: 0, gifts: 0, arrived: 0 };
+    const run = this.#runs.get(key) ?? { taps: 0, gifts: 0 };
     this.#runs.set(key, run);
     return run;
   }
@@ -170,8 +170,7 @@ export class GiftSender {
     try {
       const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
       const refusal = results.find(({ board }) => board === 'stars')?.error;
-      const arrived = refusal ? 0 : (this.#runOf(gift).arrived += flowers);
-      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results, arrived);
+      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }
