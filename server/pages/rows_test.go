@@ -182,6 +182,8 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		require.Contains(t, n.Do("GET", "/boards/fans:s17", "").Body, `<h1 id="name">Fans of Mia Torres</h1>`)
 		require.Contains(t, n.Do("GET", "/boards/fans:s17?lang=zh", "").Body, `<h1 id="name">Mia Torres的粉丝</h1>`)
 		require.Contains(t, n.Do("GET", "/stars?star=s17", "").Body, `<h2 id="star-name" tabindex="-1">Mia Torres</h2>`)
+		require.Contains(t, n.Do("GET", "/stars?star=nobody", "").Body, "<small>no flowers yet</small>")
+		require.Contains(t, n.Do("GET", "/stars?star=s17&me=nobody", "").Body, "<small>no flowers yet</small>")
 		require.Contains(t, n.Do("GET", "/", "").Body, `title="stars">Stars of the week</a>`)
 		nobody := elementsOf(t, n.Do("GET", "/embed/stars?me=nobody", "").Body)
 		require.Contains(t, find(nobody, "table", "class", "first-rows")[0].attributes["data-me"], `"rank":null`)

@@ -191,7 +191,9 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
 		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(dialog, "true me"),
 		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
-		chromedp.KeyEvent(strings.Repeat("x", 129)+"\r"), becomes(textOf("#me-problem"), "A member id has at most 128 bytes."), becomes(dialog, "true me"),
+		script(`document.querySelector('#me').value = 'x'.repeat(129)`), chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "This nickname is too long."), becomes(dialog, "true me"),
+		// Whoever types, types no more than an id holds.
+		script(`document.querySelector('#me').select()`), chromedp.KeyEvent(strings.Repeat("汀", 50)), becomes(`document.querySelector('#me').value.length + ''`, "42"),
 		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),

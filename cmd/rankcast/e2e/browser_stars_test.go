@@ -201,7 +201,7 @@ func TestStarsNamesAreText(t *testing.T) {
 		becomes(`[document, ...[...document.querySelectorAll('live-leaderboard')].map(board => board.shadowRoot)]
 			.flatMap(root => [...root.querySelectorAll('img[src]')]).map(img => img.getAttribute('src')).join()`, "./assets/shared/favicon.svg"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member^="<"] a').click()`),
-		becomes(textOf("#star-name"), evil), becomes(boardOf("fans-today"), "1 "+evil+" 5 | u1 has no score yet"),
+		becomes(textOf("#star-name"), evil), becomes(boardOf("fans-today"), "1 "+evil+" 5 | u1 no flowers yet"),
 	))
 }
 

@@ -14,11 +14,12 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
  * @param {string} member
+ * @param {string} [texts] what the keys of the texts begin with
  * @returns {string} the key of the text that says why the id is invalid; '' for a valid or empty id
  */
-export function memberProblem(member) {
-  if (CONTROL_CHARACTERS.test(member)) return 'member_control';
-  if (new TextEncoder().encode(member).length > MAX_MEMBER_BYTES) return 'member_long';
+export function memberProblem(member, texts = 'member') {
+  if (CONTROL_CHARACTERS.test(member)) return `${texts}_control`;
+  if (new TextEncoder().encode(member).length > MAX_MEMBER_BYTES) return `${texts}_long`;
   return '';
 }
 
@@ -28,10 +29,11 @@ export function memberProblem(member) {
  * @param {string} member may differ from the input's value, which holds no line ends
  * @param {HTMLInputElement} input
  * @param {HTMLElement} note
+ * @param {string} [texts] as of {@link memberProblem}
  * @returns {boolean} whether the id is invalid
  */
-export function showMemberProblem(member, input, note) {
-  const problem = memberProblem(member);
+export function showMemberProblem(member, input, note, texts) {
+  const problem = memberProblem(member, texts);
   setText(note, problem && text(problem));
   setAttribute(input, 'aria-invalid', problem !== '' && 'true');
   return problem !== '';

@@ -8,10 +8,14 @@
 
 import { phrase, scoreFormat, words } from '../../kit/format.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
+import { text } from '../shared/texts.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const format = scoreFormat({});
+
+// The rows of the first answer say the same, see noFlowers in server/pages/filler.go.
+words.no_score = text('stars_no_score');
 
 /**
  * @param {HTMLElement} board a live-leaderboard

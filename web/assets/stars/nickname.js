@@ -22,7 +22,7 @@ export class NicknameDialog {
     byId('nickname-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       const name = this.#input.value.trim();
-      if (showMemberProblem(name, this.#input, this.#problem)) return;
+      if (showMemberProblem(name, this.#input, this.#problem, 'stars_nickname')) return;
       if (name === '' && this.#flowers > 0) {
         setText(this.#problem, text('stars_nickname_missing'));
         return;
@@ -41,7 +41,7 @@ export class NicknameDialog {
   ask(name, flowers = 0) {
     this.#flowers = flowers;
     this.#input.value = name;
-    showMemberProblem(name, this.#input, this.#problem);
+    showMemberProblem(name, this.#input, this.#problem, 'stars_nickname');
     setText(this.#done, flowers > 0 ? countedText('stars_nickname_send', flowers) : text('stars_nickname_done'));
     this.#dialog.showModal();
     this.#input.select();

@@ -238,7 +238,7 @@ function renderRequirements() {
 function viewerText(takes) {
   if (takes && !maySend) return text(token ? 'stars_token_cannot_send' : 'stars_needs_token');
   if (knownViewer) return text('stars_you_are', { name: profiles.user(knownViewer, star).name || knownViewer });
-  const problem = memberProblem(readURL().me);
+  const problem = memberProblem(readURL().me, 'stars_nickname');
   return problem && text(problem);
 }
 
