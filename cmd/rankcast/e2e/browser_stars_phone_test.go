@@ -62,6 +62,30 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	))
 }
 
+// A sentence about a pass is whole in the narrowest window, and moves nothing.
+func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	p.name("star", "s1", "Solveig Harte")
+	p.name("star", "s2", "Juno Harrowby")
+	p.give("s1", "u1", 9)
+	p.give("s2", "u1", 5)
+	const (
+		moment = `document.querySelector('#stars').shadowRoot.querySelector('[part=moment]')`
+		list   = `String(document.querySelector('#stars').shadowRoot.querySelector('[part=list]').getBoundingClientRect().top)`
+	)
+	ctx := window(t, 360, 800)
+	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"}, {"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
+		var top string
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang="+c.lang), watching, evaluate(list, &top)))
+		p.give(c.star, "u1", 5)
+		require.NoError(t, chromedp.Do(ctx,
+			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment); const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect(); return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
+			becomes(list, top),
+		))
+	}
+}
+
 // On a star's page the buttons stay at the bottom of a phone's window, with what the star needs to pass the next one; they cover
 // nothing that the page ends with.
 func TestStarsButtonsStayAtTheBottom(t *testing.T) {
