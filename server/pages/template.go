@@ -206,7 +206,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 		}
 		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
 	}
-	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
+	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/shared.html", "pages/"+file)
 	return t, texts, err
 }
 

@@ -226,3 +226,21 @@ func TestStarsWithoutSocketWrites(t *testing.T) {
 		becomes(`String(document.querySelectorAll('.size').length)`, "0"),
 	))
 }
+
+// With sound, a gift that the server has taken has a tone of its own.
+func TestStarsGiftHasATone(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	p.give("s1", "u1", 90)
+	p.give("s17", "u1", 50)
+	p.give("s17", "mochi", 5) // nobody passes anybody
+	ctx := ownWindow(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching,
+		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(boardOf("fans-today"), "1 u1 50 | 2 mochi 35 to next 15"), becomes(`played.join()`, ""),
+		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
+		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
+		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(`played.join()`, "784,1047"),
+	))
+}

@@ -1,14 +1,15 @@
 // @ts-check
 
 /**
- * A short, soft tone when the leader of a board on the page changes, and a rising one when the followed member rises.
- * settings.js turns it on.
+ * A short, soft tone when the leader of a board on the page changes, a rising one when the followed member rises, and a
+ * high one when the server has taken a gift of the reader. settings.js turns it on.
  */
 
 /** A busy board changes more often than a reader can listen. */
 const PAUSE_MS = 1_000;
 const LEADER = [523.25, 659.25]; // C5, E5
 const RISE = [659.25, 783.99]; // E5, G5
+const GIFT = [783.99, 1046.5]; // G5, C6
 const NOTE_S = 0.14;
 const FADE_S = 0.45;
 const VOLUME = 0.08;
@@ -22,6 +23,7 @@ export class Sound {
   constructor() {
     document.addEventListener('new-leader', () => this.#play(LEADER));
     document.addEventListener('rank-up', () => this.#play(RISE));
+    document.addEventListener('gift', () => this.#play(GIFT));
     // Browsers play nothing before the reader has touched the page.
     for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => this.#wake());
   }

@@ -168,6 +168,7 @@ export class GiftButtons {
     const sum = flowers + (before?.star === star && before.user === user ? before.flowers : 0);
     this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values));
     this.#thanked = { star, user, flowers: sum };
+    document.dispatchEvent(new CustomEvent('gift')); // for the sound
     this.#timer = setTimeout(() => this.#clearMessage(), THANKS_MS);
     const button = this.#buttons.find((button) => button.flowers === size);
     const score = this.#page.scoreOf(star);
