@@ -35,7 +35,7 @@ sheet.replaceSync(`
     &:nth-child(2) { grid-column: 1; }
     &:nth-child(3) { grid-column: 3; }
   }
-  :host([data-podium]) :nth-child(-n + 3 of [part~=row]) {
+  :host([data-podium]) [part=list] > :nth-child(-n + 3) {
     [part=portrait] { --_step: var(--_gold); box-sizing: border-box; inline-size: 3rem !important; block-size: 3rem !important; border: 0.1875rem solid var(--_step); font-size: 1.125rem; }
     [part=who] { justify-items: center; max-inline-size: 100%; }
     [part=link] { max-inline-size: 100%; font-size: 0.9375rem; }
