@@ -51,12 +51,12 @@ export class Finish {
   show(title, items, formats, template, ms) {
     clearTimeout(this.#timer);
     setText(this.#title, title);
-    const shown = items.filter(({ me }, i) => i < 3 || me);
+    const shown = items.filter(({ me, rank }, i) => (me ? rank : i < 3));
     const steps = shown.map((item, i) => {
       const row = new Row(template);
       row.render(item, formats, false);
       row.element.removeAttribute('data-member'); // it is no row of the list
-      if (i < 3 && !item.below) setAttribute(row.element, 'part', 'step');
+      if (i < 3 && !item.below) setAttribute(row.element, 'part', item.me ? 'step me' : 'step');
       return row.element;
     });
     this.#podium.replaceChildren(...steps);

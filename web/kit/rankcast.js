@@ -98,7 +98,8 @@ export class LiveLeaderboard extends HTMLElement {
     root.append(
       part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
       this.#moments.element,
-      part('div', 'stage', this.#list.element, this.#note, this.#finish.countdown, this.#finish.element),
+      part('div', 'stage', this.#list.element, this.#note, this.#finish.element),
+      this.#finish.countdown,
       this.#announcer.element,
     );
     root.addEventListener('click', ({ target }) => {
@@ -387,7 +388,8 @@ export class LiveLeaderboard extends HTMLElement {
     if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
     else if (this.hasAttribute('pickable')) this.#list.use(pickTemplate);
     const snapshot = this.#snapshot;
-    const before = this.#rendered;
+    // Another epoch is another list: nothing has moved.
+    const before = this.#rendered?.epoch && this.#rendered.epoch !== snapshot?.epoch ? null : this.#rendered;
     const top = snapshot?.top ?? [];
     const { items, own } = itemsOf(snapshot, this.#own, this.#me, this.#number('around', 0, 20, 0) > 0, this.#formats.gap);
     // The first list of a board does not glide in.

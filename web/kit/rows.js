@@ -90,7 +90,7 @@ export class RowList {
       else this.element.insertBefore(row.element, next);
       if (row.index < 0) entered.push(row);
       row.index = index;
-      row.render(items[index], formats, moves && changed <= MAX_ROLLING);
+      row.render(items[index], formats, moves && marks && changed <= MAX_ROLLING);
     });
 
     if (!moves && !marks) return;

@@ -37,6 +37,10 @@ func TestRowsShowWhatHasChanged(t *testing.T) {
 		// A score that changes again before anybody could read it is only written.
 		script(`say(list(4, [['a', 1241], ['c', 1235], ['b', 1000]]))`), becomes(`gains()`, "a+1 c+335 b"),
 		script(`pass(100); say(list(5, [['a', 1242], ['c', 1235], ['b', 1000]]))`), becomes(`text() + gains()`, "1 a 1,242, me 2 c 7 to next 1,235, 3 b 1,000a c+335 b"),
+		// A list of another epoch is another store's: nobody has passed anybody, or lost points.
+		script(`pass(10000); say(list(1, [['b', 40], ['c', 30], ['a', 20]], {epoch: 'other'}))`), becomes(`text()`, "1 b 40, me 2 c 10 to next 30, 3 a 20"),
+		becomes(`moves() + ' | ' + gains() + rolls()`, "b c a | b c a"),
+		script(`pass(2000); say(list(2, [['b', 41], ['c', 30], ['a', 20]], {epoch: 'other'}))`), becomes(`gains()`, "b+1 c a"),
 	)
 	// In a burst of changes no score rolls, and each row has the right score.
 	do(script(`board.setAttribute('top', '40')`), becomes(`sockets.at(-1).sent.at(-1).top + ''`, "40"),
@@ -125,6 +129,7 @@ func TestElementShowsTheFinish(t *testing.T) {
 		script(`sockets.at(-1).say(list(2, [['a', 30], ['b', 20]], of('1', first.ends, {final: true})))`), becomes(`places()`, "1 a 30 | 2 b 20 | 5 Quin 1 to next 3"),
 		script(`sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}))`), becomes(`places()`, "1 a 30 | 2 b 20 | 4 Quin 7 to next 5"),
 		becomes(`finished.splice(0).join()`, "1 ab"),
+		becomes(`[...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join()`, "step,step,row me"),
 		// All of it has room, also where the list is short.
 		becomes(`String(root.querySelector('[part=finish]').getBoundingClientRect().bottom <= board.getBoundingClientRect().bottom)`, "true"),
 		becomes(`getComputedStyle(root.querySelector('[part=podium] > [part~=me]')).position`, "static"),
@@ -133,6 +138,13 @@ func TestElementShowsTheFinish(t *testing.T) {
 		becomes(`(({board, me, around}) => [board, me, around].join(' '))(sockets.at(-1).sent.at(-1))`, "b@-1 q 1"),
 		script(`sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, {...list(9, [['b', 40], ['a', 30]], of('1', first.ends, {final: true})), board: 'b@-1'}, {...own(9, 8, 2, {to_next: 3}), board: 'b@-1'})`),
 		becomes(`places()`, "1 b 40 | 2 a 30 | 8 q 3 to next 2"), becomes(`finished.splice(0).join()`, "1 ba"),
+		// One of the first three is marked, and one without a score has no place.
+		script(`watch({me: 'a'})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(list(1, [['a', 30], ['b', 20]], of('1', first.ends))); sockets.at(-1).say(list(2, [['a', 30], ['b', 20]], of('1', first.ends, {final: true})))`),
+		becomes(`[...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join()`, "step me,step"),
+		script(`finished = []; watch({me: 'q'})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
+		script(`say(list(1, [['a', 30]], of('1', first.ends))); sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null))`),
+		becomes(`places()`, "1 a 30"), script(`finished = []`),
 
 		// Sixteen seconds late is too late, and so is any time for a page that holds nothing.
 		script(`now = Date.parse('2026-11-20T12:00:46Z'); watch()`), becomes(`sockets.at(-1).sent.at(-1)?.board`, "b"),

@@ -325,6 +325,40 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
 }
 
+// The end of a period is a scene in each mode: steps in a list, the first three in a low list and in one line, and the card of
+// a member with its final place.
+func TestOverlayShowsTheFinalResult(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`))
+	const (
+		places = `[...document.querySelectorAll('.finish-place')].filter(place => place.checkVisibility()).map(place => place.textContent).join(' ')`
+		steps  = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=podium] > *')].filter(row => row.checkVisibility()).map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' ')`
+		all    = places + ` + ' | ' + ` + steps + ` + ' | ' + [...document.querySelectorAll('.finish-mark')].filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
+		fits   = `(finish => finish.bottom <= innerHeight && finish.height > 0)(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=finish]').getBoundingClientRect()) + ''`
+	)
+	for _, c := range []struct {
+		query         string
+		width, height int
+		want          string
+	}{
+		{"top=3", 400, 200, " | 1 ann 50 2 bob 40 3 cid 30 | "},
+		{"top=3&me=eve", 400, 200, " | 1 ann 50 2 bob 40 3 cid 30 5 eve 10 to next 10 | "},
+		{"top=3", 480, 80, "1ann 2bob 3cid |  | "},
+		{"mode=compact&me=eve", 480, 64, "1ann 2bob 3cid |  | "},
+		{"mode=me&me=eve", 480, 100, " | 5 eve 10 10 to next | Final"},
+		{"mode=me&me=bob", 480, 100, " | 2 bob 40 10 to next | Final"},
+		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "quick", c.query+"&pace=0"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+		require.Equal(t, 200, p.post("quick", `{"updates":[{"member":"ann","score":50},{"member":"bob","score":40},{"member":"cid","score":30},{"member":"dan","score":20},{"member":"eve","score":10}]}`).Status)
+		require.NoError(t, chromedp.Do(ctx, becomes(all, c.want)), c.query)
+		if strings.HasPrefix(c.want, " | 1 ann") {
+			require.NoError(t, chromedp.Do(ctx, becomes(fits, "true")), c.query)
+		}
+	}
+}
+
 // A parameter that is unknown or wrong is named in the picture, with what it may be, beside the board.
 func TestOverlayNamesWrongParameters(t *testing.T) {
 	t.Parallel()

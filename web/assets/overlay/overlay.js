@@ -45,6 +45,7 @@ const RANK_CHANGE_MS = 10_000;
 
 const stage = byId('stage', HTMLElement);
 const frame = byId('frame', HTMLElement);
+const finishLine = byId('finish-line', HTMLElement);
 
 const options = new URLOptions();
 const { faults } = options;
@@ -83,11 +84,14 @@ function start() {
   if (mode !== 'list') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
     board.addEventListener('update', fitScores);
-    board.addEventListener('finish', ({ detail }) => byId('finish-line', HTMLElement).replaceChildren(...detail.top.slice(0, 3).map(newPlace)));
   }
+  board.addEventListener('finish', ({ detail }) => finishLine.replaceChildren(...detail.top.slice(0, 3).map(newPlace)));
   if (!isFirst) frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
-  if (mode === 'me') showRankChange();
+  if (mode === 'me') {
+    showRankChange();
+    keepCard();
+  }
   if (me) board.addEventListener('update', showProfileName);
   const ticker = mode === 'compact' ? new Ticker(board) : null;
   celebrateLeaders(board, byId('celebration', HTMLElement), {
@@ -140,6 +144,12 @@ async function showProfileName() {
   }
   const shown = field();
   if (shown && profileName) setText(shown, profileName);
+}
+
+/** Keeps the card in the final result, with the member's place in it. A member without a place gives way to the first three. */
+function keepCard() {
+  const podium = board.shadowRoot?.querySelector('[part=podium]');
+  if (podium) new MutationObserver(() => (finishLine.hidden = podium.querySelector(':scope > [part~=me]') !== null)).observe(podium, { childList: true });
 }
 
 function showRankChange() {
