@@ -380,7 +380,7 @@ export interface Finish {
   readonly period: string;
   /** RFC 3339. */
   readonly ends: string;
-  /** The first entries of the final result, three at least if the board has them. */
+  /** The first entries of the final result: as many as the list has, or three for a viewer who came late. */
   readonly top: readonly Entry[];
 }
 
