@@ -96,7 +96,7 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 const petals = `document.querySelectorAll('.petal').length + ''`
 
 // Petals fly from the button to the star's row where it is in view, else to the head of its page, and the score says how
-// many flowers have come; with reduced motion nothing flies.
+// many flowers have come, which covers neither the score nor the star's name; with reduced motion nothing flies.
 func TestStarsPetalsFlyToTheStar(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
@@ -110,11 +110,18 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
-			// Records where the last petal arrives, and the number that appears there.
+			// Records where the last petal arrives, the number that appears there, and what that covers.
 			script(`var flights = [], counts = [];
+				var covers = ({offsetWidth, offsetHeight}, place) => {
+					const [x, y] = place.match(/-?[\d.]+/g).map(Number);
+					return ['#star-name', '#star-score'].filter(one => {
+						const {left, right, top, bottom} = document.querySelector(one).getBoundingClientRect();
+						return x < right && x + offsetWidth > left && y < bottom && y + offsetHeight > top;
+					}).join();
+				};
 				Element.prototype.animate = (real => function(frames, options) {
 					if (this.className === 'petal') flights.push(frames.at(-1).transform.match(/-?[\d.]+/g).slice(0, 2).map(Number));
-					if (this.className === 'sky-count') counts.push(this.textContent);
+					if (this.className === 'sky-count') counts.push(this.textContent + covers(this, frames[1].transform));
 					return real.call(this, frames, {...options, duration: 1});
 				})(Element.prototype.animate);
 				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };

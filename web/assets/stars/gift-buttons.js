@@ -16,7 +16,11 @@ import { token } from '../shared/token.js';
 import { GiftFlights } from './gift-flight.js';
 import { GiftSender } from './gift-sender.js';
 
+/** After the last gift. */
 const THANKS_MS = 9_000;
+/** In a narrow window, where the thanks cover the viewer's goal and nickname (layout.css). */
+const COVERING_THANKS_MS = 3_000;
+const narrow = matchMedia('(width < 62rem)');
 const POP_MS = 260;
 /** Taps after which the number above a button grows no more. */
 const GROWING_TAPS = 20;
@@ -169,7 +173,7 @@ export class GiftButtons {
     this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values));
     this.#thanked = { star, user, flowers: sum };
     document.dispatchEvent(new CustomEvent('gift')); // for the sound
-    this.#timer = setTimeout(() => this.#clearMessage(), THANKS_MS);
+    this.#timer = setTimeout(() => this.#clearMessage(), narrow.matches ? COVERING_THANKS_MS : THANKS_MS);
     const button = this.#buttons.find((button) => button.flowers === size);
     const score = this.#page.scoreOf(star);
     if (button && score && star === this.#star && user === this.#user) this.#flights.fly(button.element, score, flowers);

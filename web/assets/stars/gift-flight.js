@@ -12,10 +12,14 @@ const FLIGHT_MS = 850;
 /** From the first petal's start to the last one's. */
 const SPREAD_MS = 260;
 const COUNT_MS = 1_400;
+/** Between the score and the number of flowers, px. */
+const COUNT_GAP = 8;
 
 export class GiftFlights {
   /** Above the page, as large as the window. */
   #sky = createElement('div', 'sky');
+  /** @type {HTMLElement | undefined} */
+  #count;
 
   constructor() {
     this.#sky.ariaHidden = 'true';
@@ -46,20 +50,27 @@ export class GiftFlights {
   }
 
   /**
+   * Shows the number beside the score, or below it if the score leaves no room: neither covers the name above it.
+   *
    * @param {HTMLElement} at
    * @param {number} flowers
    */
   #showCount(at, flowers) {
-    const { x, y } = centerOf(at);
+    this.#count?.remove();
     const count = createElement('span', 'sky-count', `+${numbers.format(flowers)}`);
+    this.#count = count;
     this.#sky.append(count);
-    const place = `translate(${x}px, ${y}px) translate(-50%, -50%)`;
+    const { offsetWidth: width, offsetHeight: height } = count;
+    const { right, bottom } = at.getBoundingClientRect();
+    const { x, y } = centerOf(at);
+    const end = at.parentElement?.getBoundingClientRect().right ?? 0;
+    const place = right + COUNT_GAP + width <= end ? `translate(${right + COUNT_GAP}px, ${y - height / 2}px)` : `translate(${x - width / 2}px, ${bottom + COUNT_GAP}px)`;
     const rise = count.animate(
       [
-        { transform: `${place} scale(0.6)`, opacity: 0 },
-        { transform: `${place} translateY(-1.5rem)`, opacity: 1, offset: 0.2 },
-        { transform: `${place} translateY(-1.75rem)`, opacity: 1, offset: 0.7 },
-        { transform: `${place} translateY(-2.5rem)`, opacity: 0 },
+        { transform: `${place} translateY(1rem) scale(0.6)`, opacity: 0 },
+        { transform: place, opacity: 1, offset: 0.2 },
+        { transform: place, opacity: 1, offset: 0.8 },
+        { transform: place, opacity: 0 },
       ],
       { duration: COUNT_MS, easing: 'ease-out' },
     );
