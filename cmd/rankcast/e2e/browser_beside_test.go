@@ -14,13 +14,14 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// Beside a board without scores, nothing looks as if it were still to come.
+// Beside a board without scores, nothing looks as if it were still to come, and nothing takes room above it in a narrower window.
 func TestPanelBesideAnEmptyBoardIsNotThere(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {empty: {}}`))
 	const seen = `String(document.querySelector('#trends').checkVisibility({visibilityProperty: true}))`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/empty"), becomes(seen, "false")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/empty"), becomes(seen, "false"),
+		chromedp.EmulateViewport(768, 900), becomes(`String(document.querySelector('.sidebar').offsetHeight)`, "0"), chromedp.EmulateViewport(1280, 900)))
 	p.post("empty", `{"member":"🦊🦊","score":9007199254740991}`)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "true"),
 		// A name without letters has its first character in the portrait, here and before a script runs.
@@ -49,6 +50,25 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "grayscale(1),grayscale(1)"), becomes(textOf("#latency"), "No connection")))
 	launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "none,none"), becomes(ping, "true")))
+}
+
+// Trends begin anew when the server comes back with another store.
+func TestTrendsBeginAnewWithAnotherStore(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	// One more than the list has.
+	const others = `{"member":"m2","score":300},{"member":"m3","score":300},{"member":"m4","score":300},{"member":"m5","score":300}`
+	require.Equal(t, 200, p.post("stars", `{"updates":[{"member":"ann","score":30000},`+others+`,{"member":"bob","score":200}]}`).Status)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=bob"), becomes(course, "ann level, bob level")))
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	p.kill()
+	another := redistest.Start(t)
+	p = launch(t, "--redis", another.URL())
+	require.Equal(t, 200, p.post("stars", `{"updates":[{"member":"ann","score":500},`+others+`,{"member":"bob","score":3}]}`).Status)
+	launch(t, "--redis", another.URL(), "--addr", "127.0.0.1:"+port)
+	require.NoError(t, chromedp.Do(ctx, becomes(own, "below: 6 bob 297 to next 3"), becomes(course, "ann level, bob level")))
 }
 
 // The page of a closed period shows the result in place of the graphs, which would be empty, also if the period closes while

@@ -102,12 +102,6 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		fmt.Fprintf(&others, "a%02d: {}, ", i)
 	}
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {`+others.String()+`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
-	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
-	const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
-		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
-		const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
-		return [...[...course.querySelectorAll('.trend-name, .trend-change')].map(part => part.textContent), way].filter(text => text).join(' ');
-	}).join(', ')`
 	link := func(list, name string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
 	}
@@ -159,8 +153,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
 		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
-		// The period before had a leader, and this one none yet.
-		becomes(course, ""),
+		// The period before had a leader, and this one none yet. The panel stays.
+		becomes(course, "– no line"), becomes(`String(document.querySelector('#trends').checkVisibility({visibilityProperty: true}))`, "true"),
 		// They lead there, and back, with who is followed by then.
 		follow("ann"), script(`var ways = `+periods+`.map(a => a.search)`),
 		becomes(`[...new Set(ways)].join()`, "?me=ann"),
@@ -175,6 +169,14 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`String(stays)`, "true"),
 	))
 }
+
+// course is an expression for the trends beside a board, each with where its line ends, seen from where it begins. (What is
+// drawn lower has the larger y.)
+const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
+	const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
+	const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
+	return [...[...course.querySelectorAll('.trend-name, .trend-change')].map(part => part.textContent), way].filter(text => text).join(' ');
+}).join(', ')`
 
 // A board of 200 rows that changes as fast as its server takes it: the page renders once in
 // a frame of the screen, ends right, and keeps no more than before.

@@ -35,6 +35,8 @@ export class BoardDetails {
   #board = '';
   #me = '';
   #period = '';
+  /** Scores of another epoch do not go on. */
+  #epoch = '';
   #leader = new ScoreTrend(text('leader'));
   #own = new ScoreTrend(text('you_follow'));
   #poll = new Poll(PERIODS_MS, (signal) => this.#loadPeriods(signal));
@@ -59,7 +61,7 @@ export class BoardDetails {
   show(board, me) {
     const sameBoard = board === this.#board;
     if (!sameBoard) {
-      this.#period = '';
+      this.#period = this.#epoch = '';
       this.#leader.reset();
     }
     if (!sameBoard || me !== this.#me) this.#own.reset();
@@ -90,13 +92,14 @@ export class BoardDetails {
       setText(this.#latency, state === 'away' ? text('no_connection') : '');
     }
     if (!snapshot) return;
-    setAttribute(this.#trends, 'data-empty', snapshot.total === 0 && '');
+    setAttribute(this.#trends, 'data-empty', snapshot.total === 0 && this.#leader.element.hidden && '');
     setText(this.#title, text(snapshot.final ? 'final_result' : 'since_opened'));
     this.#final.render(snapshot, format);
-    if (this.#period && snapshot.period !== this.#period) {
-      this.#leader.reset();
-      this.#own.reset();
-      this.#poll.start();
+    if (this.#period && snapshot.period !== this.#period) this.#poll.start();
+    if (snapshot.period !== this.#period || snapshot.epoch !== this.#epoch) {
+      this.#leader.restart();
+      this.#own.restart();
+      this.#epoch = snapshot.epoch;
     }
     if (this.#period !== snapshot.period) {
       this.#period = snapshot.period;
@@ -109,8 +112,10 @@ export class BoardDetails {
     }
     const [leader] = snapshot.top;
     if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, format);
-    const own = snapshot.top.find(({ member }) => member === this.#me) ?? me?.around?.find(({ member }) => member === this.#me);
-    const score = own?.score ?? me?.score;
+    // A rank from before the list may be of another epoch.
+    const rank = me?.seq === -1 ? null : me;
+    const own = snapshot.top.find(({ member }) => member === this.#me) ?? rank?.around?.find(({ member }) => member === this.#me);
+    const score = own?.score ?? rank?.score;
     if (this.#me && score !== undefined && score !== null) this.#own.add(this.#me, own?.name || this.#me, score, format);
     this.#renderTrends();
   }

@@ -28,6 +28,15 @@ export class ScoreTrend {
     this.element.hidden = true;
   }
 
+  /** Drops all scores, and keeps the room of a trend that has had some. */
+  restart() {
+    this.#member = '';
+    this.#series = new Series();
+    setText(this.#name, '–');
+    setText(this.#change, '');
+    this.render();
+  }
+
   /**
    * @param {string} member
    * @param {string} name
