@@ -284,6 +284,7 @@ func TestStoryDoesNotJump(t *testing.T) {
 		release()
 		require.NoError(t, chromedp.Do(ctx,
 			becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+			becomes(`(([slider, plot]) => [slider.left - plot.left, slider.right - plot.right].map(Math.round).join())(['#slider', '#plot'].map(one => document.querySelector(one).getBoundingClientRect()))`, "-8,8"),
 			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')].map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
 			becomes(`String(shifts < 0.05)`, "true"),
 		))
