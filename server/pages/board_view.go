@@ -94,12 +94,18 @@ func (f *filler) rowView(r Row, display definition.Display) rowView {
 		return v
 	}
 	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Short(r.Score, display, p.tag)
-	if exact := scoretext.Score(r.Score, display, p.tag); exact != v.Score {
-		v.Exact = exact
-	}
+	v.Exact = exact(r.Score, display, p.tag)
 	v.Length = utf8.RuneCountInString(v.Score)
 	if r.Rank <= 3 {
 		v.Podium = r.Rank
 	}
 	return v
+}
+
+// exact returns the whole score, or "" if scoretext.Short does not abbreviate it.
+func exact(score int64, display definition.Display, tag string) string {
+	if exact := scoretext.Score(score, display, tag); exact != scoretext.Short(score, display, tag) {
+		return exact
+	}
+	return ""
 }

@@ -25,7 +25,8 @@ func (f *filler) memberPage() {
 		name, d := b.About.Instance, b.About.Definition
 		view.Boards = append(view.Boards, memberBoardView{
 			Board: name, Title: cmp.Or(b.About.Title.In(p.tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member, "lang", f.language()),
-			Rank: p.text("member_rank", "n", scoretext.Number(b.Rank)), Total: p.counted("member_of", b.Total), Score: scoretext.Score(b.Score, d.Display, p.tag),
+			Rank: p.text("member_rank", "n", scoretext.Number(b.Rank)), Total: p.counted("member_of", b.Total), Score: scoretext.Short(b.Score, d.Display, p.tag),
+			Exact:      exact(b.Score, d.Display, p.tag),
 			HasHistory: d.History > 0,
 		})
 	}

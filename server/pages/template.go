@@ -93,6 +93,7 @@ type memberView struct {
 // memberBoardView is the place of a member on a board.
 type memberBoardView struct {
 	Board, Title, Path, Rank, Total, Score string
+	Exact                                  string // the score, if Score is abbreviated
 	HasHistory                             bool
 }
 

@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -38,7 +39,7 @@ func TestMemberPage(t *testing.T) {
 	release()
 	require.NoError(t, chromedp.Do(ctx,
 		// Third, second, first for a moment: never. It was second after 30 minutes.
-		becomes(`document.querySelector('.best').textContent.replace(/, .*/, '')`, "Best: No. 2"),
+		becomes(`document.querySelector('.best').textContent.replace(/, .*/, '')`, "Best ever: No. 2"),
 		becomes(memberCards, cards),
 		becomes(textOf("h1"), hostileName),
 		becomes(textOf("#id"), "cid"),
@@ -53,6 +54,21 @@ func TestMemberPage(t *testing.T) {
 	require.Equal(t, first, then)
 	require.Equal(t, 200, p.post("plain", `{"member":"cid","score":10}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(memberCards, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 2 members 17")))
+}
+
+// A long score is abbreviated, in the first answer and later, and never cut off: what is left of it would be another number.
+func TestMemberPageCutsNoScore(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {huge: {kind: player, display: {unit: points of honour}}}`))
+	require.Equal(t, 200, p.post("huge", `{"member":"ann","score":-9007199254740991}`).Status)
+	addr, release := slowLine(t, p.addr)
+	const score = `(score => score.textContent + ' = ' + score.title + (score.scrollWidth > score.clientWidth || score.getBoundingClientRect().right > innerWidth ? ' is cut off' : ''))(document.querySelector('.score'))`
+	const want = "-9007T points of honour = -9,007,199,254,740,991 points of honour"
+	ctx := window(t, 320, 700)
+	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/members/player/ann"), becomes(score, want)))
+	release()
+	require.Equal(t, 200, p.post("huge", `{"member":"ann","score":1}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(score, strings.Replace(want, "991", "990", 1))))
 }
 
 // The page reads the boards of a member in parts. The page of an unknown member says so until the member has a score.

@@ -86,7 +86,7 @@ func walk(t *testing.T, w *walker) {
 
 	w.opens(at+"/members/player/ann?lang=en", 390, 844)
 	w.becomes(memberCards, "The race No. 1 of 4 members 120 pts charted")
-	w.becomes(`document.querySelector('.rank-path').getAttribute('d').length > 20 && document.querySelector('.best').textContent.slice(0, 11)`, "Best: No. 1")
+	w.becomes(`document.querySelector('.rank-path').getAttribute('d').length > 20 && document.querySelector('.best').textContent.slice(0, 16)`, "Best ever: No. 1")
 	w.shows("member")
 
 	p.give("s3", "ana", 20)

@@ -2,7 +2,8 @@
 
 /** A card: a board with its first entries and its rate of changes, or a family with some of its boards. */
 
-import { numbers, scoreFormat, textIn, timeLeft } from '../../kit/format.js';
+import { numbers, textIn, timeLeft } from '../../kit/format.js';
+import { formatsOf } from '../shared/board-display.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { portraitIn, renderIcon } from '../shared/portrait.js';
@@ -24,9 +25,6 @@ import { zonedTime } from '../shared/zoned-time.js';
  * A family in the server's answer
  * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info, unavailable?: boolean }} FamilySummary
  */
-
-/** A longer score is abbreviated, as in the rows of a board. */
-const SCORE_LENGTH = 13;
 
 const template = byId('card-template', HTMLTemplateElement).content.firstElementChild;
 
@@ -84,7 +82,7 @@ export class BoardCard {
     span.title = wait && starts ? zonedTime(starts) : ends ? zonedTime(ends) : '';
     setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
     this.#part('period').title = period;
-    this.#renderEntries(leader ? [leader, ...runners_up] : [], scoreFormat(info?.display ?? {}, SCORE_LENGTH));
+    this.#renderEntries(leader ? [leader, ...runners_up] : [], formatsOf(info?.display).short);
     const isOver = ends !== null && !left;
     setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : isOver ? 'kit_no_scores' : 'no_scores_yet'));
     setText(this.#part('total'), built && !leader ? '' : countedText('members', total));

@@ -2,11 +2,27 @@
 
 /** The format of the scores on a board, which its definition gives. The pages of boards use it. */
 
-import { textIn } from '../../kit/format.js';
+import { scoreFormat, textIn } from '../../kit/format.js';
 import { fetchJSON } from './api.js';
 import { setAttribute } from './dom.js';
 import { encodeSegment } from './links.js';
 import { Poll } from './poll.js';
+
+/**
+ * short: a score that is abbreviated if it is long
+ * @typedef {{ exact: (score: number) => string, short: (score: number) => string }} Formats
+ */
+
+/** A longer number is abbreviated, as in the rows of a board. */
+const FULL_LENGTH = 13;
+
+/**
+ * @param {import('../../kit/rankcast.js').Display} [display] none: a plain number
+ * @returns {Formats}
+ */
+export function formatsOf(display = {}) {
+  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH) };
+}
 
 /**
  * @param {HTMLElementTagNameMap['live-leaderboard']} board
