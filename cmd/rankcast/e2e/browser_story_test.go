@@ -239,11 +239,15 @@ func TestStoryByKeyboard(t *testing.T) {
 	))
 }
 
-// A board without a history says how to record one. Its page has no link to a story; that of the other board has.
+// A board without a history says how to record one, and one whose first step is not over when its story begins. The page of
+// the former has no link to a story; that of a board with a history has.
 func TestStoryOfABoardWithoutHistory(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
-	require.Equal(t, 200, p.post("plain", `{"member":"ann","score":1}`).Status)
+	require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/slow", `{"history":"1h"}`).Status/100)
+	for _, board := range []string{"plain", "slow"} {
+		require.Equal(t, 200, p.post(board, `{"member":"ann","score":1}`).Status)
+	}
 	const link = `(link => link.checkVisibility() ? link.pathname : 'none')(document.querySelector('#story-link'))`
 	const live = `document.querySelector('live-leaderboard').dataset.state`
 	ctx := window(t, 390, 844)
@@ -253,6 +257,8 @@ func TestStoryOfABoardWithoutHistory(t *testing.T) {
 		becomes(`String(document.querySelector('#story').checkVisibility())`, "false"),
 		becomes(`document.querySelector('#none code').textContent`, "history: 1m"),
 		becomes(`new URL(document.querySelector('#none a').href).pathname`, "/docs/boards"),
+		chromedp.Navigate("http://"+p.addr+"/boards/slow/story"),
+		becomes(textOf("#note"), "Nothing is recorded yet. The story begins within 1 hour of the first score."),
 		chromedp.Navigate("http://"+p.addr+"/boards/plain"),
 		becomes(live, "live"),
 		becomes(link, "none"),
@@ -266,7 +272,7 @@ func TestStoryOfABoardWithoutHistory(t *testing.T) {
 	))
 }
 
-// The story stands with its rows in the first answer, and nothing jumps when the lines come.
+// The story stands with its rows in the first answer, and nothing jumps when the lines come. The slider is as wide as the chart.
 func TestStoryDoesNotJump(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)

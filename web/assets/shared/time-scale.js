@@ -71,3 +71,12 @@ export function momentFormat(zone, seconds) {
 export function zoneOf({ period }) {
   return period?.timezone ?? (period?.every ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
 }
+
+/**
+ * @param {number} ms whole seconds
+ * @returns {string} in words, in the largest unit that fits
+ */
+export function durationText(ms) {
+  const [unit, length] = /** @type {const} */ ([['day', DAY], ['hour', HOUR], ['minute', MINUTE]]).find(([, length]) => ms % length === 0) ?? ['second', 1_000];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(ms / length);
+}

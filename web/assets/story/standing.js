@@ -7,6 +7,7 @@ import { Portrait } from '../shared/portrait.js';
 import { numbers } from '../../kit/format.js';
 
 /** @typedef {import('../shared/history.js').Entry} Entry */
+/** @typedef {import('../shared/board-display.js').Formats} Formats */
 /** @typedef {{ name?: string, avatar?: string }} Profile */
 
 class StandingRow {
@@ -20,15 +21,16 @@ class StandingRow {
    * @param {Entry} entry
    * @param {Profile} profile
    * @param {number} color
-   * @param {string} score
+   * @param {Formats} formats
    */
-  render({ rank, member }, { name = member, avatar }, color, score) {
+  render({ rank, member, score }, { name = member, avatar }, color, { exact, short }) {
     setAttribute(this.element, 'data-member', member);
     setAttribute(this.element, 'data-color', String(color));
     setText(this.#rank, numbers.format(rank));
     setText(this.#name, name);
     this.#name.title = member;
-    setText(this.#score, score);
+    setText(this.#score, short(score));
+    setAttribute(this.#score, 'title', short(score) !== exact(score) && exact(score));
     this.#portrait.render(member, name, avatar);
   }
 }
@@ -47,9 +49,9 @@ export class Standing {
    * @param {readonly Entry[]} entries
    * @param {ReadonlyMap<string, Profile>} profiles
    * @param {(member: string) => number} colorOf
-   * @param {(score: number) => string} format
+   * @param {Formats} formats
    */
-  render(entries, profiles, colorOf, format) {
+  render(entries, profiles, colorOf, formats) {
     if (!this.#list.hasAttribute('data-placed')) this.#list.replaceChildren();
     this.#list.setAttribute('data-placed', '');
     /** @type {Map<string, StandingRow>} */
@@ -61,7 +63,7 @@ export class Standing {
     let next = this.#list.firstElementChild;
     entries.forEach((entry, i) => {
       const row = /** @type {StandingRow} */ (rows.get(entry.member));
-      row.render(entry, profiles.get(entry.member) ?? {}, colorOf(entry.member), format(entry.score));
+      row.render(entry, profiles.get(entry.member) ?? {}, colorOf(entry.member), formats);
       setProperty(row.element, '--place', i);
       if (next === row.element) next = next.nextElementSibling;
       else this.#list.insertBefore(row.element, next);

@@ -5,8 +5,9 @@
  * that plays it, and the board as it stood at the time of the slider.
  */
 
-import { fill, numbers, scoreFormat, textIn } from '../../kit/format.js';
+import { fill, numbers, textIn } from '../../kit/format.js';
 import { HTTPError } from '../shared/api.js';
+import { formatsOf } from '../shared/board-display.js';
 import { placeholders } from '../shared/board-name.js';
 import { byId, createElement, replaceItems, setText } from '../shared/dom.js';
 import { leadersOf, stepAt } from '../shared/history.js';
@@ -14,7 +15,7 @@ import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from 
 import { refusalText } from '../shared/refusal.js';
 import '../shared/settings.js';
 import { text } from '../shared/texts.js';
-import { momentFormat, zoneOf } from '../shared/time-scale.js';
+import { durationText, momentFormat, zoneOf } from '../shared/time-scale.js';
 import { Chart, MAX_PLACES, placesOf } from './chart.js';
 import { HistorySource } from './history-source.js';
 import { Periods } from './periods.js';
@@ -61,7 +62,7 @@ const player = new Player(
 let story = null;
 let zone = 'UTC';
 let momentText = momentFormat(zone, false);
-let formatScore = scoreFormat({});
+let formats = formatsOf();
 /** 1 to 10, by member. @type {Map<string, number>} */
 const colors = new Map();
 /** The member whose line stands out: a click, a key or the URL has chosen it; '': none. */
@@ -115,13 +116,13 @@ function showStory(now) {
   if (isOther) periods.show(now.period, now.info.period?.every);
   const { steps, until } = now.history;
   if (steps.length === 0) {
-    showProblem(text('story_empty'));
+    showProblem(now.step > 0 ? text('story_empty', { step: durationText(now.step) }) : text('story_none_period'));
     return;
   }
   setText(note, '');
   none.hidden = true;
   section.hidden = false;
-  formatScore = scoreFormat(now.info.display ?? {});
+  formats = formatsOf(now.info.display);
   zone = zoneOf(now.info);
   momentText = momentFormat(zone, now.step > 0 && now.step < MINUTE_MS);
   setText(byId('zone', HTMLElement), text('story_zone', { zone: zone.replaceAll('_', ' ') }));
@@ -217,7 +218,7 @@ function memberLink(kind, member) {
 /** Renders the table of who led when, the latest first. */
 function renderLeaders(/** @type {Story} */ now) {
   const rows = leadersOf(now.history).slice(-MAX_LEADERS).reverse().map(({ from, to, member, score }) =>
-    createElement('tr', '', createElement('td', '', momentText(from)), createElement('td', '', momentText(to)), createElement('td', '', memberLink(now.info.kind, member)), createElement('td', '', formatScore(score))),
+    createElement('tr', '', createElement('td', '', momentText(from)), createElement('td', '', momentText(to)), createElement('td', '', memberLink(now.info.kind, member)), createElement('td', '', formats.exact(score))),
   );
   replaceItems(leaderRows, rows);
 }
@@ -236,7 +237,7 @@ function render() {
   const step = stepAt(history, time);
   const entries = step?.entries ?? [];
   chart.mark(time, entries, colorOf);
-  standing.render(entries.slice(0, MAX_PLACES), profiles, colorOf, formatScore);
+  standing.render(entries.slice(0, MAX_PLACES), profiles, colorOf, formats);
   const written = momentText(time);
   setText(moment, step ? written : `${written} · ${text('story_gap')}`);
   moment.dateTime = new Date(time).toISOString();
@@ -271,7 +272,7 @@ function renderTip(shown) {
  */
 function placeText(member, time) {
   const entry = story && stepAt(story.history, time)?.entries.find((one) => one.member === member);
-  return entry ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formatScore(entry.score) }) : text('story_not_there', { name: nameOf(member) });
+  return entry ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formats.exact(entry.score) }) : text('story_not_there', { name: nameOf(member) });
 }
 
 /** @param {PointerEvent} event */
