@@ -73,7 +73,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		busy          string // an expression: enough has happened to be seen
 	}{
 		{"dashboard.png", "/boards/stars?me=s21", 1280, 860, "light", "en", `[...document.querySelectorAll('.sparkline .line')].every(line => line.getAttribute('d').length > 60)`},
-		{"story.png", "/boards/stars/story?me=s16", 1280, 860, "dark", "en", `seen > 3`},
+		{"story.png", "/boards/stars/story?me=s16", 1280, 860, "dark", "en", `document.querySelectorAll('#plot path').length > 9`},
 		{"stars.png", "/stars?me=mochi", 1280, 900, "light", "en", `document.querySelectorAll('#feed li').length > 6`},
 		{"star-phone.png", "/stars?star=s21&me=mochi", 390, 844, "dark", "zh", `seen > 3`},
 		{"overlay.png", "/overlay/stars?me=s09", 480, 320, "light", "en", `seen > 3`},
