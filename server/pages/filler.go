@@ -299,7 +299,8 @@ func (f *filler) stars() {
 		return
 	}
 	p := f.template.phrases
-	f.noFlowers(v.Board, b).Total = p.counted("stars_count", b.Total)
+	f.wordNoFlowers(v.Board, b)
+	v.Board.Total = p.counted("stars_count", b.Total)
 	for i, r := range b.Rows {
 		row := &v.Board.Rows[i]
 		row.Share = share(r.Score, b.Rows[0].Score)
@@ -330,17 +331,17 @@ func (f *filler) stars() {
 		if b := f.site.cfg.Reader.Board(f.ctx, family+star, fansTop, v.Me, 0); b != nil {
 			fans := f.boardView(family+star, b, fansTop, v.Me)
 			fans.Total = p.counted("stars_fan_count", b.Total)
-			v.Fans[i] = f.noFlowers(fans, b)
+			f.wordNoFlowers(fans, b)
+			v.Fans[i] = fans
 		}
 	}
 }
 
-// noFlowers words the row of a member without a score on a board of flowers; see web/assets/stars/board-rows.js.
-func (f *filler) noFlowers(v *boardView, b *Board) *boardView {
+// wordNoFlowers words the row of a member without a score on a board of flowers; see web/assets/stars/board-rows.js.
+func (f *filler) wordNoFlowers(v *boardView, b *Board) {
 	for i, row := range b.Below {
 		if row.Rank == 0 && !b.Final {
 			v.Below[i].Gap = f.template.phrases.text("stars_no_score")
 		}
 	}
-	return v
 }

@@ -48,10 +48,7 @@ export class LiveLeaderboard extends HTMLElement {
   #note = part('p', 'note');
   #announcer = new Announcer();
   #moments = new Moments((moment) => this.#dispatch('moment', moment));
-  #finish = new Finish(() => {
-    this.#endResult?.();
-    setAttribute(this, 'data-finish', false);
-  });
+  #finish = new Finish(() => setAttribute(this, 'data-finish', false));
 
   /** @type {Snapshot | null} */
   #snapshot = null;
@@ -178,6 +175,7 @@ export class LiveLeaderboard extends HTMLElement {
       if (name === 'me') {
         this.#own = null;
         this.#announcer.resetOwn();
+        this.#endShow();
       }
       this.#watch();
     }
@@ -194,9 +192,10 @@ export class LiveLeaderboard extends HTMLElement {
     this.#watch();
   }
 
-  /** Hides what belongs to another board. */
+  /** Hides what belongs to another board, or a result that marks another member. */
   #endShow() {
     this.#moments.reset();
+    this.#endResult?.();
     this.#finish.hide();
   }
 
@@ -236,7 +235,8 @@ export class LiveLeaderboard extends HTMLElement {
       this.#unsubscribe = this.#connection.subscribe(board, wish, {
         onTop: (snapshot) => {
           const before = this.#snapshot;
-          if (before && before.period !== snapshot.period) this.#onRollover(before, snapshot);
+          // With another epoch it is the list of another store.
+          if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch))) this.#onRollover(before, snapshot);
           this.#snapshot = snapshot;
           this.#onPeriod(before, snapshot);
           this.#hasFirstRows = false;
@@ -283,8 +283,8 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   /**
-   * @param {Snapshot} before of the period that is over
-   * @param {Snapshot} now of the next one
+   * @param {Snapshot} before of the period that is over, or of another store
+   * @param {Snapshot} now
    */
   #onRollover({ period, final, top }, now) {
     this.#own = this.#rendered = this.#renderedRank = null;
@@ -292,7 +292,7 @@ export class LiveLeaderboard extends HTMLElement {
     this.#moments.reset();
     this.#rowsBefore = top.length;
     const [first] = top;
-    if (!period || !now.period) return;
+    if (!period || !now.period || period === now.period) return;
     if (final) this.#lastResult = first ? phrase('was_first', { period, ...this.#textValues(first) }) : phrase('is_over', { period });
     this.#announcer.rollover(`${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim());
   }
@@ -313,12 +313,17 @@ export class LiveLeaderboard extends HTMLElement {
     this.#endResult?.();
     /** @type {Snapshot} */
     let result;
+    /** @param {Me} [own] */
+    const show = (own) => {
+      this.#showResult(result, own);
+      if (result.final && (own || !this.#me)) this.#endResult?.();
+    };
     this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, me: this.#me, around: 1, info: true }, {
       onTop: (snapshot) => {
         result = snapshot;
-        this.#showResult(result);
+        show();
       },
-      onMe: (me) => this.#showResult(result, me),
+      onMe: show,
     });
   }
 
@@ -388,8 +393,7 @@ export class LiveLeaderboard extends HTMLElement {
     if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
     else if (this.hasAttribute('pickable')) this.#list.use(pickTemplate);
     const snapshot = this.#snapshot;
-    // Another epoch is another list: nothing has moved.
-    const before = this.#rendered?.epoch && this.#rendered.epoch !== snapshot?.epoch ? null : this.#rendered;
+    const before = this.#rendered;
     const top = snapshot?.top ?? [];
     const { items, own } = itemsOf(snapshot, this.#own, this.#me, this.#number('around', 0, 20, 0) > 0, this.#formats.gap);
     // The first list of a board does not glide in.

@@ -265,7 +265,7 @@ func TestElementWithoutABoard(t *testing.T) {
 		script(`say(list(1, [['a', 3]]))`), becomes(`text()`, "1 a 3"), becomes(note, "live: "),
 		script(`board.removeAttribute('board')`), becomes(note, "stopped: "+missing), becomes(`text()`, ""),
 
-		// One that is set in time, or will be, is not missed.
+		// The element says nothing if a script sets the board in time.
 		script(`board.remove(); board = document.createElement('live-leaderboard'); board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot;
 			document.body.append(board); board.setAttribute('board', 'c')`), becomes(note, "connecting: "),
 		script(`board.setAttribute('board', '')`), becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"), becomes(note, "connecting: "),

@@ -99,7 +99,7 @@ func TestElementShowsTheFinish(t *testing.T) {
 	do(script(clockwork), script(`
 		var finished = [];
 		var finish = () => !board.hasAttribute('data-finish') ? root.querySelector('[part=finish]').checkVisibility() ? 'left behind' : '' :
-			[...root.querySelectorAll('[part=result], [part=podium] > *')].map(part => part.textContent.replace(/\s+/g, ' ').trim()).join(' | ');
+			[...root.querySelectorAll('[part=result], [part=podium] > *')].map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | ');
 		var places = () => finish().split(' | ').slice(1).join(' | ');
 		var count = () => (count => count.checkVisibility() ? count.textContent : '')(root.querySelector('[part=countdown]'));
 		var watch = attributes => make({top: 5, ...attributes}).then(() => board.addEventListener('finish', ({detail: {period, top}}) => finished.push(period + ' ' + top.map(({member}) => member).join(''))));
@@ -120,24 +120,27 @@ func TestElementShowsTheFinish(t *testing.T) {
 		script(`say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}})))`), becomes(`text()`, "1 x 1"),
 		becomes(`(({board, top}) => board + ' ' + top)(sockets.at(-1).sent.at(-1))`, "b@-1 3"), shown(""),
 		script(`sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, {...list(9, [['b', 40], ['a', 30]], of('1', first.ends, {final: true, info: {kind: 'member', period: first}})), board: 'b@-1'})`),
-		shown("Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30"), becomes(`finished.splice(0).join()`, "1 ba"),
-		script(`pass(7999)`), becomes(`String(finish() !== '')`, "true"), becomes(`sockets.at(-1).sent.at(-1).type`, "subscribe"), script(`pass(1)`), shown(""), becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"),
+		shown("Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30"), becomes(`finished.splice(0).join()`, "1 ba"), becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"),
+		script(`pass(7999)`), becomes(`String(finish() !== '')`, "true"), script(`pass(1)`), shown(""),
 
 		// The followed member's place stands below the first three, of those who saw the end and of those who come late.
 		script(`now = Date.parse('2026-11-20T12:00:31Z'); watch({top: 2, me: 'q'})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(list(1, [['a', 30], ['b', 20]], of('1', first.ends)), own(1, 5, 3, {to_next: 1, around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}))`), becomes(`text()`, "1 a 30, 2 b 20, below 5 Quin 1 to next 3"),
-		script(`sockets.at(-1).say(list(2, [['a', 30], ['b', 20]], of('1', first.ends, {final: true})))`), becomes(`places()`, "1 a 30 | 2 b 20 | 5 Quin 1 to next 3"),
-		script(`sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}))`), becomes(`places()`, "1 a 30 | 2 b 20 | 4 Quin 7 to next 5"),
+		script(`sockets.at(-1).say(list(2, [['a', 30], ['b', 20]], of('1', first.ends, {final: true})))`), becomes(`places()`, "1 a 30 | 2 b 20 | 5 Quin 3"),
+		script(`sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}))`), becomes(`places()`, "1 a 30 | 2 b 20 | 4 Quin 5"),
 		becomes(`finished.splice(0).join()`, "1 ab"),
 		becomes(`[...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join()`, "step,step,row me"),
-		// All of it has room, also where the list is short.
+		// The list is shorter than the result, which has room all the same.
 		becomes(`String(root.querySelector('[part=finish]').getBoundingClientRect().bottom <= board.getBoundingClientRect().bottom)`, "true"),
 		becomes(`getComputedStyle(root.querySelector('[part=podium] > [part~=me]')).position`, "static"),
 		script(`now = Date.parse('2026-11-20T12:00:37Z'); watch({me: 'q'})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}})))`),
 		becomes(`(({board, me, around}) => [board, me, around].join(' '))(sockets.at(-1).sent.at(-1))`, "b@-1 q 1"),
 		script(`sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, {...list(9, [['b', 40], ['a', 30]], of('1', first.ends, {final: true})), board: 'b@-1'}, {...own(9, 8, 2, {to_next: 3}), board: 'b@-1'})`),
-		becomes(`places()`, "1 b 40 | 2 a 30 | 8 q 3 to next 2"), becomes(`finished.splice(0).join()`, "1 ba"),
+		becomes(`places()`, "1 b 40 | 2 a 30 | 8 q 2"), becomes(`finished.splice(0).join()`, "1 ba"),
+		becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"),
+		// It is another member's place once another one is followed.
+		script(`board.setAttribute('me', 'zed')`), shown(""),
 		// One of the first three is marked, and one without a score has no place.
 		script(`watch({me: 'a'})`), becomes(`sockets.at(-1).sent.at(-1)?.board + text()`, "b"),
 		script(`say(list(1, [['a', 30], ['b', 20]], of('1', first.ends))); sockets.at(-1).say(list(2, [['a', 30], ['b', 20]], of('1', first.ends, {final: true})))`),

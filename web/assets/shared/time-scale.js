@@ -74,7 +74,7 @@ export function zoneOf({ period }) {
 
 /**
  * @param {number} ms whole seconds
- * @returns {string} in words, in the largest unit that fits
+ * @returns {string} in words, in the largest unit that divides it
  */
 export function durationText(ms) {
   const [unit, length] = /** @type {const} */ ([['day', DAY], ['hour', HOUR], ['minute', MINUTE]]).find(([, length]) => ms % length === 0) ?? ['second', 1_000];

@@ -42,7 +42,7 @@ sheet.replaceSync(`
     [part=gap] { display: none; }
     [part=flowers] { font-size: 0.875rem; }
     [part=score] { font-size: min(1em, 9em / var(--length, 1)); }
-    /* Over the end of the portrait, in its middle: beside the score is no room. */
+    /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
     [data-gain]::after { inset: auto -5.3125rem calc(100% + 1.5rem) -4rem; inline-size: fit-content; margin-inline: auto; }
     [part=rank] { order: 1; justify-self: stretch; block-size: 2.25rem; margin-block-start: 0.25rem; padding-block: 0.125rem; border-radius: 0.75rem; font-size: 1.125rem; font-weight: 700; }
   }

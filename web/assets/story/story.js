@@ -116,7 +116,7 @@ function showStory(now) {
   if (isOther) periods.show(now.period, now.info.period?.every);
   const { steps, until } = now.history;
   if (steps.length === 0) {
-    showProblem(now.step > 0 ? text('story_empty', { step: durationText(now.step) }) : text('story_none_period'));
+    showProblem(now.step > 0 && !now.final ? text('story_empty', { step: durationText(now.step) }) : text('story_none_period'));
     return;
   }
   setText(note, '');
