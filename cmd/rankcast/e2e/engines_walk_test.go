@@ -131,7 +131,7 @@ func walk(t *testing.T, w *walker) {
 		require.Equal(t, 200, p.post("sprint", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"dan","score":20}]}`).Status)
 		w.becomes(board("[part=countdown]")+`.checkVisibility()`, "true")
 		w.shows("countdown")
-		w.becomes(`[...document.querySelector('live-leaderboard[data-finish]').shadowRoot.querySelectorAll('[part=step]')].map(step => step.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`, "1 ann 40 | 2 bob 30 | 3 dan 20")
+		w.becomes(`[...document.querySelector('live-leaderboard[data-finish]').shadowRoot.querySelectorAll('[part~=step]')].map(step => step.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`, "1 ann 40 | 2 bob 30 | 3 dan 20")
 		w.shows("finish")
 	}
 
