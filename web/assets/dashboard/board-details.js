@@ -93,8 +93,11 @@ export class BoardDetails {
     }
     if (!snapshot) return;
     setAttribute(this.#trends, 'data-empty', snapshot.total === 0 && this.#leader.element.hidden && '');
-    setText(this.#title, text(snapshot.final ? 'final_result' : 'since_opened'));
-    this.#final.render(snapshot, format);
+    // A board is final for a moment until its next period begins.
+    const isClosed = snapshot.final && this.#board.includes('@');
+    setText(this.#title, text(isClosed ? 'final_result' : 'since_opened'));
+    this.#final.element.hidden = !isClosed;
+    if (isClosed) this.#final.render(snapshot, format);
     if (this.#period && snapshot.period !== this.#period) this.#poll.start();
     if (snapshot.period !== this.#period || snapshot.epoch !== this.#epoch) {
       this.#leader.restart();
@@ -105,7 +108,7 @@ export class BoardDetails {
       this.#period = snapshot.period;
       this.#markPeriod();
     }
-    if (snapshot.final) {
+    if (isClosed) {
       this.#leader.reset();
       this.#own.reset();
       return;

@@ -17,12 +17,10 @@ export class FinalFacts {
   }
 
   /**
-   * @param {import('../../kit/rankcast.js').Snapshot} snapshot
+   * @param {import('../../kit/rankcast.js').Snapshot} snapshot of a closed period
    * @param {(score: number) => string} format
    */
-  render({ final, ends, top: [first, second] }, format) {
-    this.element.hidden = !final;
-    if (!final) return;
+  render({ ends, top: [first, second] }, format) {
     this.#setFact(this.#winner, first ? first.name || first.member : '');
     this.#setFact(this.#lead, first && second ? format(Math.abs(first.score - second.score)) : '');
     this.#setFact(this.#ended, ends ? zonedTime(ends) : '');

@@ -27,6 +27,8 @@ export class MoreRows {
   #isDown = false;
   /** The first new row, which gets the focus from the button; -1: none. */
   #focusAt = -1;
+  /** What the reader scrolls: the page, or the board on the whole screen. @type {Element} */
+  #scroller = document.documentElement;
   /** How far the reader had scrolled, px. */
   #scrolled = 0;
 
@@ -51,6 +53,7 @@ export class MoreRows {
     document.addEventListener('scroll', ({ target }) => {
       const scroller = target === document ? document.documentElement : target;
       if (!(scroller instanceof Element && scroller.contains(button))) return;
+      this.#scroller = scroller;
       this.#isDown = scroller.scrollTop > this.#scrolled;
       this.#scrolled = scroller.scrollTop;
       this.#growAtEnd();
@@ -72,6 +75,8 @@ export class MoreRows {
     this.#wanted = 0;
     this.#focusAt = -1;
     this.#isDown = false;
+    // An event may be on its way: the browser scrolls, too, to hold what is in sight while rows move above it.
+    this.#scrolled = this.#scroller.scrollTop;
     this.#button.hidden = this.#end.hidden = true;
   }
 
