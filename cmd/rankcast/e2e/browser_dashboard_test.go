@@ -171,8 +171,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	))
 }
 
-// course is an expression for the trends beside a board, each with where its line ends, seen from where it begins. (What is
-// drawn lower has the larger y.)
+// course is an expression: the trends beside a board, and whether the line of each ends higher or lower than it begins. (A
+// lower point has the larger y.)
 const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
 	const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
 	const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];

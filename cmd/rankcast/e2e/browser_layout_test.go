@@ -95,7 +95,7 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	}
 }
 
-// The head of a page stays in place from one page to the next, whatever the width of what is below it.
+// All pages have their head at the same place, whatever the width of what is below it.
 func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--demo")
@@ -116,7 +116,8 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	}
 }
 
-// The first rows of a board are on the first screen, from the smallest phone on, and a finger finds what is above them.
+// The first screen of a board's page has rows, also on the smallest phone, and the controls above them are large enough for a
+// finger.
 func TestFirstScreenHasRows(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--demo")

@@ -56,7 +56,8 @@ func TestMemberPage(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(memberCards, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 2 members 17")))
 }
 
-// A long score is abbreviated, in the first answer and later, and never cut off: what is left of it would be another number.
+// The page abbreviates a long score, in the first answer and later. It never cuts one off: the rest would read as another
+// number.
 func TestMemberPageCutsNoScore(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {huge: {kind: player, display: {unit: points of honour}}}`))

@@ -37,7 +37,7 @@ func TestRowsShowWhatHasChanged(t *testing.T) {
 		// A score that changes again before anybody could read it is only written.
 		script(`say(list(4, [['a', 1241], ['c', 1235], ['b', 1000]]))`), becomes(`gains()`, "a+1 c+335 b"),
 		script(`pass(100); say(list(5, [['a', 1242], ['c', 1235], ['b', 1000]]))`), becomes(`text() + gains()`, "1 a 1,242, me 2 c 7 to next 1,235, 3 b 1,000a c+335 b"),
-		// A list of another epoch is another store's: nobody has passed anybody, or lost points.
+		// Another epoch means another store. Its list differs, but nobody has passed anybody or lost points.
 		script(`pass(10000); say(list(1, [['b', 40], ['c', 30], ['a', 20]], {epoch: 'other'}))`), becomes(`text()`, "1 b 40, me 2 c 10 to next 30, 3 a 20"),
 		becomes(`moves() + ' | ' + gains() + rolls()`, "b c a | b c a"),
 		script(`pass(2000); say(list(2, [['b', 41], ['c', 30], ['a', 20]], {epoch: 'other'}))`), becomes(`gains()`, "b+1 c a"),

@@ -115,7 +115,7 @@ export class BoardDetails {
     }
     const [leader] = snapshot.top;
     if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, format);
-    // A rank from before the list may be of another epoch.
+    // The rank is older than the list, and may be of another epoch.
     const rank = me?.seq === -1 ? null : me;
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? rank?.around?.find(({ member }) => member === this.#me);
     const score = own?.score ?? rank?.score;

@@ -75,7 +75,7 @@ export class MoreRows {
     this.#wanted = 0;
     this.#focusAt = -1;
     this.#isDown = false;
-    // An event may be on its way: the browser scrolls, too, to hold what is in sight while rows move above it.
+    // The browser, too, scrolls while rows move above what is in sight. Its event may come only after this.
     this.#scrolled = this.#scroller.scrollTop;
     this.#button.hidden = this.#end.hidden = true;
   }

@@ -3,8 +3,8 @@
 /** A card of a member's page: the member's place on one board, and how its rank went. */
 
 import { numbers, textIn } from '../../kit/format.js';
-import { formatsOf } from '../shared/board-display.js';
-import { createElement, setAttribute, setText } from '../shared/dom.js';
+import { formatsOf, renderScore } from '../shared/board-display.js';
+import { createElement, setText } from '../shared/dom.js';
 import { historyOf, join, memberHistoryOf } from '../shared/history.js';
 import { msOf, readWhole } from '../shared/history-read.js';
 import { encodeSegment } from '../shared/links.js';
@@ -54,9 +54,7 @@ export class MemberBoard {
     setText(this.#link, textIn(info?.title) || board);
     setText(this.#rank, text('member_rank', { n: rank }));
     setText(this.#of, countedText('member_of', total));
-    const { exact, short } = formatsOf(info?.display);
-    setText(this.#score, short(score));
-    setAttribute(this.#score, 'title', short(score) !== exact(score) && exact(score));
+    renderScore(this.#score, score, formatsOf(info?.display));
     if (!info?.history || this.#line) return;
     const room = createElement('div', 'rank-line');
     this.#line = new RankLine(room);

@@ -4,7 +4,7 @@
 
 import { scoreFormat, textIn } from '../../kit/format.js';
 import { fetchJSON } from './api.js';
-import { setAttribute } from './dom.js';
+import { setAttribute, setText } from './dom.js';
 import { encodeSegment } from './links.js';
 import { Poll } from './poll.js';
 
@@ -22,6 +22,18 @@ const FULL_LENGTH = 13;
  */
 export function formatsOf(display = {}) {
   return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH) };
+}
+
+/**
+ * Shows a score, abbreviated if it is long, with the exact value in its title.
+ *
+ * @param {Element} element
+ * @param {number} score
+ * @param {Formats} formats
+ */
+export function renderScore(element, score, { exact, short }) {
+  setText(element, short(score));
+  setAttribute(element, 'title', short(score) !== exact(score) && exact(score));
 }
 
 /**

@@ -105,7 +105,7 @@ export function gapsOf({ steps }) {
 
 /**
  * @param {History} history
- * @returns {{ from: number, to: number }[]} when nobody of the history was among the first entries
+ * @returns {{ from: number, to: number }[]} the times without entries: in the history of one member, when it was not among the first
  */
 export function absencesOf(history) {
   return history.steps.flatMap(({ at, entries }, i) => (entries.length > 0 ? [] : [{ from: at, to: endOf(history, i) }]));

@@ -119,8 +119,10 @@ export class GiftButtons {
    */
   show(star, user) {
     if (star !== this.#star || user !== this.#user) this.#clearMessage();
-    if (star !== this.#star) this.#flights.clear();
-    if (star !== this.#star) this.#waiting = [];
+    if (star !== this.#star) {
+      this.#flights.clear();
+      this.#waiting = [];
+    }
     this.#star = star;
     this.#user = user;
     if (user !== '') for (const size of this.#waiting.splice(0)) this.#sender.tap(star, user, size);

@@ -2,6 +2,7 @@
 
 /** The board beside the chart of a story: one row for each entry at a time, each beside its place on the chart. */
 
+import { renderScore } from '../shared/board-display.js';
 import { createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { numbers } from '../../kit/format.js';
@@ -23,14 +24,13 @@ class StandingRow {
    * @param {number} color
    * @param {Formats} formats
    */
-  render({ rank, member, score }, { name = member, avatar }, color, { exact, short }) {
+  render({ rank, member, score }, { name = member, avatar }, color, formats) {
     setAttribute(this.element, 'data-member', member);
     setAttribute(this.element, 'data-color', String(color));
     setText(this.#rank, numbers.format(rank));
     setText(this.#name, name);
     this.#name.title = member;
-    setText(this.#score, short(score));
-    setAttribute(this.#score, 'title', short(score) !== exact(score) && exact(score));
+    renderScore(this.#score, score, formats);
     this.#portrait.render(member, name, avatar);
   }
 }
