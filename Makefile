@@ -84,6 +84,10 @@ lint-web: ## Check the types of the scripts (needs Node)
 	npx --yes --package typescript@5.9 tsc --noEmit --allowJs --checkJs --strict --target es2023 \
 		--module esnext --moduleResolution bundler --lib es2023,dom,dom.iterable web/kit/*.js web/kit/*.d.ts web/assets/*/*.js web/testdata/*.ts
 
+.PHONY: reference
+reference: ## Write the pages of the documentation that are made from the contract
+	$(GO) test -count=1 -run TestReference ./server/servertest/contract -update
+
 .PHONY: pictures
 pictures: deps ## Take README's pictures of the pages
 	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast/e2e -pictures "$(CURDIR)/web/pictures"

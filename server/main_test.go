@@ -5,10 +5,11 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
+	"rankcast/server/servertest/contract"
 )
 
 func TestMain(m *testing.M) {
-	redistest.Main(m, servertest.IdleConnections()...)
+	redistest.Main(contract.HTTP(m), servertest.IdleConnections()...)
 }
 
 const patience = servertest.Patience

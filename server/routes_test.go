@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 
 	"rankcast/server/access"
 	"rankcast/server/pages"
+	"rankcast/server/servertest/contract"
 
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
@@ -59,4 +61,34 @@ func TestEachWriteRefusesOtherTypes(t *testing.T) {
 		}
 	}
 	require.Greater(t, writes, 12)
+}
+
+// The contract has each route of the API and no other, and says of each what its caller needs.
+func TestContractHasEachRoute(t *testing.T) {
+	t.Parallel()
+	s := new(Server)
+	routes := make(map[string][]string)
+	for _, r := range s.apiRoutes() {
+		var scopes []string // nil: for everybody
+		if r.need.scope != 0 {
+			scopes = []string{r.need.scope.String()}
+		} else if r.need.credentials {
+			scopes = []string{}
+		}
+		routes[r.method+" "+documentedPath(r.path)] = scopes
+	}
+	routes["GET /v1/live"] = []string{} // each message needs rights, see the contract of messages
+	require.Equal(t, routes, contract.Operations())
+}
+
+// An error that the server does not know has a code too, and tells nothing of its cause.
+func TestInternalErrorIsByTheContract(t *testing.T) {
+	t.Parallel()
+	s := &Server{pages: pages.New(pages.Config{}), guard: access.NewOpenGuard(), log: slog.New(slog.DiscardHandler)}
+	r := httptest.NewRequest("GET", "/v1/boards", nil)
+	w := httptest.NewRecorder()
+	s.handleError(errors.New("the cause"), echo.New().NewContext(r, w))
+	contract.CheckHTTP(t, r, nil, w.Result(), w.Body.Bytes())
+	require.Equal(t, 500, w.Code)
+	require.NotContains(t, w.Body.String(), "the cause")
 }

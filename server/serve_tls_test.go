@@ -28,6 +28,7 @@ import (
 	"rankcast/server/certificate"
 	"rankcast/server/certificate/certificatetest"
 	"rankcast/server/servertest"
+	"rankcast/server/servertest/contract"
 )
 
 // startTLS starts a node that speaks TLS. trust is the configuration of its clients.
@@ -55,10 +56,21 @@ func TestTLSProtocols(t *testing.T) {
 	t.Parallel()
 	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{})
 	for _, http2 := range []bool{false, true} {
-		res, err := clientOf(t, trust, http2).Get("https://" + n.Addr + "/healthz")
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+n.Addr+"/readyz?verbose", nil)
 		require.NoError(t, err)
-		res.Body.Close()
-		require.Equal(t, 200, res.StatusCode)
+		var res *http.Response
+		redistest.Eventually(t, "the node to be ready", func() error {
+			res, err = clientOf(t, trust, http2).Do(r)
+			require.NoError(t, err)
+			defer res.Body.Close()
+			state, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			contract.CheckHTTP(t, r, nil, res, state)
+			if res.StatusCode == 200 {
+				require.Contains(t, string(state), `"expires":"`, "of the certificate")
+			}
+			return statusIs(servertest.NewAnswer(t, res.StatusCode, nil, ""), 200)
+		})
 		require.Equal(t, http2, res.ProtoMajor == 2)
 	}
 	res, err := clientOf(t, trust, true).Get("https://" + n.Addr + "/v1/live")

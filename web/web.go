@@ -16,6 +16,8 @@
 //     words that may follow the language of a block of code. The template of all its pages is
 //     pages/docs.html. It gets no .Writes and no .Texts, but the .Title and .Body of the page,
 //     its .Contents, the .Menu of all pages, and .Previous and .Next.
+//   - contract/ holds the contract of the server for programs: openapi.yaml for HTTP and asyncapi.yaml for sockets and
+//     event streams. The pages http-reference.md and live-reference.md of docs/ are made from it (make reference).
 //   - texts/ holds the texts, a JSON file for each language. A text may have
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.
@@ -40,8 +42,8 @@ package web
 
 import "embed"
 
-// Files holds pages/, texts/, assets/, kit/ and docs/. It is read-only and safe for concurrent
+// Files holds pages/, texts/, assets/, kit/, docs/ and contract/. It is read-only and safe for concurrent
 // use.
 //
-//go:embed pages texts assets kit docs
+//go:embed pages texts assets kit docs contract/*.yaml
 var Files embed.FS

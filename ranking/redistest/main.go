@@ -4,7 +4,6 @@ import (
 	"flag"
 	"runtime"
 	"strconv"
-	"testing"
 
 	"go.uber.org/goleak"
 )
@@ -16,7 +15,7 @@ const waiters = 4
 // Main runs a package's tests, for its TestMain. More tests run side by side than there are
 // processors, unless the command line has -test.parallel. A goroutine that is left when all
 // tests have ended fails the package, except those that ignore names.
-func Main(m *testing.M, ignore ...goleak.Option) {
+func Main(m goleak.TestingM, ignore ...goleak.Option) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

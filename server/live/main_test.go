@@ -6,6 +6,7 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
+	"rankcast/server/servertest/contract"
 )
 
 func TestMain(m *testing.M) {
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) {
 		join(spec)
 		return
 	}
-	redistest.Main(m, servertest.IdleConnections()...)
+	redistest.Main(contract.Live(m), servertest.IdleConnections()...)
 }
 
 const patience = servertest.Patience

@@ -61,7 +61,7 @@ func TestSubscriptionWithInfo(t *testing.T) {
 		}
 		s.Next("ok")
 		for first.Type != "snapshot" { // status comes before it
-			_, frame, err := s.WS.Read(t.Context())
+			frame, err := s.Raw()
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(frame, &first, json.MatchCaseInsensitiveNames(true)))
 		}

@@ -262,11 +262,17 @@ func (d *doc) resolveLinks(anchors map[string]map[string]bool) (faults []error) 
 // repositoryRoot begins the link of a page to a file of the repository.
 const repositoryRoot = "../../"
 
+// contractFolder begins the link of a page to a document of the contract, which the site has at its root.
+const contractFolder = "../contract/"
+
 // resolveLink returns the address of a link on the site. A link to a file of the repository stays as it is.
 func resolveLink(to, from string, anchors map[string]map[string]bool) (string, error) {
 	switch {
 	case isWebAddress(to), strings.HasPrefix(to, repositoryRoot):
 		return to, nil
+	}
+	if contract, ok := strings.CutPrefix(to, contractFolder); ok {
+		return "../" + contract, nil
 	}
 	name, anchor, hasAnchor := strings.Cut(to, "#")
 	slug, isPage := from, true

@@ -26,6 +26,7 @@ var contentTypes = map[string]string{
 	".txt":         "text/plain; charset=utf-8",
 	".md":          "text/markdown; charset=utf-8",
 	".json":        "application/json",
+	".yaml":        "application/yaml", // RFC 9512
 	".webmanifest": "application/manifest+json",
 	".svg":         "image/svg+xml",
 	".png":         "image/png",
@@ -63,7 +64,7 @@ func newAssetAt(level int, name string, content []byte) (*asset, error) {
 	if kind == contentTypes[".woff2"] {
 		d.header.Set("Cache-Control", faceCaching)
 	}
-	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml" {
+	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "application/yaml" || kind == "image/svg+xml" {
 		var b bytes.Buffer
 		w, err := gzip.NewWriterLevel(&b, level)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
+	"rankcast/web"
 )
 
 // Whatever the form that a browser gets, it is the same page, and it is asked for again
@@ -66,6 +67,19 @@ func TestAssetCompressionAndETags(t *testing.T) {
 		text, err := io.ReadAll(r)
 		require.NoError(t, err)
 		require.Equal(t, plain.Body, strings.TrimSpace(string(text)))
+	}
+}
+
+// The contract stands at the root, as text that programs and people can read.
+func TestContractIsServed(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, name := range []string{"openapi.yaml", "asyncapi.yaml"} {
+		want, err := web.Files.ReadFile("contract/" + name)
+		require.NoError(t, err)
+		a := n.Do("GET", "/"+name, "")
+		require.Equal(t, strings.TrimSpace(string(want)), a.Body)
+		require.Equal(t, "application/yaml", a.Header.Get("Content-Type"))
 	}
 }
 

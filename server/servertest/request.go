@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/server/servertest/contract"
 )
 
 // Patience bounds every wait of a test for one event.
@@ -43,6 +44,7 @@ func RequireProblem(t testing.TB, a Answer, status int, code, field string) {
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
 	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+	contract.SeeProblem([]byte(a.Body))
 	var p struct {
 		Type, Title, Code, Detail, Field string
 		Status                           int
@@ -66,7 +68,8 @@ func Request(t testing.TB, method, url, body string, header ...string) Answer {
 	return a
 }
 
-// Try sends a request, and returns an error if the server does not answer.
+// Try sends a request, and returns an error if the server does not answer. The answer must be by the contract, and so
+// must a request that the server accepts.
 func Try(t testing.TB, method, url, body string, header ...string) (Answer, error) {
 	req, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -82,6 +85,9 @@ func Try(t testing.TB, method, url, body string, header ...string) (Answer, erro
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
+	if err == nil {
+		contract.CheckHTTP(t, req, []byte(body), res, b)
+	}
 	return NewAnswer(t, res.StatusCode, res.Header, string(b)), err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/server/servertest/contract"
 )
 
 // Socket is a WebSocket of a test. Boards holds the watched boards, with all frames so far applied.
@@ -24,6 +25,8 @@ type Socket struct {
 	WS     *websocket.Conn
 	Boards map[string]*hubtest.Board
 	Stale  *bool
+
+	unanswered [][]byte // messages of the client
 }
 
 // Dial opens a WebSocket to the server at addr.
@@ -119,15 +122,40 @@ func (s *Socket) Send(format string, args ...any) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	require.NoError(s.t, s.WS.Write(ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)))
+	message := fmt.Appendf(nil, format, args...)
+	require.NoError(s.t, s.WS.Write(ctx, websocket.MessageText, message))
+	s.unanswered = append(s.unanswered, message)
 }
 
-// Raw reads one message and does not apply it.
+// Raw reads one message and does not apply it. The message must be by the contract, and so must the one that it accepts.
 func (s *Socket) Raw() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	_, b, err := s.WS.Read(ctx)
+	if err == nil {
+		contract.CheckFromServer(s.t, b)
+		s.checkAnswered(b)
+	}
 	return b, err
+}
+
+// checkAnswered takes the message that b answers from those that have no answer: the server answers in order.
+func (s *Socket) checkAnswered(b []byte) {
+	type fields struct {
+		Type, Board, Feed string
+		ID                json.RawMessage
+	}
+	var answer, message fields
+	require.NoError(s.t, json.Unmarshal(b, &answer))
+	isAnswer := answer.Type == "ok" || answer.Type == "result" || answer.Type == "pong" || answer.Type == "error" && answer.Board == "" && answer.Feed == ""
+	if !isAnswer || len(s.unanswered) == 0 {
+		return
+	}
+	sent := s.unanswered[0]
+	s.unanswered = s.unanswered[1:]
+	if answer.Type != "error" && json.Unmarshal(sent, &message) == nil && string(message.ID) == string(answer.ID) {
+		contract.CheckFromClient(s.t, sent)
+	}
 }
 
 // Read reads one message and applies it.

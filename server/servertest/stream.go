@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/server/servertest/contract"
 )
 
 // Event is a server-sent event, or a comment, which has only Comment.
@@ -82,6 +83,7 @@ func (s *Stream) fold(e Event) error {
 	var m hubtest.Message
 	require.NoError(s.t, json.Unmarshal([]byte(e.Data), &m), e.Data)
 	require.Equal(s.t, m.Type, e.Type)
+	contract.CheckFromServer(s.t, []byte(e.Data))
 	if e.Type == "snapshot" || e.Type == "delta" || e.Type == "me" {
 		return s.Board.Fold(m)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
+	"rankcast/server/servertest/contract"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -100,6 +101,9 @@ func verify(req *http.Request) (m Message, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
+		return m, err
+	}
+	if err := contract.CheckWebhook(body); err != nil {
 		return m, err
 	}
 	receiver, err := standardwebhooks.NewWebhook(WebhookSecret)
