@@ -76,7 +76,7 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet -tags soak,browsers ./...
+	$(GO) vet -tags soak,browsers,contract ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web
@@ -101,6 +101,12 @@ browsers: deps deps-browsers ## Walk through the pages in Chromium, Firefox and 
 axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
 		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e
+
+.PHONY: check-contract
+check-contract: deps ## Lint the contract, and make and try clients from it (needs Node)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp -r cmd/rankcast/e2e/testdata/contract/. "$$dir" && \
+		npm install --silent --no-audit --no-fund --prefix "$$dir" && \
+		CONTRACT_TOOLS="$$dir" $(GO) test -tags contract -count=1 -v -run TestClientsFromTheContract ./cmd/rankcast/e2e
 
 # install is the end of a recipe: it installs the packages in $missing where it may, and else says how.
 define install
