@@ -38,6 +38,16 @@ valkey: deps ## Run the tests of the store and the server on Valkey
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && ln -s "$$(command -v valkey-server)" "$$dir/redis-server" && \
 		PATH="$$dir:$$PATH" $(GO) test -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...
 
+# The version before this one, a tag or a commit: the one from which nodes are updated.
+PREVIOUS ?= a07a925
+
+.PHONY: upgrade
+upgrade: deps ## Replace nodes of the version PREVIOUS by this one and back, under load
+	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "make upgrade builds the version before, $(PREVIOUS), from the history, which is not here: git fetch --tags --unshallow" >&2; exit 1; }
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive '$(PREVIOUS)' | tar -x -C "$$dir" && \
+		echo "Building $(PREVIOUS)." && $(MAKE) --no-print-directory -C "$$dir" build && \
+		PREVIOUS_TREE="$$dir" $(GO) test -tags upgrade -count=1 -timeout 10m -run 'TestUpgrade' ./cmd/rankcast/e2e
+
 .PHONY: e2e
 e2e: deps ## Run the tests of the program as a process, its page in a browser among them
 	$(GO) test -count=1 ./cmd/...
@@ -76,7 +86,7 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet -tags soak,browsers,contract ./...
+	$(GO) vet -tags soak,browsers,contract,upgrade ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web

@@ -20,9 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moduleRoot is the folder of the sources, seen from the folder of the tests.
-const moduleRoot = "../../.."
-
 // clone copies the sources into dir, as a clone of the repository has them.
 func clone(dir string) error {
 	return filepath.WalkDir(moduleRoot, func(path string, entry fs.DirEntry, err error) error {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -24,6 +24,8 @@ type faultForm struct {
 	span     time.Duration // of a fault, at least; 0: until each client has been told and updates have failed
 	rounds   int           // of a fault that is repeated
 	args     []string      // of the nodes
+	boards   string        // boards file of the nodes; "": faultBoards
+	program  string        // of the nodes at first; "": the one under test
 }
 
 // shortForm finds silence soon.
@@ -46,6 +48,7 @@ type trial struct {
 type faultNode struct {
 	*process
 	t        *testing.T
+	program  string           // that start launches
 	proxy    *redistest.Proxy // on its way to Redis; nil: it has none
 	args     []string
 	client   *client.Client
@@ -87,7 +90,7 @@ func newTrial(t *testing.T, f faultForm, r *redistest.Redis, nodes int) *trial {
 func (tr *trial) addNode(proxy *redistest.Proxy, url string) *faultNode {
 	// Another process may take a port of the range for :0 while a node is away.
 	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(tr.t))
-	n := &faultNode{t: tr.t, proxy: proxy, args: append([]string{"--redis", url, "--addr", addr, "--boards", write(tr.t, "boards.yaml", faultBoards)}, tr.form.args...)}
+	n := &faultNode{t: tr.t, program: cmp.Or(tr.form.program, binary), proxy: proxy, args: append([]string{"--redis", url, "--addr", addr, "--boards", write(tr.t, "boards.yaml", cmp.Or(tr.form.boards, faultBoards))}, tr.form.args...)}
 	n.start()
 	n.client = newClient(tr.t, addr)
 	n.witness = servertest.Dial(tr.t, addr)
@@ -117,7 +120,7 @@ func pick[T any](random *rand.Rand, from ...T) T { return from[random.IntN(len(f
 
 // start starts the node's process and waits until the node is ready.
 func (n *faultNode) start() {
-	n.process = launch(n.t, n.args...)
+	n.process = launchProgram(n.t, n.program, nil, n.args...)
 	n.ready()
 }
 
@@ -161,24 +164,28 @@ func (tr *trial) right(nodes ...*faultNode) time.Time {
 	return time.Now()
 }
 
-// held reads the boards in Redis itself, without Rankcast: see "Keys in Redis" in operations.md.
+// held reads the boards in Redis itself.
 func (tr *trial) held() (map[string][]client.Entry, error) {
-	ctx := tr.t.Context()
 	held := make(map[string][]client.Entry)
 	for board, sign := range written {
-		keys, err := tr.redis.Admin().Keys(ctx, "rc:{"+board+"}:*:z").Result()
-		if err != nil {
+		var err error
+		if held[board], err = tr.entries(board, sign, board == "season"); err != nil {
 			return nil, err
 		}
-		var set []redis.Z
-		if len(keys) > 0 { // one period at most; no key while the board is empty
-			if set, err = tr.redis.Admin().ZRangeWithScores(ctx, keys[0], 0, -1).Result(); err != nil {
-				return nil, err
-			}
-		}
-		held[board] = entriesOf(set, sign, board == "season")
 	}
 	return held, nil
+}
+
+// entries reads a board in Redis itself, without Rankcast: see "Keys in Redis" in operations.md. The board
+// has one period at most.
+func (tr *trial) entries(board string, sign int64, shared bool) ([]client.Entry, error) {
+	ctx := tr.t.Context()
+	keys, err := tr.redis.Admin().Keys(ctx, "rc:{"+board+"}:*:z").Result()
+	if err != nil || len(keys) == 0 { // no key while the board is empty
+		return nil, err
+	}
+	set, err := tr.redis.Admin().ZRangeWithScores(ctx, keys[0], 0, -1).Result()
+	return entriesOf(set, sign, shared), err
 }
 
 // end stops the load once all its updates are acknowledged, and compares all accounts of each board.

@@ -15,6 +15,9 @@ import (
 	"go.uber.org/goleak"
 )
 
+// moduleRoot is the folder of the sources, seen from the folder of the tests.
+const moduleRoot = "../../.."
+
 // binary is the program under test, built once.
 var binary string
 
@@ -47,7 +50,7 @@ func runAll(m *testing.M) (code int) {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "rankcast")
-	if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{"rankcast/cmd/rankcast"})...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{".."})...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
 	}

@@ -40,10 +40,15 @@ func launch(t testing.TB, args ...string) *process { return launchWith(t, nil, a
 
 // launchWith is launch with more variables.
 func launchWith(t testing.TB, env []string, args ...string) *process {
+	return launchProgram(t, binary, env, args...)
+}
+
+// launchProgram is launchWith of a program of any version.
+func launchProgram(t testing.TB, program string, env []string, args ...string) *process {
 	if !slices.Contains(args, "--addr") {
 		args = append(args, "--addr", "127.0.0.1:0")
 	}
-	p := &process{t: t, cmd: exec.Command(binary, append([]string{"serve"}, args...)...)}
+	p := &process{t: t, cmd: exec.Command(program, append([]string{"serve"}, args...)...)}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
