@@ -83,6 +83,15 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e -run 'Fault.*Measured'
 	$(MAKE) --no-print-directory browsers
 
+.PHONY: module
+module: ## Give the module another path: make module MODULE=example.org/you/rankcast
+	@$(GO) run ./cmd/setmodule $(MODULE)
+
+.PHONY: check-module
+check-module: deps ## Run all tests in a copy with another module path
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git ls-files -co --exclude-standard -z | xargs -0 tar -c | tar -x -C "$$dir" && cd "$$dir" && \
+		$(MAKE) --no-print-directory module MODULE=example.org/you/rankcast && $(GO) vet -tags soak,browsers,upgrade,axe ./... && $(GO) test -count=1 -timeout 30m ./...
+
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }

@@ -17,7 +17,8 @@ const (
 	sockets     = "github.com/coder/websocket"
 )
 
-// importRules forbid imports to the packages of a folder, those below it included.
+// importRules forbid imports to the packages of a folder, those below it included. Import paths that begin with
+// a dot are of this module.
 var importRules = []struct {
 	folder string
 	forbid []string // import paths, each with all below it
@@ -26,44 +27,44 @@ var importRules = []struct {
 }{
 	// The layers: each imports only those below it, and web imports none of them. Only
 	// ranking knows Redis; only server knows Echo and sockets.
-	{folder: "cmd", forbid: []string{"rankcast/web", redisClient, redisInGo, echo, sockets}},
-	{folder: "server", forbid: []string{"rankcast/cmd", redisClient, redisInGo}},
-	{folder: "hub", forbid: []string{"rankcast/cmd", "rankcast/server", "rankcast/web", redisClient, redisInGo, echo, sockets}},
-	{folder: "ranking", forbid: []string{"rankcast/cmd", "rankcast/server", "rankcast/hub", "rankcast/web", echo, sockets}},
-	{folder: "web", forbid: []string{"rankcast/cmd", "rankcast/server", "rankcast/hub", "rankcast/ranking", redisClient, redisInGo, echo, sockets}},
+	{folder: "cmd", forbid: []string{"./web", redisClient, redisInGo, echo, sockets}},
+	{folder: "server", forbid: []string{"./cmd", redisClient, redisInGo}},
+	{folder: "hub", forbid: []string{"./cmd", "./server", "./web", redisClient, redisInGo, echo, sockets}},
+	{folder: "ranking", forbid: []string{"./cmd", "./server", "./hub", "./web", echo, sockets}},
+	{folder: "web", forbid: []string{"./cmd", "./server", "./hub", "./ranking", redisClient, redisInGo, echo, sockets}},
 
 	// Pure packages do no input and output. (The view has entries and places of package
 	// ranking, and calls nothing there.)
 	{folder: "ranking/calendar", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/definition", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
-	{folder: "ranking/diagnosis", forbid: []string{redisClient, redisInGo, "net", "rankcast"}, deep: true},
+	{folder: "ranking/diagnosis", forbid: []string{redisClient, redisInGo, "net", "."}, deep: true},
 	{folder: "ranking/sortkey", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
 	{folder: "ranking/internal/keyspace", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/internal/batch", forbid: []string{redisClient, redisInGo}, deep: true},
-	{folder: "ranking/feed", forbid: []string{"rankcast/ranking/internal/script", "rankcast/ranking/internal/batch", "rankcast/ranking/lua"}},
-	{folder: "hub/view", forbid: []string{"net", "net/http", "rankcast/hub"}},
+	{folder: "ranking/feed", forbid: []string{"./ranking/internal/script", "./ranking/internal/batch", "./ranking/lua"}},
+	{folder: "hub/view", forbid: []string{"net", "net/http", "./hub"}},
 
 	// A client shares no code with the server.
-	{folder: "server/client", forbid: []string{"rankcast"}},
+	{folder: "server/client", forbid: []string{"."}},
 
 	// The commands: each stands alone, and knows of the server what any client knows. Only
 	// credentials, accessfile and doctor know the access file too.
-	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: []string{"rankcast/server/client", "rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/bench", forbid: []string{"rankcast/cmd", "rankcast/ranking", "rankcast/server/access"}, except: []string{"rankcast/cmd/rankcast/internal/example", "rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term", "rankcast/ranking/definition", "rankcast/ranking/localredis"}},
-	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"rankcast/cmd", "rankcast/server/client", "rankcast/ranking"}},
-	{folder: "cmd/rankcast/internal/define", forbid: []string{"rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/send", forbid: []string{"rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}, except: []string{"rankcast/cmd/rankcast/internal/example"}},
-	{folder: "cmd/rankcast/internal/accessfile", forbid: []string{"rankcast"}, except: []string{"rankcast/server/access"}},
-	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"rankcast/cmd", "rankcast/server/client"}, except: []string{"rankcast/cmd/rankcast/internal/accessfile", "rankcast/cmd/rankcast/internal/term"}},
-	{folder: "cmd/rankcast/internal/example", forbid: []string{"rankcast"}},
-	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"rankcast"}},
-	{folder: "cmd/rankcast/internal/remote", forbid: []string{"rankcast/cmd", "rankcast/ranking"}, except: []string{"rankcast/cmd/rankcast/internal/term"}},
-	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/cmd"}, except: []string{"rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term"}},
-	{folder: "cmd/rankcast/internal/term", forbid: []string{"rankcast/cmd", "rankcast/ranking"}},
-	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/cmd"}, except: []string{"rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal", forbid: []string{"./hub", "./server"}, except: []string{"./server/client", "./server/access"}},
+	{folder: "cmd/rankcast/internal/bench", forbid: []string{"./cmd", "./ranking", "./server/access"}, except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term", "./ranking/definition", "./ranking/localredis"}},
+	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"./cmd", "./server/client", "./ranking"}},
+	{folder: "cmd/rankcast/internal/define", forbid: []string{"./server/access"}},
+	{folder: "cmd/rankcast/internal/send", forbid: []string{"./server/access"}},
+	{folder: "cmd/rankcast/internal/replay", forbid: []string{"./server/access"}},
+	{folder: "cmd/rankcast/internal/watch", forbid: []string{"./server/access"}},
+	{folder: "cmd/rankcast/internal/demo", forbid: []string{"./cmd", "./server"}, except: []string{"./cmd/rankcast/internal/example"}},
+	{folder: "cmd/rankcast/internal/accessfile", forbid: []string{"."}, except: []string{"./server/access"}},
+	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"./cmd", "./server/client"}, except: []string{"./cmd/rankcast/internal/accessfile", "./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/example", forbid: []string{"."}},
+	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"."}},
+	{folder: "cmd/rankcast/internal/remote", forbid: []string{"./cmd", "./ranking"}, except: []string{"./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/replay", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/term", forbid: []string{"./cmd", "./ranking"}},
+	{folder: "cmd/rankcast/internal/watch", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term"}},
 }
 
 // within reports whether an import path is a folder's or below it.
@@ -73,14 +74,23 @@ func within(path, folder string) bool {
 
 func TestImportsRunOneWay(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}|{{join .Deps " "}}`, "rankcast/...").CombinedOutput()
+	out, err := exec.Command("go", "list", "-m").Output()
+	require.NoError(t, err)
+	module := strings.TrimSpace(string(out))
+	whole := func(rule string) string {
+		if below, own := strings.CutPrefix(rule, "."); own {
+			return module + below
+		}
+		return rule
+	}
+	out, err = exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}|{{join .Deps " "}}`, module+"/...").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	checked := make(map[string]bool)
 	for line := range strings.Lines(string(out)) {
 		direct, deep, _ := strings.Cut(line, "|")
 		f := strings.Fields(direct)
 		for _, rule := range importRules {
-			if !within(f[0], "rankcast/"+rule.folder) {
+			if !within(f[0], module+"/"+rule.folder) {
 				continue
 			}
 			checked[rule.folder] = true
@@ -90,7 +100,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 			for _, imported := range imports {
 				for _, forbidden := range rule.forbid {
-					if within(imported, forbidden) && !slices.Contains(rule.except, imported) && !strings.HasPrefix(imported, f[0]+"/") {
+					if within(imported, whole(forbidden)) && !slices.ContainsFunc(rule.except, func(e string) bool { return imported == whole(e) }) && !strings.HasPrefix(imported, f[0]+"/") {
 						t.Errorf("%s imports %s, which packages below %s must not", f[0], imported, rule.folder)
 					}
 				}
