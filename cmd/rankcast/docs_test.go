@@ -182,6 +182,12 @@ func TestDocsNameTheElement(t *testing.T) {
 	requireAll(t, page, found(t, types, " \\* - `([a-z]+)`: ", 10)) // states and attributes
 }
 
+// The version that make upgrade starts from has its notes.
+func TestDocsTellHowToUpdateFromTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	requireAll(t, "web/docs/changes.md", found(t, "Makefile", `(?m)^PREVIOUS \?= (\S+)$`, 1))
+}
+
 func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	const most = 10 << 10
