@@ -24,8 +24,11 @@ import (
 var ingestingAt = regexp.MustCompile(`msg=ingesting .*admin=(\S+)`)
 
 // launchIngest starts rankcast ingest and waits until it consumes. The process ends with the test.
-func launchIngest(t testing.TB, args ...string) *process {
-	p := &process{t: t, cmd: exec.Command(binary, append([]string{"ingest", "--admin-addr", "127.0.0.1:0"}, args...)...)}
+func launchIngest(t testing.TB, args ...string) *process { return launchIngestOf(t, binary, args...) }
+
+// launchIngestOf is launchIngest of a program of any version.
+func launchIngestOf(t testing.TB, program string, args ...string) *process {
+	p := &process{t: t, cmd: exec.Command(program, append([]string{"ingest", "--admin-addr", "127.0.0.1:0"}, args...)...)}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(t, err)

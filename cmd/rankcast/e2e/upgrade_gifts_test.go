@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/client"
@@ -85,6 +86,19 @@ func (g *giftLoad) send(random *rand.Rand, sender int) {
 		}
 		g.compare(e.ID, answers[0], answers[1])
 	}
+}
+
+// queue sends gifts by the stream of rankcast ingest.
+func (g *giftLoad) queue(r *redistest.Redis, n int) error {
+	pipe := r.Admin().Pipeline()
+	random := rand.New(rand.NewPCG(6, 0))
+	for range n {
+		star, user, flowers := g.member(random, "stars"), g.member(random, "fans:s1"), 1+random.Int64N(9)
+		pipe.XAdd(g.load.t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: []any{"event", "gift", "star", star, "user", user, "flowers", flowers}})
+		g.enter(star, user, flowers)
+	}
+	_, err := pipe.Exec(g.load.t.Context())
+	return err
 }
 
 // try sends an event once. It returns nil unless all its updates are acknowledged. Then it calls enter before

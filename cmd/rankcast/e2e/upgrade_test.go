@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
@@ -43,12 +44,14 @@ events:
     - {board: senders,       member: "{user}", score: "{flowers}"}
     - {board: built,         member: "{user}", score: "{flowers}"}
     - {board: rounds,        member: "{user}", score: "{flowers}"}
+  mistake: [{board: stars, member: "{star}", score: 1000}]
 `
 
 // upgrade is a trial whose nodes change their version, one after another, while updates and events come in.
 type upgrade struct {
 	*trial
 	gifts   *giftLoad
+	queue   *process // rankcast ingest
 	hooks   *servertest.Receiver
 	fans    []*watcher           // of boards that the event writes to, on both nodes
 	streams []*servertest.Stream // of the board stars, one on each node
@@ -75,6 +78,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	u.begin()
 	u.gifts = startGifts(u.load, 2)
+	u.queue = launchIngestOf(t, previous, "--redis", u.redis.URL())
 	for i, n := range u.nodes {
 		random := rand.New(rand.NewPCG(5, uint64(i)))
 		for _, board := range []string{"stars", "fans:s1", "senders", "built", "twice"} {
@@ -104,8 +108,15 @@ func TestUpgrade(t *testing.T) {
 
 const starsStream = "/v1/boards/stars/live?top=10"
 
-// replace stops a node, and starts another version in its place while the load goes on.
+// replace stops a node and the consumer of the queue, and starts another version in their place while the load
+// goes on.
 func (u *upgrade) replace(node int, program string) {
+	before := u.queue
+	require.NoError(u.t, u.gifts.queue(u.redis, 200))
+	u.queue = launchIngestOf(u.t, program, "--redis", u.redis.URL())
+	before.terminate()
+	require.Zero(u.t, before.ended())
+	require.NotRegexp(u.t, complaint, before.output())
 	n, s := u.nodes[node], u.streams[node]
 	n.quiet()
 	n.witness.WS.CloseNow() // nobody reads it, so the node would wait for it
@@ -123,7 +134,7 @@ func (u *upgrade) replace(node int, program string) {
 // quiet requires that a node has nothing to complain about, and that its views have missed no change.
 func (n *faultNode) quiet() {
 	n.t.Helper()
-	require.NotRegexp(n.t, `level=(WARN|ERROR)`, n.output())
+	require.NotRegexp(n.t, complaint, n.output())
 	metrics := servertest.Request(n.t, "GET", "http://"+n.addr+"/metrics", "").Body
 	reasons := resyncs.FindAllStringSubmatch(metrics, -1)
 	require.NotEmpty(n.t, reasons)
@@ -134,6 +145,8 @@ func (n *faultNode) quiet() {
 	}
 }
 
+var complaint = regexp.MustCompile(`level=(WARN|ERROR)`)
+
 var resyncs = regexp.MustCompile(`(?m)^rankcast_resyncs_total\{reason="(\w+)"\} (\d+)$`)
 
 // check compares, while nothing is written, all accounts of each board on both nodes. Then it changes what is
@@ -143,14 +156,7 @@ func (u *upgrade) check(step string, older, newer *faultNode) {
 	u.load.pause()
 	defer u.load.resume()
 	u.right(u.nodes...)
-	redistest.Eventually(u.t, step+": both versions to answer what was acknowledged", func() error {
-		for _, n := range u.nodes {
-			if err := u.gifts.counted(n); err != nil {
-				return fmt.Errorf("on %s: %w", n.addr, err)
-			}
-		}
-		return sameAnswers(u.t, older, newer)
-	})
+	u.counted(step, older, newer)
 	redistest.Eventually(u.t, step+": each watcher to show what Redis holds", func() error {
 		for _, w := range u.fans {
 			held, err := u.entries(w.board, -1, false)
@@ -166,7 +172,21 @@ func (u *upgrade) check(step string, older, newer *faultNode) {
 	u.streamsShow(step)
 	u.profile(step, newer)
 	u.moderate(step, older)
+	u.takeBack(step, older, newer)
 	u.knownKeys()
+}
+
+// counted waits until the nodes of both versions answer what was acknowledged.
+func (u *upgrade) counted(step string, older, newer *faultNode) {
+	u.t.Helper()
+	redistest.Eventually(u.t, step+": both versions to answer what was acknowledged", func() error {
+		for _, n := range u.nodes {
+			if err := u.gifts.counted(n); err != nil {
+				return fmt.Errorf("on %s: %w", n.addr, err)
+			}
+		}
+		return sameAnswers(u.t, older, newer)
+	})
 }
 
 // streamsShow waits until the streams of both nodes show the board stars as Redis holds it.
@@ -205,6 +225,18 @@ func (u *upgrade) moderate(step string, on *faultNode) {
 	}
 	require.Equal(u.t, 204, servertest.Request(u.t, "DELETE", hidden, "").Status)
 	u.streamsShow(step + ", s2 shown")
+}
+
+// takeBack sends an event to one node, and takes it back on the other.
+func (u *upgrade) takeBack(step string, sends, takes *faultNode) {
+	u.t.Helper()
+	_, err := sends.client.Event(u.t.Context(), "mistake", client.Event{ID: step, Data: jsontext.Value(`{"star":"s3"}`)})
+	require.NoError(u.t, err)
+	u.streamsShow(step + ", a mistake")
+	answer := servertest.Request(u.t, "POST", "http://"+takes.addr+"/v1/events/mistake/take-back", fmt.Sprintf(`{"id":%q}`, step))
+	require.Equal(u.t, 200, answer.Status, answer.Body)
+	u.counted(step+", taken back", sends, takes)
+	u.streamsShow(step + ", taken back")
 }
 
 // knownKeys requires that each version describes all keys in Redis: the one that runs after a rollback keeps and
