@@ -48,7 +48,7 @@ type trial struct {
 type faultNode struct {
 	*process
 	t        *testing.T
-	program  string           // that start launches
+	program  string           // that start launches; "": the one under test
 	proxy    *redistest.Proxy // on its way to Redis; nil: it has none
 	args     []string
 	client   *client.Client
@@ -90,7 +90,7 @@ func newTrial(t *testing.T, f faultForm, r *redistest.Redis, nodes int) *trial {
 func (tr *trial) addNode(proxy *redistest.Proxy, url string) *faultNode {
 	// Another process may take a port of the range for :0 while a node is away.
 	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(tr.t))
-	n := &faultNode{t: tr.t, program: cmp.Or(tr.form.program, binary), proxy: proxy, args: append([]string{"--redis", url, "--addr", addr, "--boards", write(tr.t, "boards.yaml", cmp.Or(tr.form.boards, faultBoards))}, tr.form.args...)}
+	n := &faultNode{t: tr.t, program: tr.form.program, proxy: proxy, args: append([]string{"--redis", url, "--addr", addr, "--boards", write(tr.t, "boards.yaml", cmp.Or(tr.form.boards, faultBoards))}, tr.form.args...)}
 	n.start()
 	n.client = newClient(tr.t, addr)
 	n.witness = servertest.Dial(tr.t, addr)
@@ -120,7 +120,7 @@ func pick[T any](random *rand.Rand, from ...T) T { return from[random.IntN(len(f
 
 // start starts the node's process and waits until the node is ready.
 func (n *faultNode) start() {
-	n.process = launchProgram(n.t, n.program, nil, n.args...)
+	n.process = launchProgram(n.t, cmp.Or(n.program, binary), nil, n.args...)
 	n.ready()
 }
 
