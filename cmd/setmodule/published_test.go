@@ -23,7 +23,7 @@ import (
 )
 
 // published is the version under which the test publishes the renamed module.
-var published = module.Version{Path: "example.org/you/rankcast", Version: "v1.2.3"}
+var published = module.Version{Path: "example.net/scores/rankcast", Version: "v1.2.3"}
 
 // program is a program of another module. It writes to a board and watches it.
 const program = `package main
@@ -35,7 +35,7 @@ import (
 	"log"
 	"os"
 
-	"example.org/you/rankcast/server/client"
+	"example.net/scores/rankcast/server/client"
 )
 
 func main() {
