@@ -5,6 +5,9 @@ FUZZTIME ?= 30s
 BENCHTIME ?= 10s
 BENCH ?= .
 PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e
+# The version that the program shows is the tag or the commit, unless VERSION is given.
+VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null)
+BINARY = bin/rankcast
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
@@ -19,7 +22,17 @@ run: ## Start a server with an embedded store and scores that move by themselves
 
 .PHONY: build
 build: ## Build bin/rankcast
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/rankcast ./cmd/rankcast
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o $(BINARY) ./cmd/rankcast
+
+.PHONY: dist
+dist: deps-dist ## Build the archives of a release for all systems: dist/
+	VERSION='$(VERSION)' .ci/dist dist
+
+.PHONY: check-dist
+check-dist: dist ## Build the archives a second time and compare; check what is in them
+	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && VERSION='$(VERSION)' .ci/dist "$$again" && \
+		diff dist/checksums.txt "$$again/checksums.txt" && (cd dist && sha256sum --check --strict checksums.txt)
+	VERSION='$(VERSION)' DIST='$(CURDIR)/dist' $(GO) test -tags dist -count=1 -v -run TestDist ./cmd/rankcast
 
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
@@ -136,14 +149,20 @@ define install
 	else echo "The tests need$$missing. Install with: sudo sh -c '$$install'" >&2; exit 1; fi
 endef
 
-# The tests need a real Redis whose clock they can shift, and a browser. The examples of the
+# The tests need a real Redis whose clock they can shift, a browser, and systemd-analyze. The examples of the
 # documentation need curl and python3.
 .PHONY: deps
 deps:
 	@missing=; \
-	for program in redis-server faketime curl python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in redis-server faketime curl git python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	for browser in chromium-headless-shell chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
 		|| missing="$$missing chromium"; \
+	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
+	$(install)
+
+.PHONY: deps-dist
+deps-dist:
+	@missing=; command -v zip >/dev/null || missing=" zip"; \
 	$(install)
 
 # The packages are Debian's: Firefox, WebKit with the browser that drives it, and a screen for both.

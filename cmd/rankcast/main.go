@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -26,9 +24,6 @@ import (
 	"rankcast/cmd/rankcast/internal/watch"
 )
 
-// version is set by the build of a release: -ldflags "-X main.version=v1.2.3".
-var version string
-
 type commands struct {
 	Serve   serve             `cmd:"" help:"Run a server."`
 	Ingest  ingestCommand     `cmd:"" help:"Apply updates and events from Redis Streams."`
@@ -41,7 +36,7 @@ type commands struct {
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
 	Key     credentials.Key   `cmd:"" help:"Make a key for the access file of a server."`
 	Token   credentials.Token `cmd:"" help:"Make a viewer's token, to try things out."`
-	Example example.Command   `cmd:"" help:"Print an example: a boards file, alerts, a dashboard."`
+	Example example.Command   `cmd:"" help:"Print an example: a boards file, alerts, a dashboard, a deployment."`
 	Version showVersion       `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
@@ -103,23 +98,4 @@ func main() {
 		}
 		os.Exit(1)
 	}
-}
-
-type showVersion struct{}
-
-func (showVersion) Run() error {
-	_, err := fmt.Println(versionLine())
-	return err
-}
-
-func versionLine() string {
-	return fmt.Sprintf("rankcast %s %s %s/%s", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// programVersion is the version of the release, or else that of the module as Go knows it.
-func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
-		return info.Main.Version
-	}
-	return version
 }

@@ -33,7 +33,7 @@ func clone(dir string) error {
 		target := filepath.Join(dir, relative)
 		if entry.IsDir() {
 			switch entry.Name() {
-			case ".git", "bin", "node_modules":
+			case ".git", "bin", "dist", "node_modules":
 				return filepath.SkipDir
 			}
 			return os.MkdirAll(target, 0o755)
@@ -63,7 +63,7 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("make", "build")
+	build := exec.Command("make", "build", "VERSION="+builtVersion)
 	build.Dir, build.Env = dir, env
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("make build: %w\n%s", err, out)
@@ -100,7 +100,7 @@ func cleanEnvironment(home string) ([]string, error) {
 	for _, variable := range os.Environ() {
 		switch name, _, _ := strings.Cut(variable, "="); {
 		case strings.HasPrefix(name, "RANKCAST_"), strings.HasPrefix(name, "MAKE"), strings.HasPrefix(name, "GO"), strings.HasPrefix(name, "XDG_"),
-			strings.HasPrefix(name, "LC_"), name == "MFLAGS", name == "HOME", name == "TZ":
+			strings.HasPrefix(name, "LC_"), name == "MFLAGS", name == "VERSION", name == "HOME", name == "TZ":
 		default:
 			env = append(env, variable)
 		}
