@@ -1,7 +1,7 @@
 // Package example holds the files that `rankcast example` prints.
 package example
 
-import _ "embed"
+import "embed"
 
 // Boards is the boards file of all examples in the documentation, and of the demo.
 //
@@ -17,3 +17,18 @@ var Alerts []byte
 //
 //go:embed grafana.json
 var Grafana []byte
+
+// Compose is a deployment for Docker Compose.
+//
+//go:embed compose.yaml
+var Compose []byte
+
+// Kubernetes is a deployment for Kubernetes.
+//
+//go:embed kubernetes.yaml
+var Kubernetes []byte
+
+// Systemd holds the units of a deployment on one machine, in the folder systemd.
+//
+//go:embed systemd
+var Systemd embed.FS

@@ -1,0 +1,79 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/unit"
+	"github.com/mattn/go-shellwords"
+	"github.com/stretchr/testify/require"
+)
+
+// maxExposure is the exposure that systemd-analyze security accepts, in tenths of ten.
+const maxExposure = 15
+
+// service is the section Service of a unit: the values of each option, in order.
+type service map[string][]string
+
+func readService(t *testing.T, path string) service {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	options, err := unit.DeserializeOptions(file)
+	require.NoError(t, err)
+	s := make(service)
+	for _, o := range options {
+		if o.Section == "Service" {
+			s[o.Name] = append(s[o.Name], o.Value)
+		}
+	}
+	return s
+}
+
+// systemdExample reads the units, after systemd has found nothing wrong with them.
+func systemdExample(t *testing.T) deployment {
+	dir := t.TempDir()
+	written := run(t, "", "example", "systemd", dir)
+	require.Zero(t, written.code, written.stderr)
+	nodeUnit, redisUnit := filepath.Join(dir, "rankcast@.service"), filepath.Join(dir, "rankcast-redis.service")
+	require.Equal(t, redisUnit+"\n"+nodeUnit+"\n", written.stdout)
+	require.Equal(t, 1, run(t, "", "example", "systemd", dir).code, "it replaces no file")
+	node, redis := readService(t, nodeUnit), readService(t, redisUnit)
+
+	// systemd also checks that the programs exist.
+	text, err := os.ReadFile(nodeUnit)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(nodeUnit, []byte(strings.ReplaceAll(string(text), "/usr/local/bin/rankcast", binary)), 0o600))
+	for _, args := range [][]string{
+		{"verify", "--man=no", "--recursive-errors=no", nodeUnit, redisUnit},
+		{"security", "--offline=true", fmt.Sprint("--threshold=", maxExposure), nodeUnit},
+		{"security", "--offline=true", fmt.Sprint("--threshold=", maxExposure), redisUnit},
+	} {
+		out, err := exec.Command("systemd-analyze", args...).CombinedOutput()
+		require.NoError(t, err, "systemd-analyze %v:\n%s", args, out)
+		if args[0] == "verify" {
+			require.Empty(t, string(out))
+		}
+	}
+
+	command, err := shellwords.Parse(node["ExecStart"][0])
+	require.NoError(t, err)
+	require.Equal(t, []string{"/usr/local/bin/rankcast", "serve", "--addr", "127.0.0.1:%i"}, command)
+	redisCommand, err := shellwords.Parse(redis["ExecStart"][0])
+	require.NoError(t, err)
+	grace, err := time.ParseDuration(node["TimeoutStopSec"][0] + "s")
+	require.NoError(t, err)
+	d := deployment{redis: redisCommand, data: "/var/lib/" + redis["StateDirectory"][0], node: replaced(command, "%i", "0"), etc: "/etc/rankcast", grace: grace}
+	name, file, _ := strings.Cut(node["LoadCredential"][0], ":")
+	for _, variable := range node["Environment"] {
+		d.env = append(d.env, strings.ReplaceAll(variable, "%d/"+name, file))
+	}
+	return d
+}
