@@ -6,13 +6,19 @@ BENCHTIME ?= 10s
 BENCH ?= .
 PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e
 # The version that the program shows is the tag or the commit, unless VERSION is given.
-VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null)
+ifndef VERSION
+VERSION := $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null)
+endif
 BINARY = bin/rankcast
+KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
+CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
+# Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
+IGNORE = pod-networkpolicy statefulset-has-poddisruptionbudget statefulset-has-host-podantiaffinity
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## Start a server with an embedded store and scores that move by themselves
@@ -33,6 +39,12 @@ check-dist: dist ## Build the archives a second time and compare; check what is 
 	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && VERSION='$(VERSION)' .ci/dist "$$again" && \
 		diff dist/checksums.txt "$$again/checksums.txt" && (cd dist && sha256sum --check --strict checksums.txt)
 	VERSION='$(VERSION)' DIST='$(CURDIR)/dist' $(GO) test -tags dist -count=1 -v -run TestDist ./cmd/rankcast
+
+.PHONY: check-deploy
+check-deploy: deps ## Check the example for Kubernetes, and run that for Compose behind a real Caddy
+	$(GO) run ./cmd/rankcast example kubernetes | $(GO) run $(KUBE_SCORE) score $(IGNORE:%=--ignore-test %) -
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && GOBIN="$$dir" $(GO) install $(CADDY) && \
+		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e
 
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis

@@ -230,7 +230,7 @@ func TestDocsSearch(t *testing.T) {
 		"iframe": "pages#a-board-on-your-own-page", "streamlabs": "pages#overlay-for-obs", "discord bot": "events#receive-the-webhook",
 		"unity": "http#update-scores", "reset weekly": "boards#periods", "season": "boards#periods-of-any-length",
 		"ban a cheater": "http#hide-a-member", "delete user": "http#erase-a-member", "GDPR": "http#erase-a-member",
-		"docker": "operations#container-image", "kubernetes": "operations#health", "nginx": "operations#a-proxy-for-browsers",
+		"docker": "operations#container-image", "kubernetes": "deploy#kubernetes", "nginx": "operations#a-proxy-for-browsers",
 		"https": "operations#a-proxy-for-browsers", "password": "operations#who-can-reach-it", "login": "operations#who-can-reach-it",
 		"rate limit": "operations#a-proxy-for-browsers", "backup": "http#export-and-import", "benchmark": "measured#writes",
 	} {

@@ -29,15 +29,20 @@ func ofImage(t *testing.T) (command []string, port string) {
 	return []string{string(found[1]), string(found[2])}, string(imagePort.FindSubmatch(file)[1])
 }
 
-// composeExample reads the compose file by the loader of Docker Compose, which refuses what is not in its schema.
-func composeExample(t *testing.T) deployment {
+// composeProject reads the compose file by the loader of Docker Compose, which refuses what is not in its schema.
+func composeProject(t *testing.T) *types.Project {
 	file := run(t, "", "example", "compose")
 	require.Zero(t, file.code, file.stderr)
 	project, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
 		WorkingDir: t.TempDir(), ConfigFiles: []types.ConfigFile{{Filename: "compose.yaml", Content: []byte(file.stdout)}},
 	})
 	require.NoError(t, err)
+	return project
+}
 
+// composeExample returns the processes of the compose file.
+func composeExample(t *testing.T) deployment {
+	project := composeProject(t)
 	one, two, redis := project.Services["node-1"], project.Services["node-2"], project.Services["redis"]
 	require.Equal(t, one.Environment, two.Environment)
 	require.Empty(t, one.Ports, "Caddy alone is public")

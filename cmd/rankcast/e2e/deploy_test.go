@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -43,9 +42,19 @@ func TestDeployCompose(t *testing.T)    { t.Parallel(); deploy(t, composeExample
 func TestDeploySystemd(t *testing.T)    { t.Parallel(); deploy(t, systemdExample(t)) }
 func TestDeployKubernetes(t *testing.T) { t.Parallel(); deploy(t, kubernetesExample(t)) }
 
-// deploy runs the commands of an example as processes: Redis and two nodes. A score that one node takes shows
-// on the other. A node that stops loses nothing that it has acknowledged, and neither does a Redis that crashes.
-func deploy(t *testing.T, d deployment) {
+// deployed is an example that runs.
+type deployed struct {
+	t             *testing.T
+	redisCommand  []string
+	data          string // folder of Redis
+	redis         *exec.Cmd
+	nodes         []*process
+	authorization []string // header of a key that may do anything
+}
+
+// start runs the commands of an example as processes: Redis and two nodes, whose probes answer as the example
+// wants. Its access file is made as the documentation says.
+func start(t *testing.T, d deployment) *deployed {
 	etc := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(etc, "boards.yaml"), []byte(run(t, "", "example", "boards").stdout), 0o600))
 	keyFile := filepath.Join(t.TempDir(), "ops.key")
@@ -54,19 +63,11 @@ func deploy(t *testing.T, d deployment) {
 	require.NoError(t, os.WriteFile(filepath.Join(etc, "access.yaml"), []byte("keys:\n"+line.stdout), 0o600))
 	key, err := os.ReadFile(keyFile)
 	require.NoError(t, err)
-	authorization := []string{"Authorization", "Bearer " + strings.TrimSpace(string(key))}
 
-	require.Equal(t, "serve", d.node[1])
 	data := localize(t, &d, etc)
-	startRedis := func() *exec.Cmd {
-		cmd := exec.Command("redis-server", d.redis[1:]...)
-		cmd.Dir, cmd.SysProcAttr = data, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		require.NoError(t, cmd.Start())
-		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-		return cmd
-	}
-	redis := startRedis()
-	var nodes []*process
+	s := &deployed{t: t, redisCommand: d.redis, data: data, authorization: []string{"Authorization", "Bearer " + strings.TrimSpace(string(key))}}
+	s.startRedis()
+	require.Equal(t, "serve", d.node[1])
 	for range 2 {
 		n := launchWith(t, d.env, d.node[2:]...) // it says serve itself
 		n.ready()
@@ -75,49 +76,79 @@ func deploy(t *testing.T, d deployment) {
 				require.Equal(t, 200, servertest.Request(t, "GET", "http://"+n.addr+probe, "").Status, probe)
 			}
 		}
-		nodes = append(nodes, n)
+		s.nodes = append(s.nodes, n)
 	}
-	post := func(n *process, id int) (servertest.Answer, error) {
-		return servertest.Try(t, "POST", "http://"+n.addr+"/v1/boards/points/scores", fmt.Sprintf(`{"id":"%d","member":"ana","score":1}`, id), authorization...)
-	}
-	shows := func(score int64) func(*hubtest.Board) bool {
-		return func(b *hubtest.Board) bool { return len(b.Top) == 1 && b.Top[0].Score == score }
-	}
-	require.Equal(t, 401, servertest.Request(t, "POST", "http://"+nodes[0].addr+"/v1/boards/points/scores", `{"member":"eve","score":1}`).Status)
+	return s
+}
 
-	watcher := servertest.DialPath(t, nodes[1].addr, "/v1/live", authorization...)
+func (s *deployed) startRedis() {
+	s.redis = exec.Command("redis-server", s.redisCommand[1:]...)
+	s.redis.Dir, s.redis.SysProcAttr = s.data, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(s.t, s.redis.Start())
+	s.t.Cleanup(s.killRedis)
+}
+
+func (s *deployed) killRedis() {
+	s.redis.Process.Kill()
+	s.redis.Wait()
+}
+
+// post sends a point for ana, once for each id.
+func (s *deployed) post(addr string, id int) (servertest.Answer, error) {
+	return servertest.Try(s.t, "POST", "http://"+addr+"/v1/boards/points/scores", fmt.Sprintf(`{"id":"%d","member":"ana","score":1}`, id), s.authorization...)
+}
+
+// watch opens a socket that watches the board.
+func (s *deployed) watch(addr string) *servertest.Socket {
+	watcher := servertest.DialPath(s.t, addr, "/v1/live", s.authorization...)
 	watcher.Subscribe("points", 10)
-	answer, err := post(nodes[0], 0)
+	return watcher
+}
+
+// showsScore waits until a socket shows that ana has a score.
+func showsScore(watcher *servertest.Socket, score int) {
+	watcher.Until("points", fmt.Sprint("the score ", score), func(b *hubtest.Board) bool { return len(b.Top) == 1 && b.Top[0].Score == int64(score) })
+}
+
+// saysBye waits until the node of a socket has said goodbye to it.
+func saysBye(t *testing.T, watcher *servertest.Socket) {
+	require.Equal(t, "drain", watcher.Next("bye").Reason)
+	_, err := watcher.Read()
+	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
+}
+
+// deploy runs an example. A score that one node takes shows on the other. A node that stops loses nothing that it
+// has acknowledged, and neither does a Redis that crashes.
+func deploy(t *testing.T, d deployment) {
+	s := start(t, d)
+	stays, stops := s.nodes[0], s.nodes[1]
+	require.Equal(t, 401, stays.post("points", `{"member":"eve","score":1}`).Status)
+	watcher := s.watch(stops.addr)
+	answer, err := s.post(stays.addr, 0)
 	require.NoError(t, err)
 	require.Equal(t, 200, answer.Status, answer.Body)
-	watcher.Until("points", "a score that the other node has taken", shows(1))
+	showsScore(watcher, 1)
 
-	nodes[1].terminate()
-	redistest.Eventually(t, "the node to say that it is not ready", func() error {
-		return nodes[1].notReady("")
-	})
+	stops.terminate()
+	stops.refuses("")
 	sent := 1
 	for ; ; sent++ { // until the node is gone; the other one then takes the update whose answer is missing
-		if answer, err := post(nodes[1], sent); err != nil || answer.Status != 200 {
+		if answer, err := s.post(stops.addr, sent); err != nil || answer.Status != 200 {
 			break
 		}
 	}
 	require.Greater(t, sent, 1, "the node took no update while it drained")
-	require.Equal(t, "drain", watcher.Next("bye").Reason)
-	_, err = watcher.Read()
-	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
-	require.Zero(t, nodes[1].ended())
-
-	answer, err = post(nodes[0], sent)
+	saysBye(t, watcher)
+	require.Zero(t, stops.ended())
+	answer, err = s.post(stays.addr, sent)
 	require.NoError(t, err)
 	require.Contains(t, answer.Body, fmt.Sprintf(`"score":%d,`, sent+1))
-	redis.Process.Kill()
-	redis.Wait()
-	nodes[0].refuses("")
-	startRedis()
-	nodes[0].ready()
-	rows := servertest.Request(t, "GET", "http://"+nodes[0].addr+"/v1/boards/points/top", "", authorization...)
-	require.Contains(t, rows.Body, fmt.Sprintf(`"score":%d`, sent+1))
+
+	s.killRedis()
+	stays.refuses("")
+	s.startRedis()
+	stays.ready()
+	showsScore(s.watch(stays.addr), sent+1)
 }
 
 // localize replaces the folders, the address of Redis and the drain time of an example by those of the test. It

@@ -8,10 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/example"
 )
 
 // rankcast runs a command of the page's binary.
@@ -25,8 +28,8 @@ func (p *docPage) rankcast(args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(b)
 }
 
-// checkDocker checks a block that needs Docker: bash can parse it, and each command builds from the
-// Dockerfile of the clone, or runs the image.
+// checkDocker checks a block that is not run: bash can parse it, and each command builds from the Dockerfile of
+// the clone, runs the image, or uses files of the clone and commands of rankcast that exist.
 func (p *docPage) checkDocker(b block) {
 	parse := exec.CommandContext(p.ctx, "bash", "-n", "-c", b.text)
 	if out, err := parse.CombinedOutput(); err != nil {
@@ -34,6 +37,7 @@ func (p *docPage) checkDocker(b block) {
 	}
 	_, help := p.rankcast("serve", "--help")
 	for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", " ")) {
+		line = strings.TrimPrefix(line, "sudo ")
 		words := strings.Fields(line)
 		fault := ""
 		switch {
@@ -50,12 +54,47 @@ func (p *docPage) checkDocker(b block) {
 					fault = out
 				}
 			}
+		case words[0] == "bin/rankcast":
+			if code, out := p.rankcast(append(words[1:], "--help")...); code != 0 {
+				fault = out
+			}
+		case elsewhere[words[0]]:
+			fault = p.missingFile(words[1:])
 		default:
-			fault = "the test checks docker build and docker run only"
+			fault = "the test does not know this command"
 		}
 		if fault != "" {
 			p.fail(b, "%s: %s", strings.TrimSpace(line), fault)
 		}
+	}
+}
+
+// elsewhere are the commands of which the test checks only that the files of the clone exist that they name.
+var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true}
+
+// clonePath finds a path that is relative, alone or after an equals sign.
+var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)
+
+// missingFile names the first file of the clone that a command names and that does not exist.
+func (p *docPage) missingFile(words []string) (fault string) {
+	for i, word := range words {
+		found := clonePath.FindStringSubmatch(word)
+		if found == nil || slices.Contains([]string{"status", "port-forward"}, words[max(i-1, 0)]) { // a kind and a name
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(p.clone, found[1])); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// checkCaddyfile checks that the directives for an address are those of the compose file, whose test runs them.
+func (p *docPage) checkCaddyfile(b block) {
+	_, directives, _ := strings.Cut(b.text, "{\n\t\t")
+	compose := strings.ReplaceAll(string(example.Compose), "\n      ", "\n")
+	if !strings.Contains(compose, directives) {
+		p.fail(b, "these are not the directives of the compose file:\n%s", directives)
 	}
 }
 

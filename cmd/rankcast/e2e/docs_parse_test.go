@@ -33,8 +33,8 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //   - sh server: a program that stays. The page goes on when it is ready. It takes the place of an
 //     earlier one at the same address.
 //   - sh fails: the commands fail.
-//   - sh docker: needs Docker or a service elsewhere, and is not run. Its files exist, and its flags
-//     of rankcast are right.
+//   - sh docker: needs Docker, a service elsewhere or the rights of root, and is not run. Its files exist,
+//     and its flags of rankcast are right.
 //   - json output, text output: what the last commands print, see matcher.
 //   - json send: messages to the server, one a line, on the page's WebSocket.
 //   - json receive: the next frames on it, all of them.
@@ -45,6 +45,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //     examples defines too has the same definition there; an event may have more rules.
 //   - yaml access: an access file that the server takes.
 //   - yaml prometheus: a part of a configuration of Prometheus, with rules that a later command writes.
+//   - caddyfile: a part of the configuration of Caddy in the compose file, for other addresses.
 //   - html: a page that a browser opens from another site, or with file from a file. It logs no
 //     error, and each of its boards becomes live, shows a row, and marks the member that it follows.
 //     The servers that follow directly start first.
@@ -60,7 +61,7 @@ var forms = map[string]form{
 	"js":   {},
 	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
-	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile},
+	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {},
 }
 
 type form struct {

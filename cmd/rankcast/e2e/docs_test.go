@@ -162,6 +162,8 @@ func (p *docPage) step(b block, later []block) {
 		}
 	case "nginx":
 		p.checkNginx(b)
+	case "caddyfile":
+		p.checkCaddyfile(b)
 	case "html":
 		p.unopened = append(p.unopened, b)
 	case "js":
