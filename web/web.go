@@ -25,7 +25,8 @@
 //     and dashboard/, docs/, embed/, member/, missing/, overlay/, stars/ and story/ what one page uses. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit.
-//   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them.
+//   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them. package.json and
+//     README.md belong to the npm package, which cmd/kitpackage makes; the binary does not hold them.
 //
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
 // <live-leaderboard>) → connection.js (the sockets of a page) → subscription.js (one board) →
@@ -45,5 +46,5 @@ import "embed"
 // Files holds pages/, texts/, assets/, kit/, docs/ and contract/. It is read-only and safe for concurrent
 // use.
 //
-//go:embed pages texts assets kit docs contract/*.yaml
+//go:embed pages texts assets kit/*.js kit/*.ts kit/*.css docs contract/*.yaml
 var Files embed.FS

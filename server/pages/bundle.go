@@ -30,6 +30,11 @@ func isBundle(name string) bool {
 
 // bundle joins a script and the modules that it imports into one module, without comments, spaces and long names.
 func bundle(files fs.FS, name string) ([]byte, error) {
+	return join(files, name, api.BuildOptions{MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true})
+}
+
+// join joins a script and the modules that it imports into one module, without comments. options say how small it is.
+func join(files fs.FS, name string, options api.BuildOptions) ([]byte, error) {
 	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		module := path.Join(path.Dir(a.Importer), a.Path)
 		if path.Dir(module) == "kit" && path.Dir(name) != "kit" && name != docsScript {
@@ -45,15 +50,13 @@ func bundle(files fs.FS, name string) ([]byte, error) {
 		text := string(content)
 		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 	}
-	result := api.Build(api.BuildOptions{
-		Bundle: true, MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Format: api.FormatESModule,
-		Stdin:  &api.StdinOptions{Contents: fmt.Sprintf("export * from './%s'", path.Base(name)), Sourcefile: path.Dir(name) + "/entry"},
-		Plugins: []api.Plugin{{Name: namespace, Setup: func(b api.PluginBuild) {
-			b.OnResolve(api.OnResolveOptions{Filter: ".*"}, resolve)
-			b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, load)
-		}}},
-	})
+	options.Bundle, options.Format, options.Charset, options.LegalComments = true, api.FormatESModule, api.CharsetUTF8, api.LegalCommentsNone
+	options.Stdin = &api.StdinOptions{Contents: fmt.Sprintf("export * from './%s'", path.Base(name)), Sourcefile: path.Dir(name) + "/entry"}
+	options.Plugins = []api.Plugin{{Name: namespace, Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, resolve)
+		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, load)
+	}}}
+	result := api.Build(options)
 	if err := joinErrors(result.Errors); err != nil {
 		return nil, err
 	}

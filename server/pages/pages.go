@@ -189,6 +189,7 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	for _, name := range []string{"openapi.yaml", "asyncapi.yaml"} { // at the root, so that a reference of one finds the other
 		c.files[name] = once(func() (*asset, error) { return newFileAsset(files, "contract/"+name) })
 	}
+	addStableKit(c.files)
 	c.manifest = once(func() (*asset, error) {
 		content, err := fs.ReadFile(files, "pages/"+manifest)
 		if err != nil {

@@ -33,11 +33,14 @@ const noToken = () => null;
 const connections = new WeakMap();
 
 /**
+ * The kit of a server is at kit/rankcast.js or kit/v1/rankcast.js below its root. A module of another address belongs to
+ * a bundle, which has the page's own origin for its server.
+ *
  * @param {string | URL} [server]
  * @param {ConnectOptions} [options]
  * @returns {PublicConnection}
  */
-export function connect(server = new URL('../', import.meta.url), { token } = {}) {
+export function connect(server = /.*\/(?=kit\/(v1\/)?rankcast\.js)/.exec(import.meta.url)?.[0] ?? '/', { token } = {}) {
   const root = new URL(server, document.baseURI);
   if (!root.pathname.endsWith('/')) root.pathname += '/';
   const url = new URL('v1/live', root);
@@ -79,7 +82,7 @@ class Connection {
     let timer;
     const onVisibility = () => {
       clearTimeout(timer);
-      if (document.visibilityState === 'hidden') timer = setTimeout(() => this.#pause(true), HIDDEN_MS);
+      if (document.hidden) timer = setTimeout(() => this.#pause(true), HIDDEN_MS);
       else this.#pause(false);
     };
     document.addEventListener('visibilitychange', onVisibility);

@@ -484,7 +484,7 @@ export class LiveLeaderboard extends HTMLElement {
     const { text, changesIn } = timeLeft(left);
     setText(this.#ends, final ? phrase('ended', { time }) : text ? phrase('ends', { left: text }) : words.ends_now);
     this.#ends.title = time;
-    if (!final && changesIn < Infinity && document.visibilityState === 'visible') this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
+    if (!final && changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
   }
 
   #noteText() {

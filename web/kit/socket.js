@@ -170,7 +170,7 @@ export class Socket {
   // A hidden tab or a sleeping machine may have delayed a timer by minutes, and the page is
   // visible now.
   #wake() {
-    if (document.visibilityState === 'hidden') return;
+    if (document.hidden) return;
     if (this.#retryTimer !== undefined) {
       if (Date.now() >= this.#notBefore) this.#connect();
     } else if (this.phase === 'open' && Date.now() - this.#receivedAt > ANSWER_MS) {

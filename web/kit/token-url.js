@@ -27,11 +27,10 @@ export function tokenFrom(url) {
  */
 async function request(url) {
   const response = await fetch(url, { cache: 'no-store', credentials: 'same-origin', headers: { accept: 'application/json, text/plain' } });
-  if (!response.ok) throw new Error(`${url} answered with the status ${response.status}`);
   const type = response.headers.get('content-type') ?? '';
-  if (/^text\/plain\b/i.test(type)) return (await response.text()).trim();
-  // A page that asks the user to log in is neither.
-  if (!/^application\/json\b/i.test(type)) throw new Error(`${url} answered with ${type || 'no content type'}, and not with JSON or plain text`);
+  // A page that asks the user to log in has another type.
+  if (!response.ok || !/^(text\/plain|application\/json)\b/i.test(type)) throw new Error(`${url} answered with the status ${response.status} and the type '${type}'`);
+  if (/^text/i.test(type)) return (await response.text()).trim();
   const { token, ticket = null } = await response.json();
   return token === undefined ? ticket : token;
 }

@@ -189,7 +189,7 @@ func TestPageRestsWhileHidden(t *testing.T) {
 
 		// A moment is nothing.
 		script(`var visibility = 'hidden', look = now => { visibility = now; document.dispatchEvent(new Event('visibilitychange')); };
-			Object.defineProperty(document, 'visibilityState', {get: () => visibility});
+			Object.defineProperty(document, 'hidden', {get: () => visibility === 'hidden'});
 			look('hidden'); pass(4e3); look('visible'); pass(10e3)`),
 		told("abc  live"), becomes(`sockets[0].sent.filter(({type}) => type !== 'ping').length + ''`, "2"),
 
@@ -338,6 +338,25 @@ func TestPageFindsItsServer(t *testing.T) {
 		script(`var board = document.createElement('live-leaderboard'); board.setAttribute('board', 'b'); board.setAttribute('server', 'http://'); document.body.append(board)`),
 		becomes(`board.dataset.state`, "stopped"), becomes(`String(/Invalid URL/.test(board.shadowRoot.querySelector('[part=note]').textContent))`, "true"),
 	))
+}
+
+// A page may load the kit from both of its addresses: the element works once, and each copy finds the server.
+func TestPageLoadsTheKitTwice(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--origins", "*")
+	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30}]}`)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><title>site</title><script>var faults = []; addEventListener('error', ({message}) => faults.push(message))</script>
+			<script type="module" src="http://%[1]s/kit/v1/rankcast.js"></script><script type="module" src="http://%[1]s/kit/rankcast.js"></script>
+			<live-leaderboard board="stars"></live-leaderboard>`, p.addr)
+	}))
+	defer site.Close()
+	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(site.URL), shows("ann", "bob"),
+		script(`var lists = []; for (const path of ['kit/rankcast.js', 'kit/v1/rankcast.js', 'kit/v1/rankcast.js?2', 'kit/v1/format.js']) {
+			import('http://`+p.addr+`/' + path).then(({subscribe}) => subscribe('stars', {}, {onTop: ({top}) => lists.push(top.map(({member}) => member).join(' '))}));
+		}`),
+		becomes(`lists.join()`, "ann bob,ann bob,ann bob,ann bob"), becomes(`faults.join()`, "")))
 }
 
 // A page of another site is told what keeps it from watching, and from sending.

@@ -80,7 +80,7 @@ func TestPageTurnsOver(t *testing.T) {
 		script(`ticks = 0; pass(10e3)`), head("2026-W47 | ends in 59:49 | Live | 3 members"), becomes(`ticks + ''`, "10"),
 
 		// Nobody looks: that is told, and nothing changes. Somebody does: it is right at once.
-		script(`var visibility = 'hidden'; Object.defineProperty(document, 'visibilityState', {get: () => visibility});
+		script(`var visibility = 'hidden'; Object.defineProperty(document, 'hidden', {get: () => visibility === 'hidden'});
 			document.dispatchEvent(new Event('visibilitychange')); ticks = 0; pass(60e3)`),
 		head("2026-W47 | ends in 58:49 | Paused | 3 members"), becomes(`ticks + ''`, "1"),
 		script(`visibility = 'visible'; document.dispatchEvent(new Event('visibilitychange')); say({...delta(5, 5, 0, '', 3), total: 3})`),
