@@ -14,6 +14,8 @@ KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
 CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 # Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
 IGNORE = pod-networkpolicy statefulset-has-poddisruptionbudget statefulset-has-host-podantiaffinity
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+DIST ?= dist
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
@@ -120,7 +122,7 @@ check-module: deps ## Run all tests in a copy with another module path
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet -tags soak,browsers,contract,upgrade,caddy,dist ./...
+	$(GO) vet -tags soak,browsers,contract,upgrade,caddy,dist,kit ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web
@@ -131,6 +133,19 @@ lint-web: ## Check the types of the scripts (needs Node)
 .PHONY: reference
 reference: ## Write the pages of the documentation that are made from the contract
 	$(GO) test -count=1 -run TestReference ./server/servertest/contract -update
+.PHONY: kit
+kit: ## Pack the kit for npm into DIST (needs Node)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir -p "$(DIST)" && \
+		$(GO) run ./cmd/kitpackage "$(VERSION)" "$$dir" && npm pack --silent --pack-destination "$(DIST)" "$$dir"
+
+.PHONY: check-kit
+check-kit: deps ## Check the packed kit, build a page with it, and open the page (needs Node)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp web/testdata/bundler/* "$$dir" && \
+		$(MAKE) --no-print-directory kit DIST="$$dir" && cd "$$dir" && \
+		npm install --silent --no-audit --no-fund ./rankcast-kit-*.tgz && \
+		npx publint --strict ./rankcast-kit-*.tgz && npx attw --profile esm-only ./rankcast-kit-*.tgz && \
+		npx tsc && npx vite build --logLevel warn && cd "$(CURDIR)" && \
+		KIT_SITE="$$dir/dist" $(GO) test -tags kit -count=1 -v -run TestBundledKit ./cmd/rankcast/e2e
 
 .PHONY: pictures
 pictures: deps ## Take README's pictures of the pages
