@@ -16,6 +16,10 @@
  * });
  * ```
  *
+ * In place of `/kit/rankcast.js`, `/kit/v1/rankcast.js` stays version 1 and is kept by browsers for a year. The
+ * package `rankcast-kit` is for bundlers. The server of a module that comes from neither address is the root of the
+ * page's own origin.
+ *
  * If the page belongs to another site, the server must allow its origin (`--origins`). Such a page
  * watches boards, and sends only with a token. The element of a page that is not allowed shows which
  * flag is missing.

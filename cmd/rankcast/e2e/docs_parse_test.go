@@ -52,6 +52,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //   - js: a module on a page of the server, with an empty element out. It throws nothing and logs no
 //     error. If it names the element, a block of text page follows.
 //   - go, csv, python: a file that a later block names.
+//   - ts: the file of web/testdata/bundler with that name, which make check-kit builds.
 //
 // Examples name the ports 8080 and 8081 of servers, 8000 of another site, and 6379 of Redis.
 var forms = map[string]form{
@@ -59,6 +60,7 @@ var forms = map[string]form{
 	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"}, "json frame": {caption: "Frame"},
 	"text": {}, "text output": {caption: "Output"}, "text page": {caption: "On the page"},
 	"js":   {},
+	"ts":   {file: mustHaveFile},
 	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
 	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {},

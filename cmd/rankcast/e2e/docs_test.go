@@ -168,6 +168,10 @@ func (p *docPage) step(b block, later []block) {
 		p.unopened = append(p.unopened, b)
 	case "js":
 		p.runScript(b)
+	case "ts":
+		tested, err := os.ReadFile(filepath.Join(moduleRoot, "web/testdata/bundler", b.file))
+		require.NoError(p.t, err, "%s", b)
+		require.Equal(p.t, string(tested), b.text, "%s", b)
 	}
 }
 
