@@ -33,7 +33,7 @@ func bundle(files fs.FS, name string) ([]byte, error) {
 	return join(files, name, api.BuildOptions{MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true})
 }
 
-// join joins a script and the modules that it imports into one module, without comments. options say how small it is.
+// join joins a script and the modules that it imports into one module. options say how small it becomes.
 func join(files fs.FS, name string, options api.BuildOptions) ([]byte, error) {
 	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		module := path.Join(path.Dir(a.Importer), a.Path)

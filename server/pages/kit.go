@@ -32,8 +32,8 @@ func addStableKit(files map[string]func() *asset) {
 	}
 }
 
-// KitModule returns the kit as one module for the bundlers of other sites. It keeps names and lines, so that people can
-// read it while they look for a fault.
+// KitModule returns the kit as one module for the bundlers of other sites. It keeps names, lines and many comments, so
+// that people can read it while they look for a fault.
 func KitModule() ([]byte, error) {
 	return join(web.Files, kitScript, api.BuildOptions{})
 }

@@ -327,19 +327,22 @@ func TestPageFindsItsServer(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	ctx := window(t, 800, 600)
+	healthz := chromedp.Navigate("http://" + p.addr + "/healthz")
+	noServers := script(`var urls = []; globalThis.WebSocket = class extends EventTarget { static OPEN = 1; constructor(url) { super(); urls.push(url); if (url.startsWith('ftp')) throw new SyntaxError('no such scheme'); } close() {} }`)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/healthz"),
-		script(`var urls = []; globalThis.WebSocket = class extends EventTarget { static OPEN = 1; constructor(url) { super(); urls.push(url); if (url.startsWith('ftp')) throw new SyntaxError('no such scheme'); } close() {} }`),
+		healthz, noServers,
 		script(`var kit, states = []; import('/kit/rankcast.js').then(all => kit = all)`), becomes(`typeof kit`, "object"),
 		script(`for (const server of ['https://a.example/boards', 'https://b.example/boards/', '/below', undefined]) kit.connect(server).subscribe('b', {}, {})`),
 		becomes(`urls.join(' ').replaceAll(location.host, 'HERE')`, "wss://a.example/boards/v1/live wss://b.example/boards/v1/live ws://HERE/below/v1/live ws://HERE/v1/live"),
-		// A copy of another address, as in a bundle, has that of its page.
-		script(`urls = []; fetch('/kit/rankcast.js').then(answer => answer.blob()).then(blob => import(URL.createObjectURL(blob))).then(copy => copy.subscribe('b', {}, {}))`),
-		becomes(`urls.join(' ').replaceAll(location.host, 'HERE')`, "ws://HERE/v1/live"),
 		script(`var inTime; kit.connect('ftp://c.example').subscribe('b', {}, {onState: (state, {problem}) => states.push(state + ' ' + problem?.code)}); inTime = states.length`),
 		becomes(`inTime + states.join()`, "0stopped cannot_connect"),
 		script(`var board = document.createElement('live-leaderboard'); board.setAttribute('board', 'b'); board.setAttribute('server', 'http://'); document.body.append(board)`),
 		becomes(`board.dataset.state`, "stopped"), becomes(`String(/Invalid URL/.test(board.shadowRoot.querySelector('[part=note]').textContent))`, "true"),
+
+		// The server of a copy from another address, as in a bundle, is the page's own.
+		healthz, noServers,
+		script(`fetch('/kit/rankcast.js').then(answer => answer.blob()).then(blob => import(URL.createObjectURL(blob))).then(({subscribe}) => subscribe('b', {}, {}))`),
+		becomes(`urls.join(' ').replaceAll(location.host, 'HERE')`, "ws://HERE/v1/live"),
 	))
 }
 
