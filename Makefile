@@ -14,7 +14,6 @@ KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
 CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 # Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
 IGNORE = pod-networkpolicy statefulset-has-poddisruptionbudget statefulset-has-host-podantiaffinity
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 DIST ?= dist
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
