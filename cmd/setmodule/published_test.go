@@ -70,7 +70,7 @@ func TestPublishedModule(t *testing.T) {
 	was, _, err := rename(copied, published.Path)
 	require.NoError(t, err)
 
-	out := goRun(t, copied, nil, "list", "-deps", "-test", "-tags", "soak,browsers,upgrade,axe", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")
+	out := goRun(t, copied, nil, "list", "-deps", "-test", "-tags", "soak,browsers,upgrade,axe,contract,kit,caddy,dist", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")
 	require.Contains(t, strings.Fields(out), published.Path)
 	require.NotContains(t, strings.Fields(out), was)
 	unformatted, err := exec.Command("gofmt", "-l", copied).CombinedOutput()

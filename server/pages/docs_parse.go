@@ -58,6 +58,8 @@ type docSection struct {
 	Keywords string `json:"keywords,omitempty"`
 	Text     string `json:"text"`
 	Code     string `json:"code,omitempty"` // the blocks of code
+	// Reference marks a section of a reference, which a search lists after all others.
+	Reference bool `json:"reference,omitempty"`
 }
 
 // parseDoc parses a page. Its faults are the parts that the pages don't allow.
@@ -180,7 +182,7 @@ func (d *doc) sections() (found []docSection) {
 	for n, i := d.tree.FirstChild(), 0; n != nil; n = n.NextSibling() {
 		if i < len(d.headings) && d.headings[i].node == n {
 			h := d.headings[i]
-			found = append(found, docSection{Page: d.slug, Title: d.title(), Heading: h.Text, Anchor: h.Anchor})
+			found = append(found, docSection{Page: d.slug, Title: d.title(), Heading: h.Text, Anchor: h.Anchor, Reference: strings.HasSuffix(d.slug, "-reference")})
 			i++
 			continue
 		}

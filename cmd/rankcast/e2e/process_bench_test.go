@@ -84,7 +84,7 @@ func TestBench(t *testing.T) {
 		t.Run(work, func(t *testing.T) {
 			t.Parallel()
 			// At this rate the node sends deltas. At a higher one all ten rows change between two frames, and it sends snapshots.
-			r := runBench(t, append([]string{work, "--members", "200", "--rate", "50", "--duration", "300ms"}, args...)...)
+			r := runBench(t, append([]string{work, "--rate", "50", "--duration", "300ms"}, args...)...)
 			require.Equal(t, []string{"rankcast"}, r.names())
 			f := r.Columns[0].Median.Figures
 			require.EqualValues(t, 15, f["done"])
@@ -94,8 +94,9 @@ func TestBench(t *testing.T) {
 			require.Contains(t, f, "redis_cpu_us")
 		})
 	}
-	open("fanout", 30, "--watchers", "30", "--batch", "5")
-	open("follow", 20, "--followers", "20")
+	open("fanout", 30, "--members", "200", "--watchers", "30", "--batch", "5")
+	open("follow", 20, "--members", "200", "--followers", "20")
+	open("show", 20, "--users", "200", "--viewers", "20", "--stars", "4", "--nodes", "3", "--batch", "5")
 	t.Run("join", func(t *testing.T) {
 		t.Parallel()
 		r := runBench(t, "join", "--sockets", "40", "--rate", "400", "--members", "20")
@@ -211,7 +212,8 @@ func TestBenchFlags(t *testing.T) {
 	for says, args := range map[string]string{
 		"--callers must be from 1 to 10000": "updates --callers 0", "--duration must be from 10ms": "reads --duration 1ms", "--batch must be from 1 to 1000": "updates --batch 1001",
 		"--stars must be from 1 to 10": "gifts --users 10 --stars 11", "--members must be from 10": "fanout --members 9", "--rate must be from 1": "join --rate 0",
-		"--members must be from 5": "follow --followers 5 --members 4", "--versus has no effect with --url": "reads --url http://127.0.0.1:1 --versus " + binary,
+		"--members must be from 5": "follow --followers 5 --members 4", "--viewers must be from 1": "show --viewers 0", "--stars must be from 1 to 5": "show --viewers 5 --stars 6", "--nodes has no effect with --url": "show --nodes 2 --url http://127.0.0.1:1",
+		"--versus has no effect with --url": "reads --url http://127.0.0.1:1 --versus " + binary,
 		"--url: server URL": "reads --url ftp://127.0.0.1", "unexpected argument nothing": "nothing", "unknown flag --stars": "reads --stars 3",
 	} {
 		got := run(t, "", append([]string{"bench"}, strings.Fields(args)...)...)

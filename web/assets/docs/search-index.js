@@ -43,7 +43,7 @@ function count(text, words) {
  * @param {string} query
  * @returns {Found} the sections that have all words of the query, or else those with most of them. Those
  *   with more of the words in the heading come first, then in the keywords, then in the page's
- *   title, then those that have the words most often.
+ *   title, then those that have the words most often. Sections of a reference come after all others.
  */
 export function find(sections, query) {
   const typed = query.toLowerCase().split(/\s+/);
@@ -66,7 +66,7 @@ function having(sections, words) {
     return {
       section,
       has: count(all, words),
-      places: [count(heading, words), count(keywords, words), count(title, words),
+      places: [section.reference ? 0 : 1, count(heading, words), count(keywords, words), count(title, words),
         words.reduce((hits, word) => hits + (`${text}\n${code}`.match(word)?.length ?? 0), 0)],
     };
   });

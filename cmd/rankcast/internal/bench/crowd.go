@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -39,9 +40,9 @@ var (
 	errorFrame    = []byte(`{"type":"error"`)
 )
 
-// gather connects sockets, at a rate for each second, and returns when each has its snapshot or has failed. subscribe is
-// the message of a socket. Where most fail, that is an error.
-func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) string, handle handler) (*crowd, error) {
+// gather connects sockets, at a rate for each second, and returns when each has its first snapshot or has failed.
+// subscribe gives the messages of a socket. Where most fail, that is an error.
+func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) []string, handle handler) (*crowd, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading, joining sync.WaitGroup
 	c := &crowd{t: t, frames: new(atomic.Int64), lost: newSharedTally(), leave: func() { cancel(); reading.Wait() }}
@@ -93,13 +94,15 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 }
 
 // join opens a socket, and waits for its first snapshot.
-func (t *target) join(ctx context.Context, number int, subscribe string, handle handler) (*socket, error) {
+func (t *target) join(ctx context.Context, number int, subscribe []string, handle handler) (*socket, error) {
 	one, err := t.openSocket(ctx, number)
 	if err != nil {
 		return nil, err
 	}
 	one.conn.SetReadDeadline(time.Now().Add(patience))
-	err = one.sendText(subscribe)
+	for _, message := range subscribe {
+		err = cmp.Or(err, one.sendText(message))
+	}
 	for err == nil {
 		var frame []byte
 		if frame, err = one.next(); err != nil {

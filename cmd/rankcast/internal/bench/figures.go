@@ -28,6 +28,7 @@ const (
 	socketsRight   = "sockets_right"
 	frameRate      = "frames_per_second"
 	socketMemory   = "node_bytes_per_socket"
+	messageRate    = "messages_per_second"
 	lateP99        = "late_p99_ms"
 	lateMax        = "late_max_ms"
 )

@@ -72,6 +72,7 @@ var tableRows = []tableRow{
 	{redisCPU, "Redis CPU, µs per %s"},
 	{socketMemory, "node memory, bytes per socket"},
 	{frameRate, "frames a second, all sockets"},
+	{messageRate, "messages of Redis a second, to each node"},
 	{figureSockets, "sockets"},
 	{socketsRight, "sockets that show the end right"},
 	{sentLateP99, "updates sent late p99, ms"},
@@ -92,7 +93,7 @@ var compared = map[string]bool{
 }
 
 // whole are the figures that the table shows without decimals.
-var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true, socketMemory: true}
+var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true, socketMemory: true, messageRate: true}
 
 // print prints the report as a table.
 func (r *report) print(to io.Writer) error {

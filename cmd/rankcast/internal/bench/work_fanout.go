@@ -33,7 +33,7 @@ func (f *Fanout) about() string {
 }
 
 func (f *Fanout) settings() string {
-	return count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
+	return count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings(f.unit())
 }
 
 func (f *Fanout) unit() string { return "update" }
@@ -75,7 +75,7 @@ type fanoutRounds struct {
 const shownPoints = 3
 
 func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, f.members, shownPoints)
+	o, err := f.Open.newRound(ctx, f.t, []string{oneBoard}, f.members, shownPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error)
 			o.latencies.recordSince(number, taken.shown, o.schedule, at)
 		}
 	}
-	subscribe := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, f.t.board(oneBoard), shownTop)
-	return o.run(ctx, s, f.Watchers, func(int) string { return subscribe }, watch, func() (int, error) {
+	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, f.t.board(oneBoard), shownTop)}
+	return o.run(ctx, s, f.Watchers, func(int) []string { return subscribe }, watch, func() (int, error) {
 		page, err := f.t.client.Top(ctx, f.t.board(oneBoard), client.Query{Limit: shownTop})
 		if err != nil {
 			return 0, f.t.explain(err)

@@ -31,7 +31,7 @@ func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, "fol
 func (f *Follow) about() string { return "updates of members whose own rank sockets follow" }
 
 func (f *Follow) settings() string {
-	return count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
+	return count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings(f.unit())
 }
 
 func (f *Follow) unit() string { return "update" }
@@ -70,43 +70,61 @@ type standing struct {
 }
 
 func (f *followRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, f.members, followedPoints)
+	o, err := f.Open.newRound(ctx, f.t, []string{oneBoard}, f.members, followedPoints)
 	if err != nil {
 		return nil, err
 	}
-	standings := make([]standing, f.Followers)
-	follow := func(number int, frame []byte, at time.Time) {
-		if !bytes.HasPrefix(frame, meFrame) {
-			return
-		}
-		rank, score, ok := readMe(frame)
-		if !ok {
-			o.latencies.fail(number, "frame that does not fit")
-			return
-		}
-		shown, member := &standings[number], f.members[number]
-		had := 0
-		if shown.rank.Load() > 0 {
-			had = o.count(member, shown.score.Load())
-		}
-		shown.score.Store(score)
-		shown.rank.Store(rank)
-		var few [8]int
-		o.latencies.recordSince(number, o.schedule.appendShown(few[:0], number, had, o.count(member, score)), o.schedule, at)
+	followers := newFollowers(o, []string{oneBoard})
+	return o.run(ctx, s, f.Followers, func(number int) []string { return []string{followers.subscribe(number)} }, followers.show, func() (int, error) { return followers.right(ctx) })
+}
+
+// followers are sockets of a round, each of which follows the member of its number, on the board at the same place of
+// boards, or on the last one.
+type followers struct {
+	*openRound
+	boards    []string
+	standings []standing
+}
+
+func newFollowers(o *openRound, boards []string) *followers {
+	return &followers{o, boards, make([]standing, len(o.members))}
+}
+
+// subscribe is the message of a socket.
+func (f *followers) subscribe(number int) string {
+	return fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d,"me":"%s"}`, f.t.board(f.boards[min(number, len(f.boards)-1)]), shownTop, f.members[number])
+}
+
+// show takes a frame of a socket.
+func (f *followers) show(number int, frame []byte, at time.Time) {
+	if !bytes.HasPrefix(frame, meFrame) {
+		return
 	}
-	subscribe := func(number int) string {
-		return fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d,"me":"%s"}`, f.t.board(oneBoard), shownTop, f.members[number])
+	rank, score, ok := readMe(frame)
+	if !ok {
+		f.latencies.fail(number, "frame that does not fit")
+		return
 	}
-	return o.run(ctx, s, f.Followers, subscribe, follow, func() (int, error) {
-		held, err := f.t.entries(ctx, f.members)
-		right := 0
-		for i, e := range held {
-			if standings[i].rank.Load() == e.Rank && standings[i].score.Load() == e.Score {
-				right++
-			}
+	shown, member := &f.standings[number], f.members[number]
+	had := 0
+	if shown.rank.Load() > 0 {
+		had = f.count(member, shown.score.Load())
+	}
+	shown.score.Store(score)
+	shown.rank.Store(rank)
+	var few [8]int
+	f.latencies.recordSince(number, f.schedule.appendShown(few[:0], number, had, f.count(member, score)), f.schedule, at)
+}
+
+// right is the number of sockets that show what the server holds.
+func (f *followers) right(ctx context.Context) (n int, err error) {
+	held, err := f.t.entries(ctx, f.boards, f.members)
+	for i, e := range held {
+		if f.standings[i].rank.Load() == e.Rank && f.standings[i].score.Load() == e.Score {
+			n++
 		}
-		return right, err
-	})
+	}
+	return n, err
 }
 
 // readMe reads the rank and the score of a frame about the followed member, without allocation.

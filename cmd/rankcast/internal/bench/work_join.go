@@ -59,8 +59,8 @@ func (j *joinRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	memory, known := j.t.memory(ctx)
 	late := startLateness(ctx)
 	from := j.t.read()
-	subscribe := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, j.t.board(oneBoard), shownTop)
-	c, err := j.t.gather(ctx, s, j.Sockets, j.Rate, func(int) string { return subscribe }, func(int, []byte, time.Time) {})
+	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, j.t.board(oneBoard), shownTop)}
+	c, err := j.t.gather(ctx, s, j.Sockets, j.Rate, func(int) []string { return subscribe }, func(int, []byte, time.Time) {})
 	to := j.t.read()
 	late.end(f)
 	if err != nil {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,8 @@ func (o *openFlags) Validate() error {
 	return checkDuration(o.Duration)
 }
 
-func (o *openFlags) settings() string {
-	return fmt.Sprintf("%s a second in requests of %s, %v", count(o.Rate, "update"), term.Thousands(int64(o.Batch)), o.Duration)
+func (o *openFlags) settings(unit string) string {
+	return fmt.Sprintf("%s a second in requests of %s, %v", count(o.Rate, unit), term.Thousands(int64(o.Batch)), o.Duration)
 }
 
 // openRound is one round of a work whose updates have scheduled times and go to members in turn.
@@ -46,18 +47,23 @@ type openRound struct {
 	points    int64          // of an update
 	schedule  schedule
 	latencies *sharedTally // from the scheduled time of an update to the frame that shows it
+
+	newCall func(context.Context) call            // makes a call that sends a request of the schedule
+	joined  func(context.Context, *figures) error // is called once all sockets have joined; nil for nothing
 }
 
-// newRound starts the node of a target again, and reads what the members have. The schedule begins with run.
-func (o *openFlags) newRound(ctx context.Context, t *target, members []string, points int64) (*openRound, error) {
+// newRound starts the node of a target again, and reads what the members have, each on a board of boards. The schedule
+// begins with run, and its updates go to the one board of the command.
+func (o *openFlags) newRound(ctx context.Context, t *target, boards, members []string, points int64) (*openRound, error) {
 	if err := t.restart(ctx); err != nil {
 		return nil, err
 	}
 	r := &openRound{openFlags: o, t: t, members: members, places: make(map[string]int), points: points, latencies: newSharedTally()}
+	r.newCall = r.newUpdates
 	for i, m := range members {
 		r.places[m] = i
 	}
-	entries, err := t.entries(ctx, members)
+	entries, err := t.entries(ctx, boards, members)
 	for _, e := range entries {
 		r.base = append(r.base, e.Score)
 	}
@@ -68,21 +74,30 @@ func (o *openFlags) newRound(ctx context.Context, t *target, members []string, p
 // maxAsked is the most members that one read may name.
 const maxAsked = 100
 
-// entries reads members of the board. All of them are on it.
-func (t *target) entries(ctx context.Context, members []string) ([]entry, error) {
-	var all []entry
-	for len(members) > 0 {
-		part := members[:min(len(members), maxAsked)]
-		members = members[len(part):]
-		answer, err := t.client.Members(ctx, t.board(oneBoard), part...)
-		if err != nil {
-			return nil, t.explain(err)
-		}
-		for _, m := range answer {
-			if m.Rank == nil || m.Score == nil {
-				return nil, fmt.Errorf("%s: member %s is not on the board", t.name, m.Member)
+// entries reads members, each of which is on the board at the same place of boards, or on the last one.
+func (t *target) entries(ctx context.Context, boards, members []string) ([]entry, error) {
+	all := make([]entry, len(members))
+	places := make(map[string][]int) // of the members of a board
+	for i := range members {
+		board := boards[min(i, len(boards)-1)]
+		places[board] = append(places[board], i)
+	}
+	for board, these := range places {
+		for part := range slices.Chunk(these, maxAsked) {
+			names := make([]string, len(part))
+			for i, place := range part {
+				names[i] = members[place]
 			}
-			all = append(all, entry{*m.Rank, m.Member, *m.Score})
+			answer, err := t.client.Members(ctx, t.board(board), names...)
+			if err != nil {
+				return nil, t.explain(err)
+			}
+			for i, m := range answer {
+				if m.Rank == nil || m.Score == nil {
+					return nil, fmt.Errorf("%s: member %s is not on the board", t.name, m.Member)
+				}
+				all[part[i]] = entry{*m.Rank, m.Member, *m.Score}
+			}
 		}
 	}
 	return all, nil
@@ -95,7 +110,7 @@ func (o *openRound) count(member string, score int64) int {
 }
 
 // run gathers the sockets, sends the updates, and waits until all sockets show the end, which right counts.
-func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) string, handle handler, right func() (int, error)) (*figures, error) {
+func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler, right func() (int, error)) (*figures, error) {
 	f := newFigures()
 	before, known := o.t.memory(ctx)
 	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)
@@ -106,6 +121,11 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	if known {
 		after, _ := o.t.memory(ctx)
 		f.set(socketMemory, float64(after-before)/float64(c.joined.done))
+	}
+	if o.joined != nil {
+		if err := o.joined(ctx, f); err != nil {
+			return nil, err
+		}
 	}
 
 	calls := make([]call, o.Callers)
@@ -150,8 +170,8 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 // behind is the longest time that the updates may come to lag behind their schedule.
 func (o *openRound) behind() time.Duration { return 5 * o.Duration }
 
-// newCall makes a call that sends a request of the schedule.
-func (o *openRound) newCall(ctx context.Context) call {
+// newUpdates makes a call that sends updates of the one board of the command.
+func (o *openRound) newUpdates(ctx context.Context) call {
 	id := callerID(0)
 	one := fmt.Sprintf(`{"member":"u%s","score":%d,"id":"%s-%s"}`, slot(memberDigits), o.points, id, slot(idDigits))
 	body := one
