@@ -9,6 +9,9 @@ import (
 // docKeywords are words that readers may search for, of the section PAGE#ANCHOR. The words of the section
 // itself need not be here. Where Rankcast lacks what a word means, the section says what to do instead.
 var docKeywords = map[string]string{
+	"capacity#one-node":                            "sizing scale how many users connections concurrent",
+	"capacity#one-redis":                           "sizing memory size ram throughput",
+	"capacity#when-to-add-which":                   "scale out scaling hardware grow",
 	"start#start":                                  "install installation quickstart getting started tutorial download first leaderboard scoreboard ranking example",
 	"start#look-at-the-demo":                       "try sample",
 	"start#send-scores":                            "submit add points increment",

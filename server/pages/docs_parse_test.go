@@ -128,11 +128,12 @@ func TestDocsSections(t *testing.T) {
 	d := parseDoc("boards", []byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### Deep\ntext\n```sh\necho <1>\n```\n## Last\n"))
 	require.Empty(t, d.faults)
 	require.Equal(t, []docSection{
-		{"boards", "Boards", "Boards", "boards", "", "An a * & b c one two", ""},
-		{"boards", "Boards", "Keys", "keys", "", "x y 1 2", ""},
-		{"boards", "Boards", "Deep", "deep", "", "text", "echo <1>"},
-		{"boards", "Boards", "Last", "last", "", "", ""},
+		{"boards", "Boards", "Boards", "boards", "", "An a * & b c one two", "", false},
+		{"boards", "Boards", "Keys", "keys", "", "x y 1 2", "", false},
+		{"boards", "Boards", "Deep", "deep", "", "text", "echo <1>", false},
+		{"boards", "Boards", "Last", "last", "", "", "", false},
 	}, d.sections())
+	require.True(t, parseDoc("http-reference", []byte("# Reference\n")).sections()[0].Reference)
 	require.Equal(t, []string{"Keys", "Last"}, []string{d.contents()[0].Text, d.contents()[1].Text})
 	require.Equal(t, "deep", d.contents()[0].Below[0].Anchor)
 }

@@ -33,7 +33,8 @@ const (
 type ownServer struct {
 	program string // that serves
 	dir     string
-	socket  string // of Redis
+	socket  string   // of Redis
+	args    []string // further arguments of the node
 	redis   *child
 	node    *child
 }
@@ -90,7 +91,7 @@ var servingAt = regexp.MustCompile(`msg=serving page="?http://([^/]+)/`)
 // startNode starts the node at an address, and waits until it is ready.
 func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err error) {
 	// A crowd connects as fast as the work says: no limit of handshakes.
-	o.node, err = startChild(o.program, "serve", "--redis", "unix://"+o.socket, "--addr", at, "--handshake-rate", "0")
+	o.node, err = startChild(o.program, append([]string{"serve", "--redis", "unix://" + o.socket, "--addr", at, "--handshake-rate", "0"}, o.args...)...)
 	if err != nil {
 		return "", err
 	}

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Show is rankcast bench show: gifts of viewers who watch, while the changes go to many nodes.
 type Show struct {
-	Viewers int          `default:"5000" placeholder:"N" help:"Sockets of the node. Each watches the first ten stars, the fans of a star with the own rank, and the gifts (default ${default})."`
-	Users   int          `default:"100000" placeholder:"N" help:"Users who have given, as many as --viewers or more (default ${default})."`
-	Stars   int          `default:"20" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
-	Nodes   int          `default:"1" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
-	Open    openFlags    `embed:""`
-	Program programFlags `embed:""`
+	Viewers int `default:"5000" placeholder:"N" help:"Sockets of the node. Each watches the first ten stars, the fans of a star with the own rank, and the gifts (default ${default})."`
+	Users   int `default:"100000" placeholder:"N" help:"Users who have given, as many as --viewers or more (default ${default})."`
+	Stars   int `default:"20" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
+	Nodes   int `default:"1" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
+
+	Interval time.Duration `placeholder:"TIME" help:"Flag --interval of the node: the least time between two frames of a board (default: that of the node)."`
+	Open     openFlags     `embed:""`
+	Program  programFlags  `embed:""`
 }
 
 // maxNodes bounds the nodes of a show: Redis has 10,000 connections by default.
@@ -24,6 +27,9 @@ const maxNodes = 1000
 func (w *Show) Validate() error {
 	if w.Nodes > 1 && w.Program.URL != "" {
 		return errors.New("--nodes has no effect with --url: the server has nodes of its own")
+	}
+	if w.Interval != 0 && w.Program.URL != "" {
+		return errors.New("--interval has no effect with --url: the server has its own")
 	}
 	for _, err := range []error{
 		within("viewers", w.Viewers, 1, maxSockets), within("users", w.Users, w.Viewers, 1_000_000),
@@ -44,7 +50,11 @@ func (w *Show) about() string {
 }
 
 func (w *Show) settings() string {
-	return strings.Join([]string{count(w.Nodes, "node"), count(w.Viewers, "viewer") + " on one", count(w.Users, "user"), count(w.Stars, "star"), w.Open.settings(w.unit())}, ", ")
+	all := []string{count(w.Nodes, "node"), count(w.Viewers, "viewer") + " on one", count(w.Users, "user"), count(w.Stars, "star"), w.Open.settings(w.unit())}
+	if w.Interval != 0 {
+		all = append(all, fmt.Sprintf("a frame each %v", w.Interval))
+	}
+	return strings.Join(all, ", ")
 }
 
 func (w *Show) unit() string { return "gift" }
@@ -74,6 +84,9 @@ type showRounds struct {
 const shownFlowers = 5
 
 func (w *showRounds) measure(ctx context.Context, s *status) (*figures, error) {
+	if w.Interval != 0 {
+		w.t.own.args = []string{"--interval", w.Interval.String()}
+	}
 	o, err := w.Open.newRound(ctx, w.t, w.boards, w.members, shownFlowers)
 	if err != nil {
 		return nil, err
