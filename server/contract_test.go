@@ -41,6 +41,48 @@ func TestDefinitionsWithEachField(t *testing.T) {
 	require.JSONEq(t, `{"event":"lap",`+event[1:], n.Do("PUT", "/v1/events/lap", event).Body)
 }
 
+// Each code that the contract names for one request is what that request gets.
+func TestRefusalsOfTheContract(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "days", Period: "day"},
+		definition.Board{Name: "past", Starts: began, Ends: began.Add(time.Hour)}, definition.Board{Name: "all", Union: &definition.Union{Of: []string{"b"}}})
+	event := `{"updates":[{"board":"b","member":"{u}","score":"{n}"}]}`
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
+	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"e1","u":"x","n":1}`).Status)
+	require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", strings.Replace(event, "{u}", "of {u}", 1)).Status)
+	const old, set = "/v1/boards/days@1999-01-01", `{"score":1,"reason":"r"}`
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"GET", old, "", 404, "unknown_period"},
+		{"GET", old + "/count", "", 404, "unknown_period"},
+		{"GET", old + "/at?score=1", "", 404, "unknown_period"},
+		{"GET", old + "/search?q=x", "", 404, "unknown_period"},
+		{"GET", old + "/export", "", 404, "unknown_period"},
+		{"GET", old + "/live", "", 404, "unknown_period"},
+		{"GET", old + "/members?id=x", "", 404, "unknown_period"},
+		{"GET", old + "/members/x", "", 404, "unknown_period"},
+		{"GET", "/v1/boards/none/members?id=x", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/members/x", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/periods", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/hidden", "", 404, "unknown_board"},
+		{"DELETE", "/v1/boards/none/members/x", "", 404, "unknown_board"},
+		{"DELETE", "/v1/boards/all/members/x", "", 409, "conflict"},
+		{"DELETE", "/v1/boards/past/members/x", "", 409, "not_open"},
+		{"PUT", "/v1/boards/none/members/x/score", set, 404, "unknown_board"},
+		{"PUT", "/v1/boards/all/members/x/score", set, 409, "conflict"},
+		{"PUT", "/v1/boards/past/members/x/score", set, 409, "not_open"},
+		{"POST", "/v1/events/gift/take-back", `{"id":"e1"}`, 409, "conflict"},
+	} {
+		a := n.Do(c.method, c.path, c.body)
+		require.Equal(t, c.status, a.Status, "%s %s: %s", c.method, c.path, a.Body)
+		require.Contains(t, a.Body, `"code":"`+c.code+`"`, c.path)
+	}
+}
+
 // The acts of a moderator name who has done them, also in the list of acts.
 func TestActsNameTheirAuthors(t *testing.T) {
 	t.Parallel()
@@ -49,7 +91,15 @@ func TestActsNameTheirAuthors(t *testing.T) {
 	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u4","n":3}`).Status)
 	require.Equal(t, 200, n.Do("POST", "/v1/events/gift/take-back", `{"id":"g1","by":"kim"}`).Status)
 	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b/members/u4/score", `{"score":5,"reason":"lost result","by":"lee"}`).Status)
+	for _, path := range []string{"/v1/boards/b/hidden/u5", "/v1/hidden/user/u5"} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			require.Equal(t, 204, n.Do(method, path+"?reason=bot&by=ann", "").Status)
+		}
+	}
+	require.Equal(t, 202, n.Do("DELETE", "/v1/members/user/u5?reason=asked&by=joe", "").Status)
 	audit := n.Do("GET", "/v1/audit", "").Body
+	require.Equal(t, 4, strings.Count(audit, `"reason":"bot","by":"ann"`))
+	require.Contains(t, audit, `"reason":"asked","by":"joe"`)
 	require.Contains(t, audit, `"by":"kim"`)
 	require.Contains(t, audit, `"reason":"lost result","by":"lee"`)
 

@@ -31,9 +31,10 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	withInfo := c.QueryParams().Has("info")
-	if withInfo && c.QueryParam("info") != "true" {
-		return ranking.Invalid("info", "is not true")
+	info := request.ReadQuery(c, "limit", "cursor", "info")
+	withInfo := info.Boolean("info")
+	if info.Err != nil {
+		return info.Err
 	}
 	ctx, caller := asCaller(c), callerOf(c)
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")

@@ -112,6 +112,7 @@ func dialPath(t testing.TB, addr, path string, client *http.Client, header http.
 	ws, _, err := websocket.Dial(ctx, scheme+addr+path,
 		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{"rankcast.v1"}})
 	require.NoError(t, err)
+	contract.CheckOpened(t, "http://"+addr+path, http.StatusSwitchingProtocols)
 	ws.SetReadLimit(-1)
 	t.Cleanup(func() { ws.CloseNow() })
 	return &Socket{t: t, WS: ws, Boards: make(map[string]*hubtest.Board)}

@@ -43,6 +43,7 @@ func OpenStream(t testing.TB, addr, path string, header ...string) *Stream {
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
+	contract.CheckOpened(t, "http://"+addr+path, answer.StatusCode)
 	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	return &Stream{t: t, conn: conn, lines: bufio.NewReaderSize(answer.Body, 16)}

@@ -13,7 +13,7 @@ import (
 )
 
 // Linters that others maintain find nothing wrong with the contract. Clients whose types generators have made of it
-// compile; they write, read and watch a board, and are clientOutput errors. `make check-contract` brings the tools.
+// compile; they write, read and watch a board, and get errors as the contract says. `make check-contract` brings the tools.
 func TestClientsFromTheContract(t *testing.T) {
 	t.Parallel()
 	tools, err := filepath.Abs(os.Getenv("CONTRACT_TOOLS"))

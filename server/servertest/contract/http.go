@@ -72,7 +72,12 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 		return
 	}
 	operation := documents()[httpDocument]["paths"].(object)[path].(object)[strings.ToLower(sent.Method)].(object)
-	seen.Store(operation["operationId"].(string), true)
+	name := operation["operationId"].(string)
+	seen.Store(fmt.Sprintf("%s %d", name, got.StatusCode), true)
+	var problem struct{ Code string }
+	if json.Unmarshal(answer, &problem) == nil && problem.Code != "" {
+		seen.Store(fmt.Sprintf("%s %d %s", name, got.StatusCode, problem.Code), true)
+	}
 	if got.StatusCode < 400 {
 		if kept, some := accepted(body, answer); some {
 			c.checkRequest(t, request, item, operation, kept)
@@ -92,6 +97,20 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 	}
 }
 
+// CheckOpened fails a test that has opened a socket or a stream by a request that is not by the contract.
+func CheckOpened(t testing.TB, url string, status int) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	require.NoError(t, err)
+	c := overHTTP()
+	item, _, path := paths.FindPath(request, c.document, c.options)
+	require.NotNil(t, item, url)
+	operation := documents()[httpDocument]["paths"].(object)[path].(object)["get"].(object)
+	require.Contains(t, operation["responses"], strconv.Itoa(status))
+	seen.Store(fmt.Sprintf("%s %d", operation["operationId"], status), true)
+	c.checkRequest(t, request, item, operation, nil)
+}
+
 // checkRequest fails a test whose request the server has accepted, although it is not by the contract.
 func (c *httpContract) checkRequest(t testing.TB, request *http.Request, item *v3.PathItem, operation object, body []byte) {
 	t.Helper()
@@ -100,6 +119,7 @@ func (c *httpContract) checkRequest(t testing.TB, request *http.Request, item *v
 		known = slices.Concat(known, own.Parameters)
 	}
 	for name := range request.URL.Query() {
+		seen.Store(operation["operationId"].(string)+"?"+name, true)
 		require.True(t, operation["operationId"] == "readCard" || slices.ContainsFunc(known, func(p *v3.Parameter) bool { return p.In == "query" && p.Name == name }),
 			"the contract has no parameter %s of %s %s", name, request.Method, request.URL)
 	}

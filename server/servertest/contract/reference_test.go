@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +15,16 @@ import (
 
 var update = flag.Bool("update", false, "write the pages of the reference")
 
+// docsLink is a link of the contract to a page of the documentation, relative to the address of the contract.
+var docsLink = regexp.MustCompile(`\]\(docs/([a-z-]+)(#[a-z-]+)?\)`)
+
 const docsFolder = "../../../web/docs/"
 
 // The pages of the reference say what the contract says. After a change of the contract, make reference writes them.
 func TestReferenceIsWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	for page, text := range map[string]string{"http-reference.md": httpReference(), "live-reference.md": liveReference()} {
+		text = docsLink.ReplaceAllString(text, "]($1.md$2)")
 		if *update {
 			require.NoError(t, os.WriteFile(docsFolder+page, []byte(text), 0o644))
 		}
@@ -158,8 +163,18 @@ func (r *reference) typeOf(n node) string {
 		return "object of " + r.typeOf(values)
 	}
 	kind = strings.Replace(kind, "array", "list", 1)
+	if tuple := n.at("items").list(); len(tuple) > 0 {
+		var parts []string
+		for _, one := range tuple {
+			parts = append(parts, r.typeOf(one))
+		}
+		return "list of " + strings.Join(parts, " and ")
+	}
 	if kind == "" {
 		return "any"
+	}
+	if format := n.at("format").text(); format == "date-time" {
+		kind += ", " + format
 	}
 	return kind + bounds(n)
 }
@@ -285,8 +300,12 @@ func (r *reference) operation(request string, parameters []node, operation node)
 		security = r.document.at("security")
 	}
 	for _, requirement := range security.list() {
-		for _, role := range requirement.at("bearer").list() {
+		bearer := requirement.at("bearer")
+		for _, role := range bearer.list() {
 			fmt.Fprintf(r, ", with the scope `%s`", role.text())
+		}
+		if bearer.Node != nil && len(bearer.list()) == 0 {
+			fmt.Fprint(r, ", with any key or token")
 		}
 	}
 	fmt.Fprint(r, ".")

@@ -47,8 +47,8 @@ func (s schema) see(value any) {
 			}
 		}
 	case string:
-		if s.name == "Code" {
-			seen.Store("code "+value, true)
+		if s.object["enum"] != nil {
+			seen.Store(s.name+" "+value, true)
 		}
 	}
 }
@@ -125,20 +125,48 @@ func unseen(document string) (missing []string) {
 		for property := range s.ownProperties() {
 			note(s.name + "." + property)
 		}
-		if codes, isCode := s.object["enum"].([]any); isCode && name == "Code" {
-			for _, code := range codes {
-				note("code " + code.(string))
-			}
+		values, _ := s.object["enum"].([]any)
+		for _, value := range values {
+			note(s.name + " " + value.(string))
 		}
 	}
 	paths, _ := documents()[document]["paths"].(object)
 	for _, item := range paths {
-		for _, operation := range item.(object) {
-			if operation, ok := operation.(object); ok {
-				note(operation["operationId"].(string))
+		for method, operation := range item.(object) {
+			if method != "parameters" {
+				noteOperation(operation.(object), item.(object)["parameters"], note)
 			}
 		}
 	}
 	slices.Sort(missing)
 	return missing
+}
+
+// noteOperation calls note for the parameters in the query of an operation, and for its answers that not each operation
+// may give, with each code.
+func noteOperation(operation object, shared any, note func(string)) {
+	name := operation["operationId"].(string)
+	own, _ := operation["parameters"].([]any)
+	others, _ := shared.([]any)
+	for _, parameter := range slices.Concat(own, others) {
+		if parameter := componentOf(parameter.(object)); parameter["in"] == "query" {
+			note(name + "?" + parameter["name"].(string))
+		}
+	}
+	for status, response := range operation["responses"].(object) {
+		if strings.HasSuffix(status, "XX") {
+			continue
+		}
+		note(name + " " + status)
+		content, _ := componentOf(response.(object))["content"].(object)
+		problem, _ := content["application/problem+json"].(object)
+		for _, part := range below(problem["schema"]).list("allOf") {
+			codes, _ := part.properties()["code"].object["enum"].([]any)
+			for _, code := range codes {
+				if part.name == "" { // the component has all codes
+					note(fmt.Sprint(name, " ", status, " ", code))
+				}
+			}
+		}
+	}
 }

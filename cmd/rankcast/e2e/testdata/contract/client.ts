@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { paths } from './openapi.js';
 import type { Delta } from './messages/Delta.js';
 import type { Entry } from './messages/Entry.js';
-import type { Error as Refusal } from './messages/Error.js';
+import type { ErrorMessage } from './messages/ErrorMessage.js';
 import type { Snapshot } from './messages/Snapshot.js';
 import type { Subscribe } from './messages/Subscribe.js';
 
@@ -32,7 +32,7 @@ const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/live`, 'rankcast.v
 const list: Entry[] = [];
 socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', board, top: 2 } satisfies Subscribe)));
 socket.on('message', async (data) => {
-  const frame = JSON.parse(String(data)) as Snapshot | Delta | Refusal | { type: 'ok' | 'status' };
+  const frame = JSON.parse(String(data)) as Snapshot | Delta | ErrorMessage | { type: 'ok' | 'status' };
   switch (frame.type) {
     case 'snapshot':
       list.splice(0, list.length, ...frame.top);
