@@ -7,7 +7,7 @@ BENCH ?= .
 PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e
 # The version that the program shows is the tag or the commit, unless VERSION is given.
 ifndef VERSION
-VERSION := $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null)
+VERSION := $(or $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null),devel)
 endif
 BINARY = bin/rankcast
 KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
@@ -15,6 +15,8 @@ CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 # Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
 IGNORE = pod-networkpolicy statefulset-has-poddisruptionbudget statefulset-has-host-podantiaffinity
 DIST ?= dist
+# The build tags of tests that a target of their own runs.
+TAGS = axe,browsers,caddy,contract,dist,kit,soak,upgrade
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
@@ -33,13 +35,13 @@ build: ## Build bin/rankcast
 
 .PHONY: dist
 dist: deps-dist ## Build the archives of a release for all systems: dist/
-	VERSION='$(VERSION)' .ci/dist dist
+	VERSION='$(VERSION)' .ci/dist '$(DIST)'
 
 .PHONY: check-dist
 check-dist: dist ## Build the archives a second time and compare; check what is in them
 	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && VERSION='$(VERSION)' .ci/dist "$$again" && \
-		diff dist/checksums.txt "$$again/checksums.txt" && (cd dist && sha256sum --check --strict checksums.txt)
-	VERSION='$(VERSION)' DIST='$(CURDIR)/dist' $(GO) test -tags dist -count=1 -v -run TestDist ./cmd/rankcast
+		diff '$(DIST)/checksums.txt' "$$again/checksums.txt" && (cd '$(DIST)' && sha256sum --check --strict checksums.txt)
+	VERSION='$(VERSION)' DIST='$(abspath $(DIST))' $(GO) test -tags dist -count=1 -v -run TestDist ./cmd/rankcast
 
 .PHONY: check-deploy
 check-deploy: deps ## Check the example for Kubernetes, and run that for Compose behind a real Caddy
@@ -116,12 +118,12 @@ module: ## Give the module another path: make module MODULE=example.org/you/rank
 .PHONY: check-module
 check-module: deps ## Run all tests in a copy with another module path
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git ls-files -co --exclude-standard -z | xargs -0 tar -c | tar -x -C "$$dir" && cd "$$dir" && \
-		$(MAKE) --no-print-directory module MODULE=example.org/you/rankcast && $(GO) vet -tags soak,browsers,upgrade,axe ./... && $(GO) test -count=1 -timeout 30m ./...
+		$(MAKE) --no-print-directory module MODULE=example.org/you/rankcast && $(GO) vet -tags $(TAGS) ./... && $(GO) test -count=1 -timeout 30m ./...
 
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet -tags soak,browsers,contract,upgrade,caddy,dist,kit ./...
+	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web
@@ -132,6 +134,7 @@ lint-web: ## Check the types of the scripts (needs Node)
 .PHONY: reference
 reference: ## Write the pages of the documentation that are made from the contract
 	$(GO) test -count=1 -run TestReference ./server/servertest/contract -update
+
 .PHONY: kit
 kit: ## Pack the kit for npm into DIST (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir -p "$(DIST)" && \

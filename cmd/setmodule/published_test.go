@@ -70,7 +70,7 @@ func TestPublishedModule(t *testing.T) {
 	was, _, err := rename(copied, published.Path)
 	require.NoError(t, err)
 
-	out := goRun(t, copied, nil, "list", "-deps", "-test", "-tags", "soak,browsers,upgrade,axe,contract,kit,caddy,dist", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")
+	out := goRun(t, copied, nil, "list", "-deps", "-test", "-tags", allTags(t), "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")
 	require.Contains(t, strings.Fields(out), published.Path)
 	require.NotContains(t, strings.Fields(out), was)
 	unformatted, err := exec.Command("gofmt", "-l", copied).CombinedOutput()
@@ -104,6 +104,17 @@ func TestPublishedModule(t *testing.T) {
 	said, err := exec.CommandContext(ctx, filepath.Join(dir, "game"), "http://"+addr).CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	require.Equal(t, "live mia 7 1\n", string(said))
+}
+
+// allTags are the build tags of the tests, as the Makefile has them.
+func allTags(t *testing.T) string {
+	t.Helper()
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(makefile), "\nTAGS = ")
+	require.True(t, found)
+	tags, _, _ := strings.Cut(rest, "\n")
+	return tags
 }
 
 // goRun runs the go command in a folder with more variables, and returns what it prints.

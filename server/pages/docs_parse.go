@@ -273,7 +273,7 @@ func resolveLink(to, from string, anchors map[string]map[string]bool) (string, e
 	case isWebAddress(to), strings.HasPrefix(to, repositoryRoot):
 		return to, nil
 	}
-	if contract, ok := strings.CutPrefix(to, contractFolder); ok {
+	if contract, ok := strings.CutPrefix(to, contractFolder); ok && slices.Contains(contractFiles, contract) {
 		return "../" + contract, nil
 	}
 	name, anchor, hasAnchor := strings.Cut(to, "#")

@@ -171,6 +171,9 @@ func New(cfg Config) *Site {
 	return s
 }
 
+// contractFiles are the documents of the contract. They stand at the root, where a reference of one finds the other.
+var contractFiles = []string{"openapi.yaml", "asyncapi.yaml"}
+
 // newContent prepares the content of a Site whose pages show avatars of these origins, which spaces separate.
 func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	c := &content{files: make(map[string]func() *asset)}
@@ -186,7 +189,7 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"openapi.yaml", "asyncapi.yaml"} { // at the root, so that a reference of one finds the other
+	for _, name := range contractFiles {
 		c.files[name] = once(func() (*asset, error) { return newFileAsset(files, "contract/"+name) })
 	}
 	addStableKit(c.files)

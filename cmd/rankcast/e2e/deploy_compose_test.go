@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// imageCommand is the command of the image, and imagePort its port.
+// imageCommand and imagePort find the command and the port of the image in the Dockerfile.
 var (
 	imageCommand = regexp.MustCompile(`ENTRYPOINT \["/(rankcast)"\]\nCMD \["(serve)"\]`)
 	imagePort    = regexp.MustCompile(`ENV RANKCAST_ADDR=:(\d+)\n`)

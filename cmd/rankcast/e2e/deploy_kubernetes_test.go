@@ -50,7 +50,7 @@ func manifests(t *testing.T, text string) map[string]runtime.Object {
 	}
 }
 
-// selects reports whether a selector of an object finds the pods of a template.
+// selects requires that a selector of an object finds the pods of a template.
 func selects(t *testing.T, selector *metav1.LabelSelector, pods core.PodTemplateSpec) {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	require.NoError(t, err)

@@ -8,7 +8,8 @@
 //
 // Files are named by what they drive: process_ for servers that fail, restart or are
 // killed; fault_ for a suite of faults, each with watchers and a load, that compares every view with
-// Redis at the end; upgrade_ for nodes of two versions on one Redis, see make upgrade; attack_ for
+// Redis at the end; upgrade_ for nodes of two versions on one Redis, see make upgrade; deploy_ for the
+// deployments of rankcast example, contract_ for clients made from the contract, see make check-contract; attack_ for
 // benchmarks of clients that mean harm; demo, replay and watch for those commands; browser_ for pages;
 // engines_ for a walk through the pages in three engines of browsers, see make browsers; docs_ for the
 // examples of the documentation. The tests of browser_, engines_ and docs_ are left out under the race

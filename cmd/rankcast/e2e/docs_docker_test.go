@@ -70,7 +70,7 @@ func (p *docPage) checkDocker(b block) {
 }
 
 // elsewhere are the commands of which the test checks only that the files of the clone exist that they name.
-var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true}
+var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true, "cp": true, "redis-cli": true}
 
 // clonePath finds a path that is relative, alone or after an equals sign.
 var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)
@@ -79,7 +79,7 @@ var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)
 func (p *docPage) missingFile(words []string) (fault string) {
 	for i, word := range words {
 		found := clonePath.FindStringSubmatch(word)
-		if found == nil || slices.Contains([]string{"status", "port-forward"}, words[max(i-1, 0)]) { // a kind and a name
+		if found == nil || slices.Contains([]string{"status", "port-forward", "image", "restart", "undo"}, words[max(i-1, 0)]) { // a kind and a name
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.clone, found[1])); err != nil {
@@ -91,9 +91,9 @@ func (p *docPage) missingFile(words []string) (fault string) {
 
 // checkCaddyfile checks that the directives for an address are those of the compose file, whose test runs them.
 func (p *docPage) checkCaddyfile(b block) {
-	_, directives, _ := strings.Cut(b.text, "{\n\t\t")
+	_, directives, found := strings.Cut(b.text, "{\n\t\t")
 	compose := strings.ReplaceAll(string(example.Compose), "\n      ", "\n")
-	if !strings.Contains(compose, directives) {
+	if !found || !strings.Contains(compose, directives) {
 		p.fail(b, "these are not the directives of the compose file:\n%s", directives)
 	}
 }

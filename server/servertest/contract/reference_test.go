@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the pages of the reference")
 
 // docsLink is a link of the contract to a page of the documentation, relative to the address of the contract.
-var docsLink = regexp.MustCompile(`\]\(docs/([a-z-]+)(#[a-z-]+)?\)`)
+var docsLink = regexp.MustCompile(`\]\(docs/([a-z-]+)(#[a-z0-9-]+)?\)`)
 
 const docsFolder = "../../../web/docs/"
 
@@ -31,6 +31,18 @@ func TestReferenceIsWhatTheContractSays(t *testing.T) {
 		written, err := os.ReadFile(docsFolder + page)
 		require.NoError(t, err)
 		require.Equal(t, text, string(written), "run: make reference")
+	}
+}
+
+// The contract has the version that the page of changes describes first.
+func TestContractHasTheVersionOfTheChanges(t *testing.T) {
+	t.Parallel()
+	changes, err := os.ReadFile(docsFolder + "changes.md")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(changes), "\n## Changes\n\n### ")
+	latest, _, _ := strings.Cut(rest, "\n")
+	for document := range typePages {
+		require.Equal(t, latest, parse(document).at("info", "version").text(), document)
 	}
 }
 

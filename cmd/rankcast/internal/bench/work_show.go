@@ -10,7 +10,7 @@ import (
 
 // Show is rankcast bench show: gifts of viewers who watch, while the changes go to many nodes.
 type Show struct {
-	Viewers int `default:"5000" placeholder:"N" help:"Sockets of the node. Each watches the first ten stars, the fans of a star with the own rank, and the gifts (default ${default})."`
+	Viewers int `default:"5000" placeholder:"N" help:"Sockets of the node. Each watches the first ten stars, the fans of a star with its own rank, and the gifts (default ${default})."`
 	Users   int `default:"100000" placeholder:"N" help:"Users who have given, as many as --viewers or more (default ${default})."`
 	Stars   int `default:"20" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
 	Nodes   int `default:"1" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
@@ -46,7 +46,7 @@ func (w *Show) Validate() error {
 func (w *Show) Run(ctx context.Context) error { return w.Program.run(ctx, "show", w) }
 
 func (w *Show) about() string {
-	return "gifts on five boards, of viewers who watch two boards and the gifts, and follow the own rank"
+	return "gifts on five boards, of viewers who watch two boards and the gifts, and follow their own ranks"
 }
 
 func (w *Show) settings() string {

@@ -49,6 +49,11 @@ func (c *systemdCommand) Run() error {
 	if err != nil {
 		return err
 	}
+	for _, unit := range units { // all or none
+		if _, err := os.Lstat(filepath.Join(c.Dir, unit.Name())); err == nil {
+			return fmt.Errorf("%s is there already; remove it first, or name another folder", filepath.Join(c.Dir, unit.Name()))
+		}
+	}
 	for _, unit := range units {
 		text, err := Systemd.ReadFile("systemd/" + unit.Name())
 		if err != nil {
