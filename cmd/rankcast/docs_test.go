@@ -144,7 +144,7 @@ func TestDocsNameEachCodeOfDeadLetters(t *testing.T) {
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
 	works := commandOf(t, "bench").Children
-	require.Len(t, works, 6)
+	require.Len(t, works, 7)
 	for _, work := range works {
 		requireRow(t, "web/docs/terminal.md", work.Name)
 		require.Greater(t, len(work.Flags), 6)
