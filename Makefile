@@ -16,7 +16,7 @@ CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 IGNORE = pod-networkpolicy statefulset-has-poddisruptionbudget statefulset-has-host-podantiaffinity
 DIST ?= dist
 # The build tags of tests that a target of their own runs.
-TAGS = axe,browsers,caddy,contract,dist,kit,soak,upgrade
+TAGS = axe,browsers,caddy,contract,dist,kit,module,soak,upgrade
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
@@ -114,6 +114,10 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 .PHONY: module
 module: ## Give the module another path: make module MODULE=example.org/you/rankcast
 	@$(GO) run ./cmd/setmodule $(MODULE)
+
+.PHONY: published
+published: deps ## Build a copy with another module path, publish it into a folder, and use it from another module
+	$(GO) test -tags module -count=1 -run TestPublishedModule ./cmd/setmodule
 
 .PHONY: check-module
 check-module: deps ## Run all tests in a copy with another module path

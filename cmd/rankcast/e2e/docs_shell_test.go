@@ -155,7 +155,7 @@ func (p *docPage) run(b, next block) {
 
 // notRun finds the targets of make that an example names and this test cannot run: make test
 // would run this test again, and the others take minutes. make -n checks that they exist.
-var notRun = regexp.MustCompile(`(?m)^(\s*)make ((?:test|race|e2e|bench|fuzz|soak|lint|lint-web|reference|check-contract|check-deploy|check-dist|kit|check-kit|pictures|axe|browsers)\b)`)
+var notRun = regexp.MustCompile(`(?m)^(\s*)make ((?:test|race|e2e|bench|fuzz|soak|lint|lint-web|reference|check-contract|check-deploy|check-dist|published|kit|check-kit|pictures|axe|browsers)\b)`)
 
 // start starts the commands of a block.
 func (p *docPage) start(b block, inTerminal bool) *shell {

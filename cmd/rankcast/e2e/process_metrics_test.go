@@ -38,8 +38,8 @@ func TestAdminListener(t *testing.T) {
 	defer res.Body.Close()
 	_, err = res.Body.Read(make([]byte, 1))
 	require.NoError(t, err)
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, p.cmd.Wait())
+	p.terminate()
+	require.Zero(t, p.ended())
 	require.Contains(t, p.output(), "msg=stopped")
 }
 

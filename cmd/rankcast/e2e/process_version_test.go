@@ -70,7 +70,7 @@ func TestVersionIsThatOfTheTagOrCommit(t *testing.T) {
 		require.Regexp(t, `-X main\.version=`+pattern+`"`, do("make", "--dry-run", "build"))
 	}
 
-	says("")
+	says("devel")
 	do("git", "init", "--quiet")
 	do("git", "add", "Makefile")
 	commit()
