@@ -52,14 +52,11 @@ func (p *peers) subscribe(ctx context.Context, socket string, channels []string,
 		return err
 	}
 	p.reading.Go(func() {
-		for err := error(nil); err == nil; {
-			if !counts {
-				_, err = io.Copy(io.Discard, c.reader)
-				break
-			}
-			if err = skipReply(c.reader); err == nil {
-				p.messages.Add(1)
-			}
+		if !counts {
+			io.Copy(io.Discard, c.reader)
+		}
+		for counts && skipReply(c.reader) == nil {
+			p.messages.Add(1)
 		}
 		if ctx.Err() == nil {
 			p.lost.Add(1)
@@ -74,7 +71,7 @@ func (p *peers) end() (messages int64, err error) {
 	p.cancel()
 	p.reading.Wait()
 	if lost > 0 {
-		return 0, fmt.Errorf("Redis has closed the connection of %d nodes", lost)
+		return 0, fmt.Errorf("the connections of %d nodes to Redis are closed", lost)
 	}
 	return messages, nil
 }
