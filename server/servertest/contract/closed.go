@@ -1,3 +1,5 @@
+//go:build !race
+
 package contract
 
 // closed is a copy of a part of a document in which an object has the properties that stand there, and no others. By
