@@ -27,14 +27,11 @@ type memberBoardJSON struct {
 // listMemberBoards answers a page of the boards of a kind on which a member stands, and which the caller may read. It
 // shares no read: the answer depends on the caller.
 func (s *Server) listMemberBoards(c echo.Context) error {
-	after, limit, err := readNamePage(c, defaultMemberBoards, ranking.MaxMemberBoards, "info")
-	if err != nil {
-		return err
-	}
-	info := request.ReadQuery(c, "limit", "cursor", "info")
-	withInfo := info.Boolean("info")
-	if info.Err != nil {
-		return info.Err
+	q := request.ReadQuery(c, "limit", "cursor", "info")
+	after, limit := namePageOf(q, defaultMemberBoards, ranking.MaxMemberBoards)
+	withInfo := q.Boolean("info")
+	if q.Err != nil {
+		return q.Err
 	}
 	ctx, caller := asCaller(c), callerOf(c)
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")

@@ -11,9 +11,15 @@ import (
 
 // readNamePage reads which page of a list sorted by name a request asks for: the names after after,
 // limit at most. after is "" for the first page, which a request without a cursor, or with an empty one,
-// asks for. others are further parameters of the resource.
-func readNamePage(c echo.Context, otherwise, most int64, others ...string) (after string, limit int, err error) {
-	q := request.ReadQuery(c, append(others, "limit", "cursor")...)
+// asks for.
+func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
+	q := request.ReadQuery(c, "limit", "cursor")
+	after, limit = namePageOf(q, otherwise, most)
+	return after, limit, q.Err
+}
+
+// namePageOf is readNamePage for a query that may have more parameters.
+func namePageOf(q *request.Query, otherwise, most int64) (after string, limit int) {
 	limit = int(q.Integer("limit", otherwise, 1, most))
 	if cursor, _ := q.Get("cursor"); cursor != "" && q.Err == nil {
 		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
@@ -22,7 +28,7 @@ func readNamePage(c echo.Context, otherwise, most int64, others ...string) (afte
 		}
 		after = string(name)
 	}
-	return after, limit, q.Err
+	return after, limit
 }
 
 // newNameCursor is the cursor of the page that follows one that ends with name; nil for "", the end of the

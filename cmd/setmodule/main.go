@@ -1,5 +1,5 @@
-// Command setmodule gives the module another path, so that whoever publishes it has packages that others can
-// import: go run ./cmd/setmodule example.org/you/rankcast, in the folder of go.mod.
+// Command setmodule gives the module another path, so that other modules can import its packages once it is
+// published: go run ./cmd/setmodule example.org/you/rankcast, in the folder of go.mod.
 //
 // It changes go.mod, and the imports of all Go files and of all Go examples in Markdown. Nothing else names the
 // module's path. It changes all files or, if one of them is not valid, none.

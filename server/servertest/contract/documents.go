@@ -71,7 +71,7 @@ type schema struct {
 
 // component is a schema by its name.
 func component(document, name string) schema {
-	schemas := documents()[document]["components"].(object)["schemas"].(object)
+	schemas := componentsOf(document, "schemas")
 	found, ok := schemas[name].(object)
 	if !ok {
 		panic(fmt.Sprintf("%s has no schema %s", document, name))
@@ -95,7 +95,12 @@ func componentOf(part object) object {
 
 // components are the names of all schemas of a document, sorted.
 func components(document string) []string {
-	return slices.Sorted(maps.Keys(documents()[document]["components"].(object)["schemas"].(object)))
+	return slices.Sorted(maps.Keys(componentsOf(document, "schemas")))
+}
+
+// componentsOf are the components of a type, such as schemas, by name.
+func componentsOf(document, kind string) object {
+	return documents()[document]["components"].(object)[kind].(object)
 }
 
 // below is a schema within another one.

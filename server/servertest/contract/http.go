@@ -73,7 +73,7 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 		SeeProblem(answer)
 		return
 	}
-	operation := documents()[httpDocument]["paths"].(object)[path].(object)[strings.ToLower(sent.Method)].(object)
+	operation := operationAt(path, sent.Method)
 	name := operation["operationId"].(string)
 	seen.Store(fmt.Sprintf("%s %d", name, got.StatusCode), true)
 	var problem struct{ Code string }
@@ -99,6 +99,11 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 	}
 }
 
+// operationAt is an operation of the contract.
+func operationAt(path, method string) object {
+	return documents()[httpDocument]["paths"].(object)[path].(object)[strings.ToLower(method)].(object)
+}
+
 // CheckOpened fails a test that has opened a socket or a stream by a request that is not by the contract.
 func CheckOpened(t testing.TB, url string, status int) {
 	t.Helper()
@@ -107,7 +112,7 @@ func CheckOpened(t testing.TB, url string, status int) {
 	c := overHTTP()
 	item, _, path := paths.FindPath(request, c.document, c.options)
 	require.NotNil(t, item, url)
-	operation := documents()[httpDocument]["paths"].(object)[path].(object)["get"].(object)
+	operation := operationAt(path, request.Method)
 	require.Contains(t, operation["responses"], strconv.Itoa(status))
 	seen.Store(fmt.Sprintf("%s %d", operation["operationId"], status), true)
 	c.checkRequest(t, request, item, operation, nil)

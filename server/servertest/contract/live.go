@@ -5,8 +5,6 @@ package contract
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,15 +17,23 @@ import (
 // of the server.
 var messageSchemas = sync.OnceValue(func() map[string]map[string]*jsonschema.Schema {
 	compiled := map[string]map[string]*jsonschema.Schema{"receive": {}, "send": {}}
-	for _, name := range slices.Sorted(maps.Keys(documents()[liveDocument]["components"].(object)["messages"].(object))) {
-		payload := documents()[liveDocument]["components"].(object)["messages"].(object)[name].(object)["payload"].(object)["$ref"].(string)
+	for name, message := range componentsOf(liveDocument, "messages") {
+		payload := message.(object)["payload"].(object)["$ref"].(string)
 		compiled[actionOf(name)][strings.TrimPrefix(payload, liveDocument+"#/components/schemas/")] = compile(payload)
 	}
 	return compiled
 })
 
-// compile compiles the schema at a place of a document.
+// compile compiles the closed schema at a place of a document. Callers take turns.
 func compile(place string) *jsonschema.Schema {
+	compiling.Lock()
+	defer compiling.Unlock()
+	return compiler().MustCompile(place)
+}
+
+var compiling sync.Mutex
+
+var compiler = sync.OnceValue(func() *jsonschema.Compiler {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft7) // of AsyncAPI; the contract uses nothing of OpenAPI's draft that this one lacks
 	compiler.AssertFormat()
@@ -36,8 +42,8 @@ func compile(place string) *jsonschema.Schema {
 			panic(err)
 		}
 	}
-	return compiler.MustCompile(place)
-}
+	return compiler
+})
 
 // actionOf tells who sends a message: a client, if an operation receives it.
 func actionOf(message string) string {

@@ -17,7 +17,7 @@ type Command struct {
 	Reads   Reads   `cmd:"" help:"Reads of the first ten entries of one board."`
 	Fanout  Fanout  `cmd:"" help:"Updates of one board that many sockets watch: the time from score to frame."`
 	Follow  Follow  `cmd:"" help:"Updates of members whose own rank sockets follow: the time from score to frame."`
-	Show    Show    `cmd:"" help:"Gifts of viewers, each of whom watches two boards and the gifts, and follows a rank; many nodes get the changes."`
+	Show    Show    `cmd:"" help:"Gifts of viewers: each watches two boards and the gifts, and follows a rank. Many nodes get the changes."`
 	Join    Join    `cmd:"" help:"Sockets that connect and subscribe: the time to the first snapshot, and the memory of each."`
 }
 

@@ -75,7 +75,7 @@ type fanoutRounds struct {
 const shownPoints = 3
 
 func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, []string{oneBoard}, f.members, shownPoints)
+	o, err := f.Open.newRound(ctx, f.t, onOneBoard, f.members, shownPoints)
 	if err != nil {
 		return nil, err
 	}

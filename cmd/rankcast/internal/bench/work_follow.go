@@ -70,29 +70,28 @@ type standing struct {
 }
 
 func (f *followRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, []string{oneBoard}, f.members, followedPoints)
+	o, err := f.Open.newRound(ctx, f.t, onOneBoard, f.members, followedPoints)
 	if err != nil {
 		return nil, err
 	}
-	followers := newFollowers(o, []string{oneBoard})
+	followers := newFollowers(o, onOneBoard)
 	return o.run(ctx, s, f.Followers, func(number int) []string { return []string{followers.subscribe(number)} }, followers.show, func() (int, error) { return followers.right(ctx) })
 }
 
-// followers are sockets of a round, each of which follows the member of its number, on the board at the same place of
-// boards, or on the last one.
+// followers are the sockets of a round. Socket number n follows the member at place n, on the board of that member.
 type followers struct {
 	*openRound
-	boards    []string
+	at        boardOf
 	standings []standing
 }
 
-func newFollowers(o *openRound, boards []string) *followers {
-	return &followers{o, boards, make([]standing, len(o.members))}
+func newFollowers(o *openRound, at boardOf) *followers {
+	return &followers{o, at, make([]standing, len(o.members))}
 }
 
 // subscribe is the message of a socket.
 func (f *followers) subscribe(number int) string {
-	return fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d,"me":"%s"}`, f.t.board(f.boards[min(number, len(f.boards)-1)]), shownTop, f.members[number])
+	return fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d,"me":"%s"}`, f.t.board(f.at(number)), shownTop, f.members[number])
 }
 
 // show takes a frame of a socket.
@@ -118,7 +117,7 @@ func (f *followers) show(number int, frame []byte, at time.Time) {
 
 // right is the number of sockets that show what the server holds.
 func (f *followers) right(ctx context.Context) (n int, err error) {
-	held, err := f.t.entries(ctx, f.boards, f.members)
+	held, err := f.t.entries(ctx, f.at, f.members)
 	for i, e := range held {
 		if f.standings[i].rank.Load() == e.Rank && f.standings[i].score.Load() == e.Score {
 			n++

@@ -48,13 +48,19 @@ type openRound struct {
 	schedule  schedule
 	latencies *sharedTally // from the scheduled time of an update to the frame that shows it
 
-	newCall func(context.Context) call            // makes a call that sends a request of the schedule
-	joined  func(context.Context, *figures) error // is called once all sockets have joined; nil for nothing
+	newCall func(context.Context) call  // makes a call that sends a request of the schedule
+	joined  func(context.Context) error // is called once all sockets have joined; nil for nothing
 }
 
-// newRound starts the node of a target again, and reads what the members have, each on a board of boards. The schedule
-// begins with run, and its updates go to the one board of the command.
-func (o *openFlags) newRound(ctx context.Context, t *target, boards, members []string, points int64) (*openRound, error) {
+// boardOf names the board of the command on which the member at a place counts.
+type boardOf func(place int) string
+
+// onOneBoard is the boardOf of works with one board.
+func onOneBoard(int) string { return oneBoard }
+
+// newRound starts the node of a target again, and reads what the members have on their boards. The schedule begins with
+// run, and its updates go to the one board of the command.
+func (o *openFlags) newRound(ctx context.Context, t *target, at boardOf, members []string, points int64) (*openRound, error) {
 	if err := t.restart(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +69,7 @@ func (o *openFlags) newRound(ctx context.Context, t *target, boards, members []s
 	for i, m := range members {
 		r.places[m] = i
 	}
-	entries, err := t.entries(ctx, boards, members)
+	entries, err := t.entries(ctx, at, members)
 	for _, e := range entries {
 		r.base = append(r.base, e.Score)
 	}
@@ -74,13 +80,12 @@ func (o *openFlags) newRound(ctx context.Context, t *target, boards, members []s
 // maxAsked is the most members that one read may name.
 const maxAsked = 100
 
-// entries reads members, each of which is on the board at the same place of boards, or on the last one.
-func (t *target) entries(ctx context.Context, boards, members []string) ([]entry, error) {
+// entries reads members, all of which are on their boards.
+func (t *target) entries(ctx context.Context, at boardOf, members []string) ([]entry, error) {
 	all := make([]entry, len(members))
 	places := make(map[string][]int) // of the members of a board
 	for i := range members {
-		board := boards[min(i, len(boards)-1)]
-		places[board] = append(places[board], i)
+		places[at(i)] = append(places[at(i)], i)
 	}
 	for board, these := range places {
 		for part := range slices.Chunk(these, maxAsked) {
@@ -123,7 +128,7 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 		f.set(socketMemory, float64(after-before)/float64(c.joined.done))
 	}
 	if o.joined != nil {
-		if err := o.joined(ctx, f); err != nil {
+		if err := o.joined(ctx); err != nil {
 			return nil, err
 		}
 	}

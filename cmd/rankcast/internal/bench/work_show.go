@@ -68,17 +68,19 @@ func (w *Show) prepare(ctx context.Context, t *target, s *status) (rounds, error
 	r := &showRounds{Show: w, t: t, event: prepared.(*giftRounds).event}
 	for u := range w.Viewers {
 		r.members = append(r.members, userName(u))
-		r.boards = append(r.boards, "fans:"+starName(u%w.Stars))
 	}
 	return r, nil
 }
 
 type showRounds struct {
 	*Show
-	t               *target
-	event           string
-	members, boards []string // of the viewers, by number
+	t       *target
+	event   string
+	members []string // the viewers, by number
 }
+
+// fansAt names the board of the fans to which the viewer at a place belongs.
+func (w *showRounds) fansAt(place int) string { return "fans:" + starName(place%w.Stars) }
 
 // shownFlowers are the flowers of a gift: the user overtakes a few others.
 const shownFlowers = 5
@@ -87,19 +89,19 @@ func (w *showRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	if w.Interval != 0 {
 		w.t.own.args = []string{"--interval", w.Interval.String()}
 	}
-	o, err := w.Open.newRound(ctx, w.t, w.boards, w.members, shownFlowers)
+	o, err := w.Open.newRound(ctx, w.t, w.fansAt, w.members, shownFlowers)
 	if err != nil {
 		return nil, err
 	}
 	o.newCall = func(ctx context.Context) call { return w.newGifts(ctx, o) }
 	var others *peers
 	if w.Nodes > 1 {
-		o.joined = func(ctx context.Context, _ *figures) (err error) {
+		o.joined = func(ctx context.Context) (err error) {
 			others, err = w.t.own.subscribePeers(ctx, w.Nodes-1)
 			return err
 		}
 	}
-	viewers := newFollowers(o, w.boards)
+	viewers := newFollowers(o, w.fansAt)
 	stars, gifts := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, w.t.board("stars"), shownTop), fmt.Sprintf(`{"type":"subscribe","feed":"%s"}`, w.event)
 	f, err := o.run(ctx, s, w.Viewers, func(number int) []string { return []string{stars, viewers.subscribe(number), gifts} }, viewers.show, func() (int, error) { return viewers.right(ctx) })
 	if others == nil {
