@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"rankcast/ranking/history"
 	"rankcast/ranking/internal/script"
 )
@@ -79,15 +77,14 @@ func (s *Store) historyEnd(ctx context.Context, l *historyLook) (epoch, last str
 func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (map[int64]bool, error) {
 	used := make(map[int64]bool)
 	var state history.State
-	for from := "-"; ; {
+	for from := int64(0); ; {
 		began := time.Now()
-		steps, err := s.historySteps(ctx, l.keys.History().Steps, from, last)
+		page, err := s.readSteps(ctx, l.keys, from, last, 0, historyChunk)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range steps {
-			encoded, _ := m.Values["s"].(string)
-			step, err := history.Decode(state, []byte(encoded))
+		for _, e := range page.after {
+			step, err := history.Decode(state, []byte(e.step))
 			if err != nil {
 				state = nil // the reader leaves the step out too
 				continue
@@ -97,29 +94,14 @@ func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (m
 			}
 			state = step.State
 		}
-		if len(steps) < historyChunk {
+		if len(page.after) < historyChunk {
 			return used, nil
 		}
-		at, err := stepTime(steps[len(steps)-1])
-		if err != nil {
-			return nil, err
-		}
-		from = strconv.FormatInt(at+1, 10)
+		from = page.after[len(page.after)-1].at
 		if err := restAfter(ctx, began); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// historySteps reads up to historyChunk steps within two times, in ms since 1970; "-" for the first.
-func (s *Store) historySteps(ctx context.Context, key, from, to string) ([]redis.XMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	steps, err := s.rdb.XRangeN(ctx, key, from, to, historyChunk).Result()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return steps, nil
 }
 
 // namesFrom reads a page of the hash of names: numbers and members in turn. It may read a member twice.

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/history"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 )
 
@@ -148,14 +148,15 @@ type historyReader struct {
 	floor int64 // the caller has the steps up to then, or only the last one of them matters; in ms since 1970
 	found History
 
-	hidden *moderation
-	names  map[int64]string // number to member; "" for a member that was erased, or is hidden
-	state  history.State    // of the last decoded step; nil: not known
-	lost   int64            // since when the state is not known, in ms since 1970; 0: no step is missing
-	held   *recordedStep    // with Step: the last step of its multiple so far
-	begun  bool             // the caller has a step already; then last is what it shows
-	last   []Entry
-	named  map[string]bool // the members in the answer
+	hidden   *moderation      // nil until the first call has read the state of the history
+	lastStep int64            // of that state, in ms since 1970
+	names    map[int64]string // number to member; "" for a member that was erased, or is hidden
+	state    history.State    // of the last decoded step; nil: not known
+	lost     int64            // since when the state is not known, in ms since 1970; 0: no step is missing
+	held     *recordedStep    // with Step: the last step of its multiple so far
+	begun    bool             // the caller has a step already; then last is what it shows
+	last     []Entry
+	named    map[string]bool // the members in the answer
 }
 
 // recordedStep is a decoded step. Times are in ms since 1970.
@@ -171,24 +172,22 @@ func (r *historyReader) read(ctx context.Context) error {
 	if r.q.After != nil {
 		r.floor = r.q.After.At.UnixMilli()
 	}
-	from, count := r.floor, historyChunk
-	large := r.q.Limit > PacedEntries || r.q.Step > 0 || r.q.Member != ""
-	if !large {
+	from, before, count := r.floor, keyframeEach, historyChunk
+	paced := r.q.Limit > PacedEntries || r.q.Step > 0 || r.q.Member != ""
+	if !paced {
 		count = r.q.Limit + 1
 	}
-	for read, paced := r.readFirst, large; ; read, paced = r.readNext, true {
+	for {
 		var steps []recordedStep
 		last := false
 		call := func() error {
-			known, chunk, err := read(ctx, from, count)
+			known, chunk, err := r.readSteps(ctx, from, before, count)
 			if err != nil {
 				return err
 			}
 			steps = append(known, r.decode(chunk)...)
-			if n := len(chunk); n < count {
-				last = true
-			} else if from, err = stepTime(chunk[n-1]); err != nil {
-				return err
+			if last = len(chunk) < count; !last {
+				from = chunk[len(chunk)-1].at
 			}
 			return r.readNames(ctx, steps)
 		}
@@ -212,78 +211,47 @@ func (r *historyReader) read(ctx context.Context) error {
 			}
 			return r.readBest(ctx)
 		}
+		before, paced = 0, true
 	}
 }
 
-// readFirst reads the state of the history and the steps after a time, in ms since 1970. known are the decoded steps
-// from the last keyframe up to that time.
-func (r *historyReader) readFirst(ctx context.Context, from int64, count int) (known []recordedStep, chunk []redis.XMessage, err error) {
-	k := r.m.keys
-	pipe := r.s.rdb.Pipeline()
-	// The revision comes first. A member that is hidden after this read is hidden after the call began.
-	board := pipe.HMGet(ctx, k.Meta, "moderated")
-	state := pipe.HMGet(ctx, k.History().State, "last", "seen")
-	before := redis.NewXMessageSliceCmd(ctx)
-	if from > 0 {
-		before = pipe.XRevRangeN(ctx, k.History().Steps, strconv.FormatInt(from, 10), "-", keyframeEach)
+// readSteps reads the steps after a time, in ms since 1970, at most count of them. known are the decoded steps from the last
+// keyframe up to that time, which it reads if before is not 0: it is 0 where the reader has them. The state of the history
+// is that of the first call; the later calls read no step that is newer.
+func (r *historyReader) readSteps(ctx context.Context, from int64, before, count int) (known []recordedStep, chunk []encodedStep, err error) {
+	to := "+"
+	if !r.q.To.IsZero() {
+		to = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
 	}
-	after := r.stepsAfter(ctx, pipe, from, count)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	isFirst := r.hidden == nil
+	if !isFirst && (r.q.To.IsZero() || r.q.To.UnixMilli() > r.lastStep) {
+		to = strconv.FormatInt(r.lastStep, 10)
 	}
-	if err := r.begin(ctx, state.Val(), board.Val()); err != nil {
-		return nil, nil, err
+	page, err := r.s.readSteps(ctx, r.m.keys, from, to, before, count)
+	if err == nil && isFirst {
+		err = r.begin(ctx, page)
 	}
-	base := before.Val()
-	slices.Reverse(base)
-	known = r.decode(base)
+	if err != nil || before == 0 {
+		return nil, page.after, err
+	}
+	slices.Reverse(page.before)
+	known = r.decode(page.before)
 	if r.q.After != nil && (len(known) == 0 || known[len(known)-1].at != r.floor) {
 		r.lost = r.floor // the step of the cursor has been trimmed
 	}
-	return known, after.Val(), nil
+	return known, page.after, nil
 }
 
-// readNext reads the steps after a time, in ms since 1970. known is nil: the reader has the steps before.
-func (r *historyReader) readNext(ctx context.Context, from int64, count int) (known []recordedStep, chunk []redis.XMessage, err error) {
-	after := r.stepsAfter(ctx, r.s.rdb, from, count)
-	if err := after.Err(); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil, after.Val(), nil
-}
-
-// stepsAfter sends, or puts in a pipeline, the read of the steps after a time, in ms since 1970.
-func (r *historyReader) stepsAfter(ctx context.Context, rdb redis.Cmdable, from int64, count int) *redis.XMessageSliceCmd {
-	start, end := "-", "+"
-	if from > 0 {
-		start = strconv.FormatInt(from+1, 10)
-	}
-	if !r.q.To.IsZero() {
-		end = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
-	}
-	return rdb.XRangeN(ctx, r.m.keys.History().Steps, start, end, int64(count))
-}
-
-// begin takes the state of the history, and of the moderation of the board-period.
-func (r *historyReader) begin(ctx context.Context, state, board []any) error {
-	if state[0] == nil && r.m.compiled.History == 0 {
+// begin takes the revision of the moderation of the board-period, and the state of the history.
+func (r *historyReader) begin(ctx context.Context, page stepsPage) error {
+	if page.last == 0 && r.m.compiled.History == 0 {
 		return &FieldError{Field: "history", Kind: ErrUnknownHistory, Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
 	}
-	reply := &script.Reply{Rest: append(state[1:], board...)}
-	if state[0] != nil {
-		r.found.Until = time.UnixMilli(reply.Number()).UTC()
-	} else {
-		reply.Optional()
-	}
-	revision := int64(0)
-	if board[0] != nil {
-		revision = reply.Number()
-	}
-	if reply.Err != nil {
-		return reply.Err
+	if r.lastStep = page.last; page.last > 0 {
+		r.found.Until = time.UnixMilli(page.seen).UTC()
 	}
 	d, err := r.s.catalog.get(ctx)
-	if err == nil && d.hidden.revision < revision { // another node has hidden or shown a member
+	if err == nil && d.hidden.revision < page.moderated { // another node has hidden or shown a member
 		d, err = r.s.catalog.readNewer(ctx, d)
 	}
 	if err != nil {
@@ -293,26 +261,44 @@ func (r *historyReader) begin(ctx context.Context, state, board []any) error {
 	return nil
 }
 
-// stepTime is the time of a step, in ms since 1970.
-func stepTime(m redis.XMessage) (int64, error) {
-	ms, _, _ := strings.Cut(m.ID, "-")
-	at, err := strconv.ParseInt(ms, 10, 64)
+// stepsPage is a part of a history and the state of the history with it. Times are in ms since 1970.
+type stepsPage struct {
+	moderated     int64         // revision of the moderation by which the board was changed last
+	last, seen    int64         // times of the last step, and of the last look; 0: there is no step yet
+	before, after []encodedStep // before: the latest first
+}
+
+// encodedStep is a step as Redis holds it.
+type encodedStep struct {
+	at   int64 // in ms since 1970
+	step string
+}
+
+// readSteps calls steps.lua. It reads steps up to from, and steps after from up to to: at most before and after of them.
+func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, from int64, to string, before, after int) (stepsPage, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	r, err := script.Steps.Run(ctx, s.rdb, []string{k.Meta, k.History().State, k.History().Steps}, []any{from, to, before, after})
 	if err != nil {
-		return 0, fmt.Errorf("%w: a step of a history has the id %q", ErrUnavailable, m.ID)
+		return stepsPage{}, err
 	}
-	return at, nil
+	p := stepsPage{moderated: r.Number(), last: r.Number(), seen: r.Number()}
+	for _, steps := range []*[]encodedStep{&p.before, &p.after} {
+		list := r.List()
+		for len(list.Rest) > 0 && list.Err == nil {
+			*steps = append(*steps, encodedStep{list.Number(), list.Text()})
+		}
+		r.Err = cmp.Or(r.Err, list.Err)
+	}
+	return p, r.Err
 }
 
 // decode decodes steps. It leaves out steps that cannot be decoded: those before the first keyframe, and damaged ones
 // with the deltas behind them. The next step has a gap then.
-func (r *historyReader) decode(messages []redis.XMessage) (steps []recordedStep) {
-	for _, m := range messages {
-		at, err := stepTime(m)
-		encoded, _ := m.Values["s"].(string)
-		step := history.Step{}
-		if err == nil {
-			step, err = history.Decode(r.state, []byte(encoded))
-		}
+func (r *historyReader) decode(encoded []encodedStep) (steps []recordedStep) {
+	for _, e := range encoded {
+		at := e.at
+		step, err := history.Decode(r.state, []byte(e.step))
 		if err != nil {
 			if r.state != nil {
 				r.lost = cmp.Or(r.lost, at)

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,6 +110,60 @@ func (h *recordHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 		}
 		return next(ctx, cmds)
 	}
+}
+
+// betweenCommands calls do before each command that a store sends, those of a pipeline one by one: another client
+// may come between any two of them.
+func betweenCommands(s *Store, do func()) { s.rdb.AddHook(&betweenHook{do: do}) }
+
+type betweenHook struct{ do func() }
+
+func (h *betweenHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h *betweenHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.do()
+		return next(ctx, cmd)
+	}
+}
+
+func (h *betweenHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) (err error) {
+		for _, cmd := range cmds {
+			h.do()
+			err = cmp.Or(err, next(ctx, []redis.Cmder{cmd}))
+		}
+		return err
+	}
+}
+
+// An answer is one state of the history, although steps are recorded between any two commands of its reader, and
+// although it takes several calls.
+func TestHistoryIsReadAtOneState(t *testing.T) {
+	t.Parallel()
+	longSimulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
+		reader, writer := w.stores[0], w.stores[1]
+		step := func() {
+			w.write(writer, "b", "a", 1)
+			w.pass(shortStep)
+			require.NoError(t, writer.RecordHistory(t.Context(), "b"))
+		}
+		betweenCommands(reader, step)
+		read := func(q HistoryQuery) History {
+			h, err := reader.History(t.Context(), "b", q)
+			require.NoError(t, err)
+			require.Equal(t, len(h.Steps) == 0, h.Until.IsZero(), "%d steps until %s", len(h.Steps), h.Until)
+			for _, s := range h.Steps {
+				require.False(t, s.At.After(h.Until), "a step at %s until %s", s.At, h.Until)
+			}
+			return h
+		}
+		read(HistoryQuery{Limit: 10})
+		for range historyChunk {
+			step()
+		}
+		require.Nil(t, read(HistoryQuery{Limit: MaxHistoryPage}).Next)
+		require.NotNil(t, read(HistoryQuery{Limit: MaxHistoryPage, Member: "a"}).Best)
+	})
 }
 
 // look makes a look at a board, as recordDue does.

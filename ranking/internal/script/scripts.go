@@ -21,6 +21,7 @@ var (
 	Replan   = load("replan")
 	Look     = load("look")
 	Record   = load("record")
+	Steps    = load("steps")
 	Unname   = load("unname")
 	Settle   = load("settle")
 	Done     = load("done")
