@@ -23,7 +23,7 @@ import (
 // call. A method that is not here fails TestEachCommandIsTried.
 var commandOf = map[string]string{
 	"Exists": "EXISTS", "Get": "GET", "GetDel": "GETDEL", "Set": "SET", "SetArgs": "SET", "HGet": "HGET", "HGetAll": "HGETALL", "HMGet": "HMGET", "HScan": "HSCAN", "HSet": "HSET", "Ping": "PING", "Publish": "PUBLISH",
-	"XAdd": "XADD", "XRangeN": "XRANGE", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZLexCount": "ZLEXCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
+	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZLexCount": "ZLEXCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
 	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "Scan": "SCAN", "ZScan": "ZSCAN", "ZScore": "ZSCORE",
 	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "SSubscribe": "SSUBSCRIBE", "SUnsubscribe": "SUNSUBSCRIBE", "MemoryUsage": "MEMORY",
 	// Diagnose does without these.
