@@ -43,7 +43,7 @@ func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, ctx.Err(), "the caller waited for the read")
 			require.Equal(t, was.version, d.version)
-			<-begun
+			redistest.Receive(t, "a value from begun", begun)
 		}
 		release()
 		d, err := b.catalog.readNewer(t.Context(), was)
@@ -118,7 +118,7 @@ func TestHousekeepingWorksByARecentRead(t *testing.T) {
 		aged(b, lookEarly)
 		_, err := b.catalog.get(t.Context())
 		require.NoError(t, err)
-		<-answered
+		redistest.Receive(t, "a value from answered", answered)
 		require.NoError(t, a.HideEverywhere(t.Context(), "user", "m", Moderator{}))
 		b.catalog.clock.set(b.catalog.clock.now() + lease.Microseconds())
 		d, _, err := b.leasedDefinitions(onWait{t.Context(), release})

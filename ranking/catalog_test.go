@@ -306,7 +306,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 				})
 			}
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		for _, s := range nodes {
 			aged(s, lookAgain)
 			boards, err := s.Boards(t.Context())

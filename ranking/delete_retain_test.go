@@ -594,7 +594,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			})
 		}
 		for range w.stores {
-			<-began
+			redistest.Receive(t, "a value from began", began)
 		}
 		for _, board := range []string{"fans:{star}", "days:{star}", "plain"} {
 			require.NoError(t, w.stores[0].Delete(t.Context(), board, Moderator{}))
@@ -609,7 +609,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			})
 			w.pass(lease)
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict, "its data are still there")
 		w.until("nothing to remain", w.nothingLeft)

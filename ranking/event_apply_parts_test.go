@@ -111,6 +111,6 @@ func TestEventThatIsOverloaded(t *testing.T) {
 	require.ErrorIs(t, err, ErrOverloaded)
 	require.NotErrorIs(t, err, ErrOutcomeUnknown)
 	close(release)
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	require.EqualValues(t, 1+3*batch.MaxWaiting/members, score(t, s, "a", "u0"))
 }

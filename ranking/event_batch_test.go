@@ -40,7 +40,7 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 		}
 		broken, whole := make(chan error, 1), make(chan error, 1)
 		go func() { broken <- give("broken") }()
-		<-began
+		redistest.Receive(t, "a value from began", began)
 		go func() { whole <- give("whole") }()
 		redistest.Eventually(t, "the other event to wait", func() error {
 			if s.events.Waiting("gift") != 1 {
@@ -49,8 +49,8 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 			return nil
 		})
 		close(release)
-		require.ErrorIs(t, <-broken, ErrOutcomeUnknown)
-		require.NoError(t, <-whole)
+		require.ErrorIs(t, redistest.Receive(t, "a value from broken", broken), ErrOutcomeUnknown)
+		require.NoError(t, redistest.Receive(t, "a value from whole", whole))
 		require.EqualValues(t, 1, score(t, s, "fans:whole", "m"))
 	})
 }

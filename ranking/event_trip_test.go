@@ -134,7 +134,7 @@ func TestNextBatchOfAnEvent(t *testing.T) {
 			told.Store(0)
 			_, err := s.ApplyEvents(t.Context(), "gift", all)
 			require.NoError(t, err, what)
-			s.events.Wait()
+			redistest.Wait(t, "the events of the store", s.events.Wait)
 			require.EqualValues(t, 1, told.Load(), what)
 		}
 	})
@@ -150,7 +150,7 @@ func TestOneIDInTwoBatchesInFlight(t *testing.T) {
 	defineEvent(t, s, 1, "a")
 	_, err := sendGift(t, s, "first")
 	require.NoError(t, err)
-	s.events.Wait()
+	redistest.Wait(t, "the events of the store", s.events.Wait)
 	s.events.Second = 1
 	placed := make(chan struct{}, 2)
 	whenSent(s, func() { placed <- struct{}{} })
@@ -161,11 +161,11 @@ func TestOneIDInTwoBatchesInFlight(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, o := range []EventCall{occurrenceOf("1"), other} {
 		wg.Go(func() { _, errs[i] = outcomesOf(s.ApplyEvents(t.Context(), "gift", []EventCall{o})) })
-		<-placed
+		redistest.Receive(t, "a value from placed", placed)
 	}
-	<-gate.Reached()
+	redistest.Receive(t, "the call to reach the gate", gate.Reached())
 	gate.Open()
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	require.NoError(t, errs[0])
 	require.ErrorIs(t, errs[1], ErrIDMismatch)
 	require.EqualValues(t, 6, score(t, s, "a", "u0"))
@@ -184,7 +184,7 @@ func TestEventOnOneNodeOfACluster(t *testing.T) {
 	whenSent(s, func() { told++ })
 	_, err := sendGift(t, s, "first")
 	require.NoError(t, err)
-	s.events.Wait()
+	redistest.Wait(t, "the events of the store", s.events.Wait)
 	require.Equal(t, 1, told, "the next batch may go out")
 	holdDefinitions(s)
 	calls := countCalls(s)

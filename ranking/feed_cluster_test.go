@@ -89,7 +89,7 @@ func TestFeedOnACluster(t *testing.T) {
 	housekeeping, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.RunHousekeeping(housekeeping, slog.New(slog.DiscardHandler)) }()
-	defer func() { stop(); <-ended }()
+	defer func() { stop(); redistest.Receive(t, "the run to end", ended) }()
 	require.NoError(t, s.Hide(t.Context(), board, "m", ranking.Moderator{}))
 	hidden := next[*feed.Changes](t, heard)
 	require.Equal(t, board, hidden.Board)
@@ -144,7 +144,7 @@ func TestFeedOnACluster(t *testing.T) {
 		return nil
 	})
 	for len(heard) > 0 { // what the connections have left
-		<-heard
+		redistest.Receive(t, "a message of the feed", heard)
 	}
 	watchAll(t, f, heard, board)
 	applyOne(t, s, board, definition.Update{Member: "n", Score: 1})
@@ -185,7 +185,7 @@ func TestFeedFollowsASlot(t *testing.T) {
 			f.Watch(moving)
 		}
 		from.Resume()
-		<-ended
+		redistest.Receive(t, "the run to end", ended)
 		if i%2 != 0 {
 			f.Watch(moving)
 		}

@@ -79,7 +79,7 @@ func followBy(t testing.TB, rdb redis.UniversalClient, probe time.Duration) (*fe
 	go func() { ended <- f.Run(ctx, heard) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
+		if err := redistest.Receive(t, "the run to end", ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("feed ended with %v", err)
 		}
 		rdb.Close()
@@ -219,7 +219,7 @@ func TestFeedComesBack(t *testing.T) {
 	next[up](t, heard)
 	confirmed := make(map[any]bool) // in whatever order
 	for len(confirmed) < 2 {
-		switch e := (<-heard).(type) {
+		switch e := redistest.Receive(t, "a message of the feed", heard).(type) {
 		case subscribed, followed:
 			confirmed[e] = true
 		}

@@ -128,8 +128,8 @@ func TestASlowItemDelaysNoOther(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var role sync.WaitGroup
 		role.Go(func() { s.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })
-		defer func() { close(release); cancel(); role.Wait() }()
-		<-held
+		defer func() { close(release); cancel(); redistest.Wait(t, "the end of role", role.Wait) }()
+		redistest.Receive(t, "a value from held", held)
 		for range 2 {
 			period := w.write(s, "stars", "a", 1).Period
 			if w.set != nil {

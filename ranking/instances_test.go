@@ -165,7 +165,7 @@ func TestMaxInstances(t *testing.T) {
 				_, errs[i] = nodes[i%2].Apply(context.Background(), fmt.Sprint("b:", i), []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 			})
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		var created []string
 		for i, err := range errs {
 			name := fmt.Sprint("b:", i)

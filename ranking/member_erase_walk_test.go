@@ -44,8 +44,8 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 		var role sync.WaitGroup
 		role.Go(func() { s.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })
 		end := sync.OnceFunc(func() { close(release) })
-		defer func() { end(); cancel(); role.Wait() }()
-		<-held
+		defer func() { end(); cancel(); redistest.Wait(t, "the end of role", role.Wait) }()
+		redistest.Receive(t, "a value from held", held)
 
 		w.write(s, "round", "a", 1)
 		w.write(s, "gone", "a", 1)

@@ -109,7 +109,7 @@ func TestScriptsAreTimed(t *testing.T) {
 		give(t, s, "1", "s1", "u1", 1)
 		_, err := s.Page(t.Context(), "stars", 1, 10)
 		require.NoError(t, err)
-		s.catalog.running.Wait()
+		redistest.Wait(t, "the end of s.catalog.running", s.catalog.running.Wait)
 		calls.mu.Lock()
 		defer calls.mu.Unlock()
 		require.Greater(t, len(calls.of), 3)

@@ -36,7 +36,7 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 				require.NoError(t, err)
 			})
 		}
-		callers.Wait()
+		redistest.Wait(t, "the callers of the test", callers.Wait)
 		marks := func() (n int) {
 			names, err := s.rdb.HGetAll(ctx, s.keys.Definitions()).Result()
 			require.NoError(t, err)

@@ -149,7 +149,7 @@ func TestMemberBoardsOfResults(t *testing.T) {
 			}
 			page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10})
 			require.NoError(t, err)
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			for i, board := range []string{"u", "built:x"} {
 				at, err := s.builtAt(t.Context(), s.keys.Board(board, "").Meta)
 				require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestMemberBoardsOfResults(t *testing.T) {
 			_, err := s.Page(t.Context(), board, 1, 1)
 			require.NoError(t, err)
 		}
-		s.builds.running.Wait()
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		list, notBuilt = answer()
 		require.Equal(t, []string{"a 3", "built:x 3", "live 3", "u 3"}, list)
 		require.Zero(t, notBuilt)

@@ -190,7 +190,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		_, err = s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
 		require.ErrorIs(t, err, ErrNotBuilt, "at once: the test has a minute")
 		giveUp()
-		waiting.Wait()
+		redistest.Wait(t, "the end of waiting", waiting.Wait)
 	})
 }
 
@@ -249,7 +249,7 @@ func TestExportsTakeTurns(t *testing.T) {
 				}
 			})
 		}
-		exports.Wait()
+		redistest.Wait(t, "the end of exports", exports.Wait)
 		require.EqualValues(t, 1, pages.most.Load())
 	})
 }
@@ -280,5 +280,5 @@ func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) 
 			return fmt.Errorf("the read did not wait; its error: %w", err)
 		}
 	}))
-	require.NoError(t, <-done)
+	require.NoError(t, redistest.Receive(t, "the run to end", done))
 }

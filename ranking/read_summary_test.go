@@ -27,7 +27,7 @@ func TestGlance(t *testing.T) {
 			require.NoError(t, err)
 			g, err := s.Summary(t.Context(), board)
 			require.NoError(t, err)
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			after, err := s.builtAt(t.Context(), meta)
 			require.NoError(t, err)
 			require.Equal(t, before, after, "nothing is built for it")
@@ -61,7 +61,7 @@ func TestGlance(t *testing.T) {
 
 			page, err := s.Page(t.Context(), board, 1, 1)
 			require.NoError(t, err)
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			g = glance(board)
 			leads(g, "y", 2)
 			require.Equal(t, page.State, g.State)

@@ -289,7 +289,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 					p, err := s.Read(t.Context(), board, q)
 					require.NoError(t, err)
-					<-moved
+					redistest.Receive(t, "a value from moved", moved)
 					seqs = append(seqs, p.Seq)
 					w.pages = append(w.pages, walked{seen: names(p.Entries)})
 					if q.After = p.Next(); q.After == nil {
@@ -297,7 +297,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 					}
 				}
 				close(stop)
-				<-stopped
+				redistest.Receive(t, "the run to end", stopped)
 				require.Nil(t, q.After)
 				for i, seq := range seqs {
 					require.Contains(t, states, seq)

@@ -80,7 +80,7 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, rdb.Close())
-	err = <-ended
+	err = redistest.Receive(t, "the run to end", ended)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }

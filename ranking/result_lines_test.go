@@ -193,6 +193,6 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 3, page.Entries[0].Score)
 		hangUp()
-		readers.Wait()
+		redistest.Wait(t, "the callers of the test", readers.Wait)
 	})
 }

@@ -278,14 +278,14 @@ func TestReadersStartFewBuilds(t *testing.T) {
 			return nil
 		})
 		hangUp()
-		readers.Wait()
+		redistest.Wait(t, "the callers of the test", readers.Wait)
 		s.builds.mu.Lock()
 		for _, b := range s.builds.under {
 			b.asked = time.Now().Add(-buildWantedFor)
 		}
 		s.builds.mu.Unlock()
 		close(held)
-		s.builds.running.Wait()
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		mu.Lock()
 		defer mu.Unlock()
 		require.Equal(t, buildsAtOnce, began, "those that had begun, and the watched one")
@@ -321,6 +321,6 @@ func TestUnionsBuildTheirWindowsInTheirTurn(t *testing.T) {
 				}
 			})
 		}
-		readers.Wait()
+		redistest.Wait(t, "the callers of the test", readers.Wait)
 	})
 }

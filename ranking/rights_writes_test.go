@@ -106,6 +106,6 @@ func TestBusyRedisCountsNothing(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
 	require.NoError(t, dial(t, r.URL()).ScriptKill(t.Context()).Err())
-	require.Error(t, <-ended)
+	require.Error(t, redistest.Receive(t, "the run to end", ended))
 	require.Equal(t, counted+1, applyOne(t, s, "stars", update).Result.Current.Score)
 }

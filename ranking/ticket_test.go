@@ -37,7 +37,7 @@ func TestTicketWorksOnce(t *testing.T) {
 				}
 			})
 		}
-		callers.Wait()
+		redistest.Wait(t, "the callers of the test", callers.Wait)
 		require.EqualValues(t, 1, took.Load())
 		require.Empty(t, allKeys(t, url))
 	})

@@ -270,7 +270,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			old(t, time.Hour, "u", s)
 		}
 		stop()
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 	})
 }
 
@@ -313,7 +313,7 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 					}
 				})
 			}
-			wg.Wait()
+			redistest.Wait(t, "the callers of the test", wg.Wait)
 			require.Zero(t, wrong.Load(), "round %d", round)
 			require.Equal(t, round+1, c.times(script.Swap))
 		}
@@ -379,7 +379,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 		broken.Store(true)
 		old(t, 59*time.Second, "u", s)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
-		s.builds.running.Wait()
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		old(t, time.Hour, "u", s)
 		_, err = s.Page(t.Context(), "u", 1, 1)
 		require.ErrorIs(t, err, ErrUnavailable)
@@ -564,7 +564,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 			})
 			m, err := sub.ReceiveMessage(t.Context())
 			stop()
-			wg.Wait()
+			redistest.Wait(t, "the callers of the test", wg.Wait)
 			require.NoError(t, err)
 			c, err := feed.ParseChanges(m.Payload)
 			require.NoError(t, err)
@@ -592,7 +592,7 @@ func TestUnionOfFamilies(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, info.Total)
 	}
-	s.builds.running.Wait()
+	redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 	require.Equal(t, before, w.allKeys())
 
 	w.write(s, "fans:x", "m", 1)

@@ -121,7 +121,7 @@ func TestWindowIsBuiltOnce(t *testing.T) {
 					})
 				}
 			}
-			wg.Wait()
+			redistest.Wait(t, "the callers of the test", wg.Wait)
 			require.False(t, t.Failed())
 		}
 		built := func(times int) {
@@ -145,7 +145,7 @@ func TestWindowIsBuiltOnce(t *testing.T) {
 		built(4)
 		close(wait)
 		for _, s := range stores {
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		}
 		read(5)
 		built(5)
@@ -211,8 +211,8 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					return nil
 				})
 				b := dead.builds.start("b", "b", s.builds.known("b"), false)
-				<-b.done
-				dead.builds.running.Wait()
+				redistest.Receive(t, "the end of b.done", b.done)
+				redistest.Wait(t, "the builds of the node", dead.builds.running.Wait)
 				reached = calls.sent.Load() > int64(dies)
 				now := shown()
 				require.Contains(t, [][]string{of(score - 1), of(score)}, now, "at call %d", dies)
@@ -352,7 +352,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 				for i := range errs {
 					wg.Go(func() { _, errs[i] = other.Remove(t.Context(), board, fmt.Sprint("m", i)) })
 				}
-				wg.Wait()
+				redistest.Wait(t, "the callers of the test", wg.Wait)
 				require.NoError(t, errors.Join(errs...))
 				// One comes again, one is set who has an old score of its own.
 				send(t, other, board, definition.Update{Member: "m0", Score: 77})
@@ -384,7 +384,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 			}
 			require.Len(t, got, members-c.removed-lost, board)
 			tiers(t, s, board)
-			s.builds.running.Wait() // as some were set, the next is due at once
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait) // as some were set, the next is due at once
 			old(t, time.Hour, board, s)
 			got = scoresOf(whole(t, s, board))
 			require.Len(t, got, members-c.removed+1, board)

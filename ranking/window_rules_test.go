@@ -70,7 +70,7 @@ func TestWindowsThatChange(t *testing.T) {
 		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		p := whole(t, s, board)
-		s.builds.running.Wait()
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		require.Equal(t, want, scoresOf(p), board)
 	}
 	for _, board := range []string{"live", "b"} {
@@ -215,7 +215,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 			for _, e := range whole(t, s, board).Entries {
 				got = append(got, e.Member)
 			}
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			require.ElementsMatch(t, members, got, board)
 		}
 	}

@@ -84,7 +84,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 			applyScores(t, s, board, members, func(i int) int64 { return int64(i / 2) })
 			send(t, s, board, definition.Update{Member: "stays", Score: 1})
 			before, until := whole(t, s, board), hears(t, s, board)
-			s.builds.running.Wait() // for the sweep that comes with a build
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait) // for the sweep that comes with a build
 			earlier(t, s, board, time.Hour, func(member string, _ int64) bool { return member != "stays" })
 			knows(t, s, script.Sweep)
 			left, calls := s.rdb.ZCard(t.Context(), events).Val(), int64(0)
@@ -96,7 +96,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 				}
 			}})
 			w := s.startSweep(board)
-			<-w.done
+			redistest.Receive(t, "the end of w.done", w.done)
 			require.NoError(t, w.err)
 			require.EqualValues(t, 1, left)
 			require.Equal(t, (members+most-1)/most, calls)
@@ -152,10 +152,10 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 				node.builds.running.Wait()
 			})
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		for _, node := range stores { // one that came late may have begun when all was done
 			node.States(t.Context(), []string{"b"})
-			node.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", node.builds.running.Wait)
 		}
 		seq, scores := before.Seq, scoresOf(before)
 		for _, c := range until(func(c *feed.Changes) bool { return c.Last() == before.Seq+members }) {
@@ -204,7 +204,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			calls := count(s)
 			if c.how == "sweep" {
 				w := s.startSweep(board)
-				<-w.done
+				redistest.Receive(t, "the end of w.done", w.done)
 				require.NoError(t, w.err)
 			}
 			r := send(t, s, board, definition.Update{Member: "m3", Score: 3, Data: `1`})
@@ -295,7 +295,7 @@ func TestWindowThatIsWatched(t *testing.T) {
 		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err)
-		s.builds.running.Wait()
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		return s.States(t.Context(), []string{"b"})[0].State
 	}
 	w.pass(30*time.Minute - time.Millisecond)
@@ -325,7 +325,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 			_, err := s.housekeepDue(t.Context())
 			require.NoError(t, err)
 			p := whole(t, s, "b")
-			s.builds.running.Wait()
+			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			require.Equal(t, want, scoresOf(p), refresh)
 			return p
 		}
@@ -383,7 +383,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 			}
 			for _, s := range w.stores {
 				p := whole(t, s, "b")
-				s.builds.running.Wait()
+				redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 				require.Equal(t, want, scoresOf(p), refresh)
 				if refresh == definition.Live {
 					require.GreaterOrEqual(t, p.Seq, seq)

@@ -11,6 +11,7 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
 )
 
 // hear has all nodes know what time it is.
@@ -41,7 +42,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 			_, err := other.Remove(context.Background(), "b", "m5")
 			require.NoError(t, err)
 			swept := other.startSweep("b")
-			<-swept.done
+			redistest.Receive(t, "the end of swept.done", swept.done)
 			require.NoError(t, swept.err)
 		}
 		k := s.keys.Build("b")
@@ -65,7 +66,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 		}
 		require.Equal(t, want, scoresOf(whole(t, s, "b")))
 		swept := s.startSweep("b")
-		<-swept.done
+		redistest.Receive(t, "the end of swept.done", swept.done)
 		require.NoError(t, swept.err)
 		require.EqualValues(t, 1, w.rdb.ZCard(t.Context(), b.keys.Window[0]).Val(), "what is over goes after that")
 	})
@@ -175,7 +176,7 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 	})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 	whole(t, s, "b") // by which the next is built
-	s.builds.running.Wait()
+	redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 	require.Equal(t, map[string]int64{"m": 1, "n": 8}, scoresOf(whole(t, s, "b")))
 }
 

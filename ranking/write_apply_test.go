@@ -157,7 +157,7 @@ func TestRetriesCountOnce(t *testing.T) {
 				}
 			})
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		page, err := s.Page(t.Context(), "b", 1, members)
 		require.NoError(t, err)
 		got := make(map[string]int64)

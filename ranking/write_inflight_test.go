@@ -18,7 +18,7 @@ import (
 // twoInFlight applies two updates, each in a batch of its own. It returns once both batches have their
 // place on the connection. The function that it returns waits for the outcomes.
 func twoInFlight(t *testing.T, s *Store, board string, first, second definition.Update) func() [2]error {
-	s.updates.Wait() // no call reads the fields now
+	redistest.Wait(t, "the end of s.updates", s.updates.Wait) // no call reads the fields now
 	s.updates.Second = 1
 	call, placed := s.updates.Call, make(chan struct{}, 2)
 	s.updates.Call = func(ctx context.Context, board string, batch []updateItem, sent func()) error {
@@ -34,11 +34,11 @@ func twoInFlight(t *testing.T, s *Store, board string, first, second definition.
 			}
 			errs[i] = err
 		})
-		<-placed
+		redistest.Receive(t, "a value from placed", placed)
 	}
 	return func() [2]error {
-		wg.Wait()
-		s.updates.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
+		redistest.Wait(t, "the end of s.updates", s.updates.Wait)
 		s.updates.Call = call
 		return errs
 	}
@@ -128,7 +128,7 @@ func TestNothingIsLostOrCountedTwiceWhileConnectionsEnd(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	for m := range 4 {
 		require.EqualValues(t, callers/4*each, score(t, s, "b", fmt.Sprint("m", m)))
 	}

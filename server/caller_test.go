@@ -64,7 +64,7 @@ func TestTokenWhoseKeyIsNotAvailable(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	running := make(chan struct{})
 	go func() { guard.Run(ctx); close(running) }()
-	defer func() { stop(); <-running }()
+	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
 	encode := base64.RawURLEncoding.EncodeToString
 	unknown := encode([]byte(`{"alg":"ES256","kid":"k"}`)) + "." + encode([]byte(`{}`)) + "." + encode(make([]byte, 64))

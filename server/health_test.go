@@ -37,7 +37,7 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	running := make(chan struct{})
 	go func() { guard.Run(ctx); close(running) }()
-	defer func() { stop(); <-running }()
+	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
 	ready := func(key string) servertest.Answer {
 		return n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+key)

@@ -33,7 +33,7 @@ func heldExport(t *testing.T, limits access.Config, header ...string) (n *server
 	return n, func() servertest.Answer {
 		proxy.Hold()
 		proxy.Cut()
-		return <-first
+		return redistest.Receive(t, "a value from first", first)
 	}
 }
 

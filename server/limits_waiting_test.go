@@ -254,7 +254,7 @@ func TestBodyThatWaitsForItsTurnIsGivenUp(t *testing.T) {
 	ended := make(chan error, 2) // the node may receive the two in any order
 	send(large, ended)
 	send(large, ended)
-	err := <-ended
+	err := redistest.Receive(t, "the run to end", ended)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 	require.Zero(t, maps.Collect(n.Server.Limited())["requests"], "it has not waited to the end")

@@ -108,7 +108,7 @@ func TestOverviewIsSharedByRequests(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	redistest.Wait(t, "the callers of the test", all.Wait)
 	for range askers / 10 { // one after another, too
 		require.Equal(t, 200, n.Do("GET", "/v1/overview", "").Status)
 	}

@@ -99,7 +99,7 @@ func TestEqualReadsShareAnAnswer(t *testing.T) {
 			before := n.Do("GET", "/v1/boards/b"+paths[0], "").Body
 			gate := n.proxy.Gate(text)
 			held := n.read(t.Context(), "GET", paths[0])
-			<-gate.Reached()
+			redistest.Receive(t, "the call to reach the gate", gate.Reached())
 			n.add()
 			var waiting []<-chan servertest.Answer
 			for i := range 31 {
@@ -108,15 +108,15 @@ func TestEqualReadsShareAnAnswer(t *testing.T) {
 			head := n.read(t.Context(), "HEAD", paths[0])
 			n.untilWaiting(32)
 			gate.Open()
-			require.Equal(t, before, (<-held).Body, "Redis has answered before the write")
-			after := <-waiting[0]
+			require.Equal(t, before, (redistest.Receive(t, "a value from held", held)).Body, "Redis has answered before the write")
+			after := redistest.Receive(t, "a value from waiting[0]", waiting[0])
 			require.Equal(t, 200, after.Status, after.Body)
 			require.Equal(t, "application/json", after.Header.Get("Content-Type"))
 			require.NotEqual(t, before, after.Body)
 			for _, w := range waiting[1:] {
-				require.Equal(t, after.Body, (<-w).Body)
+				require.Equal(t, after.Body, (redistest.Receive(t, "a value from w", w)).Body)
 			}
-			h := <-head
+			h := redistest.Receive(t, "a value from head", head)
 			require.Equal(t, 200, h.Status)
 			require.Empty(t, h.Body)
 			require.Equal(t, after.Header.Get("Content-Length"), h.Header.Get("Content-Length"))
@@ -134,12 +134,12 @@ func TestOtherReadsDoNotWait(t *testing.T) {
 		n.warm()
 		gate := n.proxy.Gate("\r\n-97\r\n")
 		held := n.read(t.Context(), "GET", "/top?min_score=-97")
-		<-gate.Reached()
+		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		for _, path := range []string{"/top?min_score=-97&limit=9", "/top?min_score=-97&max_score=100", "/top?min_score=-96", "/count?min_score=-97", "/top?min_score=-97&from_rank=2"} {
 			require.Equal(t, 200, n.Do("GET", "/v1/boards/b"+path, "").Status, path)
 		}
 		gate.Open()
-		<-held
+		redistest.Receive(t, "a value from held", held)
 	})
 }
 
@@ -154,10 +154,10 @@ func TestLargePagesAreNotShared(t *testing.T) {
 		for range 16 {
 			answers = append(answers, n.read(t.Context(), "GET", "/top?limit=101&min_score=-97"))
 		}
-		<-gate.Reached()
+		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		gate.Open()
 		for _, a := range answers {
-			require.Equal(t, 200, (<-a).Status)
+			require.Equal(t, 200, (redistest.Receive(t, "a value from a", a)).Status)
 		}
 		require.Equal(t, len(answers), gate.Seen())
 	})
@@ -171,7 +171,7 @@ func TestReaderThatGivesUpEndsNoOther(t *testing.T) {
 		n.warm()
 		first := n.proxy.Gate("\r\n-97\r\n")
 		held := n.read(t.Context(), "GET", "/top?min_score=-97")
-		<-first.Reached()
+		redistest.Receive(t, "the call to reach the gate", first.Reached())
 		early, giveUpEarly := context.WithCancel(t.Context())
 		late, giveUpLate := context.WithCancel(t.Context())
 		gone := n.read(early, "GET", "/top?min_score=-97")
@@ -183,8 +183,8 @@ func TestReaderThatGivesUpEndsNoOther(t *testing.T) {
 		n.untilWaiting(2)
 		second := n.proxy.Gate("\r\n-97\r\n")
 		first.Open()
-		require.Equal(t, 200, (<-held).Status)
-		<-second.Reached()
+		require.Equal(t, 200, (redistest.Receive(t, "a value from held", held)).Status)
+		redistest.Receive(t, "the call to reach the gate", second.Reached())
 		giveUpLate()
 		n.untilWaiting(1) // the node knows
 		_, answered := <-goneLater
@@ -192,7 +192,7 @@ func TestReaderThatGivesUpEndsNoOther(t *testing.T) {
 		_, answered = <-gone
 		require.False(t, answered)
 		second.Open()
-		require.Equal(t, 200, (<-stays).Status)
+		require.Equal(t, 200, (redistest.Receive(t, "a value from stays", stays)).Status)
 	})
 }
 
@@ -207,15 +207,15 @@ func TestSharedReadsCheckEachCaller(t *testing.T) {
 		n.warm(as("ops")...)
 		gate := n.proxy.Gate("\r\n-97\r\n")
 		held := n.read(t.Context(), "GET", "/top?min_score=-97", as("ops")...)
-		<-gate.Reached()
+		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		shares := n.read(t.Context(), "GET", "/top?min_score=-97", as("page")...)
 		n.untilWaiting(1)
-		servertest.RequireProblem(t, <-n.read(t.Context(), "GET", "/top?min_score=-97", as("game")...), 403, "forbidden", "")
-		servertest.RequireProblem(t, <-n.read(t.Context(), "GET", "/top?min_score=-97", as("other")...), 403, "forbidden", "")
-		servertest.RequireProblem(t, <-n.read(t.Context(), "GET", "/top?min_score=-97"), 401, "unauthorized", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97", as("game")...)), 403, "forbidden", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97", as("other")...)), 403, "forbidden", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97")), 401, "unauthorized", "")
 		gate.Open()
-		require.Equal(t, 200, (<-held).Status)
-		require.Equal(t, 200, (<-shares).Status)
+		require.Equal(t, 200, (redistest.Receive(t, "a value from held", held)).Status)
+		require.Equal(t, 200, (redistest.Receive(t, "a value from shares", shares)).Status)
 	})
 }
 
@@ -227,14 +227,14 @@ func TestSharedErrors(t *testing.T) {
 		n.warm()
 		gate := n.proxy.Gate("\r\nm98\r\n")
 		answers := []<-chan servertest.Answer{n.read(t.Context(), "GET", "/members/m98")}
-		<-gate.Reached()
+		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		for range 3 {
 			answers = append(answers, n.read(t.Context(), "GET", "/members/m98"))
 		}
 		n.untilWaiting(3)
 		gate.Open()
 		for _, a := range answers {
-			servertest.RequireProblem(t, <-a, 404, "unknown_member", "member")
+			servertest.RequireProblem(t, redistest.Receive(t, "a value from a", a), 404, "unknown_member", "member")
 		}
 	})
 }

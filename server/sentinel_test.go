@@ -84,7 +84,7 @@ func TestSentinelFailover(t *testing.T) {
 		}
 	}
 	stop.Store(true)
-	sending.Wait()
+	redistest.Wait(t, "the end of sending", sending.Wait)
 	master, err := redis.Master()
 	require.NoError(t, err)
 	require.Same(t, redis.Servers[1], master)

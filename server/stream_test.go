@@ -117,7 +117,7 @@ func TestStreamsEnd(t *testing.T) {
 	require.Contains(t, bye.Data, `"retry_ms":`+bye.Retry+`}`)
 	_, err := stays.Read()
 	require.ErrorIs(t, err, io.EOF)
-	<-stopped
+	redistest.Receive(t, "the run to end", stopped)
 	require.Zero(t, n.Hub.Watched())
 }
 

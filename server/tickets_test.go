@@ -86,7 +86,7 @@ func TestTicketOpensOneSocket(t *testing.T) {
 					}
 				})
 			}
-			clients.Wait()
+			redistest.Wait(t, "the callers of the test", clients.Wait)
 			require.EqualValues(t, 1, opened.Load())
 			requireClosed(t, nodes[1], ticket)
 

@@ -75,7 +75,7 @@ func TestWritesOfAnAddressDoNotHoldUpAnother(t *testing.T) {
 	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/m", `{"name":"Mia"}`, "X-Forwarded-For", laptop).Status)
 	proxy.Hold()
 	proxy.Cut()
-	slow.Wait()
+	redistest.Wait(t, "the end of slow", slow.Wait)
 }
 
 // What lasts has no turn: streams of an address do not keep it from reading.

@@ -90,7 +90,7 @@ func TestPublishedModule(t *testing.T) {
 	require.NoError(t, server.Start())
 	t.Cleanup(func() {
 		server.Process.Kill()
-		server.Wait()
+		redistest.Wait(t, "the end of server", func() { server.Wait() })
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -648,7 +648,7 @@ func TestRunReleasesTheLease(t *testing.T) {
 			return nil
 		})
 		cancel()
-		run.Wait()
+		redistest.Wait(t, "the end of run", run.Wait)
 		exists, err := b.rdb.Exists(t.Context(), "rc:{rc:ingest}:lease").Result()
 		require.NoError(t, err)
 		require.Zero(t, exists)

@@ -64,7 +64,7 @@ func startOwner(t *testing.T, dir string) *exec.Cmd {
 	require.NoError(t, owner.Start())
 	t.Cleanup(func() {
 		owner.Process.Kill()
-		owner.Wait()
+		redistest.Wait(t, "the end of owner", func() { owner.Wait() })
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestTakeOver(t *testing.T) {
 	require.NoError(t, rdb.Set(t.Context(), "k", "v", 0).Err())
 	pid := pidOf(t, rdb)
 	require.NoError(t, owner.Process.Kill())
-	owner.Wait()
+	redistest.Wait(t, "the end of owner", func() { owner.Wait() })
 
 	s, _ := start(t, dir, localredis.Always)
 	require.Equal(t, pid, pidOf(t, rdb))
@@ -190,7 +190,7 @@ func TestTakeOver(t *testing.T) {
 
 	owner = startOwner(t, dir)
 	require.NoError(t, owner.Process.Kill())
-	owner.Wait()
+	redistest.Wait(t, "the end of owner", func() { owner.Wait() })
 	start(t, dir, localredis.Always)
 	require.NoError(t, syscall.Kill(pidOf(t, rdb), syscall.SIGKILL))
 	holds(t, rdb, "k", "v")

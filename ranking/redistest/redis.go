@@ -12,16 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/embedded"
 )
-
-// patience bounds each wait of a test. It is far longer than a slow machine needs.
-const patience = time.Minute
 
 // Engines runs a test on the embedded store and on a real Redis, side by side: both begin
 // when the function that calls Engines returns.
@@ -199,35 +195,6 @@ func (r *Redis) Digest() string {
 
 // WithDebug holds the options of Start for Digest.
 var WithDebug = []string{"--enable-debug-command", "yes"}
-
-// Eventually calls check every 5 ms until it returns nil. It fails the test after a minute. what
-// completes the sentence "waiting for …".
-func Eventually(t testing.TB, what string, check func() error) {
-	t.Helper()
-	if err := Poll(context.Background(), check); err != nil {
-		t.Fatalf("gave up waiting for %s: %v", what, err)
-	}
-}
-
-// Poll calls check every 5 ms until it returns nil. After a minute, or when ctx ends, Poll returns
-// the last error of check.
-func Poll(ctx context.Context, check func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
 
 // FreePort finds a port that no socket uses, and neither the port 10,000 above, which a
 // node of a cluster takes as well. Both are below the ports that Linux gives to connections

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // However many goroutines take tokens, a bucket gives no more than its rate. Its clock must not go back when a
@@ -33,7 +35,7 @@ func TestBucketGivesNoMoreThanItsRate(t *testing.T) {
 				}
 			})
 		}
-		takers.Wait()
+		redistest.Wait(t, "the end of takers", takers.Wait)
 		most := time.Since(began).Seconds()*perSecond + perSecond/1000
 		require.LessOrEqual(t, float64(taken.Load()), most, name)
 	}

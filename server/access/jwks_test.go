@@ -120,7 +120,7 @@ func runGuard(t *testing.T, cfg GuardConfig) *Guard {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { g.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
+	t.Cleanup(func() { cancel(); redistest.Wait(t, "the end of running", running.Wait) })
 	return g
 }
 
@@ -333,7 +333,7 @@ func TestUnknownKids(t *testing.T) {
 				require.NoError(t, err)
 			})
 		}
-		waiting.Wait()
+		redistest.Wait(t, "the end of waiting", waiting.Wait)
 		require.Equal(t, 2*time.Second, time.Since(began))
 		require.EqualValues(t, 2, s.fetches.Load())
 
@@ -430,7 +430,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 		s.publish(b)
 		time.Sleep(2 * keyRefresh)
 		stop()
-		load.Wait()
+		redistest.Wait(t, "the end of load", load.Wait)
 		require.Greater(t, verified.Load(), int32(1000))
 		_, err := g.Authenticate(t.Context(), a.token(nil))
 		require.ErrorIs(t, err, ErrUnauthorized)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
 )
 
 // A client that writes much delays another client only by the requests under way.
@@ -41,7 +43,7 @@ func TestWritesTakeTurns(t *testing.T) {
 			write(few, turnUnit)
 		}
 		write(local, 3*turnUnit)
-		writers.Wait()
+		redistest.Wait(t, "the end of writers", writers.Wait)
 		require.Len(t, order, 8)
 		require.Empty(t, l.writes.lines)
 	})
@@ -64,7 +66,7 @@ func TestWriteWaitsForALimitedTime(t *testing.T) {
 		synctest.Wait()
 		_, _, err = l.AcquireWrite(t.Context(), client(1), 0)
 		requireRefused(t, err, Requests, ErrOverloaded, turnRetry)
-		first.Wait()
+		redistest.Wait(t, "the end of first", first.Wait)
 		require.Equal(t, map[string]uint64{"requests": 1}, counted(l))
 		time.AfterFunc(time.Second, release)
 		release, waited, err = l.AcquireWrite(t.Context(), client(1), 0)

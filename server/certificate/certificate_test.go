@@ -27,7 +27,7 @@ func serve(t *testing.T, files *certificate.Files) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	var conns sync.WaitGroup
-	t.Cleanup(func() { l.Close(); conns.Wait() })
+	t.Cleanup(func() { l.Close(); redistest.Wait(t, "the end of conns", conns.Wait) })
 	conns.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -61,7 +61,7 @@ func role(t *testing.T, files *certificate.Files) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { files.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
+	t.Cleanup(func() { cancel(); redistest.Wait(t, "the end of running", running.Wait) })
 }
 
 // Clients that connect all the time see no failure while the certificate is replaced, one file after the other,

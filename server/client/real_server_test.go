@@ -52,7 +52,7 @@ func watch(t *testing.T, c *client.Client, board string, w client.Watch) *watchi
 			}
 		})
 	}()
-	s.stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	s.stop = sync.OnceValue(func() error { cancel(); return redistest.Receive(t, "the run to end", ended) })
 	t.Cleanup(func() { s.stop() })
 	return s
 }
@@ -397,7 +397,7 @@ func TestUpdatesCountOnceDuringRedisOutage(t *testing.T) {
 		return nil
 	})
 	proxy.CutAnswers(false)
-	require.NoError(t, <-done)
+	require.NoError(t, redistest.Receive(t, "the run to end", done))
 	require.EqualValues(t, 301, sum(t, direct))
 }
 

@@ -284,7 +284,7 @@ func TestSubscriptionsWhileRightsChange(t *testing.T) {
 		})
 	}
 	g.Replace(denied)
-	clients.Wait()
+	redistest.Wait(t, "the callers of the test", clients.Wait)
 	redistest.Eventually(t, "the end of what is denied", func() error {
 		if boards, feeds := n.Hub.Watched(), n.Hub.Feeds(); boards != 1 || feeds != 0 {
 			return fmt.Errorf("%d boards and %d feeds", boards, feeds)

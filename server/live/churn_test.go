@@ -50,7 +50,7 @@ func TestChurn(t *testing.T) {
 		}()
 	}
 	for range 8 {
-		require.NoError(t, <-done)
+		require.NoError(t, redistest.Receive(t, "the run to end", done))
 	}
 	want, total := n.Top("b", 20)
 	watcher.Until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 
 	"github.com/stretchr/testify/require"
@@ -22,8 +23,8 @@ func keptAlive(t *testing.T) (s *Sessions, stop func()) {
 	keeping.Go(func() { s.KeepAlive(ctx) })
 	return s, func() {
 		cancel()
-		keeping.Wait()
-		s.running.Wait()
+		redistest.Wait(t, "the end of keeping", keeping.Wait)
+		redistest.Wait(t, "the end of s.running", s.running.Wait)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 	"rankcast/server/access/accesstest"
 	"rankcast/server/internal/origin"
@@ -111,7 +112,7 @@ func withRights(t *testing.T, file string, test func(w *rightsWorld)) {
 	close(w.conns)
 	require.NoError(t, web.Close())
 	cancel()
-	running.Wait()
+	redistest.Wait(t, "the end of running", running.Wait)
 }
 
 // rightsSocket is a client of a rightsWorld.

@@ -51,7 +51,7 @@ func TestRolloverReachesEverySocket(t *testing.T) {
 			}
 		})
 	}
-	ready.Wait()
+	redistest.Wait(t, "the end of ready", ready.Wait)
 	// All of it in one period: what was written is the only board that is not empty.
 	var updates []definition.Update
 	for i := range 20 {
@@ -60,7 +60,7 @@ func TestRolloverReachesEverySocket(t *testing.T) {
 	outcomes, err := nodes[0].Store.Apply(t.Context(), "quick", updates)
 	require.NoError(t, err)
 	period := outcomes[0].Result.Period
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	final, total := nodes[1].Top("quick@"+period, 5)
 	for i, turn := range turns {
 		require.True(t, turn.last.Final, "socket %d", i)

@@ -17,6 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 )
 
@@ -31,7 +32,7 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 	require.NoError(t, err)
 	running = new(sync.WaitGroup)
 	s = newSocket(conn, nil, time.Minute, running, slotOf(t, access.New(access.Config{})), noMetrics())
-	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
+	t.Cleanup(func() { s.Close(); client.Close(); redistest.Wait(t, "the end of running", running.Wait) })
 	return s, client, running
 }
 
@@ -64,7 +65,7 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 		}
 	}))
 	s.Close()
-	<-drained
+	redistest.Receive(t, "the run to end", drained)
 }
 
 // What is turned away or cut in two by a full connection never mixes with
@@ -92,8 +93,8 @@ func TestFramesAreNeverCut(t *testing.T) {
 	got := make([]byte, len(want)-1+len(wire(small))+3)
 	_, err := io.ReadFull(client, got)
 	require.NoError(t, err)
-	replied.Wait()
-	running.Wait()
+	redistest.Wait(t, "the end of replied", replied.Wait)
+	redistest.Wait(t, "the end of running", running.Wait)
 	head, tail := got[:len(want)-1], string(got[len(want)-1:])
 	require.True(t, bytes.Equal(want[:len(want)-1], head))
 	pong := "\x8a\x01p"
@@ -121,7 +122,7 @@ func TestPushDoesNotWait(t *testing.T) {
 	_, err := io.ReadFull(client, got)
 	require.NoError(t, err)
 	require.Equal(t, append(pushed, pushed...), got[len(got)-2*len(pushed):])
-	running.Wait()
+	redistest.Wait(t, "the end of running", running.Wait)
 	require.True(t, s.Free())
 	s.push(pushed)
 	_, err = io.ReadFull(client, got[:len(pushed)])

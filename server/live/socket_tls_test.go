@@ -28,7 +28,7 @@ func tlsOver(t *testing.T, server, client net.Conn) (*tls.Conn, *tls.Conn) {
 	var shaking sync.WaitGroup
 	shaking.Go(func() { there.Handshake() })
 	require.NoError(t, here.Handshake())
-	shaking.Wait()
+	redistest.Wait(t, "the end of shaking", shaking.Wait)
 	return there, here
 }
 

@@ -72,7 +72,7 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		}))
 		s := servertest.Dial(t, web.Listener.Addr().String())
 		s.Send("%s", message)
-		<-updater.began
+		redistest.Receive(t, "a value from updater.began", updater.began)
 
 		grace, end := context.WithCancel(t.Context())
 		stopped := make(chan struct{})
@@ -94,6 +94,6 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		}
 		web.Close()
 		cancel()
-		<-ended
+		redistest.Receive(t, "the run to end", ended)
 	}
 }

@@ -48,7 +48,7 @@ func TestGracefulStop(t *testing.T) {
 		require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
 	}
 	require.Greater(t, len(waits), 10, "not all at the same moment")
-	<-stopped
+	redistest.Receive(t, "the run to end", stopped)
 	require.Zero(t, n.Hub.Watched(), "when it has stopped no session is left")
 	_, err = net.Dial("tcp", n.Addr)
 	require.Error(t, err)
@@ -95,7 +95,7 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 	for _, s := range stalled {
 		s.WS.CloseNow()
 	}
-	<-stopped
+	redistest.Receive(t, "the run to end", stopped)
 }
 
 // When its grace ends, a stop cuts the clients that never read, whatever the write timeout is.

@@ -14,6 +14,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 )
 
@@ -80,7 +81,7 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 	synctest.Wait()
 	return s, func() {
 		cancel()
-		running.Wait()
+		redistest.Wait(t, "the end of running", running.Wait)
 		require.Zero(t, s.cfg.Limits.Waiting())
 		require.Empty(t, s.streams)
 	}
@@ -114,7 +115,7 @@ func heldStream(t *testing.T, limit int) (w *heldWriter, s *Sessions, st *stream
 	for st = range s.streams {
 	}
 	for len(w.leave) > 0 {
-		<-w.leave
+		redistest.Receive(t, "a value from w.leave", w.leave)
 	}
 	return w, s, st, stop
 }

@@ -53,7 +53,7 @@ func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store
 	stop = func() {
 		once.Do(func() {
 			cancel()
-			roles.Wait()
+			redistest.Wait(t, "the end of roles", roles.Wait)
 			store.Close()
 			rdb.Close()
 		})
@@ -237,7 +237,7 @@ func TestReceiverWithExtraAnswers(t *testing.T) {
 	awaitDelivered(t, redis.URL(), boards)
 	stop()
 	l.Close()
-	conns.Wait()
+	redistest.Wait(t, "the end of conns", conns.Wait)
 	requireOneID(t, r, boards)
 	require.Len(t, taken, len(boards), "none counts as delivered that was refused")
 	for id, n := range taken {
@@ -314,7 +314,7 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 		return nil
 	})
 	cancel()
-	tends.Wait()
+	redistest.Wait(t, "the end of tends", tends.Wait)
 	set(now.Add(ranking.DeliverWithin + time.Second))
 	startNode(t, redisURL, s.URL)
 	awaitDelivered(t, redisURL, boards)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 )
 
 // fakeSource is a Source in memory.
@@ -110,7 +111,7 @@ func startWebhook(t *testing.T, source Source, receiver answers, cfg Config) (lo
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { w.Run(ctx); close(done) }()
-	return log, func() { cancel(); <-done }
+	return log, func() { cancel(); redistest.Receive(t, "the run to end", done) }
 }
 
 // A receiver that hangs has so many tries at most, each of which begins when it is

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // gate stands between a browser and a server, whose sockets it can silence and cut.
@@ -55,7 +57,7 @@ func startGate(t *testing.T, target string) *gate {
 	t.Cleanup(func() {
 		listener.Close()
 		g.cut()
-		g.wg.Wait()
+		redistest.Wait(t, "the end of g.wg", g.wg.Wait)
 	})
 	return g
 }

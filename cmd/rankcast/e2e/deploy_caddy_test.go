@@ -29,7 +29,7 @@ func TestDeployBehindCaddy(t *testing.T) {
 	caddy.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	caddy.SysProcAttr, caddy.Stderr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, t.Output()
 	require.NoError(t, caddy.Start())
-	t.Cleanup(func() { caddy.Process.Kill(); caddy.Wait() })
+	t.Cleanup(func() { caddy.Process.Kill(); redistest.Wait(t, "the end of caddy", func() { caddy.Wait() }) })
 	redistest.Eventually(t, "Caddy to answer", func() error {
 		answer, err := servertest.Try(t, "GET", "http://"+addr+"/readyz", "")
 		if err == nil && answer.Status != 200 {

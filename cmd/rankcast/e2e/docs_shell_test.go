@@ -292,19 +292,19 @@ func TestDocsShell(t *testing.T) {
 		return s
 	}
 	s := start("echo a; echo b >&2; false; echo c", false)
-	<-s.ended
+	redistest.Receive(t, "the program to end", s.ended)
 	require.ErrorContains(t, s.err, "exit status 1")
 	require.Equal(t, "a\nb\n", s.output())
 	s.stop(t.Context())
 
 	s = start("false | cat; echo c", false)
-	<-s.ended
+	redistest.Receive(t, "the program to end", s.ended)
 	require.ErrorContains(t, s.err, "exit status 1")
 	s.stop(t.Context())
 
 	// The program in the background ends too, and stop waits for it.
 	s = start("(trap 'echo bye; exit' TERM; tail -f /dev/null & echo ready; wait) & exit 0", false)
-	<-s.ended
+	redistest.Receive(t, "the program to end", s.ended)
 	redistest.Eventually(t, "the program", func() error {
 		if s.output() != "ready\n" {
 			return fmt.Errorf("it said %q", s.output())
@@ -315,7 +315,7 @@ func TestDocsShell(t *testing.T) {
 	require.Equal(t, "ready\nbye\n", s.output())
 
 	s = start("test -t 1 && echo a terminal", true)
-	<-s.ended
+	redistest.Receive(t, "the program to end", s.ended)
 	s.stop(t.Context())
 	require.NoError(t, s.err)
 	require.Equal(t, "a terminal\r\n", s.output())

@@ -133,7 +133,7 @@ func startProgram(t *testing.T, says *regexp.Regexp, cmd *exec.Cmd) string {
 	}()
 	t.Cleanup(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		<-ended
+		redistest.Receive(t, "the run to end", ended)
 		cmd.Wait()
 	})
 	if says == nil {

@@ -61,7 +61,7 @@ func clientsThatNeverRead(t *testing.T, readers, dead int, writeTimeout, span ti
 	c.scores(store, 0) // the node has served those that connect
 	c.scores(store, span)
 	with := c.percentile(99)
-	watching.Wait()
+	redistest.Wait(t, "the end of watching", watching.Wait)
 	c.scores(store, span) // each client that reads is still there
 	after := c.percentile(99)
 	figures.add(fmt.Sprintf("p99 from score to frame, %d clients that read", readers), before)

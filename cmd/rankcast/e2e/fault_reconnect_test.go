@@ -28,7 +28,7 @@ func crowdReconnects(t *testing.T, size int, within time.Duration) *figures {
 	c.allRight()
 
 	n.kill()
-	c.reading.Wait()
+	redistest.Wait(t, "the end of c.reading", c.reading.Wait)
 	c.place(store, 1)
 	n.start()
 	before := tr.scriptCalls()

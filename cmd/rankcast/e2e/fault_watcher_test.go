@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/client"
 )
 
@@ -34,7 +35,7 @@ func watch(t testing.TB, c *client.Client, board string, what client.Watch) *wat
 	})
 	t.Cleanup(func() {
 		cancel()
-		watching.Wait()
+		redistest.Wait(t, "the end of watching", watching.Wait)
 	})
 	return w
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"rankcast/ranking/redistest"
 )
 
 // moduleRoot is the folder of the sources, seen from the folder of the tests.
@@ -33,6 +35,7 @@ func TestMain(m *testing.M) {
 		attack(spec)
 		return
 	}
+	redistest.AsLoginShell()
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

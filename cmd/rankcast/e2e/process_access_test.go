@@ -154,7 +154,11 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 			return check()
 		})
 	}
-	defer func() { watch.Process.Signal(syscall.SIGTERM); reading.Wait(); watch.Wait() }()
+	defer func() {
+		watch.Process.Signal(syscall.SIGTERM)
+		redistest.Wait(t, "the end of reading", reading.Wait)
+		redistest.Wait(t, "the end of watch", func() { watch.Wait() })
+	}()
 
 	connected := func(times int64) func() error {
 		return func() error {

@@ -81,7 +81,7 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 				answered <- a.Status
 			}()
 			if point.done != nil {
-				<-first.Reached()
+				redistest.Receive(t, "the call to reach the gate", first.Reached())
 			}
 			if point.hold != "" {
 				proxy.Hold(point.hold)
@@ -94,7 +94,7 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 				})
 			}
 			dies.kill()
-			require.NotEqual(t, 200, <-answered, "it died before it had answered")
+			require.NotEqual(t, 200, redistest.Receive(t, "a value from answered", answered), "it died before it had answered")
 			for _, board := range point.done {
 				a := servertest.Request(t, "GET", "http://"+other.addr+"/v1/boards/"+board+"/members/"+id, "")
 				require.Equal(t, 200, a.Status, a.Body)

@@ -46,11 +46,9 @@ func launchIngestOf(t testing.TB, program string, args ...string) *process {
 		}
 		close(ingesting)
 	})
-	addr, ok := <-ingesting
-	if !ok {
+	if p.addr = redistest.Receive(t, "rankcast ingest to consume", ingesting); p.addr == "" {
 		t.Fatalf("rankcast ingest did not start:\n%s", p.output())
 	}
-	p.addr = addr
 	return p
 }
 
@@ -125,7 +123,7 @@ func TestIngestSurvivesKills(t *testing.T) {
 		// Redis has applied entries of the batch, and the consumer has not acknowledged them.
 		gate := proxy.Gate("rc:{points}:")
 		t.Cleanup(gate.Open)
-		<-gate.Reached()
+		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		killed := time.Now()
 		works.kill()
 		waits.kill()

@@ -76,7 +76,7 @@ func TestNodeStopsAlthoughClientsNeverRead(t *testing.T) {
 		}
 	}()
 	require.Nil(t, terminate(t, p), "exit code 0")
-	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(<-closed))
+	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(redistest.Receive(t, "a value from closed", closed)))
 }
 
 // BenchmarkStop is the time from SIGTERM to the end of a process. The baseline has no clients; the

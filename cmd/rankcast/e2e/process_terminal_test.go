@@ -75,9 +75,11 @@ func (s *terminal) screen() string {
 
 // wait waits for the program's end and returns its exit code.
 func (s *terminal) wait() int {
-	s.cmd.Wait()
+	redistest.Wait(s.t, "the program to end", func() {
+		s.cmd.Wait()
+		s.wg.Wait()
+	})
 	s.ended = true
-	s.wg.Wait()
 	return s.cmd.ProcessState.ExitCode()
 }
 

@@ -67,11 +67,9 @@ func launchProgram(t testing.TB, program string, env []string, args ...string) *
 		}
 		close(serving)
 	})
-	addr, ok := <-serving
-	if !ok {
+	if p.addr = redistest.Receive(t, "rankcast to serve", serving); p.addr == "" {
 		t.Fatalf("rankcast did not start:\n%s", p.output())
 	}
-	p.addr = addr
 	return p
 }
 
@@ -83,8 +81,7 @@ func (p *process) output() string {
 
 func (p *process) kill() {
 	p.cmd.Process.Kill()
-	p.wg.Wait()
-	p.cmd.Wait()
+	p.ended()
 	if p.t.Failed() {
 		p.t.Logf("%s said:\n%s", p.addr, p.output())
 	}
@@ -95,8 +92,10 @@ func (p *process) terminate() { require.NoError(p.t, p.cmd.Process.Signal(syscal
 
 // ended waits until the process has ended by itself, and returns its exit code.
 func (p *process) ended() int {
-	p.wg.Wait()
-	p.cmd.Wait()
+	redistest.Wait(p.t, "rankcast to end", func() {
+		p.wg.Wait()
+		p.cmd.Wait()
+	})
 	return p.cmd.ProcessState.ExitCode()
 }
 

@@ -93,7 +93,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 		return nil
 	})
 	dies.kill()
-	readers.Wait()
+	redistest.Wait(t, "the callers of the test", readers.Wait)
 	db := redis.Admin()
 	const lock, aside, distinct = "rc:{hot}::bl", "rc:{hot}::b", "rc:{hot}::bd"
 	lease := db.PTTL(t.Context(), lock).Val()

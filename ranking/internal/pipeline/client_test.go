@@ -53,10 +53,10 @@ func TestCommandsArriveInTheOrderOfSend(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			<-next // and not the reply
+			redistest.Receive(t, "a value from next", next) // and not the reply
 			want = append(want, fmt.Sprint(i), fmt.Sprint(i, "b"))
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 		got, err := c.LRange(t.Context(), "list", 0, -1).Result()
 		require.NoError(t, err)
 		require.Equal(t, want, got)
@@ -80,7 +80,7 @@ func TestEachCallerGetsItsReplies(t *testing.T) {
 				}
 			})
 		}
-		wg.Wait()
+		redistest.Wait(t, "the callers of the test", wg.Wait)
 	})
 }
 
@@ -254,7 +254,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 				t.Errorf("the outcome is not unknown: %v", err)
 			}
 		})
-		<-next
+		redistest.Receive(t, "a value from next", next)
 	}
 	redistest.Eventually(t, "the command to be held", func() error {
 		if p.Held() == 0 {
@@ -264,7 +264,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 	})
 	p.Hold()
 	p.Cut()
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	n, err := do(t, c, "rpush", "list", "last")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, n, "nothing was sent again")
@@ -324,9 +324,9 @@ func TestSilentConnectionEndsWithTheDeadline(t *testing.T) {
 				t.Errorf("not the end of the deadline: %v", err)
 			}
 		})
-		<-next
+		redistest.Receive(t, "a value from next", next)
 	}
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 	p.Restore()
 	n, err := do(t, c, "rpush", "list", "last")
 	require.NoError(t, err)
@@ -452,12 +452,12 @@ func TestExpiredCallLeavesTheConnection(t *testing.T) {
 		placed, answered := make(chan struct{}), make(chan error, 1)
 		blocked := command("blpop", "list", 60)
 		go func() { answered <- c.Send(t.Context(), func() { close(placed) }, blocked) }()
-		<-placed
+		redistest.Receive(t, "a value from placed", placed)
 		expired, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 		defer cancel()
 		require.ErrorIs(t, c.Send(expired, nil, command("ping")), pipeline.ErrNotSent)
 		require.NoError(t, c.RPush(t.Context(), "list", "x").Err()) // on another connection
-		require.NoError(t, <-answered)
+		require.NoError(t, redistest.Receive(t, "a value from answered", answered))
 		require.Equal(t, []any{"list", "x"}, blocked.Val())
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // A card is drawn in full while others are.
@@ -25,7 +27,7 @@ func TestDrawConcurrently(t *testing.T) {
 			})
 		}
 	}
-	wg.Wait()
+	redistest.Wait(t, "the callers of the test", wg.Wait)
 }
 
 // names are of many scripts, and each is drawn by shipped fonts.

@@ -9,6 +9,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // serverFrame encodes a frame of a server.
@@ -82,7 +84,7 @@ func TestSocketAnswersPings(t *testing.T) {
 	message, err := s.next()
 	require.NoError(t, err)
 	require.Equal(t, "news", string(message))
-	require.Equal(t, "\x8a\x86\x00\x00\x00\x00still?", <-answers)
+	require.Equal(t, "\x8a\x86\x00\x00\x00\x00still?", redistest.Receive(t, "a value from answers", answers))
 	_, err = s.next()
 	require.ErrorContains(t, err, "1001 bye")
 }
