@@ -11,10 +11,6 @@ import (
 var (
 	// ErrInvalid reports a request that is wrong in itself. A FieldError names the field.
 	ErrInvalid = definition.ErrInvalid
-	// ErrUnsafeText reports a text that the request would create, with a character that
-	// changes the order or the lines of the text around it, or with only invisible
-	// characters. It is a kind of ErrInvalid.
-	ErrUnsafeText = definition.ErrUnsafeText
 	// ErrOutOfRange reports a given score, a resulting score, or a change of a score,
 	// beyond the limits of the board.
 	ErrOutOfRange = definition.ErrOutOfRange

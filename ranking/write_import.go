@@ -37,7 +37,7 @@ func (e *RowError) Unwrap() error { return e.Err }
 type Imported struct {
 	Period  string      // the period in which it counted; "" on a board without periods, and without accepted rows
 	Rows    int64       // number of accepted rows
-	Refused int64       // number of rows out of range or with an unsafe id, without the row at which the import ended
+	Refused int64       // number of rows out of range or with a wrong member, without the row at which the import ended
 	First   []*RowError // the first MaxRowErrors of the refused rows
 }
 
@@ -55,8 +55,8 @@ type Imported struct {
 // fewer. The parts that an export lacks (request ids, the time at which a member entered)
 // begin anew.
 //
-// A row whose score is out of range, or whose member has an unsafe id (ErrUnsafeText), is
-// refused. next may refuse a row too, by a *RowError of one of these kinds. The import
+// A row whose score is out of range, or whose member is not one that may be created, is
+// refused. next may refuse a row too, by a *RowError for one of these reasons. The import
 // continues. At any other wrong row the import ends, and the rows before it are applied. With any other error of next or of Redis, some
 // of the last thousand rows may be applied. The error is ErrNotOpen for a name with a
 // period, and ErrConflict for a board with a window. It is ErrConflict too when the period
@@ -134,7 +134,8 @@ func (im *importer) stop() bool {
 
 // refusesOneRow reports whether an import goes on after a row with this error.
 func refusesOneRow(err error) bool {
-	return errors.Is(err, ErrOutOfRange) || errors.Is(err, ErrUnsafeText)
+	var wrong *FieldError
+	return errors.Is(err, ErrOutOfRange) || errors.As(err, &wrong) && wrong.Field == "member"
 }
 
 // flush applies the waiting rows, and returns the error that ends the import.

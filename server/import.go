@@ -279,8 +279,11 @@ func splitLine(line string) ([]string, error) {
 		return strings.Split(line, ","), nil
 	}
 	values, err := csv.NewReader(strings.NewReader(line)).Read()
-	if err != nil {
-		return nil, ranking.Invalid(lineField, "is not valid CSV: a quote is missing or superfluous")
+	switch {
+	case err == nil:
+		return values, nil
+	case errors.Is(err, csv.ErrQuote) && strings.Count(line, `"`)%2 == 1:
+		return nil, ranking.Invalid(lineField, "has no closing quote: a value may not have a line break")
 	}
-	return values, nil
+	return nil, ranking.Invalid(lineField, "is not valid CSV: a value with a quote stands in quotes, with each quote inside doubled")
 }

@@ -93,7 +93,6 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			{"CSV for NDJSON", "b", ndjson, "member,score\na,1", "invalid_request", "line", 400, 1, 0, 0},
 			{"not an object", "b", ndjson, "[]", "invalid_request", "line", 400, 1, 0, 0},
 			{"two on a line", "b", ndjson, `{"member":"a","score":1}{"member":"b","score":1}`, "invalid_request", "line", 400, 1, 0, 0},
-			{"no member", "b", ndjson, good + `{"score":1}` + "\n" + good, "invalid_request", "member", 400, 2, 1, 0},
 			{"no score", "b", ndjson, `{"member":"a"}`, "invalid_request", "score", 400, 1, 0, 0},
 			{"a fraction", "b", ndjson, `{"member":"a","score":1.5}`, "invalid_request", "score", 400, 1, 0, 0},
 			{"an op", "b", ndjson, `{"member":"a","score":1,"op":"sum"}`, "invalid_request", "op", 400, 1, 0, 0},
@@ -108,8 +107,8 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			{"a column too few", "b", commas, "member\na", "invalid_request", "line", 400, 1, 0, 0},
 			{"a value too many", "b", commas, "member,score\na,1\nb,1,2", "invalid_request", "line", 400, 3, 1, 0},
 			{"an open quote", "b", commas, "member,score\n\"a,1\nb\",1", "invalid_request", "line", 400, 2, 0, 0},
+			{"a bare quote", "b", commas, "member,score\na\"b,1", "invalid_request", "line", 400, 2, 0, 0},
 			{"no number", "b", commas, "member,score\na,\n", "invalid_request", "score", 400, 2, 0, 0},
-			{"no name", "b", commas, "member,score\n,1\n", "invalid_request", "member", 400, 2, 0, 0},
 			{"data that is not JSON", "b", commas, "member,score,data\na,1,x\n", "invalid_request", "data", 400, 2, 0, 0},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -136,7 +135,13 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 				}
 			})
 		}
-		a := n.Do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
+		a := n.Do("POST", "/v1/boards/b/import", "member,score\n\"a\nb\",1", "Content-Type", commas)
+		require.Contains(t, a.Body, `"detail":"line 2: has no closing quote: a value may not have a line break"`)
+		a = n.Do("POST", "/v1/boards/b/import", "member,score\n\"a\"b,1", "Content-Type", commas)
+		require.Contains(t, a.Body, `"detail":"line 2: is not valid CSV: a value with a quote stands in quotes, with each quote inside doubled"`)
+		a = n.Do("POST", "/v1/boards/b/import", "member,score\na,40.0", "Content-Type", commas)
+		require.Contains(t, a.Body, `"detail":"line 2: score: is 40.0; want an integer: write 40"`)
+		a = n.Do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
 		require.Contains(t, a.Body, `"detail":"line 3: is not a JSON object","field":"line","line":3,"board":"b","period":"","imported":1,"refused":1,"first_errors":[{"line":2,"code":"out_of_range",`)
 		for field, header := range map[string][]string{
 			"Content-Type":     {"Content-Type", "application/json"},
@@ -159,6 +164,34 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+`{"member":"z","score":100}`, "Content-Type", ndjson)
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"imported":1,"refused":2,"first_errors":[{"line":1,"code":"out_of_range","message":"score: is`)
+	})
+}
+
+// A member that no request may create refuses its row alone, whatever is wrong with it.
+func TestImportRefusesWrongMembersAlone(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b"})
+		for name, line := range map[string][2]string{
+			"missing":           {`{"score":1}`, ",1"},
+			"a control":         {`{"member":"a\tb","score":1}`, "a\tb,1"},
+			"a direction":       {`{"member":"a\u202cb","score":1}`, "a\u202cb,1"},
+			"invisible":         {`{"member":" ","score":1}`, " ,1"},
+			"resolved by paths": {`{"member":"..","score":1}`, "..,1"},
+			"long":              {`{"member":"` + strings.Repeat("x", 129) + `","score":1}`, strings.Repeat("x", 129) + ",1"},
+			"no text":           {`{"member":7,"score":1}`, "\xff,1"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				for form, lines := range map[string]string{
+					ndjson: `{"member":"a","score":1}` + "\n" + line[0] + "\n" + `{"member":"b","score":1}`,
+					commas: "member,score\n" + line[1] + "\na,1\nb,1",
+				} {
+					a := n.Do("POST", "/v1/boards/b/import", lines, "Content-Type", form)
+					require.Equal(t, 200, a.Status, a.Body)
+					require.Contains(t, a.Body, `"imported":2,"refused":1,"first_errors":[{"line":2,"code":"invalid_request","message":"member: `, form)
+				}
+			})
+		}
 	})
 }
 

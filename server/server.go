@@ -153,7 +153,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
 	s.needs = needsOf(routes)
-	e.Use(chain(logPanics, s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
+	e.Use(chain(logPanics, s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), rejectDotSegments, s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
 	s.addRoutes(e, routes)
 	return s
 }

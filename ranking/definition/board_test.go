@@ -92,7 +92,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"period":"0s","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"3661d","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"1h30m","base":"2026-01-01T00:00:00Z"}`: "period",
 		`{"period":"2d","base":"2026-01-01"}`: "base", `{"period":"2d","base":"1969-01-01T00:00:00Z"}`: "base", `{"period":"2d","base":"0001-01-01T00:00:00Z"}`: "base",
 		`{"period":"day","timezone":"Local"}`: "timezone", `{"period":"day","timezone":"Mars/Olympus"}`: "timezone", `{"period":"day","timezone":"../UTC"}`: "timezone",
-		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone", `{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
+		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone", `{"period":"day","timezone":"Europe//Berlin"}`: "timezone", `{"period":"day","timezone":"Factory"}`: "timezone", `{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
 		`{"period":"week","week_starts":"Monday"}`: "week_starts", `{"period":"day","day_starts_at":"24:00"}`: "day_starts_at", `{"period":"day","day_starts_at":"4:00"}`: "day_starts_at",
 		`{"period":"day","keep":-1}`: "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain", `{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span", `{"member_ttl":"0s"}`: "member_ttl",
 		`{"mode":"best","limit":0}`: "limit", `{"mode":"best","limit":10000001}`: "limit", `{"limit":3}`: "limit",

@@ -10,10 +10,6 @@ import (
 var (
 	// ErrInvalid means that the request itself is wrong; a FieldError names the field.
 	ErrInvalid = errors.New("invalid")
-	// ErrUnsafeText means that a text that the request would create has a character that changes
-	// the order or the lines of the text around it, or has only invisible characters. It is a kind
-	// of ErrInvalid.
-	ErrUnsafeText = fmt.Errorf("%w: unsafe text", ErrInvalid)
 	// ErrOutOfRange means that a given score, a resulting score, or a change of a score is
 	// beyond what the board allows.
 	ErrOutOfRange = errors.New("out of range")

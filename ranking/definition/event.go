@@ -230,6 +230,9 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 		return Invalid(path, "is missing")
 	}
 	var err error
+	if reason := dotFault(member); reason != "" {
+		return Invalid(path, reason)
+	}
 	if t.member, err = parseTemplate(member); err == nil {
 		err = t.member.literals(func(s string) string { return TextFault(s, MaxIDBytes) }, MaxIDBytes)
 	}

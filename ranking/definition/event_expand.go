@@ -163,7 +163,7 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 		}
 	}
 	u := Update{Member: t.member.expand(text), Score: t.score.n, Op: t.op, If: t.cond}
-	if reason := x.rule(u.Member, MaxIDBytes); reason != "" {
+	if reason := cmp.Or(x.rule(u.Member, MaxIDBytes), dotFault(u.Member)); reason != "" {
 		return BoardUpdate{}, Invalid(x.longest(t.member, text), fmt.Sprintf("makes a member of board %s that %s", t.base, reason))
 	}
 	if t.score.field != "" {

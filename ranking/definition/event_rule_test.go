@@ -161,7 +161,7 @@ func TestFieldsWithoutAKey(t *testing.T) {
 		`{"user":"u4 ","note":"hi"}`:                                    {"user", "", ErrForbidden},
 		`{"user":"u4","note":"hi","at":1}`:                              {"at", "at", ErrForbidden},
 		`{"user":"u4","note":"x` + long + `"}`:                          {"note", "note", ErrInvalid},
-		`{"user":"u4","note":"\u202e"}`:                                 {"note", "note", ErrUnsafeText},
+		`{"user":"u4","note":"\u202e"}`:                                 {"note", "note", ErrInvalid},
 		`{"user":"u4","note":1` + strings.Repeat("0", MaxIDBytes) + `}`: {"note", "note", ErrInvalid},
 		`{"user":"u4","note":{"a":1}}`:                                  {"note", "note", ErrInvalid},
 		`{"user":"u4","note":["hi"]}`:                                   {"note", "note", ErrInvalid},

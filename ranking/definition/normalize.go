@@ -2,7 +2,6 @@ package definition
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,6 @@ const (
 var (
 	naturalPeriods = []string{"hour", "day", "week", "month", "year"}
 	weekdays       = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
 )
 
 // Normalize returns d with its defaults filled in, and with its durations and times in their
@@ -285,15 +283,4 @@ func oneOf[S ~string](field string, value *S, allowed ...S) error {
 		words[i] = string(a)
 	}
 	return Invalid(field, fmt.Sprintf("is %q; want one of %s", Clip(string(*value)), strings.Join(words, ", ")))
-}
-
-// loadZone finds an IANA time zone. It refuses other names that a machine may know: "Local" and
-// "localtime" differ between nodes, and "right/UTC" counts leap seconds.
-func loadZone(zone string) (*time.Location, error) {
-	if zoneName.MatchString(zone) && zone != "Local" {
-		if loc, err := time.LoadLocation(zone); err == nil {
-			return loc, nil
-		}
-	}
-	return nil, Invalid("timezone", fmt.Sprintf("is %q; want an IANA time zone, such as Asia/Shanghai or UTC", Clip(zone)))
 }

@@ -19,13 +19,31 @@ const MaxIDBytes = 128
 type textRule func(s string, most int) string
 
 // CheckMember returns a FieldError unless a member of this id may exist: 1 to 128 bytes of UTF-8 without
-// control characters.
-func CheckMember(id string) error { return CheckText("member", id) }
+// control characters, and not one of dotFault.
+func CheckMember(id string) error {
+	if reason := dotFault(id); reason != "" {
+		return Invalid("member", reason)
+	}
+	return CheckText("member", id)
+}
 
 // CheckNewMember returns a FieldError unless a request may create a member of this id: CheckMember
-// accepts it, and it has no character that NewTextFault refuses. The kind of that error is
-// ErrUnsafeText.
-func CheckNewMember(id string) error { return CheckNewText("member", id) }
+// accepts it, and it has no character that NewTextFault refuses.
+func CheckNewMember(id string) error {
+	if reason := dotFault(id); reason != "" {
+		return Invalid("member", reason)
+	}
+	return CheckNewText("member", id)
+}
+
+// dotFault says that an id is a segment of a path that clients and proxies resolve (RFC 3986, section 5.2.4), or
+// returns "". No URL leads to a member of this id: /members/player/../boards is a resource of another one.
+func dotFault(id string) string {
+	if id == "." || id == ".." {
+		return fmt.Sprintf("is %q, which has another meaning in the path of a URL", id)
+	}
+	return ""
+}
 
 // CheckText checks s by the rule that existing member ids and request ids share, and returns a
 // FieldError for field.
@@ -36,8 +54,7 @@ func CheckText(field, s string) error {
 	return nil
 }
 
-// CheckNewText is CheckText for an id that the request creates. The kind of the error is ErrUnsafeText
-// for a text that only NewTextFault refuses.
+// CheckNewText is CheckText for an id that the request creates: it also refuses what NewTextFault refuses.
 func CheckNewText(field, s string) error {
 	if s != "" && s[0] != ' ' && len(s) <= MaxIDBytes && isPrintableASCII(s) {
 		return nil // most ids, on the way of each update
@@ -46,7 +63,7 @@ func CheckNewText(field, s string) error {
 		return err
 	}
 	if reason := unsafeFault(s); reason != "" {
-		return &FieldError{Field: field, Reason: reason, Kind: ErrUnsafeText}
+		return Invalid(field, reason)
 	}
 	return nil
 }

@@ -57,8 +57,7 @@ func CompactData(v jsontext.Value) (string, error) {
 }
 
 // Check returns nil for a valid update, or a FieldError. Its kind is ErrOutOfRange for a score
-// beyond ±MaxScore, ErrUnsafeText for a member or a request id that CheckNewText alone refuses,
-// and ErrInvalid otherwise.
+// beyond ±MaxScore, and ErrInvalid otherwise.
 func (u Update) Check() error {
 	if err := CheckNewMember(u.Member); err != nil {
 		return err

@@ -1,0 +1,44 @@
+package definition
+
+import (
+	"archive/zip"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each zone that boards may have is in the data of the binary: a machine without data of its own accepts it too.
+func TestZonesAreInTheBinary(t *testing.T) {
+	t.Parallel()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	data, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
+	require.NoError(t, err, "the source of package time/tzdata")
+	defer data.Close()
+	var known []string
+	for _, f := range data.File {
+		known = append(known, f.Name)
+	}
+	names := strings.Fields(zoneNames)
+	require.Greater(t, len(names), 590)
+	require.True(t, slices.IsSorted(names))
+	for _, name := range names {
+		require.Contains(t, known, name)
+		zone, err := loadZone(name)
+		require.NoError(t, err)
+		require.Equal(t, name, zone.String())
+	}
+}
+
+// A machine that finds data by another name of a zone refuses that name as all others do.
+func TestZonesByNameAlone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "Local", "localtime", "Factory", "Europe//Berlin", "Europe/./Berlin", "europe/berlin", "right/UTC", "posix/UTC", "posixrules", "../UTC", "/UTC", "Mine/Own"} {
+		_, err := loadZone(name)
+		refused(t, err, "timezone", "%q", name)
+	}
+}
