@@ -178,7 +178,7 @@ func TestImportRefuses(t *testing.T) {
 		require.Equal(t, [2]int64{1, 2500}, [2]int64{done.Rows, done.Refused})
 		require.Len(t, done.First, ranking.MaxRowErrors)
 
-		wrong := []ranking.Entry{{Member: "e", Score: 1}, {Member: "f", Score: 101}, {Member: "", Score: 1}, {Member: "g", Score: 1}}
+		wrong := []ranking.Entry{{Member: "e", Score: 1}, {Member: "f", Score: 101}, {Member: "h", Score: 1, Data: "no JSON"}, {Member: "g", Score: 1}}
 		done, err = s.Import(t.Context(), "b", rows(wrong))
 		var row *ranking.RowError
 		require.ErrorAs(t, err, &row)
