@@ -179,18 +179,26 @@ define install
 	install="apt-get update && apt-get install -y --no-install-recommends$$missing"; \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then sh -c "$$install"; \
 	elif command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then sudo sh -c "$$install"; \
-	else echo "The tests need$$missing. Install with: sudo sh -c '$$install'" >&2; exit 1; fi
+	else echo "Programs are missing. Install their packages with: sudo sh -c '$$install'" >&2; exit 1; fi
 endef
 
+HEADLESS = chromium-headless-shell
+# The shell chooses the browser's package after apt-get update, which tells what the system offers.
+CHROMIUM = \$$(apt-cache show $(HEADLESS) >/dev/null 2>&1 && echo $(HEADLESS) || echo chromium)
+
 # The tests need a real Redis whose clock they can shift, a browser, and systemd-analyze. The examples of the
-# documentation need curl and python3.
+# documentation need curl and python3. Any Chromium will do, but the one without windows takes half of the CPU: the
+# recipe installs it beside another one where it may.
 .PHONY: deps
 deps:
 	@missing=; \
 	for program in redis-server faketime curl git python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	for browser in chromium-headless-shell chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
-		|| missing="$$missing chromium"; \
+		|| missing="$$missing $(CHROMIUM)"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
+	if ! command -v $(HEADLESS) >/dev/null && apt-cache show $(HEADLESS) >/dev/null 2>&1 && { [ "$$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then \
+		missing="$$missing $(HEADLESS)"; \
+	fi; \
 	$(install)
 
 .PHONY: deps-dist

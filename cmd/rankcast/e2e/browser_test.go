@@ -65,7 +65,7 @@ func browserPath() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("the tests need a browser: apt-get install -y --no-install-recommends chromium")
+	return "", errors.New("the tests need a browser: make deps")
 }
 
 // window opens a window of the shared browser, and returns the context for chromedp.Do. The page has this
