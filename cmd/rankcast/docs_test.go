@@ -195,16 +195,3 @@ func TestReadmeIsShort(t *testing.T) {
 		t.Errorf("README.md has %d bytes, %d more than it may", size, size-most)
 	}
 }
-
-// Two nodes with keys, metrics and a durable store take ten commands at most.
-func TestDocsOfADeploymentAreTenCommands(t *testing.T) {
-	t.Parallel()
-	section := regexp.MustCompile(`(?s)\n## A deployment in ten commands\n(.*?)\n## `).FindStringSubmatch(source(t, "web/docs/operations.md"))
-	require.NotNil(t, section)
-	commands := 0
-	for _, block := range regexp.MustCompile("(?s)```sh[^\n]*\n(.*?)```").FindAllStringSubmatch(section[1], -1) {
-		commands += strings.Count(block[1], "\n")
-	}
-	require.Positive(t, commands)
-	require.LessOrEqual(t, commands, 10)
-}

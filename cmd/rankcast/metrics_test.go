@@ -70,7 +70,7 @@ func labelValues(t *testing.T, r *prometheus.Registry) map[string][]string {
 	return values
 }
 
-// expressions are the expressions of Prometheus in the alerts and in the dashboard.
+// expressions are the expressions of Prometheus in the alerts, in the dashboard and in the documentation.
 func expressions(t *testing.T) (all []string) {
 	var alerts struct {
 		Groups []struct {
@@ -100,7 +100,8 @@ func expressions(t *testing.T) (all []string) {
 		}
 	}
 	require.Greater(t, len(all), 40)
-	return all
+	queries := found(t, "web/docs/well.md", "(?s)```promql\n(.*?)```", 5)
+	return append(all, queries...)
 }
 
 // Each metric that the alerts and the dashboard name exists, with the labels and the values that they name.

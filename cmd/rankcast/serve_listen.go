@@ -75,23 +75,27 @@ func nextAddr(addr string, err error) (next string, ok bool) {
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 // firstScore is the command that sends a score to one of the boards of this node: to points, or
-// else to the first board that takes scores under its own name. program is the path of this
-// program, page the URL of the front page.
+// else to the first board that takes scores under its own name. The member is ana, or on a board of
+// another kind than players one that shows what the board ranks, such as idol-1. program is the path of
+// this program, page the URL of the front page.
 func firstScore(program, page string, boards []definition.Board) string {
 	if !plainPath.MatchString(program) {
 		program = "rankcast"
 	}
-	board := ""
+	board, member := "", "ana"
 	for _, d := range boards {
 		takes := d.Union == nil && !strings.Contains(d.Name, ":")
 		if takes && (board == "" || d.Name == "points") {
-			board = d.Name
+			board, member = d.Name, "ana"
+			if d.Kind != "" && d.Kind != "player" && d.Kind != "user" {
+				member = d.Kind + "-1"
+			}
 		}
 	}
 	if board == "" {
 		return program + " send --help"
 	}
-	command := fmt.Sprintf("%s send %s ana 40", program, board)
+	command := fmt.Sprintf("%s send %s %s 40", program, board, member)
 	if server := strings.TrimSuffix(page, "/"); server != "http://"+remote.DefaultAddr {
 		command += " --server " + server
 	}

@@ -21,6 +21,8 @@ func TestFirstScore(t *testing.T) {
 	} {
 		require.Equal(t, want, firstScore(program, page, boards))
 	}
+	idols := []definition.Board{{Name: "idols", Kind: "idol"}}
+	require.Equal(t, "bin/rankcast send idols idol-1 40", firstScore("bin/rankcast", page, idols))
 }
 
 func TestLogNamesAFewBoards(t *testing.T) {

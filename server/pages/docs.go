@@ -16,7 +16,7 @@ import (
 
 // docSlugs are the pages of the documentation, in the order of the menu. The page SLUG is the file
 // docs/SLUG.md, and the first line of the file is the page's title.
-var docSlugs = []string{"start", "boards", "events", "ingest", "http", "http-reference", "live", "live-reference", "pages", "terminal", "security", "deploy", "operations", "monitoring", "capacity", "measured", "changes", "how"}
+var docSlugs = []string{"start", "boards", "events", "ingest", "http", "http-reference", "live", "live-reference", "pages", "terminal", "security", "deploy", "well", "operations", "monitoring", "capacity", "measured", "changes", "how"}
 
 // docs is the documentation, ready to send. It is in English only.
 type docs struct {

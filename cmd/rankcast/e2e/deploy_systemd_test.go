@@ -76,9 +76,9 @@ func systemdExample(t *testing.T) deployment {
 	grace, err := time.ParseDuration(node["TimeoutStopSec"][0] + "s")
 	require.NoError(t, err)
 	d := deployment{redis: redisCommand, data: "/var/lib/" + redis["StateDirectory"][0], node: replaced(command, "%i", "0"), etc: "/etc/rankcast", grace: grace}
-	name, file, _ := strings.Cut(node["LoadCredential"][0], ":")
+	require.Equal(t, []string{"access.yaml:" + d.etc + "/access.yaml", "token.secret:" + d.etc + "/token.secret"}, node["LoadCredential"])
 	for _, variable := range node["Environment"] {
-		d.env = append(d.env, strings.ReplaceAll(variable, "%d/"+name, file))
+		d.env = append(d.env, strings.ReplaceAll(variable, "%d", d.etc))
 	}
 	return d
 }

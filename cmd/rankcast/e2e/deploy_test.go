@@ -50,6 +50,7 @@ type deployed struct {
 	redis         *exec.Cmd
 	nodes         []*process
 	authorization []string // header of a key that may do anything
+	viewer        []string // header of a viewer's token that may read all boards
 }
 
 // start runs the commands of an example as processes: Redis and two nodes, whose probes answer as the example
@@ -60,12 +61,16 @@ func start(t *testing.T, d deployment) *deployed {
 	keyFile := filepath.Join(t.TempDir(), "ops.key")
 	line := run(t, "", "key", "new", "--name", "ops", "--scope", "admin", "--key-file", keyFile)
 	require.Zero(t, line.code, line.stderr)
-	require.NoError(t, os.WriteFile(filepath.Join(etc, "access.yaml"), []byte("keys:\n"+line.stdout), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(etc, "token.secret"), []byte(strings.Repeat("s", 32)+"\n"), 0o600))
+	accessFile := filepath.Join(etc, "access.yaml")
+	require.NoError(t, os.WriteFile(accessFile, []byte("tokens: {secret_file: token.secret}\nkeys:\n"+line.stdout), 0o600))
+	token := run(t, "", "token", "--access", accessFile, "--sub", "mochi", "--board", "*", "--for", "1h")
+	require.Zero(t, token.code, token.stderr)
 	key, err := os.ReadFile(keyFile)
 	require.NoError(t, err)
 
 	data := localize(t, &d, etc)
-	s := &deployed{t: t, redisCommand: d.redis, data: data, authorization: []string{"Authorization", "Bearer " + strings.TrimSpace(string(key))}}
+	s := &deployed{t: t, redisCommand: d.redis, data: data, authorization: bearer(string(key)), viewer: bearer(token.stdout)}
 	s.startRedis()
 	require.Equal(t, "serve", d.node[1])
 	for range 2 {
@@ -79,6 +84,11 @@ func start(t *testing.T, d deployment) *deployed {
 		s.nodes = append(s.nodes, n)
 	}
 	return s
+}
+
+// bearer is the header with a key or a token.
+func bearer(credentials string) []string {
+	return []string{"Authorization", "Bearer " + strings.TrimSpace(credentials)}
 }
 
 func (s *deployed) startRedis() {
@@ -123,6 +133,7 @@ func deploy(t *testing.T, d deployment) {
 	s := start(t, d)
 	stays, stops := s.nodes[0], s.nodes[1]
 	require.Equal(t, 401, stays.post("points", `{"member":"eve","score":1}`).Status)
+	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+stays.addr+"/v1/boards/points/top", "", s.viewer...).Status)
 	watcher := s.watch(stops.addr)
 	answer, err := s.post(stays.addr, 0)
 	require.NoError(t, err)

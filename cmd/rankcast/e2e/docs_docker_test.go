@@ -70,7 +70,7 @@ func (p *docPage) checkDocker(b block) {
 }
 
 // elsewhere are commands that the test does not run. It checks that the files of the clone that they name exist.
-var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true, "cp": true, "redis-cli": true}
+var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true, "cp": true, "chown": true, "redis-cli": true}
 
 // clonePath finds a path that is relative, alone or after an equals sign.
 var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)

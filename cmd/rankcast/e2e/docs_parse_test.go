@@ -45,6 +45,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //     examples defines too has the same definition there; an event may have more rules.
 //   - yaml access: an access file that the server takes.
 //   - yaml prometheus: a part of a configuration of Prometheus, with rules that a later command writes.
+//   - promql: a query of Prometheus, whose metrics and labels exist.
 //   - caddyfile: a part of the configuration of Caddy in the compose file, for other addresses.
 //   - html: a page that a browser opens from another site, or with file from a file. It logs no
 //     error, and each of its boards becomes live, shows a row, and marks the member that it follows.
@@ -63,7 +64,7 @@ var forms = map[string]form{
 	"ts":   {file: mustHaveFile},
 	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
-	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {},
+	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {}, "promql": {},
 }
 
 type form struct {
