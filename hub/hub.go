@@ -214,8 +214,8 @@ func (h *Hub) Leave(c *Client) {
 // Up reports whether the feed is connected.
 func (h *Hub) Up() bool { return h.status.isUp() }
 
-// receivesAll reports whether the feed is connected, and has lost no watched board.
-func (h *Hub) receivesAll() bool {
+// ReceivesAll reports whether the feed is connected, and has lost no watched board.
+func (h *Hub) ReceivesAll() bool {
 	if !h.Up() {
 		return false
 	}

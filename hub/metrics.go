@@ -39,13 +39,6 @@ type metrics struct {
 // newMetrics registers the metrics of a hub; with nil it only makes them.
 func newMetrics(r prometheus.Registerer, h *Hub) *metrics {
 	factory := promauto.With(r)
-	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_redis_up", Help: "1 while the node receives the changes of all watched boards from Redis, else 0."},
-		func() float64 {
-			if h.receivesAll() {
-				return 1
-			}
-			return 0
-		})
 	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_watched_boards", Help: "Boards that clients watch on the node, by name."},
 		func() float64 { return float64(h.Watched()) })
 	m := &metrics{

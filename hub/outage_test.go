@@ -80,7 +80,7 @@ func TestOutageOfOneBoard(t *testing.T) {
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		require.Equal(t, []string{"status true"}, other.take(t))
 		require.True(t, h.Up())
-		require.False(t, h.receivesAll())
+		require.False(t, h.ReceivesAll())
 		f.set("a", 2) // the message is lost
 		pass(5 * time.Second)
 		require.Equal(t, before, reads(), "nothing is read before the new subscription")
@@ -99,13 +99,13 @@ func TestOutageOfOneBoard(t *testing.T) {
 		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, []string{"status false"}, other.take(t))
-		require.True(t, h.receivesAll())
+		require.True(t, h.ReceivesAll())
 
 		h.FeedUnsubscribed("b", time.Now())
 		h.Leave(first)
-		require.False(t, h.receivesAll())
+		require.False(t, h.ReceivesAll())
 		h.Leave(lateClient)
-		require.True(t, h.receivesAll(), "nobody watches the board")
+		require.True(t, h.ReceivesAll(), "nobody watches the board")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -91,37 +92,79 @@ func faultText(err error) *string {
 	return &text
 }
 
-// outageTimeout bounds the question why a node receives no changes. A Redis that hangs must not hold up the answer of a
-// node that is known not to be ready.
+// outageTimeout bounds the question why a node receives no changes, and a scrape. A Redis that hangs must not hold up
+// the answer of a node that is known not to be ready.
 const outageTimeout = 500 * time.Millisecond
 
 // checkReady returns why the node cannot serve traffic; nil if it can.
 func (s *Server) checkReady(ctx context.Context) error {
-	switch {
-	case s.stopping.Load():
-		return fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
-	case s.store.MissingRights() != nil:
-		return fmt.Errorf("%w: %w", problem.ErrNotReady, s.store.MissingRights())
-	}
-	up := s.hub.Up()
-	if !up {
+	if !s.hub.Up() {
 		short, cancel := context.WithTimeout(ctx, outageTimeout)
 		defer cancel()
 		ctx = short
 	}
+	return s.probe(ctx).unready
+}
+
+// nodeProbe is what a probe of Redis has shown.
+type nodeProbe struct {
+	unready error // why the node cannot serve traffic; nil if it can
+	redisUp bool  // Redis answers, and the node receives the changes of all watched boards
+}
+
+// probe asks Redis for an answer.
+func (s *Server) probe(ctx context.Context) (p nodeProbe) {
+	up := s.hub.Up()
 	err := s.store.Ping(ctx)
+	outage := ranking.OutageOf(err)
+	p.redisUp = s.hub.ReceivesAll() && (err == nil || outage.Answered)
 	if err != nil {
 		s.log.Debug("the node is not ready", "error", err)
 	}
-	outage := ranking.OutageOf(err)
 	reason := cmp.Or(outage.Reason, "the log has the reason")
 	switch {
+	case s.stopping.Load():
+		p.unready = fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
+	case s.store.MissingRights() != nil:
+		p.unready = fmt.Errorf("%w: %w", problem.ErrNotReady, s.store.MissingRights())
 	case up && outage.Answered:
-		return fmt.Errorf("%w: %s", problem.ErrNotReady, reason)
+		p.unready = fmt.Errorf("%w: %s", problem.ErrNotReady, reason)
 	case !up:
-		return fmt.Errorf("%w: the node receives no changes from Redis: %s", problem.ErrNotReady, reason)
+		p.unready = fmt.Errorf("%w: the node receives no changes from Redis: %s", problem.ErrNotReady, reason)
 	case err != nil:
-		return fmt.Errorf("%w: Redis does not answer: %s", problem.ErrNotReady, reason)
+		p.unready = fmt.Errorf("%w: Redis does not answer: %s", problem.ErrNotReady, reason)
 	}
-	return nil
+	return p
+}
+
+// probeCollector probes Redis at each scrape, so that its metrics are never older than that.
+type probeCollector struct {
+	server         *Server
+	ready, redisUp *prometheus.Desc
+}
+
+func newProbeCollector(s *Server) *probeCollector {
+	return &probeCollector{s,
+		prometheus.NewDesc("rankcast_ready", "1 while /readyz answers 200, else 0.", nil, nil),
+		prometheus.NewDesc("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil, nil)}
+}
+
+// Describe is part of prometheus.Collector.
+func (p *probeCollector) Describe(to chan<- *prometheus.Desc) {
+	to <- p.ready
+	to <- p.redisUp
+}
+
+// Collect is part of prometheus.Collector.
+func (p *probeCollector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
+	defer cancel()
+	found := p.server.probe(ctx)
+	for desc, is := range map[*prometheus.Desc]bool{p.ready: found.unready == nil, p.redisUp: found.redisUp} {
+		value := 0.0
+		if is {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access"
@@ -124,4 +125,24 @@ func statusIs(a servertest.Answer, status int) error {
 		return fmt.Errorf("%d %s", a.Status, a.Body)
 	}
 	return nil
+}
+
+// A scrape asks Redis itself: the first one after Redis has hung up on a node, or does not answer it, shows that.
+func TestMetricsOfReadiness(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	n := servertest.Start(t, redis.URL(), servertest.Config{}, definition.Board{Name: "b"})
+	requireMetrics := func(ready, up float64, when string) {
+		t.Helper()
+		require.Equal(t, []float64{ready, up}, []float64{n.Metric("rankcast_ready"), n.Metric("rankcast_redis_up")}, when)
+	}
+	n.UntilMetric("rankcast_ready", 1)
+	requireMetrics(1, 1, "ready")
+	redis.Suspend()
+	requireMetrics(0, 0, "Redis hangs")
+	redis.Resume()
+	n.UntilMetric("rankcast_ready", 1)
+	requireMetrics(1, 1, "ready again")
+	n.Server.Drain()
+	requireMetrics(0, 1, "the node stops")
 }

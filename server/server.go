@@ -149,7 +149,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "method", c.Request().Method, "route", documentedPath(c.Path()), "request", requestID(c), "error", err, "stack", string(stack))
 		return err
 	}})
-	cfg.Metrics.MustRegister(newLimitedCounter(s.limits))
+	cfg.Metrics.MustRegister(newLimitedCounter(s.limits), newProbeCollector(s))
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
 	s.needs = needsOf(routes)
