@@ -97,7 +97,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			{"a fraction", "b", ndjson, `{"member":"a","score":1.5}`, "invalid_request", "score", 400, 1, 0, 0},
 			{"an op", "b", ndjson, `{"member":"a","score":1,"op":"sum"}`, "invalid_request", "op", 400, 1, 0, 0},
 			{"data too long", "b", ndjson, `{"member":"a","score":1,"data":"` + strings.Repeat("x", 256) + `"}`, "invalid_request", "data", 400, 1, 0, 0},
-			{"not UTF-8", "b", ndjson, "{\"member\":\"\xff\",\"score\":1}", "invalid_request", "line", 400, 1, 0, 0},
+			{"data that is not UTF-8", "b", ndjson, "{\"member\":\"a\",\"score\":1,\"data\":\"\xff\"}", "invalid_request", "data", 400, 1, 0, 0},
 			{"a line too long", "b", ndjson, good + strings.Repeat(" ", 5000) + good, "too_large", "line", 413, 2, 1, 0},
 			{"a line without end", "b", ndjson, good + strings.Repeat("x", 1<<20), "too_large", "line", 413, 2, 1, 0},
 			{"out of range before", "b", ndjson, good + `{"member":"b","score":101}` + "\n" + `{"member":"b","score":1e9}`, "invalid_request", "score", 400, 3, 1, 1},
@@ -179,6 +179,8 @@ func TestImportRefusesWrongMembersAlone(t *testing.T) {
 			"invisible":         {`{"member":" ","score":1}`, " ,1"},
 			"resolved by paths": {`{"member":"..","score":1}`, "..,1"},
 			"long":              {`{"member":"` + strings.Repeat("x", 129) + `","score":1}`, strings.Repeat("x", 129) + ",1"},
+			"not UTF-8":         {"{\"member\":\"\xff\",\"score\":1}", "\xff,1"},
+			"half an emoji":     {`{"member":"Ana \ud83d","score":1}`, "Ana \xed\xa0\xbd,1"},
 			"no text":           {`{"member":7,"score":1}`, "\xff,1"},
 		} {
 			t.Run(name, func(t *testing.T) {

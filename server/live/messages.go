@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,13 +23,13 @@ var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "upd
 // also beside an error: a client needs it to find what was refused.
 func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err error) {
 	o, err := request.ParseObject("message", bytes.Clone(encoded)) // encoded is the session's; the answer may come later
-	if err != nil {
-		return nil, err
-	}
 	if id = o["id"]; id != nil {
-		if k := id.Kind(); k != '0' && k != '"' || len(id) > maxIDBytes {
-			return nil, ranking.Invalid("id", "want a number or a string of up to 128 bytes")
+		if k := id.Kind(); k != '0' && k != '"' || len(id) > maxIDBytes || !id.IsValid() {
+			return nil, cmp.Or(err, ranking.Invalid("id", "want a number or a string of up to 128 bytes"))
 		}
+	}
+	if err != nil {
+		return id, err
 	}
 	if refused != nil {
 		return id, refused

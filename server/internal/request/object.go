@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,8 @@ import (
 type Object map[string]jsontext.Value
 
 // ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
-// invalid UTF-8.
+// invalid UTF-8. A text that is not well formed, such as "\ud83d", half of an emoji, is told by the path of its field;
+// beside that error ParseObject returns the object all the same, for its other fields.
 //
 // The values are parts of b: nobody may change b while the object is in use.
 func ParseObject(field string, b []byte) (Object, error) {
@@ -31,12 +33,27 @@ func ParseObject(field string, b []byte) (Object, error) {
 	err := json.Unmarshal(b, &o)
 	var syntax *jsontext.SyntacticError
 	switch {
+	case errors.As(err, &syntax) && json.Unmarshal(b, &o, jsontext.AllowInvalidUTF8(true)) == nil && o != nil:
+		return o, ranking.Invalid(pathOf(field, syntax.JSONPointer), "is not well-formed text: it has half of a character, as an emoji that was cut in two")
 	case errors.As(err, &syntax):
 		return nil, ranking.Invalid(field, fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset))
 	case err != nil || o == nil:
 		return nil, ranking.Invalid(field, "is not a JSON object")
 	}
 	return o, nil
+}
+
+// pathOf is the path of the value that a pointer (RFC 6901) leads to; whole for an object itself.
+func pathOf(whole string, to jsontext.Pointer) string {
+	path := ""
+	for token := range to.Tokens() {
+		if i, err := strconv.Atoi(token); err == nil {
+			path = definition.ItemPath(path, i)
+		} else {
+			path = definition.FieldPath(path, token)
+		}
+	}
+	return cmp.Or(path, whole)
 }
 
 // ParseItem is ParseObject for the item i of a batch.
