@@ -96,8 +96,13 @@ func faultText(err error) *string {
 // the answer of a node that is known not to be ready.
 const outageTimeout = 500 * time.Millisecond
 
+var errStopping = fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
+
 // checkReady returns why the node cannot serve traffic; nil if it can.
 func (s *Server) checkReady(ctx context.Context) error {
+	if s.stopping.Load() { // without a question to Redis, which may hang
+		return errStopping
+	}
 	if !s.hub.Up() {
 		short, cancel := context.WithTimeout(ctx, outageTimeout)
 		defer cancel()
@@ -124,7 +129,7 @@ func (s *Server) probe(ctx context.Context) (p nodeProbe) {
 	reason := cmp.Or(outage.Reason, "the log has the reason")
 	switch {
 	case s.stopping.Load():
-		p.unready = fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
+		p.unready = errStopping
 	case s.store.MissingRights() != nil:
 		p.unready = fmt.Errorf("%w: %w", problem.ErrNotReady, s.store.MissingRights())
 	case up && outage.Answered:
