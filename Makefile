@@ -70,7 +70,7 @@ valkey: deps ## Run the tests of the store and the server on Valkey
 PREVIOUS ?= a07a925
 
 .PHONY: upgrade
-upgrade: deps ## Replace nodes of the version PREVIOUS by this one and back, under load
+upgrade: deps ## Run nodes of this version beside those of PREVIOUS, or see them refused
 	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "make upgrade builds the version before, $(PREVIOUS), from the history, which is not here: git fetch --tags --unshallow" >&2; exit 1; }
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive '$(PREVIOUS)' | tar -x -C "$$dir" && \
 		echo "Building $(PREVIOUS)." && $(MAKE) --no-print-directory -C "$$dir" build && \
@@ -109,6 +109,7 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'
 	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e -run 'Fault.*Measured'
+	$(MAKE) --no-print-directory upgrade
 	$(MAKE) --no-print-directory browsers
 
 .PHONY: module

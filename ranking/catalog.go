@@ -191,7 +191,7 @@ func (c *catalog) checkLease(ctx context.Context, since time.Time) error {
 	c.mu.Lock()
 	failed := c.failed
 	c.mu.Unlock()
-	if failed.After(since) && time.Since(d.at) >= lease {
+	if failed.After(since) && (d == nil || time.Since(d.at) >= lease) {
 		return fmt.Errorf("%w: Redis did not answer a read of the definitions", ErrUnavailable)
 	}
 	return nil
@@ -282,6 +282,9 @@ func (c *catalog) joinRead() *catalogRead {
 		c.looking, c.failed = nil, time.Time{}
 		if err != nil {
 			l.err, c.failed = fmt.Errorf("read definitions: %w", err), time.Now()
+			if isLayout(err) {
+				c.latest.Store(nil) // what the node knows is of other data, which it must not touch
+			}
 			return
 		}
 		found.look = l.number
@@ -304,11 +307,15 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		return nil, err
 	}
 	latest := &definitions{readAt: r.Number(), at: at}
-	revision := r.Number()
+	layout := r.Text()
 	latest.version = r.Text()
+	revision := r.Number()
 	fields := r.List()
 	if fields.Err != nil {
 		return nil, fields.Err
+	}
+	if err := c.checkLayout(layout, latest.version); err != nil {
+		return nil, err
 	}
 	c.clock.observe(latest.readAt)
 	was := &moderation{}
@@ -350,7 +357,7 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 	for _, slot := range empty {
 		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, len(do.reschedule)}
+	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, Layout, len(do.reschedule)}
 	for _, slot := range do.reschedule {
 		args = append(args, slot)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -264,7 +265,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	const key = "rc:{/}:definitions"
 	require.Contains(t, s.rdb.HGet(t.Context(), key, "board:b/0").Val(), `"base":"2026-01-01T00:00:00.000Z"`)
-	other := map[string]string{"version": "other",
+	other := map[string]string{"version": "other", layoutField: strconv.Itoa(Layout),
 		"board:b/0":  `{"board":"b","mode":"sum","order":"desc","ties":"first","period":"36h","base":"2026-01-01T00:00:00Z","keep":8,"ends":"2126-01-01T00:00:00Z","kind":"member"}`,
 		"event:gift": `{"event":"gift","updates":[{"member":"m","board":"b","score":1}]}`}
 	require.NoError(t, s.rdb.HSet(t.Context(), key, other).Err())

@@ -3,6 +3,7 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -279,6 +280,10 @@ func (s *Store) diagnoseRights(ctx context.Context) []diagnosis.Finding {
 // diagnoseDefinitions checks that this version can read all definitions.
 func (s *Store) diagnoseDefinitions(ctx context.Context) []diagnosis.Finding {
 	d, err := s.catalog.readFresh(ctx)
+	var other *LayoutError
+	if errors.As(err, &other) {
+		return []diagnosis.Finding{{Check: diagnosis.Definitions, Level: diagnosis.Problem, Found: other.Problem(), Fix: other.Fix()}}
+	}
 	if err != nil {
 		return []diagnosis.Finding{{Check: diagnosis.Definitions, Level: diagnosis.Unknown, Found: unavailableReason(err), Fix: "check again when the other problems are gone"}}
 	}

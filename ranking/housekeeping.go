@@ -104,16 +104,16 @@ func (s *Store) startDue(ctx context.Context, c *workers) (more bool, err error)
 	if s.MissingRights() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}
+	// This read takes place also when no work is due: when Redis has lost the definitions,
+	// the node restores them from its copy. It comes first: the node claims nothing in data of another layout.
+	if _, _, err := s.leasedDefinitions(ctx); err != nil {
+		return false, errors.Join(err, c.failed())
+	}
 	due, more, err := s.claimTurns(ctx, housekeepingWorkers)
 	if err != nil {
 		return false, errors.Join(err, c.failed())
 	}
 	if err := s.noteReceiver(ctx); err != nil {
-		return false, errors.Join(err, c.failed())
-	}
-	// This read takes place also when no work is due: when Redis has lost the definitions,
-	// the node restores them from its copy.
-	if _, _, err := s.leasedDefinitions(ctx); err != nil {
 		return false, errors.Join(err, c.failed())
 	}
 	for _, item := range due {

@@ -21,7 +21,7 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 		for i := range maxProfiled - 2 {
 			fields = append(fields, fmt.Sprint(profilesField, "old", i), "1")
 		}
-		require.NoError(t, s.rdb.HSet(ctx, s.keys.Definitions(), append(fields, "version", "1")...).Err())
+		require.NoError(t, s.rdb.HSet(ctx, s.keys.Definitions(), append(fields, "version", "1", layoutField, Layout)...).Err())
 		for _, node := range []*Store{s, other} {
 			_, err := node.catalog.readFresh(ctx)
 			require.NoError(t, err)

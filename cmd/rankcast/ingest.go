@@ -71,6 +71,9 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	if c.ReplayDead {
+		if err := store.CheckLayout(ctx); err != nil {
+			return err
+		}
 		which := ingest.Refused
 		if c.ReplayUnknown {
 			which = ingest.All
@@ -99,6 +102,9 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		about = append(about, "admin", admin)
 	}
 	log.Info("ingesting", append(about, "version", programVersion())...)
+	if err := awaitLayout(ctx, store); err != nil {
+		return err
+	}
 	in.Run(ctx)
 	log.Info("stopped")
 	return nil

@@ -244,6 +244,9 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if err == nil {
 		err = s.define(ctx, store, definitions)
 	}
+	if isLayout(err) {
+		return err
+	}
 	away, unavailable := errors.Is(err, ranking.ErrUnavailable), err
 	if err != nil && !away {
 		return fmt.Errorf("define boards%s: %w", s.ofFile(), err)

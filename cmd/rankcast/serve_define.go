@@ -75,7 +75,26 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	for {
 		err := s.define(ctx, store, all)
-		if !errors.Is(err, ranking.ErrUnavailable) {
+		if !errors.Is(err, ranking.ErrUnavailable) || isLayout(err) {
+			return err
+		}
+		select {
+		case <-time.After(definePause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// isLayout reports whether an error says that Redis holds data of another layout.
+func isLayout(err error) bool { return errors.As(err, new(*ranking.LayoutError)) }
+
+// awaitLayout waits until Redis has answered, or ctx ends. It returns an error where Redis holds data of another
+// layout.
+func awaitLayout(ctx context.Context, store *ranking.Store) error {
+	for {
+		err := store.CheckLayout(ctx)
+		if !errors.Is(err, ranking.ErrUnavailable) || isLayout(err) {
 			return err
 		}
 		select {

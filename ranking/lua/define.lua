@@ -1,4 +1,5 @@
--- Changes definitions, unless another caller has changed them since this caller read them.
+-- Changes definitions, unless another caller has changed them since this caller read them. The first
+-- definition writes the layout.
 --
 -- KEYS  1 hash         definitions
 --       2 sorted set   agenda: item to when its housekeeping is due, µs since 1970
@@ -10,23 +11,25 @@
 --       4 wait         µs from now until the housekeeping of the given items is due
 --       5 line         for the audit; '': none
 --       6 kept         lines that the audit keeps, approximately
---       7 n            number of items for the agenda
+--       7 layout       of the caller
+--       8 n            number of items for the agenda
 --       then n items, then two for each field:
 --         field
 --         value        '' deletes the field; 'now' stands for now in µs since 1970
--- Result {'ok'}, {'changed'} (there is another version), {'late', now in µs since 1970} (the deadline
+-- Result {'ok'}, {'changed'} (there is another version, or another layout), {'late', now in µs since 1970} (the deadline
 --         has passed) or {'busy', i}: the i-th of the sorted sets, from 0, is not empty
 -- Cost   O(items log n + fields)
 
 local definitions, agenda, audit = KEYS[1], KEYS[2], KEYS[3]
 local version, next_version = ARGV[1], ARGV[2]
 local before, wait = tonumber(ARGV[3]), tonumber(ARGV[4])
-local line, kept, n = ARGV[5], ARGV[6], tonumber(ARGV[7])
-local EMPTY, FIRST, STEP = 4, 8, 2
+local line, kept, layout, n = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
+local EMPTY, FIRST, STEP = 4, 9, 2
 
 local call = redis.call
 
-if (call('HGET', definitions, 'version') or '0') ~= version then return {'changed'} end
+local known = call('HMGET', definitions, 'version', 'layout')
+if (known[1] or '0') ~= version or known[1] and known[2] ~= layout then return {'changed'} end
 local time = call('TIME')
 local at = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local now = string.format('%.0f', at)
@@ -47,5 +50,5 @@ for i = FIRST + n, #ARGV, STEP do
     call('HSET', definitions, field, value == 'now' and now or value)
   end
 end
-call('HSET', definitions, 'version', next_version)
+call('HSET', definitions, 'version', next_version, 'layout', layout)
 return {'ok'}

@@ -139,6 +139,7 @@ var docKeywords = map[string]string{
 	"measured#in-the-browser":                      "benchmark fps frame rate render",
 	"changes#what-stays-compatible":                "backward compatibility breaking change semver api stability deprecation",
 	"changes#update-the-nodes":                     "upgrade migrate migration rolling update zero downtime deploy",
+	"changes#another-layout":                       "layout incompatible refused export import migrate",
 	"changes#go-back":                              "rollback downgrade",
 	"changes#changes":                              "changelog release notes history version",
 	"how#how-it-works":                             "architecture design internals",

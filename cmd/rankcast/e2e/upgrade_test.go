@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
@@ -60,11 +61,15 @@ type upgrade struct {
 
 // Two nodes of the version before are replaced by this version, one after another, and then back again. The
 // load loses no update and counts none twice, whichever version answers. Both versions give the same answers,
-// and a client of either sees what Redis holds.
+// and a client of either sees what Redis holds. This version refuses the data of another layout.
 func TestUpgrade(t *testing.T) {
 	tree := os.Getenv(previousTree)
 	require.NotEmpty(t, tree, "run make upgrade: it builds the version before and sets "+previousTree)
 	previous := filepath.Join(tree, "bin", "rankcast")
+	if layoutOf(t, tree) != layoutOf(t, moduleRoot) {
+		requireRefusal(t, previous)
+		return
+	}
 
 	u := &upgrade{hooks: &servertest.Receiver{T: t}, tables: []keyTable{readKeyTable(t, tree), readKeyTable(t, moduleRoot)}}
 	receiver := httptest.NewServer(u.hooks)
@@ -104,6 +109,32 @@ func TestUpgrade(t *testing.T) {
 	for _, n := range u.nodes {
 		n.quiet()
 	}
+}
+
+// layoutOf is the layout of a version's data in Redis; "" for a version without layouts.
+func layoutOf(t testing.TB, tree string) string {
+	text, err := os.ReadFile(filepath.Join(tree, "ranking", "layout.go"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	require.NoError(t, err)
+	found := regexp.MustCompile(`(?m)^const Layout = (\d+)$`).FindSubmatch(text)
+	require.NotNil(t, found, "%s has another form", tree)
+	return string(found[1])
+}
+
+// requireRefusal requires that this version refuses the data of a node of another layout, and leaves them to it.
+func requireRefusal(t *testing.T, previous string) {
+	r := redistest.Start(t, redistest.WithDebug...)
+	node := launchProgram(t, previous, nil, "--redis", r.URL())
+	node.ready()
+	require.Equal(t, 200, node.post("stars", `{"member":"m","score":3}`).Status)
+	node.terminate()
+	require.Zero(t, node.ended())
+	requireLayoutRefused(t, r)
+	again := launchProgram(t, previous, nil, "--redis", r.URL())
+	again.ready()
+	require.Contains(t, servertest.Request(t, "GET", "http://"+again.addr+"/v1/boards/stars/top", "").Body, `"score":3`)
 }
 
 const starsStream = "/v1/boards/stars/live?top=10"

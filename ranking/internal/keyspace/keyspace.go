@@ -25,6 +25,9 @@ type Keys struct{ prefix string }
 // New returns the Keys whose names start with a prefix, such as "rc".
 func New(prefix string) Keys { return Keys{prefix} }
 
+// Prefix returns the start of all names.
+func (k Keys) Prefix() string { return k.prefix }
+
 // BoardKeys holds the names that a write to one board-period uses.
 type BoardKeys struct {
 	Members  string    // sorted set: member to sort key
