@@ -112,7 +112,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 			names = append(names, name)
 			f.Watch(name)
 			require.EqualValues(t, name, next[subscribed](t, heard))
-			o := applyOne(t, s, name, definition.Update{Member: part, Score: int64(i + 1), ID: part, Data: `1`})
+			o := applyOne(t, s, name, definition.Update{Member: "m" + part, Score: int64(i + 1), ID: part, Data: `1`})
 			require.NoError(t, o.Err, "part %q", part)
 			c := next[*feed.Changes](t, heard)
 			require.Equal(t, name, c.Board)
@@ -121,7 +121,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 				page, err := s.Page(t.Context(), n, 1, 10)
 				require.NoError(t, err)
 				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
-				require.Equal(t, []ranking.Entry{{Rank: 1, Member: part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
+				require.Equal(t, []ranking.Entry{{Rank: 1, Member: "m" + part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
 			}
 			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}, Kind: "member"}}, s.States(t.Context(), []string{name}))
 		}
