@@ -1,13 +1,12 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/calendar"
 	"rankcast/ranking/definition"
@@ -43,15 +42,10 @@ type historyClaim struct {
 // planHistory puts a board-period that is open on the agenda of histories: for now, if it is not there,
 // and no later than the next step.
 func (s *Store) planHistory(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now int64) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	pipe := s.rdb.Pipeline()
-	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: float64(now), Member: instance}}})
-	pipe.ZAddArgs(ctx, s.keys.HistoryAgenda(), redis.ZAddArgs{LT: true, Members: []redis.Z{{Score: float64(nextStep(now, r.HistoryStep(p))), Member: instance}}})
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil
+	agenda := s.keys.HistoryAgenda()
+	return cmp.Or(
+		s.schedule(ctx, agenda, ifAbsent, now, instance),
+		s.schedule(ctx, agenda, notLater, nextStep(now, r.HistoryStep(p)), instance))
 }
 
 // nextStep is the next multiple of a step after a moment, both by Redis's clock in µs since 1970.

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
@@ -219,15 +218,28 @@ func (s *Store) scheduleNow(ctx context.Context, instances ...string) error {
 // scheduleIn puts instances on the agenda for a later time. An earlier time on the agenda
 // stays.
 func (s *Store) scheduleIn(ctx context.Context, after time.Duration, instances ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	at := float64(s.catalog.clock.now() + after.Microseconds())
-	members := make([]redis.Z, len(instances))
-	for i, instance := range instances {
-		members[i] = redis.Z{Score: at, Member: instance}
-	}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.Agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return s.schedule(ctx, s.keys.Agenda(), notLater, s.catalog.clock.now()+after.Microseconds(), instances...)
+}
+
+// scheduling says what schedule.lua changes.
+type scheduling string
+
+const (
+	ifAbsent   scheduling = "NX" // only members that are not there
+	notLater   scheduling = "LT" // no member becomes due later
+	notEarlier scheduling = "GT" // no member becomes due earlier
+)
+
+// schedule sets when members of an agenda are due, in µs since 1970.
+func (s *Store) schedule(ctx context.Context, agenda string, when scheduling, at int64, members ...string) error {
+	for some := range slices.Chunk(members, 1000) {
+		args := []any{string(when)}
+		for _, member := range some {
+			args = append(args, at, member)
+		}
+		if _, err := s.callScript(ctx, script.Schedule, []string{agenda}, args); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -323,18 +323,10 @@ func (s *Store) moveErasure(ctx context.Context, item string) error {
 	if err != nil || e == nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	add := func(key string, args redis.ZAddArgs, member string, at int64) error {
-		args.Members = []redis.Z{{Score: float64(at), Member: member}}
-		if err := s.rdb.ZAddArgs(ctx, key, args).Err(); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		return nil
-	}
-	now, isNew, isSooner := s.catalog.clock.now(), redis.ZAddArgs{NX: true}, redis.ZAddArgs{LT: true}
+	now := s.catalog.clock.now()
 	if e.Ended > 0 {
-		return cmp.Or(add(s.keys.ErasureReports(), isNew, erasureField(kind, member), e.Ended), add(s.keys.ErasureAgenda(), isSooner, erasureReports, now))
+		return cmp.Or(s.schedule(ctx, s.keys.ErasureReports(), ifAbsent, e.Ended, erasureField(kind, member)),
+			s.schedule(ctx, s.keys.ErasureAgenda(), notLater, now, erasureReports))
 	}
-	return cmp.Or(add(s.keys.PendingErasures(kind), isNew, member, e.Began), add(s.keys.ErasureAgenda(), isNew, kind, now))
+	return cmp.Or(s.schedule(ctx, s.keys.PendingErasures(kind), ifAbsent, e.Began, member), s.schedule(ctx, s.keys.ErasureAgenda(), ifAbsent, now, kind))
 }

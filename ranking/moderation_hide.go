@@ -99,13 +99,7 @@ func (s *Store) scheduleAfterGrace(ctx context.Context, item string) error {
 
 // list keeps an item on the agenda until a time, in µs since 1970.
 func (s *Store) list(ctx context.Context, item string, until int64) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	at := redis.Z{Score: float64(until), Member: item}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.Listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil
+	return s.schedule(ctx, s.keys.Listing(), notEarlier, until, item)
 }
 
 func (s *Store) moderateKind(ctx context.Context, action, kind, member string, by Moderator) error {

@@ -159,14 +159,12 @@ func (s *Store) noteReceiver(ctx context.Context) error {
 	if last := s.receiverNoted.Load(); len(s.cfg.Deliver) == 0 || last > 0 && last <= now && now < last+wantedAgain.Microseconds() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	var fields []any
 	for _, board := range s.cfg.Deliver {
 		fields = append(fields, wantedField+board, now+wantedFor.Microseconds())
 	}
-	if err := s.rdb.HSet(ctx, s.keys.Definitions(), fields...).Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if _, err := s.callScript(ctx, script.Want, []string{s.keys.Definitions()}, fields); err != nil {
+		return err
 	}
 	s.receiverNoted.Store(now)
 	return nil

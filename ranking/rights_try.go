@@ -22,8 +22,8 @@ import (
 // SUNSUBSCRIBE only on a cluster. (The Store does not need MEMORY: without that command it estimates the size
 // of a board.)
 var sentCommands = []string{
-	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSCAN", "HSET", "PING", "PUBLISH", "SCAN", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
-	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZMSCORE", "ZRANGE", "ZSCAN", "ZSCORE",
+	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSCAN", "PING", "PUBLISH", "SCAN", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
+	"XREVRANGE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZMSCORE", "ZRANGE", "ZSCAN", "ZSCORE",
 }
 
 // maxTrialIDs bounds the ids that a check tries. A master with one slot of 16,384 misses them all once in 80 million

@@ -138,16 +138,13 @@ func (w *nameWork) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	adds := []redis.ZAddArgs{{NX: true, Members: []redis.Z{{Member: nameBuild}, {Member: nameRepair}}}}
-	if built < nameVersion {
+	err = s.schedule(ctx, s.keys.NameAgenda(), ifAbsent, 0, nameBuild, nameRepair)
+	if err == nil && built < nameVersion {
 		// A claim ends before, so a build that is under way stays as it is.
-		soon := float64(s.catalog.clock.now() + 2*nameLease.Microseconds())
-		adds = append(adds, redis.ZAddArgs{LT: true, Members: []redis.Z{{Score: soon, Member: nameBuild}}})
+		err = s.schedule(ctx, s.keys.NameAgenda(), notLater, s.catalog.clock.now()+2*nameLease.Microseconds(), nameBuild)
 	}
-	for _, add := range adds {
-		if err := s.rdb.ZAddArgs(ctx, s.keys.NameAgenda(), add).Err(); err != nil {
-			return fmt.Errorf("%w: plan the indexes of names: %w", ErrUnavailable, err)
-		}
+	if err != nil {
+		return fmt.Errorf("plan the indexes of names: %w", err)
 	}
 	w.planned = time.Now()
 	return nil

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		}
 	}
 	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
-		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), touchFlag(r))
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch))
 	if parts&script.Leaving != 0 {
 		args = append(args, r.Limit, r.MemberTTL.Microseconds())
 	}
@@ -270,11 +271,14 @@ func liveFlag(d definition.Board) string {
 	return "0"
 }
 
-// touchFlag is "1" when an update that leaves the score as it is counts as a write, which
-// matters to retain. Else it is empty.
-func touchFlag(r *definition.Compiled) string {
+// applyFlags are the flags of a call of apply.lua. An update that leaves the score as it is counts as a write where that
+// matters to retain.
+func applyFlags(r *definition.Compiled, batch []updateItem) (flags string) {
 	if r.Retain > 0 {
-		return "1"
+		flags = "t"
 	}
-	return ""
+	if slices.ContainsFunc(batch, func(u updateItem) bool { return u.override != none }) {
+		flags += "o"
+	}
+	return flags
 }

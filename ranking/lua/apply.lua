@@ -36,7 +36,8 @@
 --      10 birth        'from span epoch' for a new board-period
 --      11 shape        of the definition: data of another shape do not mix with it
 --      12 bounds       'min max change' of a score, and of one update; '' for the widest
---      13 touches      '1': an update that leaves a score as it is counts as a write
+--      13 flags        't': an update that leaves a score as it is counts as a write; 'o': the batch has
+--                      an op set, remove or undo, which work at maxmemory too, see full_hash.lua
 --      and for some parts, in this order:
 --         leaving      limit: members that stay; 0: all
 --                      ttl: µs after which a member leaves; 0: never
@@ -114,6 +115,8 @@
 --+ if taking_back
 --+ file apply_takeback
 --+ end
+if ARGV[13]:find('o', 1, true) then call('HDEL', meta, '\0') end
+
 --+ if not window
 --+ if leaving
 local EXPIRE, TRIM = 32, 8 -- members that one batch, and one update beyond its own, removes at most
@@ -221,7 +224,7 @@ if #changes > 0 or wrote then
   if #changes > 0 then
     call('PUBLISH', channel, format('%s\31%s\31%s\31%d\31%d\30', board, period, epoch, seq + 1, now) .. table.concat(changes, '\30'))
   end
-elseif stayed and shaped and ARGV[13] == '1' then
+elseif stayed and shaped and ARGV[13]:find('t', 1, true) then
   call('HSET', meta, 'wrote', format('%d', now))
 end
 if relist and (shaped or wrote) and (wrote or #changes + #kept > 0) then call('HSET', meta, 'listed', format('%d', now)) end

@@ -19,6 +19,7 @@ if id ~= '' then
   known, held = ids_find(ids, now, {id})
   if known[id] then return {'known'} end
 end
+redis.call('HDEL', ids[0], '\0') -- as full_hash.lua: the act is done, also at maxmemory
 redis.call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line)
 if id ~= '' then ids_keep(ids, held, {id, '1'}) end
 return {'added'}
