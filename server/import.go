@@ -26,6 +26,9 @@ import (
 // most together, and may be escaped.
 const maxLine = 4 << 10
 
+// importBuffer is what an import holds of its body, in bytes.
+const importBuffer = 16 * maxLine
+
 // lineField is the field of an error about a whole line.
 const lineField = "line"
 
@@ -92,9 +95,12 @@ func (s *Server) postImport(c echo.Context) error {
 	if err := endCount(c.Request()); err != nil {
 		return err
 	}
+	if counted := c.Response().Writer.(*waitingWriter).body; counted != nil {
+		counted.most = importBuffer
+	}
 	control := http.NewResponseController(c.Response())
 	body := &importReader{r: c.Request(), control: control, timeout: s.cfg.RequestTimeout}
-	lines := &lineReader{r: bufio.NewReaderSize(body, 16*maxLine), parse: parse}
+	lines := &lineReader{r: bufio.NewReaderSize(body, importBuffer), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
 	answer := newImport(callerOf(c), board, done)

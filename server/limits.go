@@ -49,6 +49,10 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Response().Header().Set("Connection", "close") // the next header would cost as much
 			return err
 		}
+		if r := c.Request(); r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			c.Response().Header().Set("Connection", "close") // the node does not wait for the body
+			return ranking.Invalid("body", "is not for "+r.Method+"; send the request without one")
+		}
 		defer w.countBody(c)()
 		return next(c)
 	}

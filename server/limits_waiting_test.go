@@ -205,24 +205,84 @@ func TestSlowAnswersCount(t *testing.T) {
 	}
 }
 
-// Bodies that arrive slowly count too, those without a length as the largest.
+// beginBody sends the head of a request, and a part of its body.
+func beginBody(t *testing.T, n *servertest.Node, from, head string, part []byte) net.Conn {
+	conn := dialShrunk(t, n, from, head)
+	_, err := conn.Write(part)
+	require.NoError(t, err)
+	return conn
+}
+
+// Bodies that arrive slowly count as they arrive.
 func TestSlowBodiesCount(t *testing.T) {
 	t.Parallel()
+	part := bytes.Repeat([]byte{' '}, 700_000)
 	for name, length := range map[string]string{"with a length": "Content-Length: 1048576", "without one": "Transfer-Encoding: chunked"} {
 		t.Run(name, func(t *testing.T) {
-			n := waitingNode(t, 3<<20) // one for each address
-			head := "POST /v1/boards/b/scores HTTP/1.1\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n" + length
-			slowRequest(t, n, laptop, head) // the node asks for the body, so it has counted it
-			old := dialShrunk(t, n, phone, head)
-			_, err := old.Read(make([]byte, 100))
-			require.NoError(t, err)
-			slowRequest(t, n, phone, head)
+			n := waitingNode(t, 2<<20) // one body for an address
+			head, part := "POST /v1/boards/b/scores HTTP/1.1\r\nContent-Type: application/json\r\n"+length, part
+			if name == "without one" {
+				part = fmt.Appendf(nil, "%x\r\n%s\r\n", len(part), part)
+			}
+			ended := make(chan error, 3)
+			send := func(from string) {
+				conn := dialShrunk(t, n, from, head)
+				go func() {
+					_, err := conn.Write(part)
+					if err == nil {
+						_, err = conn.Read(make([]byte, 1))
+					}
+					ended <- err
+				}()
+			}
+			send(laptop)
+			send(phone)
+			send(phone)
 			requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
-			_, err = old.Read(make([]byte, 1))
-			require.ErrorIs(t, err, io.EOF)
+			err := <-ended
+			require.Error(t, err)
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
 		})
 	}
+}
+
+// Bodies that clients announce and do not send take nothing from those who wait: a running import, a slow upload and a
+// slow event stream go on.
+func TestAnnouncedBodiesEvictNobody(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 4<<20)
+	stream := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=1000")
+	stream.Shrink()
+	stream.UntilLine("event: snapshot")
+	upload := `{"updates":[{"member":"slow","score":1}` + strings.Repeat(" ", 100_000)
+	const ends = "]}"
+	slow := beginBody(t, n, laptop, fmt.Sprintf("POST /v1/boards/d/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d", len(upload)+len(ends)), []byte(upload))
+	lines := "member,score\n" + strings.Repeat("row,1\n", 20_000)
+	imported := beginBody(t, n, laptop, fmt.Sprintf("POST /v1/boards/c/import HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: %d", len(lines)+1), []byte(lines))
+	for i := range 290 {
+		method, from := []string{"GET", "POST"}[i%2], fmt.Sprintf("203.0.113.%d", 50+i%3)
+		conn := dialShrunk(t, n, from, method+" /v1/boards/b/live HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1048576")
+		if method == "GET" {
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			body, err := io.ReadAll(answer.Body)
+			require.NoError(t, err)
+			require.Equal(t, 400, answer.StatusCode)
+			require.Contains(t, string(body), "body: is not for GET")
+		}
+	}
+	for conn, rest := range map[net.Conn]string{slow: ends, imported: "\n"} {
+		_, err := io.WriteString(conn, rest)
+		require.NoError(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		require.Equal(t, 200, answer.StatusCode)
+	}
+	stream.UntilLine("") // the end of the snapshot
+	all := maps.Collect(n.Server.Limited())
+	require.Zero(t, all["waiting_bytes"])
+	require.Zero(t, all["address_waiting_bytes"])
 }
 
 // A body that has arrived, and waits for its turn, is memory that waits too. When the node needs it, the request

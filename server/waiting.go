@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -26,6 +27,7 @@ type waitingWriter struct {
 	version uint64          // of the access file, or an earlier one, at which caller had its rights
 	tokens  int             // that the request has taken of its caller's rate
 	release func()          // ends the turn of a read; nil: it has none
+	body    *countedBody    // of the request; nil: it is small
 }
 
 // Unwrap is for http.ResponseController.
@@ -58,26 +60,50 @@ func (w *waitingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// countBody counts a large body, which may arrive slowly, until done is called. A body whose length is not
-// known, or that a handler reads in parts, counts as the largest one.
+// countBody counts a body as its bytes arrive, from countedBytes on, until done is called.
 //
 // If the node gives the request up, its context ends: also one whose body has arrived keeps it no longer.
 func (w *waitingWriter) countBody(c echo.Context) (done func()) {
 	r := c.Request()
-	n := int(min(r.ContentLength, request.MaxBody))
-	if n < 0 {
-		n = request.MaxBody
-	}
-	if n < countedBytes {
+	if r.ContentLength >= 0 && r.ContentLength < countedBytes {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	c.SetRequest(r.WithContext(ctx))
-	wait := w.add(n, cancel)
+	r = r.WithContext(ctx)
+	w.body = &countedBody{ReadCloser: r.Body, w: w, cut: cancel, most: request.MaxBody}
+	r.Body = w.body
+	c.SetRequest(r)
 	return func() {
-		wait.End()
+		if w.body.wait != nil {
+			w.body.wait.End()
+		}
 		cancel()
 	}
+}
+
+// countedBody is a body whose bytes count as memory once they have arrived.
+type countedBody struct {
+	io.ReadCloser
+	w       *waitingWriter
+	cut     func()
+	most    int          // bytes of it that the handler holds at most
+	arrived int          // at most most
+	counted int          // of these
+	wait    *access.Wait // nil: none counts yet
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.arrived = min(b.arrived+n, b.most)
+	switch more := b.arrived - b.counted; {
+	case more < countedBytes: // too few to count them
+	case b.wait == nil:
+		b.counted, b.wait = b.arrived, b.w.add(more, b.cut)
+	default:
+		b.counted = b.arrived
+		b.wait.Grow(more)
+	}
+	return n, err
 }
 
 // streamBytes is about what a stream of HTTP/2 takes while its client accepts nothing: 13 KB were measured. By
@@ -106,8 +132,7 @@ type countKey struct{}
 // streamCount is what countStream has begun for a request. The goroutine of the request uses it.
 type streamCount struct{ wait *access.Wait } // nil: it has ended
 
-// endCount ends the count of a request that has a limit of its own from now on, until its handler returns: the
-// node gives up first what has waited longest. It returns an error if the node has given the request up.
+// endCount ends the count of a request that has a limit of its own from now on, until its handler returns. It returns an error if the node has given the request up.
 func endCount(r *http.Request) error {
 	count, ok := r.Context().Value(countKey{}).(*streamCount)
 	if !ok || count.wait == nil {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"container/heap"
 	"container/list"
 	"sync"
 )
@@ -18,33 +19,28 @@ type Memory struct {
 
 // Wait is the time for which memory waits for a slow client. AddWaiting begins it, End ends it.
 type Wait struct {
-	all     *waiting
+	limits  *Limits
 	address Address
 	memory  Memory
 	cut     func()
 
-	inNode    *list.Element // guarded by all.mu; nil: the wait has ended
-	inAddress *list.Element // nil also for an exempt address
+	place *list.Element // in the queue of the address; guarded by waiting.mu; nil: the wait has ended
 }
 
 // AddWaiting counts memory that waits for a slow client from now on.
 //
 // If an address then holds more than half of what may wait on the node, the node gives up the connections
-// of that address that have waited longest. If the node holds too much, it gives up those of all addresses
-// that have waited longest. AddWaiting calls the function cut of each connection that it gives up, this one
-// included, in the order in which they began to wait. It holds no lock meanwhile. cut must not block, and
+// of that address that have waited longest. If the node holds too much, it gives up that connection of the address
+// that holds most which has waited longest, until the rest fits. AddWaiting calls the function cut of each connection
+// that it gives up, this one included, in this order. It holds no lock meanwhile. cut must not block, and
 // may be called after End.
 func (l *Limits) AddWaiting(a Address, m Memory, cut func()) *Wait {
-	w := &Wait{all: l.waiting, address: a, memory: m, cut: cut}
-	ofAddress, ofNode := l.waiting.add(w)
-	for _, victim := range ofAddress {
-		victim.cut()
-		l.refused.add(AddressWaitingBytes)
-	}
-	for _, victim := range ofNode {
-		victim.cut()
-		l.refused.add(WaitingBytes)
-	}
+	w := &Wait{limits: l, address: a, memory: m, cut: cut}
+	l.waiting.mu.Lock()
+	l.waiting.begin(w)
+	ofAddress, ofNode := l.waiting.shrink(a)
+	l.waiting.mu.Unlock()
+	l.giveUp(ofAddress, ofNode)
 	return w
 }
 
@@ -53,16 +49,44 @@ func (s *SocketSlot) AddWaiting(m Memory, cut func()) *Wait {
 	return s.limits.AddWaiting(s.address, m, cut)
 }
 
+// Grow counts more memory of the wait. It keeps its place among the waits of its address. Grow gives up connections as
+// AddWaiting does, and changes nothing after the end.
+func (w *Wait) Grow(bytes int) {
+	all := w.limits.waiting
+	all.mu.Lock()
+	var ofAddress, ofNode []*Wait
+	if w.place != nil {
+		w.memory.Own += bytes
+		all.grow(all.addresses[w.address], bytes)
+		ofAddress, ofNode = all.shrink(w.address)
+	}
+	all.mu.Unlock()
+	w.limits.giveUp(ofAddress, ofNode)
+}
+
 // End ends the wait. It reports false if the node has given up the connection, which the caller then closes:
 // its memory counts no longer. End may be called concurrently with all else; it is called once.
 func (w *Wait) End() (kept bool) {
-	w.all.mu.Lock()
-	defer w.all.mu.Unlock()
-	if w.inNode == nil {
+	all := w.limits.waiting
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if w.place == nil {
 		return false
 	}
-	w.all.remove(w)
+	all.end(w)
 	return true
+}
+
+// giveUp gives up the connections of waits that have ended for a limit.
+func (l *Limits) giveUp(ofAddress, ofNode []*Wait) {
+	for _, victim := range ofAddress {
+		victim.cut()
+		l.refused.add(AddressWaitingBytes, "address", victim.address)
+	}
+	for _, victim := range ofNode {
+		victim.cut()
+		l.refused.add(WaitingBytes, "address", victim.address)
+	}
 }
 
 // Waiting is the memory that waits for slow clients, in bytes.
@@ -72,62 +96,106 @@ func (l *Limits) Waiting() int {
 	return l.waiting.node.bytes
 }
 
-// waiting holds what waits on a node. Each step takes constant time for each wait that begins.
+// waiting holds what waits on a node. A wait takes logarithmic time in the number of addresses.
 type waiting struct {
 	most        int // bytes of the node; 0: no limit
 	addressMost int // bytes of an address; 0: no limit
 
 	mu        sync.Mutex
-	node      *waitQueue
-	addresses map[Address]*waitQueue // of each address for which something waits; exempt ones have none
+	node      heldMemory
+	addresses map[Address]*addressWaits // of each address for which something waits
+	order     addressHeap               // the same
 }
 
 func newWaiting(most, addressMost int) *waiting {
-	return &waiting{most: most, addressMost: addressMost, node: newWaitQueue(), addresses: make(map[Address]*waitQueue)}
+	return &waiting{most: most, addressMost: addressMost, addresses: make(map[Address]*addressWaits)}
 }
 
-// add begins a wait. It ends those for which there is no room, and returns them.
-func (a *waiting) add(w *Wait) (ofAddress, ofNode []*Wait) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	w.inNode = a.node.add(w)
-	if !w.address.Exempt() {
-		q := a.addresses[w.address]
-		if q == nil {
-			q = newWaitQueue()
-			a.addresses[w.address] = q
+// begin adds a wait. The caller holds mu.
+func (a *waiting) begin(w *Wait) {
+	of := a.addresses[w.address]
+	if of == nil {
+		of = &addressWaits{address: w.address}
+		a.addresses[w.address] = of
+		heap.Push(&a.order, of)
+	}
+	w.place = of.waits.PushBack(w)
+	of.hold(w.memory)
+	a.node.hold(w.memory)
+	heap.Fix(&a.order, of.index)
+}
+
+// grow counts more memory of an address. The caller holds mu.
+func (a *waiting) grow(of *addressWaits, bytes int) {
+	of.bytes += bytes
+	a.node.bytes += bytes
+	heap.Fix(&a.order, of.index)
+}
+
+// end takes a wait away. The caller holds mu.
+func (a *waiting) end(w *Wait) {
+	of := a.addresses[w.address]
+	of.waits.Remove(w.place)
+	w.place = nil
+	of.release(w.memory)
+	a.node.release(w.memory)
+	if of.waits.Len() > 0 {
+		heap.Fix(&a.order, of.index)
+		return
+	}
+	heap.Remove(&a.order, of.index)
+	delete(a.addresses, w.address)
+}
+
+// shrink ends the waits for which there is no room, after those of an address have grown. The caller holds mu.
+func (a *waiting) shrink(address Address) (ofAddress, ofNode []*Wait) {
+	endFirst := func(of *addressWaits) *Wait {
+		w := of.waits.Front().Value.(*Wait)
+		a.end(w)
+		return w
+	}
+	if of := a.addresses[address]; !address.Exempt() && a.addressMost > 0 {
+		for of.bytes > a.addressMost {
+			ofAddress = append(ofAddress, endFirst(of))
 		}
-		w.inAddress = q.add(w)
-		ofAddress = a.shrink(q, a.addressMost)
 	}
-	return ofAddress, a.shrink(a.node, a.most)
+	for a.most > 0 && a.node.bytes > a.most {
+		ofNode = append(ofNode, endFirst(a.order[0]))
+	}
+	return ofAddress, ofNode
 }
 
-// shrink ends the longest waits of a queue until the rest fits. The caller holds mu.
-func (a *waiting) shrink(q *waitQueue, most int) (victims []*Wait) {
-	for most > 0 && q.bytes > most {
-		w := q.waits.Front().Value.(*Wait)
-		a.remove(w)
-		victims = append(victims, w)
-	}
-	return victims
+// addressWaits are the waits of an address.
+type addressWaits struct {
+	address Address
+	index   int       // in the heap
+	waits   list.List // of *Wait; the first has waited longest
+	heldMemory
 }
 
-// remove takes a wait out of its queues. The caller holds mu.
-func (a *waiting) remove(w *Wait) {
-	a.node.remove(w.inNode)
-	if w.inAddress != nil {
-		q := a.addresses[w.address]
-		if q.remove(w.inAddress); q.waits.Len() == 0 {
-			delete(a.addresses, w.address)
-		}
-	}
-	w.inNode, w.inAddress = nil, nil
+// addressHeap is a heap.Interface: the address that holds most comes first.
+type addressHeap []*addressWaits
+
+func (h addressHeap) Len() int           { return len(h) }
+func (h addressHeap) Less(i, j int) bool { return h[i].bytes > h[j].bytes }
+func (h addressHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *addressHeap) Push(of any) {
+	of.(*addressWaits).index = len(*h)
+	*h = append(*h, of.(*addressWaits))
+}
+func (h *addressHeap) Pop() any {
+	last := len(*h) - 1
+	of := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return of
 }
 
-// waitQueue holds the waits of a node, or of an address.
-type waitQueue struct {
-	waits  list.List // of *Wait; the first has waited longest
+// heldMemory adds up memory, each shared piece once. The zero value holds none.
+type heldMemory struct {
 	bytes  int
 	shared map[any]*sharedMemory // by Memory.Shared
 }
@@ -135,30 +203,31 @@ type waitQueue struct {
 // sharedMemory is held by at least one wait.
 type sharedMemory struct{ size, holders int }
 
-func newWaitQueue() *waitQueue { return &waitQueue{shared: make(map[any]*sharedMemory)} }
-
-func (q *waitQueue) add(w *Wait) *list.Element {
-	q.bytes += w.memory.Own
-	if key := w.memory.Shared; key != nil {
-		m := q.shared[key]
-		if m == nil {
-			m = &sharedMemory{size: w.memory.SharedSize}
-			q.shared[key] = m
-			q.bytes += m.size
-		}
-		m.holders++
+func (h *heldMemory) hold(m Memory) {
+	h.bytes += m.Own
+	if m.Shared == nil {
+		return
 	}
-	return q.waits.PushBack(w)
+	piece := h.shared[m.Shared]
+	if piece == nil {
+		if h.shared == nil {
+			h.shared = make(map[any]*sharedMemory)
+		}
+		piece = &sharedMemory{size: m.SharedSize}
+		h.shared[m.Shared] = piece
+		h.bytes += piece.size
+	}
+	piece.holders++
 }
 
-func (q *waitQueue) remove(e *list.Element) {
-	w := q.waits.Remove(e).(*Wait)
-	q.bytes -= w.memory.Own
-	if key := w.memory.Shared; key != nil {
-		m := q.shared[key]
-		if m.holders--; m.holders == 0 {
-			q.bytes -= m.size
-			delete(q.shared, key)
-		}
+func (h *heldMemory) release(m Memory) {
+	h.bytes -= m.Own
+	if m.Shared == nil {
+		return
+	}
+	piece := h.shared[m.Shared]
+	if piece.holders--; piece.holders == 0 {
+		h.bytes -= piece.size
+		delete(h.shared, m.Shared)
 	}
 }

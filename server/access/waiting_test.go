@@ -39,12 +39,28 @@ func (m *waitModel) bytes(a *Address) (sum int) {
 	return sum
 }
 
-// shrink gives up the longest waits of an address, or of all, until at most so many bytes wait.
-func (m *waitModel) shrink(a *Address, most int) {
-	for m.bytes(a) > most {
-		i := slices.IndexFunc(m.waits, func(w *modelWait) bool { return a == nil || w.address == *a })
-		m.givenUp = append(m.givenUp, m.waits[i].number)
-		m.waits = slices.Delete(m.waits, i, i+1)
+// first gives up the longest wait of an address.
+func (m *waitModel) first(a Address) {
+	i := slices.IndexFunc(m.waits, func(w *modelWait) bool { return w.address == a })
+	m.givenUp = append(m.givenUp, m.waits[i].number)
+	m.waits = slices.Delete(m.waits, i, i+1)
+}
+
+// shrink gives up waits until the memory of an address, and then that of the node, fits. Of addresses that hold the same,
+// it takes the one that the node took.
+func (m *waitModel) shrink(t *rapid.T, a Address, most int, taken []int) {
+	for !a.Exempt() && m.bytes(&a) > max(1, most/2) {
+		m.first(a)
+	}
+	for m.bytes(nil) > most {
+		require.Greater(t, len(taken), len(m.givenUp), "the node gives up too few")
+		i := slices.IndexFunc(m.waits, func(w *modelWait) bool { return w.number == taken[len(m.givenUp)] })
+		require.GreaterOrEqual(t, i, 0, "the node gives up a wait that has ended")
+		most := m.waits[i].address
+		for _, w := range m.waits {
+			require.LessOrEqual(t, m.bytes(&w.address), m.bytes(&most), "the address that holds most gives way")
+		}
+		m.first(most)
 	}
 }
 
@@ -68,13 +84,19 @@ func TestWaitingLaws(t *testing.T) {
 				slot := &SocketSlot{limits: l, address: w.address}
 				w.wait = slot.AddWaiting(w.memory, func() { givenUp = append(givenUp, w.number) })
 				model.waits = append(model.waits, w)
-				if !w.address.Exempt() {
-					model.shrink(&w.address, max(1, most/2))
-				}
-				model.shrink(nil, most)
+				model.shrink(t, w.address, most, givenUp)
 				if slices.Contains(givenUp, w.number) {
 					require.False(t, w.wait.End(), "a wait that is given up has ended")
 				}
+			},
+			"grow": func(t *rapid.T) {
+				if len(model.waits) == 0 {
+					t.Skip("nothing waits")
+				}
+				w, more := rapid.SampledFrom(model.waits).Draw(t, "which"), rapid.IntRange(0, 60).Draw(t, "more")
+				w.memory.Own += more
+				w.wait.Grow(more)
+				model.shrink(t, w.address, most, givenUp)
 			},
 			"end": func(t *rapid.T) {
 				if len(model.waits) == 0 {
@@ -94,6 +116,7 @@ func TestWaitingLaws(t *testing.T) {
 					if q := l.waiting.addresses[a]; q != nil {
 						require.Equal(t, held, q.bytes)
 						require.Positive(t, q.waits.Len())
+						require.Same(t, q, l.waiting.order[q.index])
 					} else {
 						require.Zero(t, held)
 					}
@@ -133,7 +156,7 @@ func TestSharedRowsCountOnce(t *testing.T) {
 	require.Equal(t, 50+400+401, l.Waiting(), "the other address keeps them")
 	_, program := wait(local, nil, 0)
 	wait(local, new(int), 700)
-	require.EqualValues(t, 51, counted(l)["waiting_bytes"], "those of all addresses that have waited longest")
-	require.False(t, *program)
-	require.True(t, *first)
+	require.EqualValues(t, 2, counted(l)["waiting_bytes"], "those of the address that holds most, the longest first")
+	require.True(t, *program)
+	require.False(t, *first)
 }

@@ -47,14 +47,26 @@ func ReadBody(c echo.Context) ([]byte, error) {
 	return body, nil
 }
 
-// readAll reads a body. A body of known length gets no more memory than that: the HTTP server ends it there.
+// trustedBody is the length of a body for which the server takes memory before the body has arrived, in bytes.
+const trustedBody = 4 << 10
+
+// readAll reads a body. Its memory grows with what has arrived, to the length of the body if that is known: the HTTP
+// server ends it there.
 func readAll(r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > MaxBody {
 		return io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
 	}
-	all := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, all)
-	return all, err
+	length := int(r.ContentLength)
+	all := make([]byte, min(length, trustedBody))
+	for arrived := 0; ; {
+		n, err := io.ReadFull(r.Body, all[arrived:])
+		if arrived += n; err != nil || arrived == length {
+			return all[:arrived], err
+		}
+		larger := make([]byte, min(length, 4*arrived))
+		copy(larger, all)
+		all = larger
+	}
 }
 
 // IdempotencyKey is the header that gives the id of an update or event, or the start of the ids
