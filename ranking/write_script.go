@@ -87,7 +87,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 	for _, u := range batch {
 		op, digest := u.op(r.Board), ""
 		if u.ID != "" {
-			digest = u.digest()
+			digest = u.digest(r.Board)
 		}
 		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board))
 		if parts&script.Data != 0 {

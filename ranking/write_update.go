@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/internal/keyspace"
 )
 
 // write is an update in the form for apply.lua.
@@ -45,28 +44,13 @@ func (w write) condition(d definition.Board) string {
 	return string(w.If)
 }
 
-// digest tells one update from another under the same request id: 64 bits of SHA-256, so
-// that no two bodies are equal by chance. It is the 11 bytes that apply.lua cuts off the
-// front of a stored result. It covers the update as sent: the board's mode may change
-// between an update and its retry.
-func (w write) digest() string {
-	b := make([]byte, 0, 2*definition.MaxIDBytes+definition.MaxDataBytes)
-	if w.override != takingBack { // else it is the digest of the update to take back
-		b = append(b, w.override...)
+// digest tells one update from another under the same request id. It is the 11 bytes that apply.lua cuts off the
+// front of a stored result.
+func (w write) digest(d definition.Board) string {
+	if w.override == takingBack { // it is the digest of the update to take back
+		return w.Update.Digest(d.Mode, "")
 	}
-	b = append(b, w.Op...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, w.Score, 10)
-	b = append(b, ' ')
-	b = append(b, w.Member...)
-	if w.If != "" || w.Data != "" {
-		b = append(append(append(append(b, keyspace.FieldSep...), w.If...), keyspace.FieldSep...), w.Data...)
-	}
-	if !w.At.IsZero() {
-		b = append(b, keyspace.RecordSep...)
-		b = strconv.AppendInt(b, w.At.UnixMilli(), 10)
-	}
-	return definition.Digest(b)
+	return w.Update.Digest(d.Mode, string(w.override))
 }
 
 // Standing is a score and its rank.

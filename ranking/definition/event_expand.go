@@ -191,8 +191,7 @@ func (x *expansion) longest(p template, value func(string) string) string {
 }
 
 // Digest identifies the content of an event under a request id. It does not depend on the
-// order of the fields or on their white space. It has the same form as the digest of an
-// update, see the function Digest. The event must be normalized.
+// spelling of the fields, see canonical. It has the same form as the digest of an update. The event must be normalized.
 func (e Event) Digest(fields map[string]jsontext.Value) string {
 	b := append([]byte(e.Name), keyspace.FieldSep...)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -202,9 +201,8 @@ func (e Event) Digest(fields map[string]jsontext.Value) string {
 				v = strconv.AppendInt(nil, at.UnixMilli(), 10) // the same for both forms of a time
 			}
 		}
-		// A value that is not valid JSON stays as it is; Expand refuses it.
-		_ = v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
-		b = append(append(append(append(b, name...), keyspace.FieldSep...), v...), keyspace.RecordSep...)
+		// Expand refuses a value that is not valid JSON.
+		b = append(append(append(append(b, name...), keyspace.FieldSep...), canonical(v)...), keyspace.RecordSep...)
 	}
 	return Digest(b)
 }

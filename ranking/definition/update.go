@@ -4,9 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/internal/keyspace"
 )
 
 // Update is one update of one member's score.
@@ -100,6 +103,34 @@ func (u Update) checkEffect() error {
 		}
 	}
 	return nil
+}
+
+// Digest identifies the content of an update under a request id, on a board with a mode. It is the same for all
+// spellings of the update: of its data, see canonical, of an Op that is the mode, and of the data null. It covers
+// no mode that the update does not name: the board's mode may change between an update and its retry. more is
+// what else tells it from another update.
+func (u Update) Digest(mode Mode, more string) string {
+	b := make([]byte, 0, 2*MaxIDBytes+MaxDataBytes)
+	b = append(b, more...)
+	if u.Op != mode {
+		b = append(b, u.Op...)
+	}
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, u.Score, 10)
+	b = append(b, ' ')
+	b = append(b, u.Member...)
+	data := u.Data
+	if data == "null" {
+		data = ""
+	}
+	if u.If != "" || data != "" {
+		b = append(append(append(append(b, keyspace.FieldSep...), u.If...), keyspace.FieldSep...), canonical(jsontext.Value(data))...)
+	}
+	if !u.At.IsZero() {
+		b = append(b, keyspace.RecordSep...)
+		b = strconv.AppendInt(b, u.At.UnixMilli(), 10)
+	}
+	return Digest(b)
 }
 
 // Digest returns 64 bits of the SHA-256 of b, as 11 bytes of base64url. 64 bits are enough that
