@@ -13,10 +13,10 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/scoretext"
 	"rankcast/server/access"
 	"rankcast/server/internal/card"
 	"rankcast/server/internal/request"
-	"rankcast/server/internal/scoretext"
 )
 
 // cardPath is of the picture of a board; pages.CardPath is the path of one.

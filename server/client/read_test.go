@@ -131,10 +131,10 @@ func TestExportAndImport(t *testing.T) {
 		}
 
 		// What is wrong, and how far it came.
-		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001}, {Member: "", Score: 1}, {Member: "z"}}))
+		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001}, {Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
 		var refused *client.Error
 		require.ErrorAs(t, err, &refused)
-		require.Equal(t, [2]any{400, "member"}, [2]any{refused.Status, refused.Field})
+		require.Equal(t, [2]any{400, "data"}, [2]any{refused.Status, refused.Field})
 		require.Contains(t, refused.Message, "line 3: ")
 		require.Equal(t, [2]int64{1, 1}, [2]int64{done.Imported, done.Refused})
 		require.Len(t, done.FirstErrors, 1)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Watch selects what part of a board to show.
@@ -50,6 +52,8 @@ type Board struct {
 	Top []Entry
 	// Me is the entry of Watch.Me. nil: not watched, or not known yet.
 	Me *Me
+	// Display says how to show scores, as in the board's definition, in JSON. nil: as whole numbers.
+	Display jsontext.Value
 
 	State State
 	// AsOf is the last time at which this was the server's state, unless State is Live. Zero:
@@ -232,6 +236,9 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		}
 		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
 		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
+		if f.Info != nil { // the snapshot that answers a subscribe
+			b.Display = f.Info.Display
+		}
 		k.hasState, k.foldable = true, true
 	case "delta":
 		top, fits := fold(b.Top, b.Seq, f)

@@ -29,6 +29,9 @@ type frame struct {
 	Score  *int64    `json:"score"`
 	ToNext *int64    `json:"to_next"`
 	Around []Entry   `json:"around"`
+	Info   *struct {
+		Display jsontext.Value `json:"display"`
+	} `json:"info"`
 
 	// status, bye, error
 	Stale   bool   `json:"stale"`

@@ -174,8 +174,9 @@ func (s *session) subscribe(ctx context.Context) {
 		Top    int     `json:"top"`
 		Me     string  `json:"me,omitempty"`
 		Around int     `json:"around,omitzero"`
+		Info   bool    `json:"info"`
 		Resume *resume `json:"resume,omitempty"`
-	}{"subscribe", s.lastID, s.shown.Board, s.watch.Top, s.watch.Me, s.watch.Around, nil}
+	}{"subscribe", s.lastID, s.shown.Board, s.watch.Top, s.watch.Me, s.watch.Around, true, nil}
 	// An empty board has no epoch, and nothing to resume.
 	if s.resuming = s.foldable && s.shown.Epoch != ""; s.resuming {
 		m.Resume = &resume{s.shown.Epoch, s.shown.Seq}

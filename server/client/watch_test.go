@@ -19,7 +19,7 @@ func TestWatchShowsServerState(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{Top: 3, Me: "m", Around: 1})
 		p := <-s.peers
-		require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 3.0, "me": "m", "around": 1.0}, p.read())
+		require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 3.0, "me": "m", "around": 1.0, "info": true}, p.read())
 		require.Equal(t, Board{Board: "b", State: Connecting}, <-s.shown)
 		p.send(`{"type":"ok","id":1}`)
 		p.snapshot("e", 7)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 // countdownPieces matches the pieces of a countdown; see web/assets/stars/countdown.js.

@@ -12,7 +12,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 // minFiltered is the number of cards from which the front page has a filter; see web/assets/dashboard/overview.js.

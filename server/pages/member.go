@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 // memberPage fills the page of a member.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 // phrases writes texts of one language as the scripts of the pages do, so that a script that takes a page over

@@ -3,7 +3,7 @@ package pages
 import (
 	"cmp"
 
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 // leastPlaces is the least number of places on the chart of a story; see web/assets/story/chart.js.

@@ -147,7 +147,7 @@ function formatDuration(ms) {
   const hours = Math.floor(left / 3_600_000);
   const minutes = Math.floor(left / 60_000) % 60;
   const seconds = ((left % 60_000) / 1_000).toFixed(3);
-  return `${ms < 0 ? '−' : ''}${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(seconds, 6)}`;
+  return `${ms < 0 ? '-' : ''}${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(seconds, 6)}`;
 }
 
 /**

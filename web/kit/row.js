@@ -138,7 +138,7 @@ export class Row {
     const text = score === null ? '' : short(score);
     const whole = score === null ? '' : exact(score);
     setAttribute(field, 'title', text !== whole && whole);
-    setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '−') + gap(Math.abs(score - before)));
+    setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '-') + gap(Math.abs(score - before)));
     const length = text.length > FULL_LENGTH ? text.length : 0;
     if (length !== this.#length) {
       this.#length = length;
@@ -154,12 +154,9 @@ export class Row {
    */
   #text(field, { member, name, rank, score, gap, data }) {
     if (field === 'rank') return rank !== null ? numbers.format(rank) : score === null ? '' : '…';
-    if (field === 'name') return name || member;
-    if (field === 'member') return member;
-    if (field === 'gap') return gap ?? '';
     /** @type {any} */
-    let value = { data };
-    for (const key of field.split('.')) value = value?.[key];
+    let value = { name: name || member, member, gap, data };
+    for (const key of field.split('.')) value = Object.hasOwn(Object(value), key) ? value[key] : '';
     return typeof value === 'object' ? '' : String(value ?? '');
   }
 

@@ -120,7 +120,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`String(document.documentElement.scrollHeight < 2 * innerHeight)`, "true"),
 	))
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −0.05 € lower, bob +0.03 € higher")))
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann -0.05 € lower, bob +0.03 € higher")))
 	// Another leader goes on with the leader's line; what is told of it is its own.
 	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":93}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob higher, bob +0.96 € higher")))

@@ -16,7 +16,7 @@ import (
 // The kit writes scores as the server does on cards.
 func TestKitWritesScoresAsTheServer(t *testing.T) {
 	t.Parallel()
-	cases, err := os.ReadFile("../../../server/internal/scoretext/testdata/cases.json")
+	cases, err := os.ReadFile("../../../ranking/scoretext/testdata/cases.json")
 	require.NoError(t, err)
 	var texts []struct {
 		Text, Short string

@@ -115,7 +115,7 @@ func TestScoreAndNameStayApart(t *testing.T) {
 			c.Rows[0].Name, c.Rows[0].Score = name, score
 			return picture(c)
 		}
-		for _, score := range []string{"1", "9,007,199,254,740,991", "−9,007,199,254,740,991 sixteen characters"} {
+		for _, score := range []string{"1", "9,007,199,254,740,991", "-9,007,199,254,740,991 sixteen characters"} {
 			both, bare := with(strings.Repeat("W", 100), score), with(" ", score)
 			empty := 0
 			widest := 0

@@ -29,6 +29,8 @@ func clean(text string) string {
 		case unicode.IsSpace(r):
 			space = b.Len() > 0
 			continue
+		case r == '\u2212': // the minus sign, which no font has
+			r = '-'
 		case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r) && !isJoiner(r), unicode.Is(unicode.Variation_Selector, r):
 			continue
 		}
@@ -48,21 +50,21 @@ func clean(text string) string {
 // left out.
 const edges = " \u200c\u200d"
 
-// presentable returns the first of texts that the fonts can draw, cleaned. Symbols that no font has, such as
-// most emoji, are left out: the rest still names the member. If no text can be drawn, it is the first one with
-// a replacement for each character that is missing.
+// presentable returns the first of texts that the fonts can draw, cleaned. Pictures that no font has, as most emoji
+// are, are left out: the rest still names the member. If no text can be drawn, it is the first one with a replacement
+// for each character that is missing.
 func (f *faces) presentable(texts ...string) string {
 	instead := ""
 	for _, text := range texts {
 		text = clean(text)
 		drawable := strings.Trim(strings.Map(func(r rune) rune {
-			if isSymbol(r) && !f.canDraw(r) {
+			if isPicture(r) && !f.canDraw(r) {
 				return -1
 			}
 			return r
 		}, text), edges)
 		if drawable == "" {
-			drawable = text // symbols alone
+			drawable = text // pictures alone
 		}
 		replaced := strings.Map(func(r rune) rune {
 			if f.canDraw(r) {
@@ -83,5 +85,6 @@ func (f *faces) presentable(texts ...string) string {
 	return instead
 }
 
-// isSymbol reports whether a character is a symbol, or encloses one.
-func isSymbol(r rune) bool { return unicode.IsSymbol(r) || unicode.Is(unicode.Me, r) }
+// isPicture reports whether a character is a picture, such as an emoji, or the color or the frame of one. Signs of
+// mathematics and of money are none: a text without them says something else.
+func isPicture(r rune) bool { return unicode.In(r, unicode.So, unicode.Sk, unicode.Me) }

@@ -16,6 +16,7 @@ import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT } from '../shared/links.js';
 import { styleRows } from '../shared/list-rows.js';
+import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 
 const THEMES = ['auto', 'light', 'dark'];
@@ -32,7 +33,7 @@ const isFirst = board.getAttribute('board') !== '';
 const link = byId('name', HTMLAnchorElement);
 
 if (!isFirst) {
-  document.title = fill(`{name} · ${document.title}`, { name });
+  document.title = fill(`{name} · ${text('embed_title')} · ${text('title')}`, { name });
   setText(link, name);
 }
 link.href = pageURL(`boards/${encodeSegment(name)}`, { me: options.textOf('me') }).href;

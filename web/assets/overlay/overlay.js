@@ -61,7 +61,7 @@ const isFirst = board.isConnected;
 let profileName = null;
 
 if (!isFirst) {
-  document.title = fill(`{name} · ${document.title}`, { name });
+  document.title = fill(`{name} · ${text('overlay_title')} · ${text('title')}`, { name });
   setText(byId('heading', HTMLElement), name);
 }
 document.documentElement.dataset.mode = mode;

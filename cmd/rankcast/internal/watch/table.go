@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/scoretext"
 	"rankcast/server/client"
 )
 
@@ -92,12 +93,14 @@ func (s *model) unrankedRow() row {
 
 // newRow makes the row of an entry.
 func (s *model) newRow(e client.Entry) row {
-	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: s.score(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()
 		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
-			r.note = term.Thousands(*m.ToNext) + " to next"
+			without := s.display
+			without.Unit = nil
+			r.note = scoretext.Score(*m.ToNext, without, "en") + " to next"
 		}
 	}
 	if change, there := s.changes[e.Member]; there {
@@ -117,6 +120,9 @@ func (s *model) newRow(e client.Entry) row {
 	r.style = style
 	return r
 }
+
+// score is the text of a score, in English as all texts here.
+func (s *model) score(n int64) string { return term.Printable(scoretext.Score(n, s.display, "en")) }
 
 // minMemberWidth is the least width of the column of members. It keeps the other columns in
 // place while names change.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
 
@@ -25,9 +27,10 @@ type model struct {
 
 	width, height int
 	shown         client.Board
-	ranks         map[string]int64  // by member, of the last frame
-	changes       map[string]change // by member, highlighted now
-	closing       string            // the result of the previous period; "" if its end was not seen
+	display       definition.Display // of shown
+	ranks         map[string]int64   // by member, of the last frame
+	changes       map[string]change  // by member, highlighted now
+	closing       string             // the result of the previous period; "" if its end was not seen
 }
 
 // change is how a member's row changed, highlighted until then.
@@ -95,7 +98,7 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	turned := b.Period != s.shown.Period
 	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
 	if turned {
-		s.closing = closingLine(s.shown)
+		s.closing = s.closingLine()
 	}
 	if compare {
 		for member, rank := range ranks {
@@ -124,19 +127,20 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 		s.ranks = ranks
 	}
 	b.Me = keepNeighbours(s.shown.Me, b.Me)
-	s.shown = b
+	s.shown, s.display = b, definition.Display{}
+	_ = json.Unmarshal(b.Display, &s.display) // none, or that of a server which is newer: whole numbers
 	return moved
 }
 
 // closingLine is the result of a period that has ended; "" if its end was not seen.
-func closingLine(b client.Board) string {
-	switch {
+func (s *model) closingLine() string {
+	switch b := s.shown; {
 	case !b.Final:
 		return ""
 	case len(b.Top) == 0:
 		return term.Printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])), term.Thousands(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])), s.score(b.Top[0].Score))
 	}
 }
 

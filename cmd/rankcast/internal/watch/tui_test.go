@@ -1,8 +1,11 @@
 package watch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/client"
@@ -389,5 +393,33 @@ func TestScreenSeparatesNames(t *testing.T) {
 	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	s.Update(b)
 	require.Regexp(t, "^fans:"+name+"\u2800 · 2026-W47 +0 members · final\n", plain(s))
-	require.Equal(t, "2026-W47 is over: \u2068"+name+"\u2069 was first with 100", closingLine(b))
+	require.Equal(t, "2026-W47 is over: \u2068"+name+"\u2069 was first with 100", s.closingLine())
+}
+
+// The terminal shows each score and each name of the tables that all surfaces share.
+func TestScreenShowsTheTables(t *testing.T) {
+	t.Parallel()
+	var scores []struct {
+		Score   int64
+		Display json.RawMessage
+		Text    string
+	}
+	var names []struct{ Name string }
+	for file, into := range map[string]any{"cases.json": &scores, "names.json": &names} {
+		b, err := os.ReadFile("../../../../ranking/scoretext/testdata/" + file)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(b, into))
+	}
+	for _, c := range scores {
+		gap := ptr(c.Score)
+		b := client.Board{State: client.Live, Total: 2, Top: []client.Entry{{Rank: 1, Member: "ana", Score: c.Score}, {Rank: 2, Member: "me", Score: c.Score}}, Display: jsontext.Value(c.Display), Me: &client.Me{Member: "me", Rank: ptr(2), Score: gap, ToNext: gap}}
+		screen := plain(sized("me", 0, 120, 20, b))
+		require.Regexp(t, `(?m)^     1  ana +`+regexp.QuoteMeta(c.Text)+`$`, screen)
+		require.Regexp(t, `(?m)^▸    2  me +`+regexp.QuoteMeta(c.Text)+`  \S+ to next$`, screen)
+	}
+	require.NotEmpty(t, names)
+	for _, c := range names {
+		b := client.Board{State: client.Live, Total: 1, Top: []client.Entry{{Rank: 1, Member: c.Name, Score: 7}}}
+		require.Contains(t, plain(sized("", 0, 200, 20, b)), "     1  "+c.Name)
+	}
 }

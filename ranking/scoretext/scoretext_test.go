@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/scoretext"
+	"rankcast/ranking/scoretext"
 )
 
 func TestScores(t *testing.T) {

@@ -10,9 +10,6 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// minus stands before a negative time. Numbers have a hyphen, as browsers write them in English.
-const minus = "\u2212"
-
 // Score writes a score as its board's display says: 1234 is 1,234, or 12.34 with two decimals, or 0:01.234 as
 // time_ms. A unit in the language of a tag follows after a space.
 func Score(score int64, d definition.Display, tag string) string {
@@ -116,7 +113,7 @@ func decimal(n int64, decimals int) string {
 func duration(ms int64) string {
 	sign, left := "", ms
 	if ms < 0 {
-		sign, left = minus, -ms
+		sign, left = "-", -ms
 	}
 	hours, minutes := left/3_600_000, left/60_000%60
 	seconds := fmt.Sprintf("%02d.%03d", left/1000%60, left%1000)
