@@ -47,7 +47,6 @@ func (s *Server) getCard(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Type", "image/png")
 	h.Set("ETag", drawn.etag)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // pages of other sites may show it
 	h.Set("Cache-Control", "private, max-age=5")

@@ -41,6 +41,7 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		from := s.addresses.Of(c.Request())
 		w := &waitingWriter{ResponseWriter: c.Response().Writer, limits: s.limits, address: from, conn: c.Request().Context()}
 		c.Response().Writer = w
+		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 		if err := s.limits.AllowRequest(from); err != nil {
 			pause(c.Request().Context(), refusalPause)
 			return err

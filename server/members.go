@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
 
@@ -73,7 +74,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c.Request().Context(), m.Kind, q.Values["id"])
+	profiles := s.profiles(c.Request().Context(), m.Kind, s.namedMembers(callerOf(c), m))
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`
@@ -95,6 +96,19 @@ func (s *Server) getMembers(c echo.Context) error {
 		Total   int64        `json:"total"`
 		Members []memberJSON `json:"members"`
 	}{newHead(board, m.Period, m.Bounds), m.Total, list})
+}
+
+// namedMembers are the members of an answer whose profiles the caller may read: those that the board shows, and with a
+// right to read the kind all.
+func (s *Server) namedMembers(caller *access.Caller, m ranking.Members) []string {
+	all := caller.May(access.ScopeRead, access.Kind(m.Kind))
+	var members []string
+	for _, e := range m.List {
+		if all || e.Rank > 0 {
+			members = append(members, e.Member)
+		}
+	}
+	return members
 }
 
 // deleteMember removes a member from a board.

@@ -148,7 +148,9 @@ func (r pageReader) addStanding(ctx context.Context, b *pages.Board, page rankin
 	switch {
 	case errors.Is(err, ranking.ErrUnknownMember):
 		b.Below = []pages.Row{{Member: member, Me: true}}
-		b.MeName = r.profiles(ctx, page.Kind, []string{member})[member].Name
+		if r.guard.Anonymous().May(access.ScopeRead, access.Kind(page.Kind)) { // the board shows no profile of the member
+			b.MeName = r.profiles(ctx, page.Kind, []string{member})[member].Name
+		}
 		b.Me = encodeForPage(standingJSON{Seq: page.Seq, Total: page.Total, Around: []entryJSON{}})
 	case err == nil:
 		neighbours := r.entries(ctx, page.Kind, place.Around)

@@ -8,12 +8,46 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
 )
+
+// The name of a member that a board does not show is for those who may read the kind: neither the members of a board nor its
+// page name it to others.
+func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
+	t.Parallel()
+	guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [b]}\nkeys:\n"+keyLine("kind", "scopes: [read], boards: [b], kinds: [user]"))
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{Access: guard.Guard}}, definition.Board{Name: "b", Kind: "user"})
+	for _, member := range []string{"shown", "hidden", "absent"} {
+		_, err := n.Store.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Name of " + member, Avatar: "https://example.org/" + member})
+		require.NoError(t, err)
+	}
+	for _, member := range []string{"shown", "hidden"} {
+		_, err := n.Store.Apply(t.Context(), "b", []definition.Update{{Member: member, Score: 1}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, n.Store.Hide(t.Context(), "b", "hidden", ranking.Moderator{}))
+	const members = "/v1/boards/b/members?id=shown&id=hidden&id=absent"
+	a := n.Do("GET", members, "")
+	require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
+	bodies := []string{a.Body}
+	for _, member := range []string{"hidden", "absent"} {
+		bodies = append(bodies, n.Do("GET", "/boards/b?me="+member, "", "Accept", "text/html").Body, n.Do("GET", "/v1/boards/b/search?q=Name", "").Body,
+			n.Do("GET", "/v1/members/user/"+member+"/boards", "").Body, n.Do("GET", "/members/user/"+member, "", "Accept", "text/html").Body)
+	}
+	for _, body := range bodies {
+		for _, member := range []string{"hidden", "absent"} {
+			require.NotContains(t, body, "Name of "+member)
+			require.NotContains(t, body, "example.org/"+member)
+		}
+	}
+	require.Contains(t, a.Body, "Name of shown")
+	require.Contains(t, n.Do("GET", members, "", "Authorization", "Bearer "+guard.Key("kind")).Body, "Name of absent")
+}
 
 // Pages show what anonymous may read, and no more: not in rows, lists of boards, titles or tags.
 func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
