@@ -110,10 +110,18 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	}
 	var list []candidate
 	complete := true
-	if before.Total <= s.searches.small {
-		list, err = s.searchAll(ctx, m, q)
+	find := func() (err error) {
+		if before.Total <= s.searches.small {
+			list, err = s.searchAll(ctx, m, q)
+		} else {
+			list, complete, err = s.searchIndex(ctx, m, q)
+		}
+		return err
+	}
+	if before.Total > PacedEntries { // as for large pages: names may be long
+		err = s.pacer.do(ctx, find)
 	} else {
-		list, complete, err = s.searchIndex(ctx, m, q)
+		err = find()
 	}
 	if err != nil {
 		return SearchResult{}, at, err

@@ -53,8 +53,10 @@ func openDirectory(name string) (d directory, err error) {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return d, err
 	}
-	if err := d.checkContent(); err != nil {
-		return d, err
+	for _, check := range []func() error{d.checkOwner, d.checkContent, d.checkManifest} {
+		if err := check(); err != nil {
+			return d, err
+		}
 	}
 	if d.lock, err = lock(d.file(ownerLockName)); err != nil {
 		if errors.Is(err, errLocked) {
@@ -69,6 +71,36 @@ func openDirectory(name string) (d directory, err error) {
 	}
 	writePid(d.lock, os.Getpid())
 	return d, nil
+}
+
+// checkOwner returns an error if another user could replace files of the directory. It accepts one of root, who may do
+// so anywhere: volumes belong to root.
+func (d *directory) checkOwner() error {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != os.Geteuid() && owner != 0 {
+		return fmt.Errorf("the directory %s belongs to the user %d, and this node runs as the user %d: choose a data directory of its own", d.path, owner, os.Geteuid())
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("every user may write to the directory %s: choose another data directory, or chmod o-w %s", d.path, d.path)
+	}
+	return nil
+}
+
+// checkManifest returns an error if the append-only file has lost its manifest. Without it, Redis would start empty.
+func (d *directory) checkManifest() error {
+	entries, err := os.ReadDir(d.file(appendDirName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	isManifest := func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".manifest") }
+	if len(entries) > 0 && !slices.ContainsFunc(entries, isManifest) {
+		return fmt.Errorf("the folder %s has data and no manifest, so Redis would start empty: restore the manifest from a backup, or move the folder away to start anew",
+			d.file(appendDirName))
+	}
+	return nil
 }
 
 // checkContent returns an error if the directory holds files of something else: no node has used it, and
@@ -94,7 +126,7 @@ func (d *directory) socketURL() string { return socketURL(d.file(socketName)) }
 // lock opens a file, which lock creates if it is missing, and locks it. The lock ends with the last
 // process that has the file open. lock returns errLocked if another process holds it.
 func lock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

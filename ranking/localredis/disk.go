@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 )
 
 // probeSize is the room that a disk needs before Redis accepts writes again, in bytes. Redis writes less at
@@ -15,7 +16,7 @@ const probeSize = 1 << 20
 // probeDisk writes a file into the directory, waits for the disk, and removes the file. It returns an
 // error if the disk has no room.
 func (d *directory) probeDisk() error {
-	f, err := os.OpenFile(d.file(probeName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(d.file(probeName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("the data directory takes no files: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -24,7 +25,7 @@ var logHead = regexp.MustCompile(`^\d+:[A-Z] .*? [.\-*#] `)
 
 // openLog opens redis.log to append to it, and returns its size.
 func (d *directory) openLog() (f *os.File, size int64, err error) {
-	f, err = os.OpenFile(d.file(logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err = os.OpenFile(d.file(logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -110,7 +110,7 @@ func (s *Server) arguments() []string {
 // runs.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	path := s.dir.file(redisLockName)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
