@@ -98,6 +98,35 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped")))
 }
 
+// A page of a board whose rows the server could not read has the name of the board once in its title.
+func TestTitlesNameTheBoardOnce(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	ctx := window(t, 500, 400)
+	for path, title := range map[string]string{"/overlay/ctf": "ctf · Overlay · Rankcast", "/embed/ctf": "ctf · Board · Rankcast"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path+"?lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), becomes(`document.title`, title)))
+	}
+}
+
+// Boards and instances may have the names that objects of JavaScript have.
+func TestNamesOfObjectsAreNames(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {constructor: {kind: constructor}, "valueof:{constructor}": {kind: constructor}}`))
+	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
+		require.Equal(t, 200, p.post(board, `{"updates":[{"member":"__proto__","score":2},{"member":"toString","score":1}]}`).Status)
+	}
+	ctx := window(t, 1280, 900)
+	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
+		for _, page := range []string{"/boards/", "/embed/", "/overlay/"} {
+			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+page+board+"?lang=en&me=toString"), becomes(seen, "1 __proto__ 2 | 2 toString 1 to next 1")))
+		}
+	}
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/?lang=en"),
+		becomes(`['constructor', 'valueof:__proto__', 'valueof:toString'].filter(name => !document.body.textContent.includes(name.split(':').at(-1))).join()`, "")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/members/constructor/__proto__?lang=en"),
+		becomes(`String(document.body.textContent.includes('valueof:toString') && document.body.textContent.includes('No. 1'))`, "true")))
+}
+
 // quoted is a text as a literal of JavaScript.
 func quoted(t *testing.T, text string) string {
 	b, err := json.Marshal(text)
