@@ -73,7 +73,7 @@ func TestReconnectResumes(t *testing.T) {
 				s := newScriptedSockets(t)
 				s.start(Watch{Me: "m"})
 				p := <-s.peers
-				require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 10.0, "me": "m"}, p.read())
+				require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 10.0, "me": "m", "info": true}, p.read())
 				p.snapshot("e", 7)
 				s.untilState(Live)
 				p.send(`{"type":"me","board":"b","seq":7,"rank":4,"score":5,"total":4}`)
