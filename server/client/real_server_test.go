@@ -111,7 +111,7 @@ func TestUpdatesAndReads(t *testing.T) {
 			require.Equal(t, c1.want, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
 		}
 
-		odd := []string{"a/b", "?x=1&y#z", "..", "100%", "名前 🏆", "+", `"\`}
+		odd := []string{"a/b", "?x=1&y#z", "...", "100%", "名前 🏆", "+", `"\`}
 		var updates []client.Update
 		for i, m := range odd {
 			updates = append(updates, client.Update{Member: m, Score: int64(100 - i)})
