@@ -103,8 +103,8 @@ func TestTitlesNameTheBoardOnce(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	ctx := window(t, 500, 400)
-	for path, title := range map[string]string{"/overlay/ctf": "ctf · Overlay · Rankcast", "/embed/ctf": "ctf · Board · Rankcast"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path+"?lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), becomes(`document.title`, title)))
+	for path, title := range map[string]string{"/overlay/ctf?mode=me&me=a&lang=en": "ctf · Overlay · Rankcast", "/embed/ctf?lang=en": "ctf · Board · Rankcast"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path), becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), becomes(`document.title`, title)))
 	}
 }
 
