@@ -79,7 +79,7 @@ func (b *board) applyAnswers(due *schedule) {
 	if b.profileFetch.held != nil {
 		f := *b.profileFetch.held
 		b.profileFetch.reset()
-		b.applyProfiles(f, due.now)
+		b.applyProfiles(f)
 	}
 	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(due)) {
 		was, period, valid := b.view.State(), b.view.Period(), b.view.Valid()

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -144,7 +143,7 @@ func TestEndTimeChanges(t *testing.T) {
 
 		resume := func() *fakeConn {
 			back := &fakeConn{board: held}
-			_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+			_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: Position{held.Life, held.Seq}}, nil, func() {})
 			require.NoError(t, err)
 			synctest.Wait()
 			return back

@@ -16,9 +16,6 @@ const (
 	// profileTimeout is how long a change waits for the profiles of members that it brings:
 	// one read, normally.
 	profileTimeout = 100 * time.Millisecond
-	// profileLag is how long other nodes may still show an old profile after this node has
-	// seen the change. Their clients may resume here.
-	profileLag = 2 * time.Minute
 	// spareProfiles is the least number of profiles that a board keeps beyond those that it
 	// shows.
 	spareProfiles = 1024
@@ -41,15 +38,11 @@ type boardProfiles struct {
 
 // memberProfile is what a board knows of a member's profile.
 type memberProfile struct {
-	place     *profilePlace
-	profile   ranking.Profile
-	known     bool
-	overdue   bool      // the member is shown without a profile until that is known
-	queued    bool      // is in urgent or refresh
-	changedAt time.Time // when this node saw the last change
-	// modified is the seq since when the profile is as it is, as in view.View.LastModified.
-	// A profile has no seq of its own. Its change counts to the next seq of the board.
-	modified int64
+	place   *profilePlace
+	profile ranking.Profile
+	known   bool
+	overdue bool // the member is shown without a profile until that is known
+	queued  bool // is in urgent or refresh
 }
 
 // loadProfiles follows the kind of the board's members. It queues the profiles that have
@@ -146,7 +139,7 @@ func (b *board) profileEntry(id string) *memberProfile {
 	if known := p.byMember[id]; known != nil {
 		return known
 	}
-	entry := &memberProfile{changedAt: time.Now()}
+	entry := &memberProfile{}
 	p.byMember[id] = entry
 	// Before the lookup: from here on no change is missed.
 	entry.place = b.hub.profiles.add(profileKey{p.kind, id}, b)
@@ -221,9 +214,8 @@ func eachNeighbour(p *ranking.Places) func(do func(id string)) {
 	}
 }
 
-// attachProfiles adds the profiles to a publication, and marks rows with changed profiles
-// as modified.
-func (b *board) attachProfiles(s *publication, now time.Time) {
+// attachProfiles adds the profiles to a publication.
+func (b *board) attachProfiles(s *publication) {
 	p := &b.profiles
 	p.waitingSince = time.Time{}
 	if p.byMember == nil {
@@ -233,11 +225,7 @@ func (b *board) attachProfiles(s *publication, now time.Time) {
 	for i, e := range s.top {
 		entry := b.profileEntry(e.Member)
 		entry.overdue = entry.overdue || !entry.known
-		if !entry.known || now.Sub(entry.changedAt) < profileLag {
-			entry.modified = s.state.Seq + 1
-		}
 		s.profiles[i] = entry.profile
-		s.modified[i] = max(s.modified[i], entry.modified)
 	}
 }
 
@@ -318,11 +306,11 @@ func (b *board) applyPartialProfiles(f profileResult) {
 		}
 		read.members, read.list[id] = append(read.members, id), is
 	}
-	b.applyProfiles(read, time.Now())
+	b.applyProfiles(read)
 }
 
 // applyProfiles applies profiles that were read.
-func (b *board) applyProfiles(f profileResult, now time.Time) {
+func (b *board) applyProfiles(f profileResult) {
 	p := &b.profiles
 	if f.kind != p.kind {
 		return
@@ -337,16 +325,9 @@ func (b *board) applyProfiles(f profileResult, now time.Time) {
 			if entry.known || entry.overdue {
 				b.markProfileChanged(id)
 			}
-			entry.profile, entry.changedAt = is, now
+			entry.profile = is
 		}
 		entry.known, entry.overdue = true, false
-	}
-}
-
-// beginGeneration resets modified: the seqs are of another generation.
-func (p *boardProfiles) beginGeneration(now time.Time) {
-	for _, entry := range p.byMember {
-		entry.modified, entry.changedAt = 0, now
 	}
 }
 

@@ -32,7 +32,7 @@ func (b *board) startStreams() {
 	}
 	for _, st := range b.shown {
 		if st.version.Load() == nil && b.publication.covers(st.n) {
-			st.publish(nil, b.publication, nil, time.Time{})
+			st.publish(b.publication, nil, time.Time{})
 			b.hub.announce(st)
 		}
 	}
@@ -56,8 +56,7 @@ func (b *board) publish(now time.Time) {
 		generation: b.generation, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
 		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
 	}
-	s.modified, s.since = b.view.LastModified(len(s.top))
-	b.attachProfiles(s, now)
+	b.attachProfiles(s)
 	if b.pageToShow && b.state != ending {
 		b.state = recovering
 	}
@@ -69,13 +68,10 @@ func (b *board) publish(now time.Time) {
 // publishStreams gives the streams of the top a publication. changedAt is when the oldest change was made that it is the
 // first to show.
 func (b *board) publishStreams(s *publication, now, changedAt time.Time) {
-	var difference *encodedRows
-	if b.publication != nil && s.continues(b.publication) {
-		difference = s.diff(b.publication, b.largestPublishedTop())
-	}
+	difference := s.follow(b.publication, b.largestPublishedTop())
 	updated := make([]*stream, 0, len(b.shown))
 	for _, st := range b.shown {
-		if s.covers(st.n) && st.publish(b.publication, s, difference, changedAt) {
+		if s.covers(st.n) && st.publish(s, difference, changedAt) {
 			updated = append(updated, st)
 		}
 	}

@@ -143,7 +143,6 @@ func (b *board) beginGeneration() {
 	b.redisAhead = nil
 	b.resetMemberStreams()
 	b.ranks.cursor = nil
-	b.profiles.beginGeneration(time.Now())
 	b.view.CancelLookups()
 	b.lookupFetch.reset()
 }

@@ -3,8 +3,6 @@ package hub
 import (
 	"slices"
 	"time"
-
-	"rankcast/ranking"
 )
 
 // Client is a connection that has joined. Its methods may be called concurrently.
@@ -65,16 +63,16 @@ func (sub *Subscription) detach() (had []*delivery) {
 type delivery struct {
 	client        *Client
 	stream        *stream
-	version       uint64        // the last version that the client was sent; 0: none
-	generation    uint64        // of that version
-	index         int           // among the shard's deliveries of the stream
-	requires      *delivery     // must have sent a frame of the same generation first; or nil
-	dependent     *delivery     // sends its frame again after a full frame of this one; or nil
-	unseen        time.Time     // of a top: time of the oldest change that the client has not seen; zero: none
-	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
-	receivedItems uint64        // of a feed: items received when the client was last sent something
-	filter        Filter        // of a feed: the items that the client gets; nil: all
-	info          []byte        // of a top: Watch.Info until the first frame has been sent
+	version       uint64    // the last version that the client was sent; 0: none
+	generation    uint64    // of that version
+	index         int       // among the shard's deliveries of the stream
+	requires      *delivery // must have sent a frame of the same generation first; or nil
+	dependent     *delivery // sends its frame again after a full frame of this one; or nil
+	unseen        time.Time // of a top: time of the oldest change that the client has not seen; zero: none
+	resumeFrom    Position  // what the client brought along; the zero Position: none
+	receivedItems uint64    // of a feed: items received when the client was last sent something
+	filter        Filter    // of a feed: the items that the client gets; nil: all
+	info          []byte    // of a top: Watch.Info until the first frame has been sent
 }
 
 // attach adds the delivery to its stream and sends the newest version. It returns false for
@@ -150,7 +148,7 @@ func (d *delivery) send() {
 	if d.version != 0 && v.number > d.version+1 {
 		d.client.shard.skipped.Add(float64(v.number - d.version - 1))
 	}
-	d.version, d.generation, d.resumeFrom, d.unseen, d.info = v.number, v.generation, ranking.State{}, time.Time{}, nil
+	d.version, d.generation, d.resumeFrom, d.unseen, d.info = v.number, v.generation, Position{}, time.Time{}, nil
 	if again && d.dependent != nil {
 		d.dependent.version = 0
 		d.dependent.send()
@@ -173,7 +171,7 @@ func (d *delivery) nextFrame(v *version) (f *Frame, again bool) {
 	if v.delta != nil && d.version != 0 && d.version+1 == v.number {
 		return recent.frame(v, &recent.delta, d.stream.deltaFrame), false
 	}
-	if d.version == 0 && d.resumeFrom.Epoch != "" {
+	if d.version == 0 && d.resumeFrom.Life != "" {
 		if f = v.publication.resumeFrame(d.stream.board.name, d.stream.n, d.resumeFrom); f != nil {
 			return f, true
 		}

@@ -12,6 +12,9 @@
 //   - view: the top and the followed members of one period; package hub/view.
 //   - publication: what a board shows at one moment. Its generation counts the epochs and
 //     periods that the board has shown, and each time that its seq went back.
+//   - life: a run of publications of one board, each of which continues the one before, so that
+//     a delta leads from it. It has a random token. A client that comes back with the token and a
+//     seq holds a list of this run, whatever Redis holds by now.
 //   - stream: what all clients that watch the same thing share: a board at one N (the
 //     number of first entries), the standing of one member, a feed, or the node's status. It
 //     holds its newest version, one encoded state, and the end of the period before.

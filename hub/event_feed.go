@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"rankcast/ranking"
 )
 
 // eventFeed is a goroutine that publishes the items of one feed. It publishes at most one frame
@@ -353,5 +351,5 @@ func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
 	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
-	return sealFrame(append(b, '}')).as("feed", ranking.State{})
+	return sealFrame(append(b, '}')).as("feed", Position{})
 }

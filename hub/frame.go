@@ -24,20 +24,20 @@ type Frame struct {
 	last  []byte
 	from  *encodedRows // of rows; while a frame exists, no other one encodes them again
 
-	kind  string        // its type; "" if NewFrame made it
-	state ranking.State // of a snapshot or delta
+	kind     string   // its type; "" if NewFrame made it
+	position Position // of a snapshot or delta
 }
 
 // Type is the type of a frame that the hub made, as in its JSON.
 func (f *Frame) Type() string { return f.kind }
 
-// State is the state to which a snapshot or a delta leads: a client that has it may resume from
-// there. Other frames have the zero State.
-func (f *Frame) State() ranking.State { return f.state }
+// Position is the position to which a snapshot or a delta leads: a client that has it may resume from
+// there. Other frames have the zero Position.
+func (f *Frame) Position() Position { return f.position }
 
-// as sets what Type and State return.
-func (f *Frame) as(kind string, state ranking.State) *Frame {
-	f.kind, f.state = kind, state
+// as sets what Type and Position return.
+func (f *Frame) as(kind string, at Position) *Frame {
+	f.kind, f.position = kind, at
 	return f
 }
 
@@ -95,9 +95,9 @@ func (f *Frame) withInfo(info []byte) *Frame {
 	}
 	head := f.first[f.head:]
 	if len(f.rows) == 0 {
-		return NewFrame(extend(head)).as(f.kind, f.state)
+		return NewFrame(extend(head)).as(f.kind, f.position)
 	}
-	with := sealPieces(append(make([]byte, headRoom), head...), f.rows, extend(f.last)).as(f.kind, f.state)
+	with := sealPieces(append(make([]byte, headRoom), head...), f.rows, extend(f.last)).as(f.kind, f.position)
 	with.from = f.from
 	return with
 }
@@ -207,12 +207,15 @@ func appendField(b []byte, name string, n int64) []byte {
 func snapshotFrame(board string, s *publication, n int) *Frame {
 	all := s.rows()
 	rows, _ := all.prefix(n)
-	b := make([]byte, headRoom, headRoom+224+len(board)+copied(rows))
+	b := make([]byte, headRoom, headRoom+248+len(board)+copied(rows))
 	b = appendHead(b, snapshotType, board)
 	b = append(b, `,"period":`...)
 	b = appendString(b, s.period)
 	b = append(b, `,"epoch":`...)
 	b = appendString(b, s.state.Epoch)
+	b = append(b, `,"life":"`...)
+	b = append(b, s.life...)
+	b = append(b, '"')
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"ends":`...)
@@ -221,7 +224,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.state)
+	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.position())
 }
 
 // copied is the number of bytes that a frame copies of rows.
@@ -242,7 +245,7 @@ func deltaFrame(board string, s *publication, n int, from int64, changed *encode
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"rows":[`...)
-	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.state)
+	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.position())
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of
@@ -259,7 +262,7 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	}
 	b = appendField(b, "total", s.Total)
 	b = append(b, around...)
-	return sealFrame(append(b, '}')).as("me", ranking.State{})
+	return sealFrame(append(b, '}')).as("me", Position{})
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
@@ -299,5 +302,5 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 		b = append(b, `,"as_of":`...)
 		b = appendTime(b, asOf)
 	}
-	return sealFrame(append(b, '}')).as("status", ranking.State{})
+	return sealFrame(append(b, '}')).as("status", Position{})
 }

@@ -35,7 +35,7 @@ func TestLargeFramesShareTheirRows(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(jsonOf(half)), first))
 	require.True(t, strings.HasSuffix(string(jsonOf(half)), `"score":-499}]}`))
 
-	d := s.diff(&publication{}, 1000)
+	d := s.follow(&publication{state: ranking.State{Epoch: "e", Seq: 6}}, 1000)
 	require.Same(t, &deltaFrame("b", s, 900, 6, d).rows[0], &deltaFrame("b", s, 800, 6, d).rows[0])
 	require.True(t, strings.HasSuffix(string(jsonOf(deltaFrame("b", s, 900, 6, d))), `"score":-899}]],"len":900}`))
 	runtime.KeepAlive(whole)
@@ -50,7 +50,7 @@ func TestFrameWithInfo(t *testing.T) {
 		with := f.withInfo([]byte(`{"title":"T"}`))
 		require.Equal(t, strings.TrimSuffix(string(jsonOf(f)), "}")+`,"info":{"title":"T"}}`, string(jsonOf(with)))
 		require.Equal(t, f.Type(), with.Type())
-		require.Equal(t, f.State(), with.State())
+		require.Equal(t, f.Position(), with.Position())
 		require.Same(t, f.from, with.from)
 		if n == 1000 {
 			require.Same(t, &f.rows[0], &with.rows[0])

@@ -30,14 +30,15 @@ func TestFrameHeaders(t *testing.T) {
 // The wire format of times, period ends and data.
 func TestSnapshotOnTheWire(t *testing.T) {
 	t.Parallel()
-	s := &publication{period: "2026-W47", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
+	s := &publication{period: "2026-W47", life: "1m2n", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
 		{Rank: 1, Member: "s17", Score: 321, Data: `{"a":"\u2028"}`}, {Rank: 2, Member: "s3", Score: -5},
 	}}
-	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","seq":120,"total":9821,"ends":`
+	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","life":"1m2n","seq":120,"total":9821,"ends":`
 	top := `"top":[{"rank":1,"member":"s17","score":321,"data":{"a":"\u2028"}},{"rank":2,"member":"s3","score":-5}]}`
 	require.Equal(t, head+`null,`+top, string(jsonOf(snapshotFrame("stars@-1", s, 10))))
 	s.ends = time.Date(2026, 11, 23, 0, 0, 0, 123456, time.FixedZone("", 8*3600))
 	require.Equal(t, head+`"2026-11-22T16:00:00.000Z",`+top, string(jsonOf(snapshotFrame("stars@-1", s, 10))))
 	end := s.asFinal()
+	end.life = s.life
 	require.Equal(t, head+`"2026-11-22T16:00:00.000Z","final":true,`+top, string(jsonOf(snapshotFrame("stars@-1", end, 10))))
 }

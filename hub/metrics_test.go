@@ -66,7 +66,7 @@ func TestVersionKnowsTimesOfThoseBefore(t *testing.T) {
 	old := &publication{}
 	for score := int64(1); score <= 9; score++ {
 		s := &publication{state: ranking.State{Epoch: "e", Seq: score}, total: 1, top: []ranking.Entry{{Rank: 1, Member: "a", Score: score}}}
-		require.True(t, st.publish(old, s, s.diff(old, 1), at(score)))
+		require.True(t, st.publish(s, s.follow(old, 1), at(score)))
 		old = s
 	}
 	v := st.version.Load()

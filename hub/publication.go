@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -8,9 +10,21 @@ import (
 	"rankcast/ranking"
 )
 
+// Position names the list that a client holds of a board. Life is a random token that no other life has, of no
+// board and no node; "" is no position. In one life a seq may stand for two lists: a later publication of the
+// same seq counts as a change after it.
+type Position struct {
+	Life string
+	Seq  int64
+}
+
+// lifeChars is how many characters of rand.Text a life has: 60 bits.
+const lifeChars = 12
+
 // publication is what a board published at one moment. It never changes.
 type publication struct {
 	generation uint64 // of the board
+	life       string // a run of publications, each of which continues the one before
 	period     string
 	ends       time.Time
 	final      bool
@@ -19,8 +33,7 @@ type publication struct {
 	total      int64
 	top        []ranking.Entry
 	profiles   []ranking.Profile // for each entry of top; nil: none
-	modified   []int64           // as in view.View.LastModified, changes of profiles included
-	since      int64
+	modified   []int64           // for each entry, the seq since when this life shows it so
 
 	mu      sync.Mutex
 	encoded weak.Pointer[encodedRows] // top, encoded
@@ -31,7 +44,7 @@ type publication struct {
 // the same state, mostly.
 type resumedFrame struct {
 	n     int
-	from  int64 // the seq of the state that the client held
+	from  int64 // the seq of the client's position
 	frame weak.Pointer[Frame]
 }
 
@@ -61,9 +74,42 @@ func (s *publication) profile(i int) ranking.Profile {
 }
 
 // continues reports whether a delta can lead from old to s: a delta holds differences of
-// rows and nothing else.
+// rows and nothing else, and its seq never goes back.
 func (s *publication) continues(old *publication) bool {
-	return s.generation == old.generation && s.state.Epoch == old.state.Epoch && s.final == old.final && s.ends.Equal(old.ends)
+	return s.generation == old.generation && s.state.Epoch == old.state.Epoch && s.state.Seq >= old.state.Seq &&
+		s.final == old.final && s.ends.Equal(old.ends)
+}
+
+// position is what a client holds that has got s.
+func (s *publication) position() Position { return Position{s.life, s.state.Seq} }
+
+// follow makes s the publication after old, or the first one for nil. It continues the life of old where a
+// delta can lead from old to s, and begins a life otherwise. It returns the rows of that delta, of the first
+// most entries, or nil.
+func (s *publication) follow(old *publication, most int) *encodedRows {
+	at, d := s.state.Seq, &encodedRows{}
+	s.modified = slices.Repeat([]int64{at}, len(s.top))
+	if old == nil || !s.continues(old) {
+		s.life = rand.Text()[:lifeChars]
+		return nil
+	}
+	s.life = old.life
+	if at == old.state.Seq {
+		at++ // a client at this seq may hold old
+	}
+	for i, e := range s.top {
+		if i < len(old.top) {
+			was := old.top[i]
+			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // clients do not see keys
+				s.modified[i] = old.modified[i]
+				continue
+			}
+		}
+		if s.modified[i] = at; i < most {
+			d.add(i, e, s.profile(i))
+		}
+	}
+	return d
 }
 
 // covers reports whether s has the first n entries.
@@ -73,29 +119,14 @@ func (s *publication) covers(n int) bool { return len(s.top) >= n || int64(len(s
 func (s *publication) asFinal() *publication {
 	return &publication{
 		generation: s.generation, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
-		top: s.top, profiles: s.profiles, modified: s.modified, since: s.state.Seq + 1,
+		top: s.top, profiles: s.profiles,
 	}
 }
 
-// diff encodes those of the first most rows in which s differs from old.
-func (s *publication) diff(old *publication, most int) *encodedRows {
-	d := &encodedRows{}
-	for i, e := range s.top[:min(most, len(s.top))] {
-		if i < len(old.top) {
-			was := old.top[i]
-			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // clients do not see keys
-				continue
-			}
-		}
-		d.add(i, e, s.profile(i))
-	}
-	return d
-}
-
-// resumeFrame is the difference of the first n rows from the state that a client has. It is nil
-// where the difference is not known, or a snapshot is smaller. Clients share it.
-func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame {
-	if has.Epoch != s.state.Epoch || has.Seq < s.since || has.Seq > s.state.Seq {
+// resumeFrame is the difference of the first n rows from the position of a client. It is nil
+// where the position is of another life, or a snapshot is smaller. Clients share it.
+func (s *publication) resumeFrame(board string, n int, has Position) *Frame {
+	if has.Life != s.life || has.Seq > s.state.Seq {
 		return nil
 	}
 	s.mu.Lock()

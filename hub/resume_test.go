@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"rankcast/ranking"
 )
 
 // A client that resumes gets the difference.
@@ -26,7 +24,7 @@ func TestResumeSendsTheDifference(t *testing.T) {
 		h.FeedChanges(f.set("m003", 465))
 		pass(time.Second)
 		conn := &fakeConn{board: held}
-		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 10, Me: "m040", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 10, Me: "m040", Resume: Position{held.Life, held.Seq}}, nil, func() {})
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, f.top(10), conn.board.Top)
@@ -42,11 +40,11 @@ func TestResumeSendsTheDifference(t *testing.T) {
 func TestResumedClientsShareTheDifference(t *testing.T) {
 	t.Parallel()
 	s := largePublication()
-	s.modified = make([]int64, 1000)
+	s.life, s.modified = "l", make([]int64, 1000)
 	for i := range 300 {
 		s.modified[i] = 7
 	}
-	from := func(seq int64) ranking.State { return ranking.State{Epoch: "e", Seq: seq} }
+	from := func(seq int64) Position { return Position{"l", seq} }
 	f := s.resumeFrame("b", 1000, from(6))
 	require.Same(t, f, s.resumeFrame("b", 1000, from(6)))
 	other := s.resumeFrame("b", 900, from(6))
@@ -71,7 +69,7 @@ func TestResumeAtPeriodEnd(t *testing.T) {
 		held := conn.board
 		resume := func() {
 			t.Helper()
-			_, back := watch(t, h, "b@0", Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}})
+			_, back := watch(t, h, "b@0", Watch{Top: 10, Resume: Position{held.Life, held.Seq}})
 			h.FeedSubscribed("b")
 			pass(time.Second)
 			require.Equal(t, []string{"final"}, back.take(t))
@@ -108,7 +106,7 @@ func TestResumeWithData(t *testing.T) {
 		h.FeedChanges(f.setData("m007", `7`))
 		pass(time.Second)
 		back := &fakeConn{board: held}
-		_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+		_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: Position{held.Life, held.Seq}}, nil, func() {})
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, []string{"delta"}, back.take(t))

@@ -92,7 +92,7 @@ func TestSeqCheckFindsRegression(t *testing.T) {
 					for _, has := range held {
 						back := &fakeConn{board: has}
 						c := h.Join(back, nil)
-						_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
+						_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Resume: Position{has.Life, has.Seq}}, nil, func() {})
 						require.NoError(t, err)
 						synctest.Wait()
 						back.take(t)

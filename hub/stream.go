@@ -103,20 +103,20 @@ func (v *version) endBefore(s *publication) *periodEnd {
 	return v.end
 }
 
-// publish publishes s to a stream of a top. Where the stream has a version, old is its
-// publication and difference the rows that differ. changedAt is when the oldest change was made
-// that s shows and old does not. publish reports whether there is anything new to send.
-func (st *stream) publish(old, s *publication, difference *encodedRows, changedAt time.Time) bool {
+// publish publishes s to a stream of a top. Where the stream has a version of the same life, difference holds the
+// rows that differ. changedAt is when the oldest change was made that s shows and that version does not. publish
+// reports whether there is anything new to send.
+func (st *stream) publish(s *publication, difference *encodedRows, changedAt time.Time) bool {
 	next := &version{generation: s.generation, publication: s, changedAt: changedAt}
 	if before := st.version.Load(); before != nil {
 		next.end = before.endBefore(s)
-		if s.continues(old) {
+		if old := before.publication; s.life == old.life {
 			_, count := difference.prefix(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
 			if count == 0 && now == was && s.total == old.total {
 				return false
 			}
-			next.delta = &versionDelta{before.publication.state.Seq, difference}
+			next.delta = &versionDelta{old.state.Seq, difference}
 			// Where most rows differ, the snapshot is the smaller frame.
 			if 4*count > 3*now && st.fullFrame(next).Size() < st.deltaFrame(next).Size() {
 				next.delta = nil

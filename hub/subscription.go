@@ -19,9 +19,9 @@ type Watch struct {
 	// number of neighbours on each side, 0 to MaxAround.
 	Me     string
 	Around int
-	// Resume is the state at which the client already has the first Top entries; zero:
-	// none. Where the hub knows the difference, it sends that.
-	Resume ranking.State
+	// Resume is the position at which the client already has the first Top entries; zero:
+	// none. If it is of the board's present life here, the client gets the difference.
+	Resume Position
 	// Info is JSON that describes the board. The first frame of the subscription has it as the field info, if that
 	// frame is a snapshot. nil: none. The caller must not change it later.
 	Info []byte

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
 )
 
 // join subscribes a new connection.
@@ -70,7 +69,7 @@ func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(5 * time.Second)
 		held := conn.board
-		w := Watch{Top: 10, Me: "m050", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}
+		w := Watch{Top: 10, Me: "m050", Resume: Position{held.Life, held.Seq}}
 		_, err := h.Subscribe(c, theBoard, w, sub, func() {
 			conn.take(t)
 			h.FeedChanges(f.set("m005", 1955))

@@ -7,8 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/hub"
-	"rankcast/ranking"
-	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 	"rankcast/server/live"
 )
@@ -29,10 +27,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if err := live.CheckWatch(watch); err != nil {
 		return err
 	}
-	var err error
-	if watch.Resume, err = resumeState(c.Request().Header.Get(lastEventID)); err != nil {
-		return err
-	}
+	watch.Resume = resumePosition(c.Request().Header.Get(lastEventID))
 	board, err := s.store.Board(c.Request().Context(), request.PathValue(c, "board"))
 	if err != nil {
 		return err
@@ -48,15 +43,13 @@ func (s *Server) getStream(c echo.Context) error {
 	return s.sessions.Stream(c.Response(), c.Request(), clientOf(c), callerOf(c), board, watch)
 }
 
-// resumeState reads the id of an event, epoch:seq; zero for none.
-func resumeState(id string) (at ranking.State, err error) {
-	if id == "" {
-		return at, nil
+// resumePosition reads the id of an event, life:seq. An id that is not one of a node's events is no position: with
+// an error, a browser would give the stream up for ever.
+func resumePosition(id string) hub.Position {
+	life, number, _ := strings.Cut(id, ":")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	if at := (hub.Position{Life: life, Seq: seq}); err == nil && live.CheckPosition(at) == nil {
+		return at
 	}
-	epoch, seq, ok := strings.Cut(id, ":")
-	at.Epoch = epoch
-	if at.Seq, err = strconv.ParseInt(seq, 10, 64); !ok || epoch == "" || err != nil || live.CheckEpoch(epoch) != nil || at.Seq < 0 || at.Seq > definition.MaxScore {
-		return ranking.State{}, ranking.Invalid(lastEventID, "is not an id of this server's events; want an epoch, a colon and a seq")
-	}
-	return at, nil
+	return hub.Position{}
 }

@@ -38,6 +38,7 @@ type Message struct {
 	Board   string            `json:"board"`
 	Period  *string           `json:"period"`
 	Epoch   string            `json:"epoch"`
+	Life    string            `json:"life"`
 	From    int64             `json:"from"`
 	Seq     int64             `json:"seq"`
 	Total   int64             `json:"total"`
@@ -67,6 +68,7 @@ type Message struct {
 type Board struct {
 	Period string
 	Epoch  string
+	Life   string
 	Seq    int64
 	Total  int64
 	Ends   Raw // as in Message
@@ -83,9 +85,11 @@ func (b *Board) Fold(m Message) error {
 	switch {
 	case m.Type == "snapshot" && (m.Period == nil || m.Ends == ""):
 		return fmt.Errorf("a snapshot without period or ends: %+v", m)
+	case m.Type == "snapshot" && m.Life == "":
+		return fmt.Errorf("a snapshot without life: %+v", m)
 	case m.Type == "snapshot":
 		*b = Board{
-			Period: *m.Period, Epoch: m.Epoch, Seq: m.Seq, Total: m.Total, Ends: m.Ends, Final: m.Final,
+			Period: *m.Period, Epoch: m.Epoch, Life: m.Life, Seq: m.Seq, Total: m.Total, Ends: m.Ends, Final: m.Final,
 			Top: m.Top, Me: b.Me, started: true,
 		}
 		return nil

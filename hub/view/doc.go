@@ -14,16 +14,14 @@
 //     contradiction makes it invalid.
 //   - pending: the owner is reading a page or lookups. The view buffers the changes that
 //     arrive meanwhile, and brings the answer forward by them.
-//   - regression: seq goes back within an epoch, as after a failover to a replica that had
-//     not received all writes.
 //
 // # Flow
 //
-//	Apply(changes) ─► regression tracker ─► top ─► members: rank index, score ranks
+//	Apply(changes) ─► top ─► members: rank index, score ranks
 //	NeedsPage, BeginPage ─► the owner reads a page ─► ApplyPage
 //	BeginLookups ─► the owner reads places ─► ApplyLookups
 //
-// After a change the owner takes the results: Top and LastModified for the entries,
+// After a change the owner takes the results: Top for the entries,
 // TakeMoved and TakeFound for single members, and, once a MeInterval, WalkRanks for the
 // members that other members' changes have moved. IsNotified spares the owner most standings
 // that it has sent already.

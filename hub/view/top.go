@@ -38,23 +38,17 @@ type top struct {
 	total     int64
 	entries   []entry // in order
 	tiedRanks []int64 // for each index, the rank; nil without ties
-	modified  []int64 // for each index, the seq at which the entry or the rank last changed
-	since     int64   // modified, ends and final are known from this seq on
 }
 
 // newTop returns the top of a page.
 func newTop(p ranking.Page) top {
 	t := top{
 		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
-		state: p.State, total: p.Total, since: p.Seq,
-	}
-	if t.final {
-		t.since++ // a client at that seq may not know that it is the last
+		state: p.State, total: p.Total,
 	}
 	t.entries = make([]entry, len(p.Entries), len(p.Entries)+1)
-	t.modified = make([]int64, len(p.Entries), len(p.Entries)+1)
 	for i, e := range p.Entries {
-		t.entries[i], t.modified[i] = entry{orderKeyOf(e), e.Data}, p.Seq
+		t.entries[i] = entry{orderKeyOf(e), e.Data}
 	}
 	if t.ties.Tied() {
 		t.tiedRanks = make([]int64, len(p.Entries), len(p.Entries)+1)
@@ -73,9 +67,6 @@ func (t *top) placementAt(i int) Placement {
 	}
 	return at
 }
-
-// sameBounds reports whether two tops agree on when the period closes.
-func (t *top) sameBounds(u *top) bool { return t.final == u.final && t.ends.Equal(u.ends) }
 
 // isComplete reports whether the entries are the whole board.
 func (t *top) isComplete() bool { return int64(len(t.entries)) == t.total }
@@ -103,6 +94,15 @@ func (t *top) continuityOf(c *feed.Changes) continuity {
 		return follows
 	}
 	return gap
+}
+
+// isReplacement reports whether a message says that its board-period was replaced as a
+// whole.
+func isReplacement(c *feed.Changes) bool { return len(c.List) == 0 }
+
+// stateAfter is the state to which a message takes its board-period.
+func stateAfter(c *feed.Changes) ranking.State {
+	return ranking.State{Epoch: c.Epoch, Seq: max(c.Seq, c.Last())} // a replacement has no last change
 }
 
 // applyChange applies the next change and keeps limit entries at most. It reports false
@@ -146,7 +146,6 @@ func (t *top) applyChange(c feed.Change, limit int) bool {
 		}
 		t.total++
 	}
-	t.markModified(from, to)
 	if t.tiedRanks != nil {
 		t.renumber(from, to)
 		return entered < 0 || entered >= len(t.tiedRanks) || t.tiedRanks[entered] == c.Rank
@@ -155,8 +154,7 @@ func (t *top) applyChange(c feed.Change, limit int) bool {
 }
 
 // renumber derives the ranks anew after the entries from index from to before to have
-// changed. It marks those as modified that have another rank, though the entry may be the
-// same.
+// changed.
 func (t *top) renumber(from, to int) {
 	held := t.tiedRanks
 	t.tiedRanks = slices.Grow(t.tiedRanks, max(0, len(t.entries)-len(t.tiedRanks)))[:len(t.entries)]
@@ -168,7 +166,7 @@ func (t *top) renumber(from, to int) {
 			}
 			continue
 		}
-		t.tiedRanks[i], t.modified[i] = rank, t.state.Seq
+		t.tiedRanks[i] = rank
 	}
 }
 
@@ -181,18 +179,6 @@ func (t *top) deriveRank(i int) int64 {
 		return t.tiedRanks[i-1] + 1
 	}
 	return int64(i) + 1
-}
-
-// markModified marks the indexes from from to before to, and all new ones, as modified at
-// the current seq.
-func (t *top) markModified(from, to int) {
-	for len(t.modified) < len(t.entries) {
-		t.modified = append(t.modified, t.state.Seq)
-	}
-	t.modified = t.modified[:len(t.entries)]
-	for i := from; i < min(to, len(t.modified)); i++ {
-		t.modified[i] = t.state.Seq
-	}
 }
 
 // find returns the index of p, or the index at which p would be.
@@ -208,14 +194,6 @@ func (t *top) agrees(u *top) bool {
 		return false
 	}
 	return t.tiedRanks == nil || slices.Equal(t.tiedRanks[:n], u.tiedRanks[:n])
-}
-
-// inherit takes over what an older top of the same state knows of the past.
-func (t *top) inherit(old *top) {
-	copy(t.modified, old.modified)
-	if t.since = old.since; !t.sameBounds(old) {
-		t.since = t.state.Seq + 1 // the seq of that change is not known
-	}
 }
 
 // list returns the entries from index from to before to.

@@ -38,8 +38,8 @@ type View struct {
 	moved   []*Member // members whose own score changed, for TakeMoved
 	valid   bool      // top and members are the board's at top.state
 
-	tracker      regressionTracker // of the view's period
-	otherTracker regressionTracker // of the other period that changed last
+	received      receivedState // of the view's period
+	receivedOther receivedState // of the other period that changed last
 
 	buffered      []*feed.Changes // while a page or lookups are pending
 	bufferedLen   int             // how many changes buffered holds
@@ -92,7 +92,7 @@ func (v *View) Reset() {
 	v.Invalidate()
 	v.CancelPage()
 	v.CancelLookups()
-	v.tracker.last, v.otherTracker.last = ranking.State{}, ranking.State{}
+	v.received, v.receivedOther = receivedState{}, receivedState{}
 }
 
 // State is the state of the board that the view shows. It means something only while the
@@ -109,7 +109,7 @@ func (v *View) Behind(s ranking.State) bool {
 // the view changed.
 func (v *View) Apply(c *feed.Changes) bool {
 	own := c.Period == v.period
-	if !v.trackerOf(c.Period).observe(c) {
+	if !v.noteReceived(c) {
 		// The buffered changes of this period are void.
 		if v.pageDiscarded = true; own {
 			v.Invalidate()
@@ -135,15 +135,25 @@ func (v *View) Apply(c *feed.Changes) bool {
 	return true
 }
 
-// trackerOf returns the regression tracker of a period.
-func (v *View) trackerOf(period string) *regressionTracker {
-	if period == v.period {
-		return &v.tracker
+// receivedState is the state after the last batch that the view received of a period.
+type receivedState struct {
+	period string
+	ranking.State
+}
+
+// noteReceived records a batch. It reports false where the period has gone back, as after a failover to
+// a replica that had not received all writes: one subscription never repeats a seq.
+func (v *View) noteReceived(c *feed.Changes) (forward bool) {
+	last := &v.received
+	if c.Period != v.period {
+		last = &v.receivedOther
 	}
-	if period != v.otherTracker.period {
-		v.otherTracker = regressionTracker{period: period}
+	if c.Period != last.period {
+		*last = receivedState{period: c.Period}
 	}
-	return &v.otherTracker
+	forward = c.Epoch != last.Epoch || c.Seq > last.Seq
+	last.State = stateAfter(c)
+	return forward
 }
 
 // buffer keeps a batch for the pending answers.
@@ -205,7 +215,6 @@ func (v *View) ApplyPage(p ranking.Page) (agreed bool) {
 	if !comparable || !agreed {
 		v.replaceTop(next, valid)
 	} else {
-		next.inherit(&v.top)
 		v.top = next
 		v.locateMembers()
 	}
@@ -216,12 +225,8 @@ func (v *View) ApplyPage(p ranking.Page) (agreed bool) {
 func (v *View) replaceTop(next top, valid bool) {
 	v.Invalidate()
 	if next.period != v.period {
-		v.tracker = *v.trackerOf(next.period)
-	} else if !next.sameBounds(&v.top) {
-		next.since = max(next.since, next.state.Seq+1)
+		v.received, v.receivedOther = v.receivedOther, v.received
 	}
-	v.tracker.observePage(next.state)
-	next.since = max(next.since, v.tracker.ambiguous)
 	v.members.scores = newScoreRanks(next.ties)
 	if v.top, v.valid = next, valid; valid {
 		v.locateMembers()
@@ -270,12 +275,6 @@ func (v *View) EachVisible(do func(member string)) {
 	}
 }
 
-// LastModified copies, for the first n indexes at most, the seq at which the entry or its
-// rank last changed. For changes before since, the view does not know the seq.
-func (v *View) LastModified(n int) (seqs []int64, since int64) {
-	return slices.Clone(v.modified[:min(n, len(v.modified))]), v.since
-}
-
 // Period is the name of the view's period.
 func (v *View) Period() string { return v.period }
 
@@ -287,7 +286,7 @@ func (v *View) Final() bool { return v.final }
 
 // MarkFinal makes the view's state the final result of its period. The owner calls it when
 // Redis no longer keeps the period.
-func (v *View) MarkFinal() { v.final, v.since = true, v.state.Seq+1 }
+func (v *View) MarkFinal() { v.final = true }
 
 // Total is how many members the board has.
 func (v *View) Total() int64 { return v.total }

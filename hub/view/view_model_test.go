@@ -118,7 +118,6 @@ func (w *lossyTransport) holds() {
 	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
 		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
 	}
-	w.lastModifiedHolds(board)
 	w.scoreRanksHold(board)
 	for _, f := range w.v.members.byName {
 		if f.known {
@@ -126,21 +125,6 @@ func (w *lossyTransport) holds() {
 		}
 	}
 	w.notify()
-}
-
-// lastModifiedHolds checks that an entry not modified since a seq is the one of that seq.
-func (w *lossyTransport) lastModifiedHolds(board []entry) {
-	touched, since := w.v.LastModified(len(w.v.entries))
-	for state, then := range w.history() {
-		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
-			continue
-		}
-		for i, seq := range touched {
-			if seq <= state.Seq && (i >= len(then) || then[i] != board[i] || w.m.rank(then, i) != w.m.rank(board, i)) {
-				w.t.Fatalf("place %d is said to be untouched since %d, but differs from seq %d", i, seq, state.Seq)
-			}
-		}
-	}
 }
 
 // scoreRanksHold checks that exactly the needed scores are retained, with their ranks.

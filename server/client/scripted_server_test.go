@@ -175,7 +175,7 @@ func (p *peer) drop() {
 
 // snapshot is three entries at a seq.
 func (p *peer) snapshot(epoch string, seq int) {
-	p.send(`{"type":"snapshot","board":"b","period":"","epoch":%q,"seq":%d,"total":3,"top":[
+	p.send(`{"type":"snapshot","board":"b","period":"","epoch":%[1]q,"life":"life-%[1]s","seq":%[2]d,"total":3,"top":[
 		{"rank":1,"member":"a","score":30},{"rank":2,"member":"b","score":20},{"rank":3,"member":"c","score":10}]}`, epoch, seq)
 }
 

@@ -163,9 +163,10 @@ type watcher struct {
 	newest chan pendingStates // the states for the next call of show; capacity 1
 
 	shown        Board
-	hasState     bool // shown came from the server
-	foldable     bool // shown.Top is the list at shown.Seq, so a delta may build on it
-	resubscribes int  // subscribes since a delta last fit
+	life         string // of shown.Top, for a resume
+	hasState     bool   // shown came from the server
+	foldable     bool   // shown.Top is the list at shown.Seq, so a delta may build on it
+	resubscribes int    // subscribes since a delta last fit
 }
 
 // runSessions connects again and again. It returns the reason for its end.
@@ -239,7 +240,7 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		if f.Info != nil { // the snapshot that answers a subscribe
 			b.Display = f.Info.Display
 		}
-		k.hasState, k.foldable = true, true
+		k.life, k.hasState, k.foldable = f.Life, true, true
 	case "delta":
 		top, fits := fold(b.Top, b.Seq, f)
 		if !fits {

@@ -19,6 +19,7 @@ type frame struct {
 	Ends   time.Time `json:"ends"` // zero: never
 	Final  bool      `json:"final"`
 	Epoch  string    `json:"epoch"`
+	Life   string    `json:"life"`
 	From   int64     `json:"from"` // seq of the list that a delta builds on
 	Seq    int64     `json:"seq"`
 	Total  int64     `json:"total"`

@@ -162,8 +162,8 @@ func (s *session) dial(ctx context.Context) error {
 // subscribe sends a subscribe, with a resume if a delta can build on the list.
 func (s *session) subscribe(ctx context.Context) {
 	type resume struct {
-		Epoch string `json:"epoch"`
-		Seq   int64  `json:"seq"`
+		Life string `json:"life"`
+		Seq  int64  `json:"seq"`
 	}
 	s.lastID++
 	s.subscribeID, s.inSync = s.lastID, false
@@ -177,9 +177,8 @@ func (s *session) subscribe(ctx context.Context) {
 		Info   bool    `json:"info"`
 		Resume *resume `json:"resume,omitempty"`
 	}{"subscribe", s.lastID, s.shown.Board, s.watch.Top, s.watch.Me, s.watch.Around, true, nil}
-	// An empty board has no epoch, and nothing to resume.
-	if s.resuming = s.foldable && s.shown.Epoch != ""; s.resuming {
-		m.Resume = &resume{s.shown.Epoch, s.shown.Seq}
+	if s.resuming = s.foldable; s.resuming {
+		m.Resume = &resume{s.life, s.shown.Seq}
 	}
 	s.send(ctx, m)
 }
@@ -257,11 +256,6 @@ func (s *session) handleError(ctx context.Context, f *frame) error {
 	case isTemporary(refusal):
 		s.resubscribeLater()
 		s.update(refusal)
-		return nil
-	case s.resuming && f.Field == "resume":
-		// This node is older than resume.
-		s.foldable = false
-		s.subscribe(ctx)
 		return nil
 	case (f.Code == "forbidden" || f.Code == "unauthorized") && s.client.haveChanged(ctx, s.credentials):
 		// The key of this connection was withdrawn; the next one uses another. What a withdrawn key already

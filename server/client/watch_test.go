@@ -86,7 +86,7 @@ func TestReconnectResumes(t *testing.T) {
 				require.Equal(t, at, away.AsOf)
 
 				p = <-s.peers
-				require.Equal(t, map[string]any{"epoch": "e", "seq": 7.0}, p.read()["resume"])
+				require.Equal(t, map[string]any{"life": "life-e", "seq": 7.0}, p.read()["resume"])
 				p.send("%s", c.answer)
 				b := s.untilState(Live)
 				require.Equal(t, c.want, members(b))
@@ -307,45 +307,6 @@ func TestTemporaryRefusal(t *testing.T) {
 			p.drop()
 		})
 	}
-}
-
-// A node that knows no resume yet is asked again without.
-func TestUnsupportedResume(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSockets(t)
-		s.start(Watch{})
-		p := <-s.peers
-		p.read()
-		p.snapshot("e", 7)
-		s.untilState(Live)
-		p.drop()
-		p = <-s.peers
-		m := p.read()
-		require.Contains(t, m, "resume")
-		p.send(`{"type":"error","id":%v,"code":"invalid_request","message":"is not a field here","field":"resume"}`, m["id"])
-		require.NotContains(t, p.read(), "resume")
-		p.snapshot("e", 8)
-		require.EqualValues(t, 8, s.untilState(Live).Seq)
-		p.drop()
-	})
-}
-
-// A board that does not exist yet has nothing to go on with.
-func TestNoResumeWithoutAnEpoch(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSockets(t)
-		s.start(Watch{Top: -1})
-		p := <-s.peers
-		require.Equal(t, 0.0, p.read()["top"])
-		p.send(`{"type":"snapshot","board":"b","period":"","epoch":"","seq":0,"total":0,"top":[]}`)
-		s.untilState(Live)
-		p.drop()
-		p = <-s.peers
-		require.NotContains(t, p.read(), "resume")
-		p.drop()
-	})
 }
 
 func TestStale(t *testing.T) {

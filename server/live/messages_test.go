@@ -80,16 +80,16 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":true}`, "1", "invalid_request", "around"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":[]}`, "1", "invalid_request", "resume"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":null}`, "1", "invalid_request", "resume"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.epoch"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":7,"seq":1}}`, "1", "invalid_request", "resume.epoch"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.epoch"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e"}}`, "1", "invalid_request", "resume.seq"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.life"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":7,"seq":1}}`, "1", "invalid_request", "resume.life"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.life"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e"}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","top":1.5}`, "1", "invalid_request", "top"},
 		{`{"type":"subscribe","id":1,"board":"b","top":99999999999999999999}`, "1", "invalid_request", "top"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":99999999999999999999}}`, "1", "invalid_request", "resume.seq"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1,"top":3}}`, "1", "invalid_request", "resume.top"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":99999999999999999999}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":1,"top":3}}`, "1", "invalid_request", "resume.top"},
 		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
 	} {
@@ -126,7 +126,7 @@ func TestTooLargeMessageClosesWith1009(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"epoch":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
+	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"life":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
 	}
 	n := servertest.Start(f, redistest.Embedded(f), servertest.Config{}, definition.Board{Name: "b"})

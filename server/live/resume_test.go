@@ -9,7 +9,6 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -27,17 +26,17 @@ func TestResume(t *testing.T) {
 		first.Subscribe("b", 10)
 		held := *first.Boards["b"]
 		rank := int64(31) // of m30
-		resume := func(epoch string, seq int64) (*servertest.Socket, hubtest.Message) {
+		resume := func(life string, seq int64) (*servertest.Socket, hubtest.Message) {
 			s := servertest.Dial(t, n.Addr)
 			before := held
 			s.Boards["b"] = &before
-			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"epoch":%q,"seq":%d}}`, epoch, seq)
+			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"life":%q,"seq":%d}}`, life, seq)
 			s.Next("ok")
 			m := s.Next("snapshot", "delta")
 			meIs(s, "b", rank, 200)
 			return s, m
 		}
-		_, m := resume(held.Epoch, held.Seq)
+		_, m := resume(held.Life, held.Seq)
 		require.Equal(t, "delta", m.Type, "nothing has changed, and it is told so")
 		require.Empty(t, m.Rows)
 		require.Equal(t, held.Seq, m.From)
@@ -49,7 +48,7 @@ func TestResume(t *testing.T) {
 		rank = 32
 		want, total := n.Top("b", 10)
 		stays.Until("b", "the change", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
-		s, m := resume(held.Epoch, held.Seq)
+		s, m := resume(held.Life, held.Seq)
 		require.Equal(t, "delta", m.Type)
 		require.Equal(t, held.Seq, m.From)
 		require.Len(t, m.Rows, 5)
@@ -60,20 +59,19 @@ func TestResume(t *testing.T) {
 		stays.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		s.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 
-		for name, state := range map[string]ranking.State{
-			"another life":    {Epoch: "another", Seq: held.Seq},
-			"before any life": {Epoch: "", Seq: 0},
-			"before the view": {Epoch: held.Epoch, Seq: held.Seq - 1},
-			"ahead":           {Epoch: held.Epoch, Seq: held.Seq + 1000},
+		for name, at := range map[string]hub.Position{
+			"another life":    {Life: "another", Seq: held.Seq},
+			"before the life": {Life: held.Life, Seq: 0},
+			"ahead":           {Life: held.Life, Seq: held.Seq + 1000},
 		} {
-			s, m := resume(state.Epoch, state.Seq)
+			s, m := resume(at.Life, at.Seq)
 			require.Equal(t, "snapshot", m.Type, name)
 			require.Equal(t, stays.Boards["b"].Top, s.Boards["b"].Top)
 		}
 		descending(t, n, "b", 10) // all places change: a snapshot is smaller
 		want, _ = n.Top("b", 10)
 		stays.Until("b", "new scores", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
-		_, m = resume(held.Epoch, held.Seq)
+		_, m = resume(held.Life, held.Seq)
 		require.Equal(t, "snapshot", m.Type)
 	})
 }

@@ -261,8 +261,8 @@ var eventEnd = []byte("\n\n")
 // resume from another frame.
 func eventHead(f *hub.Frame) []byte {
 	var b []byte
-	if at := f.State(); at.Epoch != "" {
-		b = fmt.Appendf(b, "id: %s:%d\n", at.Epoch, at.Seq)
+	if at := f.Position(); at.Life != "" {
+		b = fmt.Appendf(b, "id: %s:%d\n", at.Life, at.Seq)
 	}
 	return fmt.Appendf(b, "event: %s\ndata: ", f.Type())
 }

@@ -19,8 +19,8 @@ import (
 const (
 	// defaultTop is the number of entries of a subscription without "top".
 	defaultTop = 10
-	// maxEpochBytes bounds the length of an epoch.
-	maxEpochBytes = 64
+	// maxLifeBytes bounds the length of a life.
+	maxLifeBytes = 64
 )
 
 func (ss *session) subscribe(m *message) error {
@@ -115,11 +115,11 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 		return w, err
 	}
 	if held, there := o["resume"]; there {
-		state, err := request.ParseObject("resume", held)
+		position, err := request.ParseObject("resume", held)
 		if err != nil {
 			return w, err
 		}
-		if w.Resume, err = readResume(state); err != nil {
+		if w.Resume, err = readResume(position); err != nil {
 			return w, problem.At("resume", err)
 		}
 	}
@@ -154,27 +154,29 @@ func CheckWatch(w hub.Watch) error {
 	return nil
 }
 
-// CheckEpoch checks an epoch that a client claims to have seen. It returns a FieldError.
-func CheckEpoch(epoch string) error {
-	if len(epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
-		return ranking.Invalid("epoch", "is not an epoch of this server")
+// CheckPosition checks a position that a client claims to have. It returns a FieldError.
+func CheckPosition(p hub.Position) error {
+	switch {
+	case p.Life == "" || len(p.Life) > maxLifeBytes:
+		return ranking.Invalid("life", "is not a life of this server")
+	case p.Seq < 0 || p.Seq > definition.MaxScore:
+		return ranking.Invalid("seq", "is not a seq of this server")
 	}
 	return nil
 }
 
-// readResume reads the state that a client holds of a board.
-func readResume(o request.Object) (s ranking.State, err error) {
-	if err := o.Only("epoch", "seq"); err != nil {
-		return s, err
+// readResume reads the position of a client.
+func readResume(o request.Object) (p hub.Position, err error) {
+	if err := o.Only("life", "seq"); err != nil {
+		return p, err
 	}
-	if s.Epoch, err = o.RequiredText("epoch"); err != nil {
-		return s, err
+	if p.Life, err = o.RequiredText("life"); err != nil {
+		return p, err
 	}
-	if err := CheckEpoch(s.Epoch); err != nil {
-		return s, err
+	if p.Seq, err = o.Integer("seq", 0, definition.MaxScore); err != nil {
+		return p, err
 	}
-	s.Seq, err = o.Integer("seq", 0, definition.MaxScore)
-	return s, err
+	return p, CheckPosition(p)
 }
 
 func (ss *session) unsubscribe(m *message) error {

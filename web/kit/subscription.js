@@ -9,7 +9,7 @@
  * @import {Session} from './connection.js'
  *
  * @typedef {{ code: string, message: string, field?: string }} Refusal
- * @typedef {{ type: 'snapshot' } & Snapshot} SnapshotFrame
+ * @typedef {{ type: 'snapshot', life: string } & Snapshot} SnapshotFrame
  * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][], len: number }} Delta
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
  * @typedef {{ type: 'error', id?: number, board?: string, feed?: string } & Refusal} ErrorFrame
@@ -21,9 +21,9 @@
 import { backoff, RankcastError, RIGHTS, TEMPORARY } from './socket.js';
 
 /**
- * @param {Snapshot | null} list
+ * @param {SnapshotFrame | null} list
  * @param {SnapshotFrame | Delta} frame
- * @returns {Snapshot | null} the next list; null: the delta does not fit (a gap), and only a new snapshot helps
+ * @returns {SnapshotFrame | null} the next list; null: the delta does not fit (a gap), and only a new snapshot helps
  */
 function apply(list, frame) {
   if (frame.type === 'snapshot') return { ...frame, ...(!frame.info && list?.info && { info: infoOf(list, frame) }) };
@@ -78,7 +78,7 @@ export class Subscription {
   #current = false;
   /** A delta did not fit, so no delta may be applied to the list. */
   #gap = false;
-  /** @type {Snapshot | null} */
+  /** @type {SnapshotFrame | null} */
   #list = null;
   /** @type {Me | null} */
   #own = null;
@@ -106,8 +106,7 @@ export class Subscription {
   request() {
     clearTimeout(this.#retryTimer);
     const list = this.#gap ? null : this.#list;
-    // A board that does not exist yet has no epoch.
-    const resume = list?.epoch ? { epoch: list.epoch, seq: list.seq } : undefined;
+    const resume = list ? { life: list.life, seq: list.seq } : undefined;
     this.#requested = true;
     this.#acknowledged = false;
     this.#resuming = resume !== undefined;

@@ -137,7 +137,7 @@ func TestPageFollowsAMember(t *testing.T) {
 	require.Equal(t, 200, other.post("stars", `{"member":"u4","score":1}`).Status)
 	p = launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
 	require.NoError(t, chromedp.Do(ctx, state("live"), shows("dan", "eve", "fay", "ann", "bob"), follows("below: 7 u4 29 to next 26")))
-	resumed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(({board, top, me, resume: {epoch, seq}}) => [board, top, me, epoch !== '', seq > 0].join(' '))(sent.find(({type}) => type === 'subscribe'))`))
+	resumed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(({board, top, me, resume: {life, seq}}) => [board, top, me, life !== '', seq > 0].join(' '))(sent.find(({type}) => type === 'subscribe'))`))
 	require.NoError(t, err)
 	require.Equal(t, "stars 5 u4 true true", resumed, "it offers what it holds")
 

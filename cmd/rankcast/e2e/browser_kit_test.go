@@ -31,13 +31,13 @@ const wire = `
 		lose(code = 1006, reason) { this.dispatchEvent(new CloseEvent('close', {code, reason})); }
 	};
 	var entries = members => [...members].map((member, i) => ({rank: i + 1, member, score: 100 - i}));
-	var snapshot = (seq, members, epoch = 'e') => ({type: 'snapshot', board: 'b', epoch, seq, total: 9, period: '', top: entries(members)});
+	var snapshot = (seq, members, epoch = 'e') => ({type: 'snapshot', board: 'b', epoch, life: epoch, seq, total: 9, period: '', top: entries(members)});
 	var delta = (from, seq, place, members, len) =>
 		({type: 'delta', board: 'b', from, seq, total: 9, len, rows: [...members].map((member, i) => [place + i, {rank: place + i + 1, member, score: 1}])});
 	var me = (seq, rank) => ({type: 'me', board: 'b', seq, rank, score: 5, total: 9});
 	var asked = socket => {
 		const {type, top, me = '-', around = 0, resume} = socket?.sent.at(-1) ?? {};
-		return socket?.closed ? '' : type === 'subscribe' ? [top, me, around, resume ? resume.epoch + resume.seq : 'anew'].join(' ') : type ?? '';
+		return socket?.closed ? '' : type === 'subscribe' ? [top, me, around, resume ? resume.life + resume.seq : 'anew'].join(' ') : type ?? '';
 	};
 	var watch = wish => {
 		const told = {list: '', own: '', state: '', error: '', problem: null};

@@ -33,7 +33,7 @@ const guarded = `
 	};
 	var last = () => sockets.at(-1);
 	var frames = socket => socket.sent.filter(({type}) => type !== 'ping')
-		.map(({type, token, board = '', feed = '', event = '', resume}) => [type, token ? given.indexOf(token) : '', board, feed, event, resume ? resume.epoch + resume.seq : ''].filter(word => word !== '').join(' ')).join(', ');
+		.map(({type, token, board = '', feed = '', event = '', resume}) => [type, token ? given.indexOf(token) : '', board, feed, event, resume ? resume.life + resume.seq : ''].filter(word => word !== '').join(' ')).join(', ');
 	var reply = frame => last().say({now: new Date(now).toISOString(), ...frame, id: last().sent.findLast(({type}) => type !== 'ping').id});
 	var ok = () => reply({type: 'ok'}), refuse = code => reply({type: 'error', code, message: 'no'});
 	var show = (...frames) => last().say({type: 'ok', id: last().sent.findLast(({board}) => board === 'b').id}, ...frames);
