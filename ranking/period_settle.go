@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	}
 	k := s.keys.Board(instance, p.Name)
 	reply, err := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
-		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state.Epoch), s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
+		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state), s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}
@@ -138,10 +139,12 @@ func (s *settlements) report(log *slog.Logger, least time.Duration) {
 	}
 }
 
-// deliveryID is the same each time that a node settles this life of a board-period, also
-// when a failover has lost the first settlement.
-func deliveryID(instance, period, epoch string) string {
-	sum := sha256.Sum256([]byte(instance + keyspace.FieldSep + period + keyspace.FieldSep + epoch))
+// deliveryID begins the id of a result. It is the same each time that a node settles that result, also when a
+// failover has lost the first settlement. The script adds when the board last changed: after a failover that has
+// lost writes, other writes may have led to the same seq.
+func deliveryID(instance, period string, at State) string {
+	name := strings.Join([]string{instance, period, at.Epoch, strconv.FormatInt(at.Seq, 10)}, keyspace.FieldSep)
+	sum := sha256.Sum256([]byte(name))
 	return "period_" + hex.EncodeToString(sum[:16])
 }
 

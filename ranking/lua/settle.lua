@@ -3,13 +3,14 @@
 --
 -- KEYS  1 hash         the board's periods: name to 'opens closes [id settled [done]]', and '/' to the
 --                      end of the last settled period; times in µs since 1970
---       2 hash         meta of the period: seq, settled
+--       2 hash         meta of the period: seq, clock, settled
 --       3 sorted set   with a member_ttl, members by when they entered, µs since 1970
 -- ARGV  1 period
 --       2 lease        end of the time in which the caller may rely on its copy of the definitions
 --       3 ended        when the period ended; both in µs since 1970
 --       4 seq          of the state that the message describes
---       5 id           for the delivery
+--       5 id           for the delivery; the script appends the clock of the board's last change, so that
+--                      after a loss of writes another result has another id, and the same one the same
 --       6 channel      of the feed
 --       7 message
 --       8 ttl          µs after which a member leaves; 0: never
@@ -35,7 +36,7 @@ if not record then return {'', ''} end
 local _, words = record:gsub('%S+', '')
 if words > 2 or now < ended or now >= lease or (call('HGET', meta, 'seq') or '0') ~= seq then return {record, ''} end
 if ttl > 0 and call('ZCOUNT', entered, '-inf', string.format('(%.0f', ended - ttl)) > 0 then return {record, ''} end
-record = record .. ' ' .. id .. ' ' .. string.format('%.0f', now)
+record = record .. ' ' .. id .. '_' .. (call('HGET', meta, 'clock') or '0') .. ' ' .. string.format('%.0f', now)
 call('HSET', periods, period, record)
 if ended > tonumber(call('HGET', periods, '/') or 0) then call('HSET', periods, '/', string.format('%.0f', ended)) end
 call('HSET', meta, 'settled', '1')
