@@ -197,6 +197,7 @@ if #kept > 0 then
   if stale then call('UNLINK', unpack(stale)) end
   if not has_newer then call('HSET', ids, '', format('%d', bucket)) end
   call('HSET', ids, unpack(kept))
+  if not has_newer then redis.pcall('PEXPIRE', ids, format('%d', floor(((bucket + 2) * BUCKET - now) / 1000))) end -- see ids.lua
 end
 if #changes > 0 or wrote then
   if not shaped then

@@ -1,4 +1,5 @@
--- Request ids and what came of them. Two hashes keep them in turns, for ten to twenty minutes.
+-- Request ids and what came of them. Two hashes keep them in turns, for ten to twenty minutes. Each
+-- hash expires by itself when the last of its ids is too old, also on a board that nobody writes to.
 -- The field '' of a hash holds the bucket of time whose ids the hash has: even buckets are in
 -- the hash 0, odd ones in the hash 1.
 
@@ -28,6 +29,7 @@ local function ids_find(hashes, now, ids)
   end
   return known, {
     bucket = bucket, -- of time now
+    left = math.floor(((bucket + 2) * BUCKET - now) / 1000), -- ms until the hash of this bucket expires
     old = old, -- ids whose record is in the hash of the bucket before
     has_newer = has_newer, has_older = has_older, -- whether the hashes are of the bucket and of the one before
     stale = stale -- hashes whose ids are older than these buckets, or nil
@@ -41,5 +43,7 @@ local function ids_keep(hashes, held, records)
   if held.stale then redis.call('UNLINK', unpack(held.stale)) end
   if not held.has_newer then redis.call('HSET', hash, '', string.format('%d', held.bucket)) end
   redis.call('HSET', hash, unpack(records))
+  -- pcall: nothing may fail once ids are stored, and forget.lua deletes what does not expire.
+  if not held.has_newer then redis.pcall('PEXPIRE', hash, string.format('%d', held.left)) end
 end
 

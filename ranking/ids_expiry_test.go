@@ -1,0 +1,42 @@
+package ranking
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// Request ids of boards, of events and of the audit leave Redis by themselves, once they are too old to answer a
+// retry: nothing need be written to the board again.
+func TestRequestIDsExpireByThemselves(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		gift := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}}, Events: []definition.Event{gift}}))
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "2"})
+		_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}}})
+		require.NoError(t, err)
+		_, err = s.TakeBack(t.Context(), "gift", "1", nil, Moderator{})
+		require.NoError(t, err)
+		found := 0
+		for _, key := range s.rdb.Keys(t.Context(), "rc:*").Val() {
+			if !strings.HasSuffix(key, ":i:0") && !strings.HasSuffix(key, ":i:1") {
+				require.Negative(t, s.rdb.PTTL(t.Context(), key).Val(), "%s never expires", key)
+				continue
+			}
+			found++
+			left := s.rdb.PTTL(t.Context(), key).Val()
+			require.Greater(t, left, 10*time.Minute, key)
+			require.LessOrEqual(t, left, 2*610*time.Second, key)
+		}
+		require.GreaterOrEqual(t, found, 4, "of b, fans:s, the event and the audit")
+	})
+}
