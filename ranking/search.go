@@ -109,6 +109,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 		return found, at, nil
 	}
 	var list []candidate
+	var profiles map[string]Profile
 	complete := true
 	find := func() (err error) {
 		if before.Total <= s.searches.small {
@@ -116,6 +117,11 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 		} else {
 			list, complete, err = s.searchIndex(ctx, m, q)
 		}
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(list, compareCandidates)
+		list, profiles, err = s.verifyCandidates(ctx, m.compiled.Kind, q, list, limit)
 		return err
 	}
 	if before.Total > PacedEntries { // as for large pages: names may be long
@@ -123,11 +129,6 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	} else {
 		err = find()
 	}
-	if err != nil {
-		return SearchResult{}, at, err
-	}
-	slices.SortFunc(list, compareCandidates)
-	list, profiles, err := s.verifyCandidates(ctx, m.compiled.Kind, q, list, limit)
 	if err != nil {
 		return SearchResult{}, at, err
 	}

@@ -39,6 +39,15 @@ func benchName(i int) string {
 	return word(r.IntN(512000)) + " " + word(r.IntN(512000)*syllables)
 }
 
+// benchLongName is a name of as many Chinese characters as a name can have. Each of them begins an entry of the index.
+func benchLongName(i int) string {
+	r, name := rand.New(rand.NewPCG(uint64(i), 2)), []rune("国")
+	for len(name) < maxNameBytes/len("国") {
+		name = append(name, rune(0x4e00+r.IntN(2000)))
+	}
+	return string(name)
+}
+
 // BenchmarkSearch measures searches on a board of -searched members with profiles beside the top 10 of the same board,
 // in turns, what a profile costs to write with and without the index, and once what the index takes in memory and its build in time.
 // Medians of the turns: Redis CPU, and what the caller waits.
@@ -49,6 +58,14 @@ func BenchmarkSearch(b *testing.B) {
 	fillBoard(b, rdb, s, definition.Board{Name: "players", Kind: "user"}, n)
 	fillBoard(b, rdb, s, definition.Board{Name: "small", Kind: "user"}, 1000)
 	require.NoError(b, s.markKind(ctx, "user"))
+	const longNamed = 2000 // more than the members of a small board
+	require.NoError(b, s.markKind(ctx, "long"))
+	fillBoard(b, rdb, s, definition.Board{Name: "long-small", Kind: "long"}, 1000)
+	fillBoard(b, rdb, s, definition.Board{Name: "long", Kind: "long"}, longNamed)
+	for i := range longNamed {
+		_, err := s.SetProfile(ctx, "long", benchMember(i), Profile{Name: benchLongName(i)})
+		require.NoError(b, err)
+	}
 	used := func() int64 {
 		var bytes int64
 		for line := range strings.Lines(rdb.Info(ctx, "memory").Val()) {
@@ -104,6 +121,9 @@ func BenchmarkSearch(b *testing.B) {
 		{"id", find(func() string { return benchMember(anyone()) }, 10)},
 		{"leading-id", find(func() string { return benchMember(anyone())[:10] }, 10)},
 		{"small-board", func() error { _, err := s.Search(ctx, "small", latin()[:2], 10); return err }},
+		{"long-names-small-board", func() error { _, err := s.Search(ctx, "long-small", "国", 10); return err }},
+		{"long-names", func() error { _, err := s.Search(ctx, "long", "国", 10); return err }},
+		{"long-names-two-words", func() error { _, err := s.Search(ctx, "long", "国 丁", 10); return err }},
 		{"set-profile", func() error {
 			_, err := s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())})
 			return err

@@ -42,14 +42,11 @@ func compareCandidates(a, b candidate) int {
 func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) ([]candidate, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	// The board may have grown meanwhile.
-	rows, err := s.rdb.ZRangeWithScores(ctx, m.keys.Members, 0, s.searches.small-1).Result()
+	// The board may have grown meanwhile. Places in the order of the board stand for sort keys, whose texts take Redis
+	// four times as long as the members.
+	members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
-	}
-	members := make([]string, len(rows))
-	for i, row := range rows {
-		members[i], _ = row.Member.(string)
 	}
 	records, err := s.nameRecords(ctx, m.compiled.Kind, members)
 	if err != nil {
@@ -59,7 +56,7 @@ func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) ([]can
 	for i, member := range members {
 		entries := parseRecord(records[i])
 		if q.isID(member) || q.MatchesID(member) || q.MatchesEntries(entries) {
-			list = append(list, candidate{member, q.isID(member), q.IsWholeEntry(entries), sortkey.Key(rows[i].Score)})
+			list = append(list, candidate{member, q.isID(member), q.IsWholeEntry(entries), sortkey.Key(i)})
 		}
 	}
 	return list, nil
@@ -188,22 +185,15 @@ func (s *Store) filterByRecords(ctx context.Context, kind string, q searchQuery,
 	return matching, nil
 }
 
-// nameRecords reads the records of members; "" for none.
+// nameRecords reads the records of members; "" for none. Between its commands Redis serves other callers.
 func (s *Store) nameRecords(ctx context.Context, kind string, members []string) ([]string, error) {
-	pipe := s.rdb.Pipeline()
-	var cmds []*redis.SliceCmd
-	for some := range slices.Chunk(members, findAtOnce) {
-		cmds = append(cmds, pipe.HMGet(ctx, s.keys.Names(kind).Names, some...))
-	}
-	if len(cmds) == 0 {
-		return nil, nil
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: read the names of an index: %w", ErrUnavailable, err)
-	}
 	records := make([]string, 0, len(members))
-	for _, cmd := range cmds {
-		for _, v := range cmd.Val() {
+	for some := range slices.Chunk(members, findAtOnce) {
+		values, err := s.rdb.HMGet(ctx, s.keys.Names(kind).Names, some...).Result()
+		if err != nil {
+			return nil, fmt.Errorf("%w: read the names of an index: %w", ErrUnavailable, err)
+		}
+		for _, v := range values {
 			text, _ := v.(string)
 			records = append(records, text)
 		}

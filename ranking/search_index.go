@@ -31,31 +31,46 @@ import (
 // indexAtOnce is the number of members of one call of begin_indexing.lua and end_indexing.lua: 0.3 ms of Redis.
 const indexAtOnce = 32
 
-// recordOf is the record of a member's profile in the index, see lib/names.lua. It is "" for no profile.
+// recordZero is the byte by which a record says that a text drops nothing of the one before it. Each byte more drops a byte.
+const recordZero = '0'
+
+// recordOf is the record of a member's profile in the index, see lib/names.lua. It is "" for no profile. Most texts are the one
+// before without its first character. So the record of a name of 42 Chinese characters has 0.3 KB, and its texts have 2 KB.
 func recordOf(member string, p Profile) string {
 	if p == (Profile{}) {
 		return ""
 	}
 	var record strings.Builder
+	before := ""
 	for _, e := range search.Entries(p.Name, member) {
-		record.WriteString(e.Text)
+		dropped := 0
+		for !strings.HasPrefix(e.Text, before[dropped:]) {
+			dropped++
+		}
+		record.WriteByte(recordZero + byte(dropped)) // at most search.MaxEntry
+		record.WriteString(e.Text[len(before)-dropped:])
 		if e.Whole {
 			record.WriteString(keyspace.RecordSep)
 		} else {
 			record.WriteString(keyspace.FieldSep)
 		}
+		before = e.Text
 	}
 	return record.String()
 }
 
 // parseRecord returns the entries of a record.
 func parseRecord(record string) (entries []search.Entry) {
-	for record != "" {
+	entries = make([]search.Entry, 0, strings.Count(record, keyspace.FieldSep)+strings.Count(record, keyspace.RecordSep))
+	var added strings.Builder // what the texts add: each text is its end from some byte on
+	added.Grow(len(record))
+	for from := 0; record != ""; {
 		end := strings.IndexAny(record, keyspace.FieldSep+keyspace.RecordSep)
-		if end < 0 {
+		if from += int(record[0]) - recordZero; end < 1 || from < 0 || from > added.Len() {
 			return entries // no version writes such a record
 		}
-		entries = append(entries, search.Entry{Text: record[:end], Whole: record[end:end+1] == keyspace.RecordSep})
+		added.WriteString(record[1:end])
+		entries = append(entries, search.Entry{Text: added.String()[from:], Whole: record[end:end+1] == keyspace.RecordSep})
 		record = record[end+1:]
 	}
 	return entries

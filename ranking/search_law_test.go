@@ -196,7 +196,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 			// The index has exactly the entries of the profiles.
 			var want []string
 			for member, p := range m.profiles {
-				for _, e := range parseRecord(recordOf(member, p)) {
+				for _, e := range search.Entries(p.Name, member) {
 					want = append(want, e.Text+" "+member)
 				}
 			}

@@ -1,0 +1,186 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/ranking/search"
+)
+
+// replyMeter measures what Redis returns at once: to a command, or to all commands of a pipeline.
+type replyMeter struct {
+	mu            sync.Mutex
+	values, bytes int // the most so far
+}
+
+func (*replyMeter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (m *replyMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		m.note(cmd)
+		return err
+	}
+}
+
+func (m *replyMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		m.note(cmds...)
+		return err
+	}
+}
+
+func (m *replyMeter) note(cmds ...redis.Cmder) {
+	values, bytes := 0, 0
+	var add func(v any)
+	add = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, v := range v {
+				add(v)
+			}
+			return
+		case []string:
+			for _, v := range v {
+				add(v)
+			}
+			return
+		case []redis.Z:
+			for _, z := range v {
+				add(z.Member)
+				add(z.Score)
+			}
+			return
+		case string:
+			bytes += len(v)
+		default: // a number or nothing
+			bytes += 8
+		}
+		values++
+	}
+	for _, cmd := range cmds {
+		switch cmd := cmd.(type) {
+		case *redis.StringSliceCmd:
+			add(cmd.Val())
+		case *redis.SliceCmd:
+			add(cmd.Val())
+		case *redis.ZSliceCmd:
+			add(cmd.Val())
+		case *redis.StringCmd:
+			add(cmd.Val())
+		case *redis.Cmd:
+			add(cmd.Val())
+		default:
+			add(nil)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values, m.bytes = max(m.values, values), max(m.bytes, bytes)
+}
+
+// longNames are names whose texts in the index are long and many. Texts that are equal are there once, so no part repeats.
+var longNames = func() (names []string) {
+	run := func(begin string, first, last rune, end string) {
+		name := begin
+		for r := first; r <= last && len(name)+len(string(r)+end) <= maxNameBytes; r++ {
+			name += string(r) + end
+		}
+		names = append(names, name)
+	}
+	run("国", '一', '龥', "")  // each character begins a text
+	run("国", '㌀', '㍗', "")  // up to six characters fold from one
+	run("国", 'ﷲ', 'ﷻ', "国") // likewise, 18 of them
+	run("", 'a', 'z', " 国")
+	run("国", 'a', 'z', "'b-")
+	return names
+}()
+
+// However long names and ids are, and however many match, one command of a search returns at most 1,000 values and 128 KiB.
+func TestCommandsOfASearchReturnLittle(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		const members = 1000 // as many as a small board has
+		s, ctx := newNode(t, url), t.Context()
+		define(t, s, definition.Board{Name: "b", Kind: "user"})
+		updates := make([]definition.Update, members)
+		for i := range updates {
+			updates[i] = definition.Update{Member: fmt.Sprintf("%0*d", definition.MaxIDBytes, i), Score: int64(i)}
+			_, err := s.SetProfile(ctx, "user", updates[i].Member, Profile{Name: longNames[i%len(longNames)]})
+			require.NoError(t, err)
+		}
+		_, err := s.Apply(ctx, "b", updates)
+		require.NoError(t, err)
+		var most replyMeter
+		s.rdb.AddHook(&most)
+		for _, small := range []int64{members, 0} {
+			s.searches.small = small
+			for _, text := range []string{"国", "国 国", "国 一", "国 丁 七", "0", longNames[0]} {
+				found, err := s.Search(ctx, "b", text, MaxFound)
+				require.NoError(t, err)
+				require.Len(t, found.List, MaxFound, text)
+			}
+		}
+		t.Log(most.values, most.bytes)
+		require.LessOrEqual(t, most.values, 1000)
+		require.LessOrEqual(t, most.bytes, 128<<10)
+	})
+}
+
+// A record has the entries of a profile, in at most 1 KiB.
+func TestRecordsHoldEntries(t *testing.T) {
+	t.Parallel()
+	holds := func(t require.TestingT, name, id string) {
+		record := recordOf(id, Profile{Name: name, Avatar: "/a.png"})
+		require.Equal(t, search.Entries(name, id), parseRecord(record), "%q", name)
+		require.LessOrEqual(t, len(record), 1024, "%q", name)
+	}
+	for _, name := range append(longNames, hostileNames...) {
+		holds(t, name, "u1")
+	}
+	pieces := []string{"a", "zz", "é", " ", " ", "-", "'", "中", "国", "か\u3099", "한", "🌸", "㌀", "ﷺ", "ﷲ", "ﷻ"}
+	rapid.Check(t, func(t *rapid.T) {
+		name := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 64).Draw(t, "name"), "")
+		holds(t, strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], ""), strings.Repeat("i", rapid.IntRange(1, 128).Draw(t, "id")))
+	})
+}
+
+// While another caller has the turn, a search on a board of more than PacedEntries members waits. One on a smaller
+// board does not.
+func TestSearchWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx := newNode(t, url), t.Context()
+		define(t, s, definition.Board{Name: "few", Kind: "user"}, definition.Board{Name: "many", Kind: "user"})
+		_, err := s.SetProfile(ctx, "user", benchMember(0), Profile{Name: "Ana"})
+		require.NoError(t, err)
+		var updates []definition.Update
+		for i := range PacedEntries + 1 {
+			updates = append(updates, definition.Update{Member: benchMember(i), Score: 1})
+		}
+		for board, n := range map[string]int{"few": PacedEntries, "many": PacedEntries + 1} {
+			_, err := s.Apply(ctx, board, updates[:n])
+			require.NoError(t, err)
+		}
+		find := func(ctx context.Context, board string) error {
+			found, err := s.Search(ctx, board, "ana", 10)
+			require.True(t, err != nil || len(found.List) == 1)
+			return err
+		}
+		for _, small := range []int64{1000, 0} {
+			s.searches.small = small
+			waitsForTurn(t, s, func(ctx context.Context) error { return find(ctx, "many") })
+			require.NoError(t, s.pacer.do(ctx, func() error { return find(ctx, "few") }))
+		}
+	})
+}
