@@ -51,6 +51,9 @@ func (r *historyReader) readBest(ctx context.Context) error {
 	}
 	for i, p := range periods { // the oldest first
 		text, _ := numbers[i].Val()[0].(string)
+		if p.Name == r.m.period.Name {
+			text = r.number // of the same state as the steps; what was read now may be newer
+		}
 		_, best, known := parseNumber(text)
 		if known && (r.found.Best == nil || best.Rank < r.found.Best.Rank) {
 			best.Period = p.Name

@@ -79,7 +79,7 @@ func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (m
 	var state history.State
 	for from := int64(0); ; {
 		began := time.Now()
-		page, err := s.readSteps(ctx, l.keys, from, last, 0, historyChunk)
+		page, err := s.readSteps(ctx, l.keys, "", from, last, 0, historyChunk)
 		if err != nil {
 			return nil, err
 		}

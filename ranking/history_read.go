@@ -150,6 +150,7 @@ type historyReader struct {
 
 	hidden   *moderation      // nil until the first call has read the state of the history
 	lastStep int64            // of that state, in ms since 1970
+	number   string           // of HistoryQuery.Member in that state, see stepsPage
 	names    map[int64]string // number to member; "" for a member that was erased, or is hidden
 	state    history.State    // of the last decoded step; nil: not known
 	lost     int64            // since when the state is not known, in ms since 1970; 0: no step is missing
@@ -227,7 +228,7 @@ func (r *historyReader) readSteps(ctx context.Context, from int64, before, count
 	if !isFirst && (r.q.To.IsZero() || r.q.To.UnixMilli() > r.lastStep) {
 		to = strconv.FormatInt(r.lastStep, 10)
 	}
-	page, err := r.s.readSteps(ctx, r.m.keys, from, to, before, count)
+	page, err := r.s.readSteps(ctx, r.m.keys, r.q.Member, from, to, before, count)
 	if err == nil && isFirst {
 		err = r.begin(ctx, page)
 	}
@@ -247,6 +248,7 @@ func (r *historyReader) begin(ctx context.Context, page stepsPage) error {
 	if page.last == 0 && r.m.compiled.History == 0 {
 		return &FieldError{Field: "history", Kind: ErrUnknownHistory, Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
 	}
+	r.number = page.number
 	if r.lastStep = page.last; page.last > 0 {
 		r.found.Until = time.UnixMilli(page.seen).UTC()
 	}
@@ -265,6 +267,7 @@ func (r *historyReader) begin(ctx context.Context, page stepsPage) error {
 type stepsPage struct {
 	moderated     int64         // revision of the moderation by which the board was changed last
 	last, seen    int64         // times of the last step, and of the last look; 0: there is no step yet
+	number        string        // the member's 'number rank at', see record.lua; "": no step has named it
 	before, after []encodedStep // before: the latest first
 }
 
@@ -274,15 +277,17 @@ type encodedStep struct {
 	step string
 }
 
-// readSteps calls steps.lua. It reads steps up to from, and steps after from up to to: at most before and after of them.
-func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, from int64, to string, before, after int) (stepsPage, error) {
+// readSteps calls steps.lua. It reads steps up to from, and steps after from up to to: at most before and after of them; and
+// the number of a member, "" for none.
+func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string, before, after int) (stepsPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	r, err := script.Steps.Run(ctx, s.rdb, []string{k.Meta, k.History().State, k.History().Steps}, []any{from, to, before, after})
+	h := k.History()
+	r, err := script.Steps.Run(ctx, s.rdb, []string{k.Meta, h.State, h.Steps, h.Numbers}, []any{from, to, before, after, member})
 	if err != nil {
 		return stepsPage{}, err
 	}
-	p := stepsPage{moderated: r.Number(), last: r.Number(), seen: r.Number()}
+	p := stepsPage{moderated: r.Number(), last: r.Number(), seen: r.Number(), number: r.Text()}
 	for _, steps := range []*[]encodedStep{&p.before, &p.after} {
 		list := r.List()
 		for len(list.Rest) > 0 && list.Err == nil {

@@ -166,6 +166,29 @@ func TestHistoryIsReadAtOneState(t *testing.T) {
 	})
 }
 
+// The best rank of a member is of the state of the steps beside it, although the member climbs a place between any two
+// commands of the reader.
+func TestBestRankIsOfTheStateOfItsSteps(t *testing.T) {
+	t.Parallel()
+	longSimulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
+		reader, writer := w.stores[0], w.stores[1]
+		climb := func(member string, by int64) {
+			w.write(writer, "b", member, by)
+			w.pass(shortStep)
+			require.NoError(t, writer.RecordHistory(t.Context(), "b"))
+		}
+		for i := range 9 {
+			w.write(writer, "b", fmt.Sprint("rival", i), int64(10*i+15))
+		}
+		climb("a", 10)
+		betweenCommands(reader, func() { climb("a", 10) })
+		h, err := reader.History(t.Context(), "b", HistoryQuery{Limit: MaxHistoryPage, Member: "a"})
+		require.NoError(t, err)
+		last := h.Steps[len(h.Steps)-1]
+		require.Equal(t, &BestRank{Rank: last.Entries[0].Rank, At: last.At}, h.Best)
+	})
+}
+
 // look makes a look at a board, as recordDue does.
 func look(t testing.TB, s *Store, board string) *historyLook {
 	r, err := s.compiledNamed(t.Context(), board)

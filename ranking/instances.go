@@ -1,11 +1,10 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
@@ -86,19 +85,21 @@ func (s *Store) Instances(ctx context.Context, family, after string, limit int) 
 }
 
 func (s *Store) listedInstances(ctx context.Context, slot, after string, limit int) (Instances, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	from := "-"
 	if after != "" {
 		from = "(" + after
 	}
-	pipe := s.rdb.Pipeline()
-	total := pipe.ZCard(ctx, s.keys.Instances(slot))
-	names := pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.Instances(slot), Start: from, Stop: "+", ByLex: true, Count: int64(limit) + 1})
-	if _, err := pipe.Exec(ctx); err != nil {
-		return Instances{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	r, err := s.callScript(ctx, script.Listed, []string{s.keys.Instances(slot)}, []any{from, limit + 1})
+	if err != nil {
+		return Instances{}, err
 	}
-	page := Instances{Total: total.Val(), Names: names.Val()}
+	page, names := Instances{Total: r.Number(), Names: []string{}}, r.List()
+	for len(names.Rest) > 0 && names.Err == nil {
+		page.Names = append(page.Names, names.Text())
+	}
+	if err := cmp.Or(r.Err, names.Err); err != nil {
+		return Instances{}, err
+	}
 	if len(page.Names) > limit {
 		page.Names = page.Names[:limit]
 		page.Next = page.Names[limit-1]

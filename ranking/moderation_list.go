@@ -38,8 +38,9 @@ type HiddenPage struct {
 
 // Hidden lists the hidden members of a board by member id: those after an id, limit at most (1 to
 // MaxHiddenPage). It lists a member hidden everywhere only if the member has a score in the period. Among
-// more than 10,000 members hidden everywhere a page may have fewer members, or none, and Next. A page waits for
-// its turn, up to Config.CallTimeout: see WithCaller.
+// more than 10,000 members hidden everywhere a page may have fewer members, or none, and Next. The page says who is
+// hidden at one moment. It reads the scores after that, so a member that a call hides just then may have none. A page
+// waits for its turn, up to Config.CallTimeout: see WithCaller.
 func (s *Store) Hidden(ctx context.Context, board, after string, limit int) (HiddenPage, error) {
 	if err := checkHiddenLimit(limit); err != nil {
 		return HiddenPage{}, err
@@ -110,7 +111,8 @@ func (l hiddenList) pageOfFew(ctx context.Context, after string, limit int) (pag
 	page.Total = l.moderation.count(l.board)
 	list := l.moderation.page(l.board, after, limit+1)
 	for member := range keyed {
-		if !l.moderation.hidesIn(l.board, member) {
+		// A member that is hidden meanwhile is not in the list of the node yet.
+		if !l.moderation.hidesIn(l.board, member) && l.moderation.hidesIn(l.everywhere, member) {
 			page.Total++
 			if member > after {
 				list = append(list, member)

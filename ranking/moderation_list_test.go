@@ -15,6 +15,34 @@ import (
 	"rankcast/ranking/redistest"
 )
 
+// The list of hidden members is of one state, although a moderator hides another member between any two commands of its
+// reader: none is told to be hidden on all boards of the kind that is not, and the total counts those of the list.
+func TestHiddenIsReadAtOneState(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		moderator, reader := newNode(t, url), newNode(t, url)
+		define(t, moderator, definition.Board{Name: "b", Kind: "user"})
+		hide := func(member string) {
+			_, err := moderator.Apply(t.Context(), "b", []definition.Update{{Member: member, Score: 1}})
+			require.NoError(t, err)
+			require.NoError(t, moderator.Hide(t.Context(), "b", member, Moderator{}))
+		}
+		hide("m0")
+		_, err := reader.Hidden(t.Context(), "b", "", 1) // the node knows the definitions
+		require.NoError(t, err)
+		n := 0
+		betweenCommands(reader, func() { n++; hide(fmt.Sprint("m", n)) })
+		page, err := reader.Hidden(t.Context(), "b", "", MaxHiddenPage)
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Members)
+		require.Len(t, page.Members, page.Total)
+		for _, h := range page.Members {
+			require.False(t, h.Everywhere, h.Member)
+			require.NotNil(t, h.Score, h.Member)
+		}
+	})
+}
+
 // All pages together list each hidden member once, by id, with the score of the period; whether few have one
 // or many.
 func TestPagesOfHidden(t *testing.T) {

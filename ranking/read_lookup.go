@@ -168,9 +168,12 @@ func (n Neighbourhood) Percentile() float64 {
 	return 100 * float64(n.Below) / float64(n.Total-1)
 }
 
-// ToNext is the distance in score to the entry above: 0 when tied, nil at the top and where
-// Around is empty.
+// ToNext is the distance in score to the entry above: 0 where both have the same score. It is nil at rank 1, which several
+// members may share, and where Around is empty.
 func (p Place) ToNext() *int64 {
+	if p.Entry.Rank == 1 {
+		return nil
+	}
 	for i, e := range p.Around {
 		if e.Member == p.Entry.Member && i > 0 {
 			above := p.Around[i-1]

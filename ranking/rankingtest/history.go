@@ -221,7 +221,7 @@ func (h *History) readMembers(all []ranking.Entry) {
 		}
 	}
 	require.EqualValues(t, below, n.Below)
-	if i == 0 {
+	if all[i].Rank == 1 {
 		require.Nil(t, n.ToNext())
 	} else {
 		gap := all[i].Score - all[i-1].Score

@@ -198,7 +198,7 @@ type MemberEntry struct {
 	Total  int64          `json:"total"`  // members on the board
 	// Percentile is the percentage of the other members that rank below, 0 to 100.
 	Percentile float64 `json:"percentile"`
-	// ToNext is the distance in score to the entry above: 0 for a tie, nil at the top.
+	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may share.
 	ToNext *int64 `json:"to_next"`
 	// Around are the neighbours and the member between them, by rank.
 	Around []Entry `json:"around"`

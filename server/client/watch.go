@@ -71,9 +71,9 @@ type Me struct {
 	Seq    int64
 	Rank   *int64 // nil if the member is not on the board
 	Score  *int64 // nil like Rank
-	Total  int64  // members on the board
-	// ToNext is the distance in score to the entry above: 0 for a tie, nil at the top, for a
-	// member that is not on the board, and if Around is nil.
+	Total  int64  // members on the board at Seq; a change of it alone brings no new Me, see Board.Total
+	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may
+	// share, for a member that is not on the board, and if Around is nil.
 	ToNext *int64
 	// Around are the neighbours and the member between them, by rank; empty if the member is
 	// not on the board. nil: not watched, or not known at this moment.

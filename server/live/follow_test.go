@@ -11,6 +11,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -91,6 +92,36 @@ func TestOwnRank(t *testing.T) {
 			m, err := s.Read()
 			require.NoError(t, err)
 			require.NotEqual(t, "me", m.Type)
+		}
+	})
+}
+
+// No leader has a distance to the place above, also where several share the first rank, nor does a frame or an answer
+// tell one.
+func TestLeadersHaveNoPlaceAbove(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
+			n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{Prefix: string(ties)}}, definition.Board{Name: "b", Kind: "user", Ties: ties})
+			for _, member := range []string{"a", "b", "c"} {
+				update(t, n, "b", member, 30)
+			}
+			update(t, n, "b", "d", 20) // before e, so d is above it
+			update(t, n, "b", "e", 20)
+			zero, ten := int64(0), int64(10)
+			for member, want := range map[string]*int64{"a": nil, "b": nil, "c": nil, "d": &ten, "e": &zero} {
+				s := servertest.Dial(t, n.Addr)
+				s.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":%q,"around":1}`, member)
+				s.Until("b", "the standing of "+member, func(b *hubtest.Board) bool { return b.Me != nil && b.Me.Around != nil })
+				require.Equal(t, want, s.Boards["b"].Me.ToNext, "the frame of %s with ties %s", member, ties)
+				var place hubtest.Message
+				require.NoError(t, json.Unmarshal([]byte(n.Do("GET", "/v1/boards/b/members/"+member, "").Body), &place))
+				require.Equal(t, want, place.ToNext, "the answer about %s with ties %s", member, ties)
+				var boards struct{ Boards []hubtest.Message }
+				require.NoError(t, json.Unmarshal([]byte(n.Do("GET", "/v1/members/user/"+member+"/boards", "").Body), &boards))
+				require.Len(t, boards.Boards, 1)
+				require.Equal(t, want, boards.Boards[0].ToNext, "the boards of %s with ties %s", member, ties)
+			}
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 		row := f.rowView(r, display)
 		if r.Me {
 			v.Room = true
-			if i > 0 {
+			if i > 0 && r.Rank > 1 {
 				row.Gap = p.gap(max(b.Rows[i-1].Score-r.Score, r.Score-b.Rows[i-1].Score), display)
 			}
 		}

@@ -20,9 +20,10 @@ import { phrase, words } from './format.js';
 export function itemsOf(snapshot, own, me, around, format) {
   const top = snapshot?.top ?? [];
   const index = top.findIndex(({ member }) => member === me);
-  if (index >= 0) {
-    const gap = index > 0 ? gapText(Math.abs(top[index - 1].score - top[index].score), format) : '';
-    const item = { ...top[index], me: true, gap };
+  const entry = top[index];
+  if (entry) {
+    const gap = entry.rank > 1 ? gapText(Math.abs(top[index - 1].score - entry.score), format) : '';
+    const item = { ...entry, me: true, gap };
     return { items: top.map((entry, i) => (i === index ? item : entry)), own: item };
   }
   if (!me || !own) return { items: top, own: null };

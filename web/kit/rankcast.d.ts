@@ -99,9 +99,9 @@ export interface Me {
   readonly rank: number | null;
   /** null if the member is not on the board. */
   readonly score: number | null;
-  /** The number of members on the board. */
+  /** The number of members on the board at seq. The present one is in the list. */
   readonly total: number;
-  /** The score between the member and the place above; null: no place is above; absent: not known now. */
+  /** The score between the member and the entry above, 0 for equals; null: at rank 1, which several may share; absent: not known now. */
   readonly to_next?: number | null;
   /** With {@link Wish.around}: the neighbours and the member itself; absent: not known now. */
   readonly around?: readonly Entry[];

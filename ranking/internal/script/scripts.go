@@ -19,6 +19,7 @@ var (
 	Catalog  = load("catalog")
 	Define   = load("define", "full_hash")
 	List     = load("list")
+	Listed   = load("instances")
 	Claim    = load("claim", "full_set")
 	Assign   = load("assign", "full_set")
 	Schedule = load("schedule", "full_set")

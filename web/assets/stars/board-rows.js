@@ -52,7 +52,7 @@ export function renderStarRows(board, { snapshot, me }, starURL) {
   for (const row of rowsOf(board)) {
     const member = row.dataset.member ?? '';
     const index = indexes.get(member);
-    const gap = index === undefined ? me?.to_next : index > 0 ? top[index - 1].score - top[index].score : null;
+    const gap = index === undefined ? me?.to_next : top[index].rank > 1 ? top[index - 1].score - top[index].score : null;
     const score = index === undefined ? (me?.score ?? 0) : top[index].score;
     setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap) }) : '');
     setProperty(row, '--length', part(row, 'score').textContent?.length ?? 0);

@@ -181,7 +181,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	if own < 0 {
 		return now
 	}
-	if own > 0 {
+	if own > 0 && to > 1 {
 		above := kept.Around[own-1].Score
 		gap := max(above-*now.Score, *now.Score-above)
 		kept.ToNext = &gap
