@@ -14,6 +14,9 @@ import (
 // countdownPieces matches the pieces of a countdown; see web/assets/stars/countdown.js.
 var countdownPieces = regexp.MustCompile(`[\d:]+|[^\d:]+`)
 
+// noMinutes matches the minutes and tens of seconds that a distance in time has not.
+var noMinutes = regexp.MustCompile(`^0:0?`)
+
 func pieces(text string) (pieces []piece) {
 	for _, p := range countdownPieces.FindAllString(text, -1) {
 		pieces = append(pieces, piece{p, unicode.IsDigit(rune(p[0]))})
@@ -45,7 +48,7 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 	for i, r := range b.Rows {
 		row := f.rowView(r, display)
 		if r.Me {
-			v.Room = true
+			v.Room = b.Total > int64(len(b.Rows))
 			if i > 0 && r.Rank > 1 {
 				row.Gap = p.gap(max(b.Rows[i-1].Score-r.Score, r.Score-b.Rows[i-1].Score), display)
 			}
@@ -77,13 +80,13 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 	return v
 }
 
-// gap is the distance in score to the place above, without the unit.
+// gap is the distance in score to the place above, without the unit, as formatsOf in web/kit/row.js makes it.
 func (p phrases) gap(distance int64, display definition.Display) string {
 	if distance == 0 {
 		return p.text("kit_level")
 	}
 	display.Unit = nil
-	return p.text("kit_to_next", "score", scoretext.Short(distance, display, p.tag))
+	return p.text("kit_to_next", "score", noMinutes.ReplaceAllString(scoretext.Short(distance, display, p.tag), ""))
 }
 
 func (f *filler) rowView(r Row, display definition.Display) rowView {

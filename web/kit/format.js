@@ -59,6 +59,7 @@ try {
   // The page's `lang` is not a language tag: the browser's own language applies.
 }
 export const numbers = new Intl.NumberFormat(language);
+export const compactNumbers = new Intl.NumberFormat(language, { notation: 'compact' });
 /**
  * @param {string} [timeZone] default: the reader's
  * @returns {Intl.DateTimeFormat} dates with times and their zone

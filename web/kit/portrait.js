@@ -2,6 +2,8 @@
 
 /** What stands for a member in a small circle: its avatar, or the first letter of its name in a color of its own. */
 
+import { setAttribute } from './dom.js';
+
 /** The other origins whose images a page of the server shows. Undefined on a page of another site, whose policy decides. */
 const avatarOrigins = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=rankcast-avatar-origins]'))?.content.split(' ');
 
@@ -27,8 +29,7 @@ export function setAvatar(image, avatar) {
   image.loading = 'lazy';
   image.referrerPolicy = 'no-referrer';
   image.onerror = () => (image.hidden = true);
-  if (url) image.src = url;
-  else image.removeAttribute('src');
+  setAttribute(image, 'src', url || false);
 }
 
 /**

@@ -429,7 +429,7 @@ export interface Pick {
  * score between the followed member and the place above, without the unit), `data.…` (a value of the entry's data).
  * All fields are text, except that `<img data-field="avatar">` shows the avatar, and that `portrait` and `move` are for
  * elements without text: a `portrait` shows the first letter of the name in a color of the member (it may hold the
- * avatar), and both show what the rank has changed in the last ten seconds, ▲2 or ▼1. A single element in
+ * avatar), and a `move` what the rank has changed in the last ten seconds, ▲2 or ▼1. A single element in
  * the template fills the row; several are columns of a grid. The page may add the template later.
  *
  * Numbers of more than 13 characters are abbreviated in rows (9.007T); the `title` holds the exact score.

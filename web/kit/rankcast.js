@@ -399,8 +399,12 @@ export class LiveLeaderboard extends HTMLElement {
     // The first list of a board does not glide in.
     const moves = this.#list.rows.size > 0 && !reducedMotion.matches && !this.hasAttribute('calm');
     setProperty(this.#list.element, '--_rank', String(items.at(-1)?.rank ?? top.at(-1)?.rank ?? '').length || 1);
-    setProperty(this.#list.element, '--_rows', Math.max(top.length, this.#rowsBefore) + (this.#me ? 1 : 0));
-    setProperty(this.#list.element, '--_below', this.#me ? 1 : 0);
+    // The followed member can leave a list that does not hold all members.
+    const below = this.#me && (!own || own.below || top.length !== snapshot?.total) ? 1 : 0;
+    setProperty(this.#list.element, '--_rows', Math.max(top.length, this.#rowsBefore) + below);
+    setProperty(this.#list.element, '--_below', below);
+    // Colors of gains: the board does not say whether less is better, but its order does.
+    setAttribute(this.#list.element, 'data-asc', (top[0]?.score ?? 0) < (top.at(-1)?.score ?? 0) && '');
     this.#list.render(items, this.#formats, { moves, marks: before !== null });
     this.#renderHeader();
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });
@@ -412,7 +416,7 @@ export class LiveLeaderboard extends HTMLElement {
     this.#rendered = snapshot;
     if (before) {
       this.#dispatchChanges(before.top, top, known);
-      this.#moments.update(before.top, top, this.#formats.short);
+      this.#moments.update(before.top, top, this.#formats.gap);
     }
     if (known) this.#renderedRank = known.rank;
   }

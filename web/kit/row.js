@@ -14,7 +14,7 @@
  */
 
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { numbers, scoreFormat } from './format.js';
+import { compactNumbers, numbers, scoreFormat } from './format.js';
 import { hueOf, initialOf, setAvatar } from './portrait.js';
 
 /** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
@@ -31,7 +31,9 @@ const FULL_LENGTH = 13;
  * @returns {Formats}
  */
 export function formatsOf(display) {
-  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap: scoreFormat({ ...display, unit: undefined }, FULL_LENGTH) };
+  const gap = scoreFormat({ ...display, unit: undefined }, FULL_LENGTH);
+  // Of a time, without the minutes and tens of seconds that are none: 0.226.
+  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap: (score) => gap(score).replace(/^0:0?/, '') };
 }
 
 /**
@@ -53,7 +55,7 @@ function defaultTemplate(picks) {
   portrait.append(field('img', 'avatar'));
   const content = document.createDocumentFragment();
   // The layout needs no spaces, but text that is read aloud or copied does.
-  const who = part(picks ? 'button' : 'span', 'who', portrait, field('span', 'name', 'member'), ' ', field('span', 'gap'));
+  const who = part(picks ? 'button' : 'span', 'who', field('span', 'move'), portrait, field('span', 'name', 'member'), ' ', field('span', 'gap'));
   content.append(field('span', 'rank'), ' ', who, ' ', field('span', 'score'));
   return content;
 }
@@ -177,18 +179,18 @@ export class Row {
     clearTimeout(this.#markTimer);
     this.#markTimer = setTimeout(() => this.unmark(), MOVE_MS);
     const change = this.#from - rank;
-    this.#setMove(change ? (change > 0 ? '▲' : '▼') + numbers.format(Math.abs(change)) : '');
+    this.#setMove(change && (change > 0 ? '▲' : '▼') + compactNumbers.format(Math.abs(change)));
   }
 
   unmark() {
     clearTimeout(this.#markTimer);
     this.#from = null;
-    this.#setMove('');
+    this.#setMove(0);
   }
 
-  /** @param {string} mark */
+  /** @param {string | 0} mark 0: none */
   #setMove(mark) {
-    for (const field of this.#fields) if (/^(portrait|move)$/.test(field.dataset.field ?? '')) setAttribute(field, 'data-move', mark || false);
+    for (const field of this.#fields) if (field.dataset.field === 'move') setAttribute(field, 'data-move', mark || false);
   }
 
   /**

@@ -76,6 +76,8 @@ func TestPagesIsolateNames(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?lang=en"), becomes(isolates(".card-member"), "true"),
+		// A name begins beside its portrait, whatever its direction.
+		becomes(`(name => { const range = document.createRange(); range.selectNodeContents(name); return String(range.getBoundingClientRect().left - name.getBoundingClientRect().left < 1); })(document.querySelector('.card-member'))`, "true"),
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"), becomes(isolates("[part=member]"), "true"),
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:"+star+"?lang=en"), becomes(`document.title`, "\u2068fans:"+star+"\u2069 · Rankcast"),
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching, becomes(isolates("[part=member]"), "true"),

@@ -82,7 +82,7 @@ func TestElementShowsNeighbours(t *testing.T) {
 	const neighbours = `{to_next: 500, around: [['c', 3], ['d', 4], ['u', 5], ['e', 6], ['f', 7]].map(([member, rank]) => ({member, rank, score: rank * 1000}))}`
 	do(becomes(`JSON.stringify(sockets.at(-1).sent.at(-1))`, `{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"info":true,"id":1}`),
 		script(`say(list(20, [['a', 1000], ['b', 2000], ['c', 3000]]), own(20, 5, 5000, `+neighbours+`))`),
-		becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0:00.500 to next 0:05.000, below 6 e 0:06.000, below 7 f 0:07.000"),
+		becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0.500 to next 0:05.000, below 6 e 0:06.000, below 7 f 0:07.000"),
 		becomes(`[...root.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u"),
 		// Its own place may be newer than what is known of those beside it, and they are in order.
 		script(`say(own(21, 8, 7500))`), becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 6 e 0:06.000, below 7 f 0:07.000, below 8 u 0:07.500"),

@@ -104,7 +104,7 @@ func TestEmbedPage(t *testing.T) {
 	words := `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/embed/laps?top=2&me=cid&theme=dark"),
-		becomes(words, "1 ann 1:23.456 | 2 <b>bob</b> 1:23.457 | 3 cid 0:06.543 to next 1:30.000"),
+		becomes(words, "1 ann 1:23.456 | 2 <b>bob</b> 1:23.457 | 3 cid 6.543 to next 1:30.000"),
 		becomes(textOf("h1"), "laps"),
 		becomes(`document.title`, "laps · Board · Rankcast"),
 		becomes(`document.querySelector('h1 a').href.replace(location.origin, '') + document.querySelector('h1 a').target`, "/boards/laps?me=cid_blank"),
@@ -115,7 +115,7 @@ func TestEmbedPage(t *testing.T) {
 	))
 	p.post("laps", `{"member":"dan","score":1000}`)
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(words, "1 dan 0:01.000 | 2 ann 1:23.456 | 4 cid 0:06.543 to next 1:30.000"),
+		becomes(words, "1 dan 0:01.000 | 2 ann 1:23.456 | 4 cid 6.543 to next 1:30.000"),
 		chromedp.Navigate("http://"+p.addr+"/embed/laps?top=0&theme=pink&mode=list&lang=zh"),
 		becomes(textOf("#hint"), "top=0 无效。应为：1–100 theme=pink 无效。应为：auto, light, dark 未知参数 mode。可用：theme, top, me, lang"),
 		chromedp.Navigate("http://"+p.addr+"/embed/nosuch"),

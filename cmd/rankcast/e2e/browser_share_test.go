@@ -29,7 +29,7 @@ func TestReaderSharesABoard(t *testing.T) {
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`, "?text="+url.QueryEscape(address)),
 		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
 		chromedp.Click(chromedp.CSS("#share-copy-url")), done, becomes(`copied`, address),
-		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="320" title="fans:s1 · Rankcast"></iframe>`),
+		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="350" title="fans:s1 · Rankcast"></iframe>`),
 		chromedp.Click(chromedp.CSS("#share-copy-element")), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
 		// Where the page may not copy, the text is there to be copied by hand.
 		script(`mayCopy = false`), chromedp.Click(chromedp.CSS("#share-copy-url")), becomes(`String(getSelection())`, address),
@@ -43,11 +43,12 @@ func TestReaderSharesABoard(t *testing.T) {
 	))
 }
 
-// A board is alone on the whole screen, and large.
+// A board is alone on the whole screen, and large: as large as the members that there are leave room for.
 func TestBoardFillsTheScreen(t *testing.T) {
 	t.Parallel()
-	p := launch(t)
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {}, few: {}}`))
 	fill(t, p, "stars", 30)
+	fill(t, p, "few", 12)
 	ctx := ownWindow(t, 1280, 900)
 	// heights is an expression for how much of the screen the rows take, in percent.
 	const height = `(list => Math.round(100 * list.getBoundingClientRect().height / innerHeight))(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=list]'))`
@@ -56,6 +57,13 @@ func TestBoardFillsTheScreen(t *testing.T) {
 		chromedp.Click(chromedp.CSS("#full-screen")), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
 		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
 		chromedp.Click(chromedp.CSS("#full-screen")), becomes(`String(document.fullscreenElement)`, "null"), becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
+		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "stable"),
+		chromedp.Navigate("http://"+p.addr+"/boards/few?top=25"), becomes(listed, "12"), chromedp.Click(chromedp.CSS("#full-screen")),
+		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
+		// No room for a scroll bar: it would be a black strip.
+		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "auto"),
+		chromedp.Click(chromedp.CSS("#full-screen")), becomes(`String(document.fullscreenElement)`, "null"),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(listed, "10"),
 		// On a wall the page itself fills the height.
 		chromedp.EmulateViewport(2560, 1440), becomes(`String(`+height+` > 50 && document.querySelector('live-leaderboard').getBoundingClientRect().bottom <= innerHeight)`, "true"),
 	))

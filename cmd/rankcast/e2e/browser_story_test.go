@@ -298,16 +298,12 @@ func TestStoryDoesNotJump(t *testing.T) {
 	}
 }
 
-// besideRows is an expression for the members whose sparkline is in the row of the member, after the name and before what the
-// score gained, up to "+9,999".
+// besideRows is an expression for the members whose sparkline is in the row of the member, after the name and before the score.
 const besideRows = `(rows => rows.filter(row => {
 	const sparkline = row.querySelector('svg');
 	if (!sparkline?.checkVisibility() || !sparkline.querySelector('.line').getAttribute('d')) return false;
 	const [own, name, score, box] = [row, row.querySelector('[part~=member]'), row.querySelector('[part~=score]'), sparkline].map(e => e.getBoundingClientRect());
-	row.querySelector('[part~=score]').dataset.gain = '+9,999';
-	const {right, width, paddingLeft} = getComputedStyle(row.querySelector('[part~=score]'), '::after');
-	const gain = score.right - parseFloat(right) - parseFloat(width) - 2 * parseFloat(paddingLeft);
-	return box.top >= own.top && box.bottom <= own.bottom && box.left >= name.right && box.right <= gain && box.left === rows[0].querySelector('svg').getBoundingClientRect().left;
+	return box.top >= own.top && box.bottom <= own.bottom && box.left >= name.right && box.right <= score.left && box.left === rows[0].querySelector('svg').getBoundingClientRect().left;
 }).map(row => row.dataset.member).join(' '))([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
 
 // The rows of a board that records a history have sparklines, which follow the rows. A phone has no room for them.

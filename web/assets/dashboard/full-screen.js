@@ -4,11 +4,14 @@
 
 import { setAttribute, setProperty } from '../shared/dom.js';
 
+/** Rows of fewer members are no larger than those of so many. */
+const LEAST_ROWS = 5;
+
 export class FullScreen {
   /**
    * @param {HTMLElement} section with the board
    * @param {HTMLButtonElement} button
-   * @param {HTMLElement} board
+   * @param {HTMLElementTagNameMap['live-leaderboard']} board
    */
   constructor(section, button, board) {
     button.hidden = !document.fullscreenEnabled; // not on iPhones, nor in frames that do not allow it
@@ -16,10 +19,13 @@ export class FullScreen {
       if (document.fullscreenElement) document.exitFullscreen();
       else section.requestFullscreen().catch(() => {}); // the browser or the reader has refused: the page stays as it is
     });
-    const setRows = () => setProperty(section, '--rows', Math.max(1, Number(board.getAttribute('top'))));
-    new MutationObserver(setRows).observe(board, { attributeFilter: ['top'] });
-    document.addEventListener('fullscreenchange', () => {
+    let members = 0;
+    const setRows = () => setProperty(section, '--rows', Math.max(LEAST_ROWS, Math.min(members, Number(board.getAttribute('top')))));
+    board.addEventListener('update', ({ detail }) => {
+      members = detail.snapshot?.total ?? 0;
       setRows();
+    });
+    document.addEventListener('fullscreenchange', () => {
       const isAlone = document.fullscreenElement === section;
       setAttribute(board, 'data-alone', isAlone && '');
       setAttribute(button, 'aria-pressed', String(isAlone));

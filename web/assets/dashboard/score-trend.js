@@ -51,7 +51,7 @@ export class ScoreTrend {
     this.#series.add(performance.now(), score);
     setText(this.#name, name);
     const change = score - this.#firstScore;
-    setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '-'}${format(Math.abs(change))}`);
+    setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '-'}${format(Math.abs(change)).replace(/^0:0?/, '')}`);
     this.element.hidden = false;
   }
 

@@ -43,7 +43,7 @@ export class ShareDialog {
     this.#qr.hidden = false;
     this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
     const embed = pageURL(`embed/${encodeSegment(board)}`, { top }).href;
-    setText(this.#frame, `<iframe src="${attribute(embed)}" width="480" height="${90 + 46 * Number(top)}" title="${attribute(document.title)}"></iframe>`);
+    setText(this.#frame, `<iframe src="${attribute(embed)}" width="480" height="${frameHeight(Number(top))}" title="${attribute(document.title)}"></iframe>`);
     setText(
       this.#element,
       `<script type="module" src="${attribute(new URL('kit/rankcast.js', ROOT).href)}"></script>\n<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
@@ -64,6 +64,14 @@ export class ShareDialog {
       setText(this.#done, text('copy_by_hand'));
     }
   }
+}
+
+/**
+ * @param {number} top
+ * @returns {number} px: of the page in a frame (web/assets/embed) with a name of one line, a header of two, and so many rows
+ */
+function frameHeight(top) {
+  return 120 + 46 * top;
 }
 
 /**

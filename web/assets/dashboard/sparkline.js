@@ -50,8 +50,10 @@ export class Sparkline {
   /**
    * @param {readonly { at: number, value: number }[]} points
    * @param {number} now ms: where the line ends
+   * @param {{ least?: number, ascending?: boolean }} [scale] least: the difference of scores that fills the height, unless the
+   *   points differ by more; ascending: less is better, so it is drawn above
    */
-  render(points, now) {
+  render(points, now, { least = 0, ascending } = {}) {
     if (points.length === 0) {
       this.#line.removeAttribute('d');
       this.#area.removeAttribute('d');
@@ -60,12 +62,14 @@ export class Sparkline {
     const from = points[0].at;
     const values = points.map(({ value }) => value);
     const min = Math.min(...values);
-    const span = Math.max(...values) - min;
+    const max = Math.max(...values);
+    const span = Math.max(max - min, least);
     const x = (/** @type {number} */ at) => ((at - from) / Math.max(1, now - from)) * WIDTH;
-    const y = (/** @type {number} */ value) => (span === 0 ? HEIGHT / 2 : HEIGHT - 3 - ((value - min) / span) * (HEIGHT - 6));
-    // A score stays until it changes, so the line has steps and no slopes.
+    const y = (/** @type {number} */ value) => HEIGHT / 2 - (span && ((value - (min + max) / 2) / span) * (HEIGHT - 6) * (ascending ? -1 : 1));
+    // A score stays until it changes, so the line has steps and no slopes. A change at the very end is a slope: a step there
+    // would be an edge of the picture.
     let path = `M0 ${y(points[0].value).toFixed(1)}`;
-    for (const { at, value } of points.slice(1)) path += `H${x(at).toFixed(1)}V${y(value).toFixed(1)}`;
+    for (const { at, value } of points.slice(1)) path += at < now ? `H${x(at).toFixed(1)}V${y(value).toFixed(1)}` : `L${WIDTH} ${y(value).toFixed(1)}`;
     path += `H${WIDTH}`;
     this.#line.setAttribute('d', path);
     this.#area.setAttribute('d', `${path}V${HEIGHT}H0Z`);

@@ -25,6 +25,7 @@ import { readName } from '../shared/member-name.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 import { celebrateLeaders } from './celebration.js';
+import clearSheet from './clear.css' with { type: 'css' };
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
 
@@ -40,6 +41,8 @@ const DEFAULT_PACE = 800;
 const CARD_TOP = 3;
 /** The least height of a readable row, px: that of 10 px text in overlay.css. */
 const MIN_ROW_HEIGHT = 23;
+/** That of the bar of the last seconds, at the same size. */
+const BAR_HEIGHT = 15;
 /** The card's rank change is as of now, and the time goes on while the rank stays. */
 const RANK_CHANGE_MS = 10_000;
 
@@ -59,6 +62,8 @@ const board = document.querySelector('live-leaderboard') ?? document.createEleme
 const isFirst = board.isConnected;
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
+/** The rows leave room for the bar of the last seconds. */
+let hasBar = false;
 
 if (!isFirst) {
   document.title = fill(`{name} · ${text('overlay_title')} · ${text('title')}`, { name });
@@ -87,8 +92,17 @@ function start() {
   }
   board.addEventListener('finish', ({ detail }) => finishLine.replaceChildren(...detail.top.slice(0, 3).map(newPlace)));
   if (!isFirst) frame.prepend(board);
-  if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
-  if (mode === 'me') {
+  board.shadowRoot?.adoptedStyleSheets.push(...(document.documentElement.dataset.theme === 'clear' ? [clearSheet] : []));
+  if (mode === 'list') {
+    new ResizeObserver(fitRows).observe(stage);
+    board.addEventListener('update', ({ detail }) => {
+      if (frame.toggleAttribute('data-ends', Boolean(detail.snapshot?.ends)) !== hasBar) fitRows();
+    });
+  }
+  const countdown = board.shadowRoot?.querySelector('[part=countdown]');
+  if (mode === 'me' && countdown instanceof HTMLElement) {
+    // It takes the place of the change of rank.
+    new MutationObserver(() => frame.toggleAttribute('data-counting', !countdown.hidden)).observe(countdown, { attributeFilter: ['hidden'] });
     showRankChange();
     keepCard();
   }
@@ -101,12 +115,11 @@ function start() {
   startBoard(board, name);
 }
 
-/**
- * Requests as many rows as fit, with the followed member's row below them.
- *
- * @param {number} height px
- */
-function fitRows(height) {
+/** Requests as many rows as fit, with the followed member's row below them, and the bar of the last seconds below that. */
+function fitRows() {
+  hasBar = frame.hasAttribute('data-ends');
+  const { paddingTop, paddingBottom } = getComputedStyle(stage);
+  const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - (hasBar ? BAR_HEIGHT : 0);
   const own = me ? 1 : 0;
   const room = Math.max(1, Math.floor(height / MIN_ROW_HEIGHT));
   const shown = Math.max(1, Math.min(requestedTop, room - own));

@@ -45,9 +45,11 @@ export class Ticker {
 
   #wait() {
     this.#timer = setTimeout(() => {
-      const { scrollTop, scrollHeight } = this.#board;
+      const { scrollTop } = this.#board;
       const clientHeight = this.#board.clientHeight || 1;
-      const lines = Math.max(1, Math.round(scrollHeight / clientHeight));
+      // Of the list alone: below it the element has texts for screen readers.
+      const list = this.#board.shadowRoot?.querySelector('[part=list]');
+      const lines = Math.max(1, Math.round((list instanceof HTMLElement ? list.offsetHeight : 0) / clientHeight));
       this.showLine((Math.round(scrollTop / clientHeight) + 1) % lines);
     }, LINE_MS);
   }
