@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking"
 	"rankcast/server/access"
 	"rankcast/server/internal/origin"
 	"rankcast/server/internal/problem"
@@ -14,6 +15,10 @@ import (
 // CheckOrigin returns an error for a value that Config.Origins does not accept: one that is not an
 // origin, or that no browser would send in that form.
 func CheckOrigin(value string) error { return origin.Check(value) }
+
+// CheckFrameOrigin returns an error for a value that Config.FrameOrigins does not accept: one that is not an origin, or
+// that no policy of a page can name.
+func CheckFrameOrigin(value string) error { return origin.CheckFrames(value) }
 
 // CheckAvatarOrigin returns an error for a value that Config.AvatarOrigins does not accept: one that is not an origin
 // by https, or by http of this machine.
@@ -27,53 +32,88 @@ const (
 	exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
 	// preflightAge is how long a browser may keep the answer to a preflight, in seconds.
 	preflightAge = "600"
+	// maxOriginReason bounds the text about an origin in a problem, in bytes.
+	maxOriginReason = 400
 )
 
 // isPrivate reports whether no page of another site may read the answers of a route: moderation, and whole
 // boards.
 func (n need) isPrivate() bool { return n.scope&(access.ScopeModerate|access.ScopeAdmin) != 0 }
 
-// allowOrigins sets the CORS headers that let pages of the allowed origins read answers, and answers their
-// preflights. A page of another origin cannot read the answer, so its browser says no more than that: the log
-// names the flag. allowOrigins admits no request: rejectCrossOrigin and authorize decide on those.
+// corsMethod is the method of a request, or that which a preflight asks for.
+func corsMethod(r *http.Request) (method string, isPreflight bool) {
+	if asked := r.Header.Get("Access-Control-Request-Method"); r.Method == http.MethodOptions && asked != "" {
+		return asked, true
+	}
+	return r.Method, false
+}
+
+// allowOrigins sets the CORS headers that let pages of the allowed origins read answers. It stands before all that may
+// refuse a request: a page that cannot read a refusal takes it for an outage, and tries again at once. So a preflight
+// passes, too, where a layer below refuses it: the request itself gets the refusal.
+//
+// allowOrigins admits no request: rejectCrossOrigin and authorize decide on those.
 func allowOrigins(allowed *origin.List, needOf func(c echo.Context, method string) need) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			r, h := c.Request(), c.Response().Header()
-			method := r.Method
-			asked := r.Header.Get("Access-Control-Request-Method")
-			isPreflight := method == http.MethodOptions && asked != ""
-			if isPreflight {
-				method = asked
-			}
-			if !strings.HasPrefix(r.URL.Path, "/v1/") || needOf(c, method).isPrivate() {
+			method, isPreflight := corsMethod(r)
+			if allowed.None() || !strings.HasPrefix(r.URL.Path, "/v1/") || needOf(c, method).isPrivate() {
 				return next(c)
 			}
-			if !allowed.None() {
-				h.Add("Vary", "Origin")
-			}
+			h.Add("Vary", "Origin")
 			from := r.Header.Get("Origin")
-			if from == "" {
-				return next(c)
-			}
-			if !allowed.Allows(from) {
-				if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; isRead && origin.IsForeign(r) {
-					allowed.LogRefusal(r)
-				}
+			if from == "" || !allowed.Allows(from) {
 				return next(c)
 			}
 			if allowed.HasAny() {
 				from = origin.Any
 			}
 			h.Set("Access-Control-Allow-Origin", from)
-			if isPreflight {
-				h.Set("Access-Control-Allow-Methods", allowedMethods)
-				h.Set("Access-Control-Allow-Headers", allowedHeaders)
-				h.Set("Access-Control-Max-Age", preflightAge)
+			if !isPreflight {
+				h.Set("Access-Control-Expose-Headers", exposedHeaders)
+				return next(c)
+			}
+			h.Set("Access-Control-Allow-Methods", allowedMethods)
+			h.Set("Access-Control-Allow-Headers", allowedHeaders)
+			h.Set("Access-Control-Max-Age", preflightAge)
+			if err := next(c); err != nil {
 				return c.NoContent(http.StatusNoContent)
 			}
-			h.Set("Access-Control-Expose-Headers", exposedHeaders)
-			return next(c)
+			return nil
+		}
+	}
+}
+
+// errPrivateRoute refuses the preflight of a request that no page of another site may send.
+var errPrivateRoute error = &ranking.FieldError{
+	Field: "Origin", Reason: "is another site: none may moderate, define or read whole boards from a page", Kind: problem.ErrForbidden,
+}
+
+// answerPreflights answers the preflights of allowed origins, and tells all others which flag would allow them. A page
+// cannot read why its request fails, so the log names the flag, too.
+func answerPreflights(allowed *origin.List, needOf func(c echo.Context, method string) need) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			r := c.Request()
+			method, isPreflight := corsMethod(r)
+			isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+			if !isPreflight && !isRead || !strings.HasPrefix(r.URL.Path, "/v1/") || !origin.IsForeign(r) {
+				return next(c)
+			}
+			isPrivate, isAllowed := needOf(c, method).isPrivate(), allowed.Allows(r.Header.Get("Origin"))
+			if !isPrivate && !isAllowed {
+				allowed.LogRefusal(r)
+			}
+			switch {
+			case isRead:
+				return next(c)
+			case isPrivate:
+				return errPrivateRoute
+			case !isAllowed:
+				return &ranking.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason), Kind: problem.ErrForbidden}
+			}
+			return c.NoContent(http.StatusNoContent)
 		}
 	}
 }

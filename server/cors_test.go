@@ -20,7 +20,7 @@ func TestCheckOrigin(t *testing.T) {
 	for origin, says := range map[string]string{
 		"*": "", "https://example.com": "", "http://localhost:3000": "", "https://EXAMPLE.com": "", "http://127.0.0.1:8080": "",
 		"http://[::1]:3000": "", "https://xn--fsq.example": "", "https://a_b.example:65535": "",
-		"": "want http://", "example.com": "want https://example.com", "null": "want http://", "file://": "want http://", "ftp://example.com": "want http://",
+		"": "want http://", "example.com": "want https://example.com", "null": "", "file://": "", "capacitor://localhost": "", "ftp://example.com": "want https://example.com",
 		"https://": "want http://", "//example.com": "want http://", "https:example.com": "want http://", "https://example.com:x": "want http://",
 		"https://example.com/": "nothing after", "https://example.com/a": "nothing after", "https://example.com?a": "nothing after",
 		"https://example.com#a": "nothing after", "https://u@example.com": "nothing after", " https://example.com": "want http://",
@@ -60,6 +60,11 @@ func TestCORS(t *testing.T) {
 		{[]string{listed}, "https://a.example.com", ""},
 		{[]string{listed}, "https://example.com.example.org", ""},
 		{[]string{listed}, "null", ""},
+		{[]string{listed, "null"}, "null", "null"},
+		{[]string{"file://"}, "file://", "file://"},
+		{[]string{"file://"}, "null", ""},
+		{[]string{"capacitor://localhost"}, "capacitor://localhost", "capacitor://localhost"},
+		{[]string{"capacitor://localhost"}, "ionic://localhost", ""},
 		{[]string{"*"}, other, "*"},
 		{[]string{"*"}, "null", "*"},
 		{[]string{listed, "*"}, listed, "*"},
@@ -99,6 +104,7 @@ func TestCORS(t *testing.T) {
 			require.Equal(t, allows, a.Header.Get("Access-Control-Allow-Origin"))
 			preflight := n.Do("OPTIONS", path, "", append(from, "Access-Control-Request-Method", method)...)
 			require.Equal(t, allows, preflight.Header.Get("Access-Control-Allow-Origin"))
+			require.Equal(t, allows != "", preflight.Status == 204, "%+v: %s", c, preflight.Body)
 			require.Equal(t, allows != "", strings.Contains(preflight.Header.Get("Access-Control-Allow-Headers"), "Authorization"))
 		}
 

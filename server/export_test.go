@@ -1,6 +1,10 @@
 package server
 
-import "context"
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+)
 
 // APIRoutes are the methods and paths of all routes of the API, for tests of other packages.
 func APIRoutes() (all []string) {
@@ -19,4 +23,9 @@ var IsTimeout = isTimeout
 // EncodeTop reads the first entries of a board as GET top does, and encodes them.
 func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte, error) {
 	return s.encodeRead(ctx, topRead{board: board, limit: limit, fromRank: 1})
+}
+
+// HandlePanics adds a route whose handler panics.
+func (s *Server) HandlePanics(path string) {
+	s.echo.GET(path, func(echo.Context) error { panic("a test") })
 }

@@ -51,7 +51,7 @@ type Config struct {
 	// sockets. Such sockets accept updates and events only with credentials. The server closes a socket of any
 	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
 	Origins []string
-	// FrameOrigins are the origins of other sites whose pages may frame /embed/{board}. CheckOrigin checks an origin.
+	// FrameOrigins are the origins of other sites whose pages may frame /embed/{board}. CheckFrameOrigin checks an origin.
 	// Default none.
 	FrameOrigins []string
 	// AvatarOrigins are the origins of other sites whose images the server's pages may show as avatars.
@@ -153,7 +153,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
 	s.needs = needsOf(routes)
-	e.Use(chain(logPanics, s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), rejectDotSegments, s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
+	e.Use(chain(allowOrigins(origins, s.needOf), logPanics, s.limitRequests, s.rejectOtherHosts, answerPreflights(origins, s.needOf), rejectDotSegments, s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
 	s.addRoutes(e, routes)
 	return s
 }
@@ -204,7 +204,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	serving, end := context.WithCancel(ctx)
 	keeping.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
-	go func() { failed <- s.serveOn(web, s.limits.Listener(l, s.addresses, s.log)) }()
+	limited := s.limits.Listener(l, s.addresses, s.log)
+	if len(s.cfg.Origins) > 0 && s.cfg.Certificate == nil {
+		limited = corsListener{limited}
+	}
+	go func() { failed <- s.serveOn(web, limited) }()
 	var err error
 	select {
 	case err = <-failed:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,12 +96,26 @@ func TestStreamRefusesBadInput(t *testing.T) {
 	require.Zero(t, n.Hub.Watched())
 }
 
+// A browser sends back whatever id it got last, and gives a stream up that is refused: it gets a snapshot.
+func TestStreamAfterAnotherID(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	for _, id := range []string{"", "7", "e:", ":7", "e:-7", "e:7:8", "e:9007199254740993", "\xff", strings.Repeat("e", 65) + ":7"} {
+		s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+id)
+		require.Equal(t, "snapshot", s.Next("snapshot").Type, id)
+		s.Close()
+	}
+}
+
 // A node that stops tells the clients of streams when to come back, and a client that leaves leaves nothing
 // behind.
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	gone, stays := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live"), servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?me=a")
+	first, err := gone.Read()
+	require.NoError(t, err)
+	require.Equal(t, "3000", first.Retry, "a browser keeps the last one, which was random after a bye")
 	gone.Next("snapshot")
 	stays.Next("me")
 	require.Equal(t, 1, n.Hub.Followed())
@@ -109,7 +124,10 @@ func TestStreamsEnd(t *testing.T) {
 	go func() { n.Stop(); close(stopped) }()
 	bye := stays.Next("bye")
 	require.Contains(t, bye.Data, `"retry_ms":`+bye.Retry+`}`)
-	_, err := stays.Read()
+	retry, err := strconv.Atoi(bye.Retry)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, retry, 1000)
+	_, err = stays.Read()
 	require.ErrorIs(t, err, io.EOF)
 	redistest.Receive(t, "the run to end", stopped)
 	require.Zero(t, n.Hub.Watched())

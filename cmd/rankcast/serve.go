@@ -35,7 +35,7 @@ type serve struct {
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
-	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, and send with a token: https://example.com, or * for all."`
+	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites and apps whose pages may read and watch, and send with a token, as their pages send it in Origin: https://example.com, capacitor://localhost, null for files, or * for all."`
 	FrameOrigins  []string      `env:"RANKCAST_FRAME_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may show a board in a frame, /embed/stars: https://example.com, or * for all."`
 	AvatarOrigins []string      `env:"RANKCAST_AVATAR_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose images the pages of this server may show as avatars: https://cdn.example.com."`
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address or without an access file, requests for other hosts get 421."`
@@ -79,7 +79,7 @@ func (s *serve) Validate() error {
 		}
 	}
 	for _, origin := range s.FrameOrigins {
-		if err := server.CheckOrigin(origin); err != nil {
+		if err := server.CheckFrameOrigin(origin); err != nil {
 			return fmt.Errorf("--frame-origins: %q: %w", origin, err)
 		}
 	}

@@ -175,9 +175,17 @@ func (st *stream) begin(ctx context.Context) {
 	st.w.WriteHeader(http.StatusOK)
 }
 
+// streamRetry is when a browser comes back after a lost connection. Each stream begins with it: a browser keeps the last
+// one, and that of a bye is random.
+const streamRetry = 3 * time.Second
+
+// minByeRetry is the least time of a bye. A browser gives a stream up when a proxy answers in place of a node, so the
+// other nodes, or the next run of the only one, get a moment.
+const minByeRetry = time.Second
+
 // run writes what comes until the stream ends.
 func (st *stream) run(ctx context.Context, client *hub.Client) {
-	if st.write() != nil { // the head of the answer alone
+	if st.write(fmt.Appendf(nil, "retry: %d\n", streamRetry.Milliseconds())) != nil {
 		return
 	}
 	heartbeat := time.NewTimer(st.quiet)
@@ -197,7 +205,7 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 			st.writeLost(why)
 			return
 		case <-st.stopping:
-			delay := reconnectDelay()
+			delay := minByeRetry + reconnectDelay()
 			st.write(fmt.Appendf(nil, "retry: %d\nevent: bye\ndata: ", delay.Milliseconds()), byeMessage(delay), eventEnd)
 			return
 		case <-heartbeat.C:

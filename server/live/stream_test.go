@@ -94,7 +94,7 @@ func TestStreamHeartbeats(t *testing.T) {
 		w := &lockedRecorder{ResponseRecorder: httptest.NewRecorder()}
 		_, stop := runStream(t, 1<<20, w)
 		status := w.body()
-		require.Equal(t, "event: status\ndata: {\"type\":\"status\",\"stale\":true}\n\n", status)
+		require.Equal(t, "retry: 3000\nevent: status\ndata: {\"type\":\"status\",\"stale\":true}\n\n", status)
 		time.Sleep(25*time.Second - 1)
 		synctest.Wait()
 		require.Equal(t, status, w.body())

@@ -63,7 +63,7 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 	if !isPagePath(c.Request()) {
 		return false, nil
 	}
-	c.Response().Header().Set("Vary", "Accept, Accept-Language")
+	c.Response().Header().Add("Vary", "Accept, Accept-Language") // beside Origin
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
@@ -89,7 +89,7 @@ func isBoardPage(c echo.Context) bool { return strings.Contains(c.Path(), "/:boa
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
 func (s *Site) serveMissingBoard(c echo.Context, path string, asked func() *asset, err error) error {
-	c.Response().Header().Set("Vary", "Accept, Accept-Language")
+	c.Response().Header().Add("Vary", "Accept, Accept-Language")
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
 		return err
@@ -124,7 +124,7 @@ func (m notFoundPage) serve(c echo.Context, board string) error {
 	}
 	maps.Copy(h, newHeader(contentTypes[".html"]))
 	h.Set("Content-Language", locales[i].tag)
-	h.Set("Vary", "Accept, Accept-Language, Cookie")
+	h.Add("Vary", "Cookie") // beside what the callers have added
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
 }

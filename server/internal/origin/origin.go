@@ -20,8 +20,12 @@ import (
 // Any allows all origins, also the opaque one.
 const Any = "*"
 
-// opaque is the origin of pages from files and of sandboxed frames (HTML, "opaque origin").
-const opaque = "null"
+// Opaque is the origin of pages from files and of sandboxed frames (HTML, "opaque origin"). Any site can open a sandboxed
+// frame, so Opaque allows them all.
+const Opaque = "null"
+
+// files is the origin of pages from files in older WebViews of Android, and in apps that are made with them.
+const files = "file://"
 
 // List holds the origins that the server allows. New makes it. All methods may be called concurrently.
 type List struct {
@@ -60,10 +64,10 @@ func (l *List) Refusal(r *http.Request, maxBytes int) string {
 	switch origin := refusal.Printable(r.Header.Get("Origin")); {
 	case l.lostHost(r):
 		return "the proxy must pass on Host: the server's --hosts names the host of this page"
-	case origin == opaque:
-		return "origin null is not allowed: the server's --origins '*' allows it, and all sites"
+	case origin == Opaque:
+		return "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites"
 	case Check(origin) != nil:
-		return "this page's origin is not allowed, and --origins cannot name it"
+		return "this page's origin is not allowed: only the server's --origins '*' allows it, and all sites"
 	default:
 		if text := "origin not allowed: add " + origin + " to the server's --origins"; len(text) <= maxBytes {
 			return text
@@ -77,15 +81,16 @@ func (l *List) Refusal(r *http.Request, maxBytes int) string {
 func (l *List) LogRefusal(r *http.Request) {
 	origin := refusal.Printable(r.Header.Get("Origin"))
 	const refused = "the server refused a page of another site; "
+	flag := "--origins " + strings.Join(append(slices.Clone(l.allowed), origin), ",")
 	switch {
 	case l.lostHost(r):
 		l.refusals.Warn(origin, "the server refused a page of its own: the proxy must pass on Host, which --hosts names", "origin", origin, "host", refusal.Printable(r.Host))
-	case origin == opaque:
-		l.refusals.Warn(origin, refused+"the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
+	case origin == Opaque:
+		l.refusals.Warn(origin, refused+"the flag allows pages of files to read and watch, and with them any site, in a sandboxed frame", "origin", origin, "flag", flag)
 	case Check(origin) != nil:
-		l.refusals.Warn(origin, refused+"--origins cannot name its origin", "origin", origin)
+		l.refusals.Warn(origin, refused+"--origins cannot name its origin; the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
 	default:
-		l.refusals.Warn(origin, refused+"the flag allows it to read and watch", "origin", origin, "flag", "--origins "+strings.Join(append(slices.Clone(l.allowed), origin), ","))
+		l.refusals.Warn(origin, refused+"the flag allows it to read and watch", "origin", origin, "flag", flag)
 	}
 }
 
@@ -98,38 +103,48 @@ func IsForeign(r *http.Request) bool {
 	}
 	u, err := url.Parse(origin)
 	// A page without TLS is of another origin: anybody on the way may have written it.
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || r.TLS != nil && u.Scheme != "https"
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || !isWeb(u) || r.TLS != nil && u.Scheme != "https"
 }
 
-var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
+func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
+
+var (
+	hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
+	// appHost is the host of an app's origin: localhost, the id of an extension, or just a sign, as in app://-.
+	appHost = regexp.MustCompile(`^[a-z0-9._-]+$`)
+	// notOfPages are schemes that no page has as its origin.
+	notOfPages = map[string]string{"ws": "http", "wss": "https", "ftp": "https", "data": Opaque, "blob": "https", "about": Opaque, "javascript": "https"}
+
+	errNoOrigin = errors.New("want http:// or https:// and a host, an app's origin such as capacitor://localhost, file://, null, or * for all origins")
+)
 
 // Check returns an error for a value that is neither an origin, in the form in which browsers send it,
-// nor Any.
+// nor Any. The origin of an app has a scheme of its own: capacitor://localhost, tauri://localhost, app://-,
+// chrome-extension:// and an id.
 func Check(origin string) error {
-	if origin == Any {
+	if origin == Any || origin == Opaque || origin == files {
 		return nil
 	}
 	u, err := url.Parse(strings.ToLower(origin))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		scheme := "https://"
-		if strings.Contains(origin, ":") { // a site with a port is likely one under development
-			scheme = "http://"
-		}
-		if strings.ContainsAny(origin, ".:") && !strings.Contains(origin, "://") && Check(scheme+origin) == nil {
-			return errors.New("has no scheme; want " + scheme + origin)
-		}
-		return errors.New("want http:// or https:// and a host, or * for all origins")
+	if err == nil && strings.HasPrefix(origin, files) {
+		return errors.New("want file://, and nothing after it; most browsers send null for a file")
+	}
+	if err != nil || u.Scheme == "" || u.Host == "" || notOfPages[u.Scheme] != "" {
+		return explainNoOrigin(origin, u)
 	}
 	if u.Scheme+"://"+u.Host != strings.ToLower(origin) {
 		return errors.New("want a scheme, a host and an optional port, and nothing after them")
 	}
 	host, port := u.Hostname(), u.Port()
-	if strings.HasPrefix(u.Host, "[") {
+	switch {
+	case strings.HasPrefix(u.Host, "["):
 		if ip, err := netip.ParseAddr(host); err != nil || ip.Zone() != "" || ip.String() != host {
 			return fmt.Errorf("%q is not an IPv6 address in the form that browsers send", host)
 		}
-	} else if !hostname.MatchString(host) {
+	case isWeb(u) && !hostname.MatchString(host):
 		return fmt.Errorf("%q is not a host name; want one without wildcards, international names as xn--…", host)
+	case !appHost.MatchString(host):
+		return fmt.Errorf("%q is not the host of an app; want it without wildcards, as the app's pages send it in Origin", host)
 	}
 	if strings.HasSuffix(u.Host, ":") {
 		return errors.New("has a colon without a port")
@@ -137,10 +152,45 @@ func Check(origin string) error {
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535 || strconv.Itoa(n) != port) {
 		return fmt.Errorf("port %s is not valid; want 1 to 65535", port)
 	}
-	if port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+	if port != "" && port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		return fmt.Errorf("leave out :%s, as browsers do", port)
 	}
 	return nil
+}
+
+// explainNoOrigin says what to write in place of a value that is no origin. u is nil for one that is no URL.
+func explainNoOrigin(origin string, u *url.URL) error {
+	if !strings.Contains(origin, "://") {
+		scheme := "https://"
+		if strings.Contains(origin, ":") { // a site with a port is likely one under development
+			scheme = "http://"
+		}
+		if strings.ContainsAny(origin, ".:") && Check(scheme+origin) == nil {
+			return errors.New("has no scheme; want " + scheme + origin)
+		}
+		return errNoOrigin
+	}
+	if u == nil || u.Scheme == "" {
+		return errNoOrigin
+	}
+	switch is := notOfPages[u.Scheme]; {
+	case is == Opaque:
+		return fmt.Errorf("a page of %s: sends the origin null; want null", u.Scheme)
+	case is != "" && Check(is+"://"+u.Host) == nil:
+		return fmt.Errorf("no page is of %s://; want %s://%s", u.Scheme, is, u.Host)
+	case is == "" && !isWeb(u):
+		return fmt.Errorf("has no host; want %s://localhost, or what the app's pages send in Origin", u.Scheme)
+	}
+	return errNoOrigin
+}
+
+// CheckFrames returns an error for a value that is not an origin whose pages may frame others. The policy of a page
+// (CSP, frame-ancestors) cannot name pages of files.
+func CheckFrames(origin string) error {
+	if origin == Opaque || origin == files {
+		return errors.New("a page of a file cannot show a frame: no policy can name it")
+	}
+	return Check(origin)
 }
 
 // CheckAvatars returns an error for a value that is not an origin whose images pages may show. The images of a page
@@ -159,7 +209,7 @@ func CheckAvatars(origin string) error {
 	host := u.Hostname()
 	ip, err := netip.ParseAddr(host)
 	isLocal := host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
-	if u.Scheme != "https" && !isLocal {
+	if u.Scheme != "https" && !(u.Scheme == "http" && isLocal) {
 		return errors.New("want https://; http:// only for localhost and loopback addresses")
 	}
 	return nil

@@ -33,16 +33,42 @@ func TestOriginsThatNoFlagNames(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	l := New(nil, nil, slog.New(slog.NewTextHandler(&log, nil)))
-	for _, name := range []string{"chrome-extension://x", "file://", "https://a b", "https://x/path", "\xff"} {
+	for _, name := range []string{"file:///a", "chrome-extension://*", "https://a b", "https://x/path", "\xff"} {
 		l.LogRefusal(from(name))
-		require.Contains(t, l.Refusal(from(name), 123), "--origins cannot name it")
+		require.Contains(t, l.Refusal(from(name), 123), "only the server's --origins '*' allows it")
 	}
-	require.Equal(t, 5, strings.Count(log.String(), "--origins cannot name its origin"), log.String())
-	require.NotContains(t, log.String(), "flag=")
+	require.Equal(t, 5, strings.Count(log.String(), `--origins cannot name its origin; the flag allows the pages of all sites`), log.String())
+	require.Equal(t, 5, strings.Count(log.String(), `flag="--origins '*'"`), log.String())
 	log.Reset()
 	l.LogRefusal(from("null"))
-	require.Contains(t, log.String(), `the flag allows the pages of all sites to read and watch" origin=null flag="--origins '*'"`)
-	require.Contains(t, l.Refusal(from("null"), 123), "--origins '*' allows it, and all sites")
+	require.Contains(t, log.String(), `and with them any site, in a sandboxed frame" origin=null flag="--origins null"`)
+	require.Equal(t, "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites", l.Refusal(from("null"), 123))
+}
+
+// The origins of apps are named as their pages send them.
+func TestOriginsOfApps(t *testing.T) {
+	t.Parallel()
+	for _, app := range []string{
+		"capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://-", "app://.", "app://bundle", "file://", "null",
+		"chrome-extension://abcdefghijklmnopabcdefghijklmnop", "moz-extension://6ba7b810-9dad-11d1-80b4-00c04fd430c8", "safari-web-extension://6BA7B810-9DAD-11D1-80B4-00C04FD430C8",
+	} {
+		require.NoError(t, Check(app), app)
+		l := New([]string{app}, nil, slog.Default())
+		require.True(t, l.Allows(app), app)
+		require.False(t, New([]string{"https://localhost"}, nil, slog.Default()).Allows(app), app)
+		require.True(t, IsForeign(&http.Request{Host: "localhost", Header: http.Header{"Origin": {app}}}), app)
+		require.ErrorContains(t, CheckAvatars(app), "want ", app)
+	}
+	require.ErrorContains(t, CheckFrames("null"), "no policy can name it")
+	require.ErrorContains(t, CheckFrames("file://"), "no policy can name it")
+	require.NoError(t, CheckFrames("capacitor://localhost"))
+	for origin, want := range map[string]string{
+		"capacitor://": "has no host; want capacitor://localhost, or what the app's pages send in Origin", "capacitor": "an app's origin such as capacitor://localhost",
+		"capacitor://localhost/": "nothing after them", "chrome-extension://*": "want it without wildcards", "file:///android_asset/index.html": "want file://, and nothing after it; most browsers send null for a file",
+		"ws://example.com": "no page is of ws://; want http://example.com", "wss://example.com:8443": "want https://example.com:8443", "data://x": "sends the origin null; want null",
+	} {
+		require.ErrorContains(t, Check(origin), want, origin)
+	}
 }
 
 // A reason fits into a close frame and is text, whatever the client sends as its origin.
@@ -79,7 +105,7 @@ func TestOriginWithoutAScheme(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[string]string{
 		"example.com": "has no scheme; want https://example.com", "localhost:8000": "has no scheme; want http://localhost:8000",
-		"*.example.com": "want http:// or https:// and a host, or * for all origins", "null": "want http:// or https:// and a host, or * for all origins", "ftp://example.com": "want http:// or https:// and a host, or * for all origins",
+		"*.example.com": errNoOrigin.Error(), "ftp://example.com": "no page is of ftp://; want https://example.com",
 	} {
 		require.EqualError(t, Check(origin), want, origin)
 	}
@@ -113,7 +139,7 @@ func TestCheckAvatars(t *testing.T) {
 	}
 	for value, says := range map[string]string{
 		"*": "name the sites", "http://cdn.example.com": "want https://", "http://10.0.0.5": "want https://", "http://localhost.example.com": "want https://", "cdn.example.com": "has no scheme",
-		"https://cdn.example.com/a": "nothing after", "https://*.example.com": "without wildcards", "https://a; script-src *": "want", "'self'": "want", "data:": "want", "https:": "want", "": "want", "https://a b": "want",
+		"https://cdn.example.com/a": "nothing after", "https://*.example.com": "without wildcards", "https://a; script-src *": "want", "'self'": "want", "data:": "want", "https:": "want", "null": "want https://", "capacitor://localhost": "want https://", "": "want", "https://a b": "want",
 	} {
 		require.ErrorContains(t, CheckAvatars(value), says, value)
 	}
