@@ -45,6 +45,10 @@ type Config struct {
 	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
 	// import or export it bounds the time without any byte. Default 30 s.
 	RequestTimeout time.Duration
+	// IdleTimeout is how long a connection may stay open between two requests. A load balancer that keeps connections
+	// for longer than the node sends a request on one that the node closes, and answers 502. Default 620 s: balancers
+	// commonly keep theirs for up to 600 s.
+	IdleTimeout time.Duration
 	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
 	ReadOnlySockets bool
 	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
@@ -122,6 +126,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.PingAfter = cmp.Or(cfg.PingAfter, 25*time.Second)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
+	cfg.IdleTimeout = cmp.Or(cfg.IdleTimeout, 620*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Limits.Log = cmp.Or(cfg.Limits.Log, cfg.Log)
@@ -170,6 +175,9 @@ func chain(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
 
 // ServeHTTP answers one request; Server is an http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.stopping.Load() { // the client's next request goes to another node
+		w.Header().Set("Connection", "close") // by HTTP/2: net/http sends GOAWAY
+	}
 	if r.ProtoMajor >= 2 {
 		var done func()
 		r, done = s.countStream(w, r)
@@ -181,12 +189,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Limits of a connection. They do not hold for a WebSocket: hijacking clears the deadlines.
 const (
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
 	headerBytes   = 16 << 10
 )
 
 // Drain makes readiness checks fail from now on, so that a load balancer sends clients elsewhere. All else
-// goes on. Serve does the same when it stops.
+// goes on, but each answer closes its connection. Serve does the same when it stops.
 func (s *Server) Drain() { s.stopping.Store(true) }
 
 // Serve accepts connections from l until ctx ends, then stops gracefully: it accepts no more
@@ -195,7 +202,7 @@ func (s *Server) Drain() { s.stopping.Store(true) }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ConnContext: live.ConnContext, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: headerBytes,
 	}
 	if s.guard.Open() || isLoopback(l.Addr()) {
 		s.checksHost.Store(true)

@@ -40,6 +40,7 @@ type serve struct {
 	AvatarOrigins []string      `env:"RANKCAST_AVATAR_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose images the pages of this server may show as avatars: https://cdn.example.com."`
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address or without an access file, requests for other hosts get 421."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
+	IdleTimeout   time.Duration `default:"620s" env:"RANKCAST_IDLE_TIMEOUT" help:"Close a connection without a request for this long. Keep it above the time for which a load balancer keeps its connections, which else answers 502."`
 	DrainTime     time.Duration `default:"0s" env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
@@ -56,7 +57,7 @@ type serve struct {
 
 // Validate checks the flags.
 func (s *serve) Validate() error {
-	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval, "write-timeout": s.WriteTimeout, "probe-interval": s.ProbeInterval} {
+	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval, "write-timeout": s.WriteTimeout, "idle-timeout": s.IdleTimeout, "probe-interval": s.ProbeInterval} {
 		if d <= 0 {
 			return fmt.Errorf("--%s must be more than 0", name)
 		}
@@ -255,7 +256,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins, AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, IdleTimeout: s.IdleTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins, AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
 	admin, stopAdmin, err := s.Admin.start(web.Admin, log)
 	if err != nil {
 		return err

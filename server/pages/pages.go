@@ -229,10 +229,14 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	file, locale := pageFiles[i], localeOf(c.Request())
 	t := s.pages[i][locale]()
 	var frames []string
-	if file.path == embedPath {
+	styles := t.styleHash
+	switch file.path {
+	case embedPath:
 		frames = s.cfg.FrameOrigins
+	case overlayPath:
+		styles = inlineStyles // a hash beside it would turn it off
 	}
-	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, t.styleHash))
+	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
 	may := s.cfg.senders()
 	f := &filler{site: s, query: c.QueryParams(), template: t, page: t.page(may)}
 	if t.hasSettings {

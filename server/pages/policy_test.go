@@ -51,6 +51,11 @@ func TestPoliciesOfPages(t *testing.T) {
 			require.Equal(t, "'none'", all["default-src"], path)
 			require.Equal(t, "'self'", all["script-src"], path)
 			require.Equal(t, c.images, all["img-src"], path)
+			if isOverlay := strings.HasPrefix(path, "/overlay/"); isOverlay {
+				require.Equal(t, "'self' 'unsafe-inline'", all["style-src"], "a hash would turn it off")
+			} else {
+				require.NotContains(t, all["style-src"], "unsafe-inline", path)
+			}
 			if strings.HasPrefix(path, "/embed/") {
 				require.Equal(t, c.ancestors, all["frame-ancestors"], path)
 			} else {
