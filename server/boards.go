@@ -123,7 +123,7 @@ func definitionStatus(err, unknown error) int {
 
 // deleteBoard deletes a board or family with all its data, or one instance's data.
 func (s *Server) deleteBoard(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
+	if err := request.NoParameters(c); err != nil {
 		return err
 	}
 	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)); err != nil {

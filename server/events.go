@@ -66,7 +66,7 @@ func (s *Server) getEvent(c echo.Context) error {
 
 // deleteEvent deletes the definition of an event. Scores that the event gave stay.
 func (s *Server) deleteEvent(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
+	if err := request.NoParameters(c); err != nil {
 		return err
 	}
 	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)); err != nil {

@@ -11,9 +11,7 @@ import (
 // body, or parameters of those names.
 func readModerator(c echo.Context) (ranking.Moderator, error) {
 	q := request.ReadQuery(c, "reason", "by")
-	reason, _ := q.Get("reason")
-	by, _ := q.Get("by")
-	m := ranking.Moderator{Reason: reason, By: by}
+	m := ranking.Moderator{Reason: q.OptionalText("reason"), By: q.OptionalText("by")}
 	if q.Err != nil {
 		return m, q.Err
 	}

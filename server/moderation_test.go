@@ -15,6 +15,46 @@ import (
 	"rankcast/server/servertest"
 )
 
+// A DELETE refuses a body that it would ignore, and unknown fields and parameters. An empty reason is refused
+// alike in the body and as a parameter. What was refused has changed nothing.
+func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"m","score":1}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/m", `{"name":"Mia"}`).Status)
+		refuses := func(method, path, body, field string) {
+			t.Helper()
+			servertest.RequireProblem(t, n.Do(method, path, body), 400, "invalid_request", field)
+		}
+		for _, path := range []string{"/v1/boards/b", "/v1/boards/b/members/m", "/v1/members/user/m/profile", "/v1/events/e"} {
+			for _, body := range []string{`{"foo":"x"}`, `{"reason":"cheat"}`, `{}`, ` `, `no JSON`} {
+				refuses("DELETE", path, body, "body")
+			}
+			refuses("DELETE", path+"?reason=cheat", "", "reason")
+		}
+		for _, r := range [][2]string{
+			{"DELETE", "/v1/boards/b/hidden/m"}, {"PUT", "/v1/boards/b/hidden/m"}, {"DELETE", "/v1/hidden/user/m"},
+			{"PUT", "/v1/hidden/user/m"}, {"DELETE", "/v1/members/user/m"},
+		} {
+			method, path := r[0], r[1]
+			refuses(method, path, `{"reason":"x","foo":"x"}`, "foo")
+			refuses(method, path, `no JSON`, "body")
+			refuses(method, path+"?reason=x&foo=x", "", "foo")
+			refuses(method, path+"?reason=x", `{"by":"kim"}`, "body")
+			for _, name := range []string{"reason", "by"} {
+				refuses(method, path, `{"`+name+`":""}`, name)
+				refuses(method, path+"?"+name+"=", "", name)
+			}
+		}
+		require.Contains(t, n.Do("GET", "/v1/boards/b/members/m", "").Body, `"name":"Mia"`)
+		require.Equal(t, 200, n.Do("GET", "/v1/events/e", "").Status)
+		require.Equal(t, 404, n.Do("GET", "/v1/members/user/m/erasure", "").Status)
+		require.NotContains(t, n.Do("GET", "/v1/audit", "").Body, `"member":"m"`)
+	})
+}
+
 // What moderators do over HTTP: hide and show, set a score, take back an event, erase; and
 // each leaves a line that can be read.
 func TestModerationOverHTTP(t *testing.T) {

@@ -61,7 +61,7 @@ func (s *Server) putProfile(c echo.Context) error {
 
 // deleteProfile deletes a member's profile only.
 func (s *Server) deleteProfile(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
+	if err := request.NoParameters(c); err != nil {
 		return err
 	}
 	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/request"
@@ -14,15 +13,8 @@ import (
 // postTickets answers a ticket for one socket or event stream. A browser can send no credentials with those,
 // and a ticket may stand in an address: it works once, and for a short time.
 func (s *Server) postTickets(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
+	if err := request.NoParameters(c); err != nil {
 		return err
-	}
-	body, err := request.ReadBody(c)
-	if err != nil {
-		return err
-	}
-	if len(body) > 0 {
-		return ranking.Invalid("body", "is not empty; a ticket needs none")
 	}
 	about, err := callerOf(c).EncodeForTicket()
 	if err != nil {

@@ -28,6 +28,21 @@ func NoQuery(c echo.Context) error {
 	return ReadQuery(c).Err
 }
 
+// NoParameters refuses a request that has parameters or a body.
+func NoParameters(c echo.Context) error {
+	if err := NoQuery(c); err != nil {
+		return err
+	}
+	body, err := ReadBody(c)
+	if err != nil {
+		return err
+	}
+	if len(body) > 0 {
+		return ranking.Invalid("body", "is not empty; this request takes none")
+	}
+	return nil
+}
+
 // ReadQuery reads the parameters of the names given. A parameter may occur more than once if its name
 // ends in "*" here. Any other parameter sets Err.
 func ReadQuery(c echo.Context, names ...string) *Query {
@@ -52,6 +67,15 @@ func ReadQuery(c echo.Context, names ...string) *Query {
 func (q *Query) Get(name string) (string, bool) {
 	v := q.Values[name]
 	return append(v, "")[0], len(v) > 0
+}
+
+// OptionalText returns a parameter; "" without it. An empty parameter sets Err, as an empty field of a body is refused.
+func (q *Query) OptionalText(name string) string {
+	s, there := q.Get(name)
+	if there && s == "" && q.Err == nil {
+		q.Err = ranking.Invalid(name, "is empty")
+	}
+	return s
 }
 
 // Integer reads an integer from low to high; otherwise without the parameter.
