@@ -62,7 +62,7 @@
 //
 // # Reads
 //
-// Each read (read_*.go) is one call of a script, so its answer is one state of the board. Reads
+// A read of a board (read_*.go) is one call of a script, so its answer is one state of the board. Reads
 // use the pool of the Redis client: a caller may give up a read, and a large answer must not
 // delay writes. A
 // read costs about as much at rank 900,000 as at the first.
