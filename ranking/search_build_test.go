@@ -144,7 +144,7 @@ func TestIndexesAreBuiltAgain(t *testing.T) {
 	w.indexed(s)
 	names := s.keys.Names("user")
 	// As an earlier version made it.
-	require.NoError(t, w.rdb.HSet(ctx, names.Names, "m1", "old one\x1eone\x1f").Err())
+	require.NoError(t, w.rdb.HSet(ctx, names.Names, "m1", "0old one\x1e4\x1f").Err())
 	require.NoError(t, w.rdb.ZAdd(ctx, names.Entries, redis.Z{Member: "old one\x1em1"}, redis.Z{Member: "one\x1fm1"}).Err())
 	require.NoError(t, w.rdb.Set(ctx, s.keys.NamesBuilt(), nameVersion-1, 0).Err())
 	rebuilt := func() {

@@ -60,7 +60,6 @@ func TestDNSRebinding(t *testing.T) {
 			require.Contains(t, a.Body, "evil.com")
 			require.Contains(t, a.Body, "--hosts")
 			require.NotContains(t, a.Body, "secret")
-			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), c.request)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
 		defer cancel()

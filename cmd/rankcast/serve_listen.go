@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -87,7 +88,7 @@ func firstScore(program, page string, boards []definition.Board) string {
 		takes := d.Union == nil && !strings.Contains(d.Name, ":")
 		if takes && (board == "" || d.Name == "points") {
 			board, member = d.Name, "ana"
-			if d.Kind != "" && d.Kind != "player" && d.Kind != "user" {
+			if !slices.Contains([]string{"", "member", "player", "user"}, d.Kind) {
 				member = d.Kind + "-1"
 			}
 		}

@@ -236,7 +236,7 @@ func (m *Model) expire() {
 // Apply applies an update and returns the outcome that the store must have.
 func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	if first, ok := m.known[u.ID]; ok {
-		if first.update != u {
+		if first.update != m.meaning(u) {
 			return ranking.Outcome{Err: ranking.ErrIDMismatch}
 		}
 		first.result.Duplicate = true
@@ -250,9 +250,21 @@ func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	}
 	r.Current = m.standing(u.Member)
 	if u.ID != "" {
-		m.known[u.ID] = known{u, r}
+		m.known[u.ID] = known{m.meaning(u), r}
 	}
 	return ranking.Outcome{Result: r}
+}
+
+// meaning is the update that all spellings have in common for a retry: an op that is the board's mode, and data of null,
+// make no difference there.
+func (m *Model) meaning(u definition.Update) definition.Update {
+	if u.Op == m.def.Mode {
+		u.Op = ""
+	}
+	if u.Data == "null" {
+		u.Data = ""
+	}
+	return u
 }
 
 // change carries out an update, or returns the error of its kind.

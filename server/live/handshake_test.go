@@ -64,7 +64,7 @@ func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 				`"--origins https://a.example,http://localhost:8000"`},
 			{"HTTP://127.0.0.1:8000", "origin not allowed: add http://127.0.0.1:8000 to the server's --origins",
 				`"--origins https://a.example,http://127.0.0.1:8000"`},
-			{"null", "origin null is not allowed: the server's --origins '*' allows it, and all sites", `"--origins '*'"`},
+			{"null", "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites", `"--origins https://a.example,null"`},
 			{"https://quite-a-long-name-of-a-site.example.com", "origin not allowed: add https://quite-a-long-name-of-a-site.example.com to the server's --origins",
 				`"--origins https://a.example,https://quite-a-long-name-of-a-site.example.com"`},
 			{"https://" + strings.Repeat("a", 60) + ".example", "this page's origin is not allowed: the server's log has the --origins that allows it",

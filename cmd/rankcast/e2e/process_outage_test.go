@@ -36,9 +36,8 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	untilStale(onA, true)
 	untilStale(onB, true)
 	for _, p := range []*process{a, b} {
-		for _, method := range []string{"POST", "GET"} {
-			path := map[string]string{"POST": "/scores", "GET": "/top"}[method]
-			answer := servertest.Request(t, method, "http://"+p.addr+"/v1/boards/stars"+path, `{"member":"m1","score":5,"id":"during"}`)
+		for _, request := range [][3]string{{"POST", "/scores", `{"member":"m1","score":5,"id":"during"}`}, {"GET", "/top", ""}} {
+			answer := servertest.Request(t, request[0], "http://"+p.addr+"/v1/boards/stars"+request[1], request[2])
 			require.Equal(t, 503, answer.Status, answer.Body)
 			require.Contains(t, answer.Body, `"code":"unavailable"`)
 			require.NotEmpty(t, answer.Header.Get("Retry-After"))
