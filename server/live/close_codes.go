@@ -4,11 +4,12 @@ package live
 type closeCode uint16
 
 const (
-	// The library sends these by itself: closeProtocol and closePayload to a client that breaks the
-	// protocol, closeTooLarge for a message larger than maxMessage.
+	// The library sends these by itself: closeProtocol to a client that breaks the protocol, closeTooLarge for a
+	// message larger than maxMessage.
 	closeProtocol closeCode = 1002
-	closePayload  closeCode = 1007
 	closeTooLarge closeCode = 1009
+	// closePayload ends a socket whose client sent a text message that is not UTF-8.
+	closePayload closeCode = 1007
 	// closeGoingAway follows a bye: the node stops, and the client reconnects to another node.
 	closeGoingAway closeCode = 1001
 	// closePolicy ends a socket that goes on sending more messages than it may.

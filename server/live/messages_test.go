@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,6 @@ func TestBadMessages(t *testing.T) {
 		{`[]`, "", "invalid_request", "message"},
 		{`null`, "", "invalid_request", "message"},
 		{`{"type":"ping"} x`, "", "invalid_request", "message"},
-		{"{\"type\":\"p\xff\"}", "", "invalid_request", "type"},
 		{`{"type":"update","id":1,"board":"b","update":{"member":"Ana \ud83d","score":1}}`, "1", "invalid_request", "update.member"},
 		{`{"type":"subscribe","id":"s","board":"b","me":"Ana \ud83d"}`, `"s"`, "invalid_request", "me"},
 		{`{"type":"subscribe","board":"\ude00","id":1}`, "1", "invalid_request", "board"},
@@ -125,6 +125,28 @@ func TestTooLargeMessageClosesWith1009(t *testing.T) {
 	}
 }
 
+// A text message that is not UTF-8 ends the socket (RFC 6455, section 8.1), wherever the bytes stand.
+func TestTextThatIsNotUTF8ClosesWith1007(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	for _, message := range []string{
+		"{\"type\":\"p\xff\"}", "{\"type\":\"ping\"}\xff", "{\"type\":\"ping\",\"id\":\"\xed\xa0\xbd\"}", "{\"type\":\"ping\",\"id\":\"\xf0\x9f\x98", "\xc0\xaf",
+		"{\"id\":\"" + strings.Repeat("x", 8<<10) + "\xff\"}",
+	} {
+		s := servertest.Dial(t, n.Addr)
+		s.Send(`{"type":"ping","id":"é😀"}`)
+		s.Next("pong")
+		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(message)))
+		var err error
+		for err == nil { // a status may come first
+			var m hubtest.Message
+			m, err = s.Read()
+			require.NotEqual(t, "error", m.Type, "%q", message)
+		}
+		require.Equal(t, websocket.StatusInvalidFramePayloadData, websocket.CloseStatus(err), "%q: %v", message, err)
+	}
+}
+
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"life":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
@@ -132,7 +154,7 @@ func FuzzMessages(f *testing.F) {
 	n := servertest.Start(f, redistest.Embedded(f), servertest.Config{}, definition.Board{Name: "b"})
 	s := servertest.Dial(f, n.Addr)
 	f.Fuzz(func(t *testing.T, message string) {
-		if len(message) > 32<<10 {
+		if len(message) > 32<<10 || !utf8.ValidString(message) { // the node closes the socket
 			return
 		}
 		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(message)))

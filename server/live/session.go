@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,6 +30,9 @@ const (
 	// maxIDBytes bounds the id of a message, as JSON.
 	maxIDBytes = 128
 )
+
+// errNotUTF8 ends a socket whose client does not speak the protocol (RFC 6455, section 8.1).
+var errNotUTF8 = errors.New("a text message must be UTF-8")
 
 // session is one WebSocket with its subscriptions. One goroutine reads the client's messages and
 // acts on them; the hub's shards write frames. The goroutines of KeepAlive take rights away, and then end
@@ -94,7 +98,7 @@ func (ss *session) close(err error) {
 }
 
 // read reads one message and acts on it. It returns how long the session then waits before the next one. It
-// returns an error when the connection has failed, or when it has closed a socket that sends too much.
+// returns an error when the connection has failed, or when it has closed a socket that sends too much or no UTF-8.
 func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Duration, err error) {
 	small := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(small)
@@ -110,6 +114,10 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 	}
 	if ss.socket.ending.Load() { // the client has lost its rights
 		return holdOf(refused), nil
+	}
+	if kind == websocket.MessageText && !utf8.Valid(message) { // the library does not check
+		ss.socket.Write(closePayload.frame(errNotUTF8.Error()))
+		return 0, errNotUTF8
 	}
 	var id jsontext.Value
 	err = cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
