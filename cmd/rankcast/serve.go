@@ -147,7 +147,7 @@ func (s *serve) playHistory(ctx context.Context, log *slog.Logger, store *embedd
 	started := time.Now()
 	logged := started
 	log.Info("building two weeks of made-up history for the demo")
-	define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
+	define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, log, all) }
 	err := demo.PlayHistory(ctx, store, s.openStore, started, define, func(done, steps int) {
 		if time.Since(logged) >= historyLogPause {
 			logged = time.Now()
@@ -243,7 +243,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		}
 	}
 	if err == nil {
-		err = s.define(ctx, store, definitions)
+		err = s.define(ctx, store, log, definitions)
 	}
 	if isLayout(err) {
 		return err
@@ -278,7 +278,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 			if store.MissingRights() == nil { // else RunRightsChecks logs the reason
 				logOutage(log, "node is ready", unavailable)
 			}
-			if err := s.keepDefining(ctx, store, definitions); err != nil {
+			if err := s.keepDefining(ctx, store, log, definitions); err != nil {
 				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
 			}

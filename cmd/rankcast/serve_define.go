@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/demo"
 	"rankcast/ranking"
@@ -32,25 +38,91 @@ func (s *serve) definitions() (all definition.Set, err error) {
 	return all, nil
 }
 
-// define adds definitions to those in Redis, and those of the demo. Where Redis has no board
-// and all has none, it defines the board stars.
-func (s *serve) define(ctx context.Context, store *ranking.Store, all definition.Set) error {
+// define adds definitions to those in Redis, and those of the demo, and logs which of those in Redis it has changed.
+// Where Redis has no board and all has none, it defines the board stars.
+func (s *serve) define(ctx context.Context, store *ranking.Store, log *slog.Logger, all definition.Set) error {
+	var before definition.Set
+	var err error
+	if before.Boards, err = store.Boards(ctx); err != nil {
+		return err
+	}
+	if before.Events, err = store.Events(ctx); err != nil {
+		return err
+	}
+	if len(all.Boards) == 0 && len(before.Boards) == 0 && !s.Demo {
+		all.Boards = []definition.Board{{Name: "stars"}}
+	}
+	if err := store.Define(ctx, all); err != nil {
+		return err
+	}
+	logChanged(log, before, all)
 	if s.Demo {
-		if err := store.Define(ctx, all); err != nil {
-			return err
-		}
 		return demo.Define(ctx, store)
 	}
-	if len(all.Boards) == 0 {
-		boards, err := store.Boards(ctx)
-		if err != nil {
-			return err
+	return nil
+}
+
+// maxChangedLines bounds the lines about definitions that a start has changed.
+const maxChangedLines = 20
+
+// logChanged logs each definition that a start has changed, with its fields. They may hold what a request defined after
+// an earlier start, and the boards file undoes that.
+func logChanged(log *slog.Logger, before, now definition.Set) {
+	was := make(map[[2]string]any)
+	for _, b := range before.Boards {
+		was[[2]string{"board", b.Name}] = b
+	}
+	for _, e := range before.Events {
+		was[[2]string{"event", e.Name}] = e
+	}
+	changed := 0
+	note := func(kind, name string, is any) {
+		old, there := was[[2]string{kind, name}]
+		if !there {
+			return
 		}
-		if len(boards) == 0 {
-			all.Boards = []definition.Board{{Name: "stars"}}
+		fields := changedFields(old, is)
+		if len(fields) == 0 {
+			return
+		}
+		if changed++; changed <= maxChangedLines {
+			log.Warn("the boards file has changed a definition in Redis", kind, name, "fields", strings.Join(fields, " "))
 		}
 	}
-	return store.Define(ctx, all)
+	for _, b := range now.Boards {
+		note("board", b.Name, b)
+	}
+	for _, e := range now.Events {
+		note("event", e.Name, e)
+	}
+	if more := changed - maxChangedLines; more > 0 {
+		log.Warn("the boards file has changed more definitions in Redis", "more", more)
+	}
+}
+
+// changedFields names the fields in which two definitions differ, as a boards file names them.
+func changedFields(was, is any) (names []string) {
+	old, now := fieldsOf(was), fieldsOf(is)
+	all := maps.Clone(old)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !bytes.Equal(old[name], now[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fieldsOf are the fields of a definition, as JSON. The store has encoded the definition before.
+func fieldsOf(definition any) (fields map[string]jsontext.Value) {
+	encoded, err := json.Marshal(definition, json.Deterministic(true))
+	if err == nil {
+		err = json.Unmarshal(encoded, &fields)
+	}
+	if err != nil {
+		panic("the store has taken a definition that is not JSON: " + err.Error())
+	}
+	return fields
 }
 
 // ofFile names the boards file in an error.
@@ -72,9 +144,9 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 }
 
 // keepDefining calls define until Redis has answered and allowed it, or ctx ends.
-func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
+func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, log *slog.Logger, all definition.Set) error {
 	for {
-		err := s.define(ctx, store, all)
+		err := s.define(ctx, store, log, all)
 		if !errors.Is(err, ranking.ErrUnavailable) || isLayout(err) {
 			return err
 		}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// A start whose boards file changes a definition in Redis says which one and which fields, also of what a request has
+// defined since. New and equal definitions have no line, and many changes have a bounded number.
+func TestStartLogsTheDefinitionsThatItChanges(t *testing.T) {
+	t.Parallel()
+	rdb, err := ranking.Open(redistest.Embedded(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	store := ranking.New(rdb, ranking.Config{})
+	t.Cleanup(store.Close)
+	parse := func(file string) definition.Set {
+		t.Helper()
+		all, err := definition.ParseFile([]byte(file))
+		require.NoError(t, err)
+		return all
+	}
+	start := func(file string) (lines []string) {
+		t.Helper()
+		var out redistest.Log
+		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		require.NoError(t, new(serve).define(t.Context(), store, log, parse(file)))
+		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	}
+	nothing := []string{""}
+	const file = `{boards: {b: {}, c: {}}, events: {gift: [{board: b, member: "{user}", score: 1}]}}`
+	require.Equal(t, nothing, start(file), "all is new")
+	require.Equal(t, nothing, start(file), "all is equal")
+	require.Equal(t, nothing, start(`{boards: {d: {}}}`), "what the file leaves out stays")
+
+	require.NoError(t, store.DefineEvent(t.Context(), parse(`{events: {gift: {sender: user, updates: [{board: b, member: "{user}", score: 1}]}}}`).Events[0], ranking.Moderator{}))
+	require.NoError(t, store.DefineBoard(t.Context(), parse(`{boards: {c: {title: Cups, keep: 3, period: week}}}`).Boards[0], ranking.Moderator{}))
+	require.Equal(t, []string{
+		`level=WARN msg="the boards file has changed a definition in Redis" board=c fields="day_starts_at keep period timezone title week_starts"`,
+		`level=WARN msg="the boards file has changed a definition in Redis" event=gift fields=sender`,
+	}, start(file))
+	require.Equal(t, nothing, start(file))
+
+	var before, after []string
+	for i := range maxChangedLines + 5 {
+		before, after = append(before, fmt.Sprintf("m%02d: {}", i)), append(after, fmt.Sprintf("m%02d: {title: M}", i))
+	}
+	require.Equal(t, nothing, start("boards: {"+strings.Join(before, ", ")+"}"))
+	lines := start("boards: {" + strings.Join(after, ", ") + "}")
+	require.Len(t, lines, maxChangedLines+1)
+	require.Equal(t, `level=WARN msg="the boards file has changed more definitions in Redis" more=5`, lines[maxChangedLines])
+}
