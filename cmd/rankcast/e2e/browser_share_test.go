@@ -29,7 +29,7 @@ func TestReaderSharesABoard(t *testing.T) {
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`, "?text="+url.QueryEscape(address)),
 		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
 		chromedp.Click(chromedp.CSS("#share-copy-url")), done, becomes(`copied`, address),
-		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="350" title="fans:s1 · Rankcast"></iframe>`),
+		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="354" title="fans:s1 · Rankcast"></iframe>`),
 		chromedp.Click(chromedp.CSS("#share-copy-element")), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
 		// Where the page may not copy, the text is there to be copied by hand.
 		script(`mayCopy = false`), chromedp.Click(chromedp.CSS("#share-copy-url")), becomes(`String(getSelection())`, address),

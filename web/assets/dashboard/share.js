@@ -71,7 +71,7 @@ export class ShareDialog {
  * @returns {number} px: of the page in a frame (web/assets/embed) with a name of one line, a header of two, and so many rows
  */
 function frameHeight(top) {
-  return 120 + 46 * top;
+  return 124 + 46 * top;
 }
 
 /**

@@ -44,9 +44,9 @@ sheet.replaceSync(`
     [part=score] { font-size: min(1em, 9em / var(--length, 1)); }
     /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
     [data-gain]::after { inset: auto -5.3125rem calc(100% + 1.5rem) -4rem; inline-size: fit-content; margin-inline: auto; padding-inline: 0.25em; border-radius: 0.25em; background: var(--_surface); font-size: 0.875em; }
-    /* At the foot of the step. */
-    [part=move] { inset: auto 0 0.75rem 0 !important; inline-size: auto !important; }
-    [data-move]::after { color: inherit; }
+    /* On the step, beside its number. */
+    [part=move] { inset: auto 0.5rem 1.0625rem auto !important; inline-size: auto !important; }
+    [data-move]::after { color: #2a2415; }
     [part=rank] { order: 1; justify-self: stretch; block-size: 2.25rem; margin-block-start: 0.25rem; padding-block: 0.125rem; border-radius: 0.75rem; font-size: 1.125rem; font-weight: 700; }
   }
   :host([data-podium]) [part~=row]:nth-child(1) {

@@ -1,0 +1,100 @@
+//go:build !race
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/embedded"
+)
+
+// The code of Share gives a frame the height of its page, and what an overlay shows besides its rows covers none of them.
+func TestFramesAndOverlaysHaveRoom(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {points: {}, laps: {mode: best, order: asc, display: {format: time_ms}}, days: {period: day, timezone: Asia/Shanghai}}`))
+	for _, board := range []string{"points", "laps", "days"} {
+		fill(t, p, board, 30)
+	}
+	const live = `document.querySelector('live-leaderboard').dataset.state`
+	ctx := window(t, 1280, 2000)
+	for _, c := range []struct{ board, query string }{{"points", "top=10"}, {"points", "top=25"}, {"laps", "top=5"}, {"days", "top=10"}} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 2000), chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?lang=en&"+c.query), becomes(live, "live")), c)
+		frame, err := chromedp.Run(ctx, chromedp.Evaluate[struct {
+			Address      string
+			Height       int64
+			Before, Then float64 // where the button of Share ends, px
+		}](`(button => {
+			const end = () => button.getBoundingClientRect().right, Before = end();
+			button.click();
+			const frame = new DOMParser().parseFromString(document.querySelector('#share-frame').textContent, 'text/html').querySelector('iframe');
+			return {Address: frame.src, Height: Number(frame.height), Before, Then: end()};
+		})(document.querySelector('#share'))`))
+		require.NoError(t, err, c)
+		assert.Equal(t, frame.Before, frame.Then, "a dialog moves nothing of the page")
+		for more, me := range map[int64]string{0: "", 54: "&me=m0029"} {
+			assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(480, frame.Height+more), chromedp.Navigate(frame.Address+me), becomes(live, "live"),
+				becomes(`(e => e.scrollHeight > innerHeight ? e.scrollHeight + ' px' : 'fits')(document.documentElement)`, "fits")), "%v %s", c, me)
+		}
+	}
+	// The last seconds of a period are in a bar below the rows.
+	assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(400, 300), overlay(p, "days", "top=20"), becomes(live, "live"),
+		script(`var root = document.querySelector('live-leaderboard').shadowRoot, bar = root.querySelector('[part=countdown]'); bar.textContent = '9'; bar.hidden = false`),
+		becomes(`(seconds => [...root.querySelectorAll('[part=list] > [part~=row]')].map(row => row.getBoundingClientRect()).filter(row => row.bottom > seconds.top + 0.5).length + (seconds.bottom > innerHeight ? ' out of view' : ''))(bar.getBoundingClientRect())`, "0"),
+		becomes(`String(root.querySelector('[part=list]').childElementCount > 5)`, "true"),
+		// The outline of a name is half as wide outside the letters as in all.
+		overlay(p, "days", "theme=clear"), becomes(live, "live"),
+		becomes(`(name => {
+			const style = getComputedStyle(name), outside = parseFloat(style.webkitTextStrokeWidth) / 2;
+			const least = Math.min(...['Top', 'Right', 'Bottom', 'Left'].map(side => parseFloat(style['padding' + side])));
+			return outside > 0 && least >= outside && getComputedStyle(name.parentElement).overflow === 'visible' ? 'whole' : [outside, least].join(' ');
+		})(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=member]'))`, "whole"),
+	))
+}
+
+// The sparklines of a board have one scale. Better is up, also where less is better, and no line ends in an edge.
+func TestSparklinesCompare(t *testing.T) {
+	t.Parallel()
+	redis, err := embedded.Start()
+	require.NoError(t, err)
+	t.Cleanup(redis.Close)
+	begin := time.Now().Add(-4 * time.Minute).Truncate(time.Second)
+	redis.SetClock(begin)
+	rdb, err := ranking.Open(redis.URL())
+	require.NoError(t, err)
+	store := ranking.New(rdb, ranking.Config{})
+	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{
+		{Name: "points", History: 10 * time.Second}, {Name: "laps", Mode: definition.Best, Order: definition.Asc, History: 10 * time.Second}}}))
+	for i, step := range []struct{ points, laps []definition.Update }{
+		{[]definition.Update{{Member: "ann", Score: 500}, {Member: "bob", Score: 400}}, []definition.Update{{Member: "ann", Score: 80_000}, {Member: "bob", Score: 90_000}}},
+		{[]definition.Update{{Member: "ann", Score: 500}, {Member: "bob", Score: 1}}, []definition.Update{{Member: "bob", Score: 70_000}}},
+		{[]definition.Update{{Member: "ann", Score: 1}}, []definition.Update{{Member: "ann", Score: 79_999}}},
+	} {
+		redis.SetClock(begin.Add(time.Duration(i) * time.Minute))
+		for board, updates := range map[string][]definition.Update{"points": step.points, "laps": step.laps} {
+			_, err := store.Apply(t.Context(), board, updates)
+			require.NoError(t, err)
+			require.NoError(t, store.RecordHistory(t.Context(), board))
+		}
+	}
+	store.Close()
+	rdb.Close()
+	redis.ResetClock()
+	p := launch(t, "--redis", redis.URL())
+	// drawn is an expression for how far each line of a row rises, in px of its 40.
+	const drawn = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [part~=row]')].map(row => {
+		const ys = row.querySelector('svg .line').getAttribute('d').match(/^M0 [\d.]+|[VL](?:[\d.]+ )?[\d.]+/g).map(step => parseFloat(step.match(/[\d.]+$/)[0]));
+		return row.dataset.member + ' ' + Math.round(ys[0] - ys.at(-1));
+	}).join(', ')`
+	ctx := window(t, 1280, 900)
+	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/points"), becomes(drawn, "ann 34, bob 0")))
+	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/laps"), becomes(drawn, "bob 34, ann 0"),
+		script(`var line = ''; import('/assets/dashboard/sparkline.js').then(({Sparkline}) => { const drawing = new Sparkline(); drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10); line = drawing.element.querySelector('.line').getAttribute('d'); })`),
+		becomes(`String(/H240V/.test(line)) + /H120.0V/.test(line)`, "falsetrue")))
+}
