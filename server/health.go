@@ -57,6 +57,9 @@ func (s *Server) fileStates() (j fileStatesJSON) {
 		of := s.guard.Status()
 		j.Access = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault)}
 	}
+	if of, there := s.guard.KeySetStatus(); there {
+		j.Keys = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault)}
+	}
 	if s.cfg.Certificate != nil {
 		of := s.cfg.Certificate.Status()
 		j.TLS = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault), Expires: definition.FormatTime(of.Expires)}
@@ -74,12 +77,13 @@ type nodeStateJSON struct {
 // fileStatesJSON is the state of all files that a node reads again.
 type fileStatesJSON struct {
 	Access *fileStateJSON `json:"access"` // null without an access file
+	Keys   *fileStateJSON `json:"keys"`   // null without a key set
 	TLS    *fileStateJSON `json:"tls"`    // null without TLS
 }
 
-// fileStateJSON is the state of files that the node reads again when they change.
+// fileStateJSON is the state of files that the node reads again when they change, or of a key set.
 type fileStateJSON struct {
-	Since   *string `json:"since"`             // when the files in force were loaded
+	Since   *string `json:"since"`             // when what is in force was loaded; null for a key set that was never fetched
 	Fault   *string `json:"fault"`             // why the present files are not in force; null if they are
 	Expires *string `json:"expires,omitempty"` // of the certificate in force
 }

@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,12 +88,42 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 	require.NotContains(t, a.Body, "tls")
 }
 
+// A key set that cannot be fetched shows, and leaves the node ready.
+func TestReadinessShowsTheKeySet(t *testing.T) {
+	t.Parallel()
+	admin := access.NewKey()
+	guard, err := access.NewGuard(access.GuardConfig{
+		Text: `{keys: [{name: ops, hash: "` + access.HashKey(admin) + `", scopes: [admin]}], tokens: {jwks: "https://keys.example/set?code=hush", audience: rankcast}}`,
+		HTTP: &http.Client{Transport: noRoute{}}, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() { guard.Run(ctx); close(running) }()
+	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
+	redistest.Eventually(t, "the fault", func() error {
+		a := n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+admin)
+		if a.Status != 200 || !strings.Contains(a.Body, `"keys":{"since":null,"fault":"no route to host"}`) {
+			return statusIs(a, 0)
+		}
+		return nil
+	})
+}
+
+// noRoute is a network without key servers.
+type noRoute struct{}
+
+func (noRoute) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no route to host")
+}
+
 // Anybody sees the state of an open server, which has no file.
 func TestReadinessOfAnOpenServer(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
-	require.Equal(t, `{"status":"ok","access":null,"tls":null}`, n.Do("GET", "/readyz?verbose", "").Body)
+	require.Equal(t, `{"status":"ok","access":null,"keys":null,"tls":null}`, n.Do("GET", "/readyz?verbose", "").Body)
 }
 
 // A node that does not reach Redis says why to anybody, and shows nothing of the URL of Redis.

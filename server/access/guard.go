@@ -78,9 +78,9 @@ func (g *Guard) Open() bool { return g.open != nil }
 // Version changes whenever the rights of any caller may have changed. Renew tells whether they have.
 func (g *Guard) Version() uint64 { return g.version.Load() }
 
-// Status is the state of the access file, for an operator.
+// Status is the state of the access file, or of the key set that verifies tokens, for an operator.
 type Status struct {
-	Since time.Time // when the access file in force was loaded
+	Since time.Time // when what is in force was loaded; zero for a key set that was never fetched
 	Fault error     // why the present one is not in force; nil if it is
 }
 
@@ -91,6 +91,18 @@ func (g *Guard) Status() Status {
 	}
 	of := g.files.Status()
 	return Status{Since: of.Since, Fault: of.Fault}
+}
+
+// KeySetStatus returns the state of the key set, and whether the access file in force names one.
+func (g *Guard) KeySetStatus() (of Status, there bool) {
+	if g.Open() {
+		return of, false
+	}
+	v := g.current().verifier
+	if v == nil || v.set == nil {
+		return of, false
+	}
+	return v.set.status(), true
 }
 
 // Reload makes Run read the files now, and put them into force at once.

@@ -49,11 +49,11 @@ type keySet struct {
 	mu      sync.Mutex
 	pending chan struct{} // closed at the end of the fetch that is asked for or under way; nil for none
 	started time.Time     // start of the last fetch
+	cause   string        // of the last fetch's failure; "" for none
 	ended   bool          // run has ended, so nobody fetches
 
 	// Of run alone.
 	due     time.Time // of the next fetch
-	cause   string    // of the last fetch's failure; "" for none
 	ignored []string  // keys that the last fetch left out
 }
 
@@ -88,7 +88,7 @@ func (s *keySet) adopt(before *keySet) {
 	defer before.mu.Unlock()
 	if keys := before.current.Load(); keys != nil {
 		s.current.Store(keys)
-		s.started = before.started
+		s.started, s.cause = before.started, before.cause
 		s.due = before.started.Add(keyRetry)
 	}
 }
@@ -238,6 +238,28 @@ func (s *keySet) release() {
 	}
 }
 
+// fails notes why the last fetch has failed, "" if it has not, and reports whether that is new.
+func (s *keySet) fails(cause string) (isNew bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isNew = cause != s.cause
+	s.cause = cause
+	return isNew
+}
+
+// status is the state of the key set, for an operator.
+func (s *keySet) status() (of Status) {
+	if keys := s.current.Load(); keys != nil {
+		of.Since = keys.asked
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause != "" {
+		of.Fault = errors.New(s.cause)
+	}
+	return of
+}
+
 func (s *keySet) end() {
 	s.mu.Lock()
 	s.ended = true
@@ -262,16 +284,14 @@ func (s *keySet) refresh(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		if cause := failureCause(err); cause != s.cause {
-			s.cause = cause
+		if cause := failureCause(err); s.fails(cause) {
 			s.log.Error("the key set that verifies tokens could not be fetched; the node tries again each minute", "host", s.host(), "error", cause)
 		}
 		return
 	}
 	s.due = time.Now().Add(keyRefresh)
 	before := s.current.Swap(keys)
-	if s.cause != "" {
-		s.cause = ""
+	if s.fails("") {
 		s.log.Info("the key set that verifies tokens was fetched again", "host", s.host())
 	}
 	if before == nil || !slices.Equal(before.fingerprints, keys.fingerprints) {
