@@ -67,6 +67,7 @@ type definitions struct {
 	leaving  map[string]int64                // slot of a board under deletion: since when, µs since 1970
 	profiled map[string]bool                 // kinds that have, or have had, profiles
 	values   map[string]string               // field to JSON, of boards and events
+	idSpans  map[string]time.Duration        // by slot: the span of the boards' request ids, see definition.IDSpanOf
 	hidden   *moderation                     // the hidden members
 	readAt   int64                           // when the node asked Redis, by Redis's clock, µs since 1970
 	at       time.Time                       // the same moment by this process's clock, or a little before
@@ -327,7 +328,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	}
 	if latest.version == known {
 		latest.boards, latest.events, latest.broken = d.boards, d.events, d.broken
-		latest.leaving, latest.values, latest.profiled = d.leaving, d.values, d.profiled
+		latest.leaving, latest.values, latest.profiled, latest.idSpans = d.leaving, d.values, d.profiled, d.idSpans
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -49,7 +50,22 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)
 		}
 	}
+	d.spanIDs()
 	return fields.Err
+}
+
+// spanIDs computes the spans of the boards' request ids, which depend on the events that update the boards.
+func (d *definitions) spanIDs() {
+	ofEvents := make(map[string][]time.Duration)
+	for _, e := range d.events {
+		for _, t := range e.Updates {
+			ofEvents[t.Slot()] = append(ofEvents[t.Slot()], e.IDSpan())
+		}
+	}
+	d.idSpans = make(map[string]time.Duration, len(d.boards))
+	for slot, r := range d.boards {
+		d.idSpans[slot] = r.IDSpan(ofEvents[slot])
+	}
 }
 
 // decodeField decodes a board or an event. It leaves out a field of another kind.

@@ -121,7 +121,7 @@ func BenchmarkRetire(b *testing.B) {
 		}
 		wrote := hour.UnixMicro()
 		for _, ids := range k.Ids {
-			require.NoError(b, rdb.HSet(ctx, ids, "", wrote/idBucketMicros).Err())
+			require.NoError(b, rdb.HSet(ctx, ids, "", fmt.Sprintf("%d %d", wrote, wrote+2*definition.LeastIDSpan.Microseconds())).Err())
 		}
 		require.NoError(b, rdb.HSet(ctx, k.Meta, "epoch", "e", "seq", 1, "clock", wrote, "from", wrote, "span", 1, "shape", "desc").Err())
 		require.NoError(b, rdb.HSet(ctx, k.Periods, period, fmt.Sprintf("%d %d", opens, closes)).Err())
@@ -193,9 +193,6 @@ func BenchmarkRetire(b *testing.B) {
 		})
 	}
 }
-
-// idBucketMicros is what request ids are kept by: ids.lua.
-const idBucketMicros = 610_000_000
 
 // fillBig makes a sorted set of a million members, and two hashes: data of each, and
 // request ids.

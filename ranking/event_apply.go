@@ -121,7 +121,7 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 			continue
 		}
 		o := &occurrences[i]
-		o.digest, o.definition = e.Digest(all[i].Fields), e.UpdatesDigest()
+		o.digest, o.definition, o.keeps = e.Digest(all[i].Fields), e.UpdatesDigest(), e.IDSpan()
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}

@@ -38,10 +38,11 @@ const slowEvents = 100 * time.Millisecond
 
 // occurrence is one occurrence of an event in the queue of the event.
 type occurrence struct {
-	id, digest  string // id as storedID returns it
-	definition  string // digest of the event's updates
-	fields      []byte // JSON
-	isTakenBack bool   // the store takes its updates back instead of applying them
+	id, digest  string        // id as storedID returns it
+	definition  string        // digest of the event's updates
+	fields      []byte        // JSON
+	keeps       time.Duration // the span of the event's ids, see definition.Event.IDSpan
+	isTakenBack bool          // the store takes its updates back instead of applying them
 	result      EventResult
 }
 
@@ -115,7 +116,7 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 // their place on the connection.
 func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) (differ bool, err error) {
 	args := recordArgs(all)
-	if len(args) == 0 {
+	if len(args) == 1 {
 		sent()
 		return false, nil
 	}
@@ -123,9 +124,18 @@ func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occu
 	return takeRecorded(s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0], all)
 }
 
+// idSpan is the span of the ids of occurrences of one event, in µs. Their definitions may differ.
+func idSpan(all []*occurrence) int64 {
+	longest := definition.LeastIDSpan
+	for _, o := range all {
+		longest = max(longest, o.keeps)
+	}
+	return longest.Microseconds()
+}
+
 // recordArgs returns the arguments of begin.lua for the occurrences with an id.
 func recordArgs(all []*occurrence) []any {
-	args := make([]any, 0, 4*len(all))
+	args := append(make([]any, 0, 1+4*len(all)), idSpan(all))
 	for _, o := range all {
 		if o.id != "" {
 			args = append(args, o.id, o.digest, o.definition, o.fields)
@@ -176,7 +186,7 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 // publishArgs returns the arguments of publish.lua.
 func (s *Store) publishArgs(event string, all []*occurrence) ([]any, error) {
 	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
-	args := append(make([]any, 0, 1+3*len(all)), s.keys.Feed(event))
+	args := append(make([]any, 0, 2+3*len(all)), s.keys.Feed(event), idSpan(all))
 	for _, o := range all {
 		item, err := json.Marshal(feedItem{at, jsontext.Value(o.fields)})
 		if err != nil {

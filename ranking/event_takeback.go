@@ -36,7 +36,7 @@ type TakenBack struct {
 // Where the event has not counted yet, as after a failure half way, it never will. Updates
 // in a period that has closed since stay (ErrNotOpen), and so do the data of entries.
 //
-// The store knows an occurrence for at least ten minutes. After that, and for an unknown
+// The store knows an occurrence for at least the time of the event's ids. After that, and for an unknown
 // id, TakeBack returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and
 // does nothing, when the event has been redefined since. After any error of a board, such
 // as ErrUnavailable, call TakeBack again: it continues where it stopped.
@@ -76,7 +76,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 	}
 	// Concurrent callers all come here, and so does a caller that repeats a failed call. The
 	// audit gets one line from all of them.
-	added, err := s.audit(ctx, o.takeBackAction(event, by), takeBackID(event, o.storedID(), record.bucket))
+	added, err := s.audit(ctx, o.takeBackAction(event, by), takeBackID(event, o.storedID(), record.start))
 	if err != nil {
 		return TakenBack{}, err
 	}
@@ -101,28 +101,28 @@ func errRedefined(event string) error {
 }
 
 // takeBackID is the id of the act of taking back an occurrence, for the audit. id is as storedID returns it. A later
-// occurrence may have the same id, but not the same bucket.
-func takeBackID(event, id, bucket string) string {
-	return strings.Join([]string{"take_back", event, id, bucket}, keyspace.FieldSep)
+// occurrence may have the same id, but not the same start.
+func takeBackID(event, id, start string) string {
+	return strings.Join([]string{"take_back", event, id, start}, keyspace.FieldSep)
 }
 
 // takeBackRecord is what Redis knows of an occurrence that is taken back.
 type takeBackRecord struct {
 	was    string // the state before, see takeback.lua
 	fields string // of the occurrence, as JSON
-	bucket string // the bucket of time that keeps the id
+	start  string // of the hash that keeps the id, see takeback.lua
 }
 
 // recordTakeBack records the state of taking back an occurrence. id is as storedID returns it.
 func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (takeBackRecord, error) {
 	ids := s.keys.EventIDs(e.Name)
-	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
+	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds()})
 	if err != nil {
 		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}
 	switch r.Text() {
 	case "none":
-		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
+		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last %s", e.Name, definition.FormatDuration(e.IDsCount())), Kind: ErrUnknownEvent}
 	case "other":
 		return takeBackRecord{}, errRedefined(e.Name)
 	}

@@ -154,6 +154,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	b.definitions = d
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
 	b.args.leased = d.readAt + lease.Microseconds()
+	b.args.ids = d.idSpans[b.name.Slot()]
 	b.args.parts = s.parts.of(b.name.Slot())
 	b.sent = min(len(b.waiting), batch.MaxWeight)
 	if rule.IsWindowed() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
@@ -16,10 +17,11 @@ type applyArgs struct {
 	rule     *definition.Compiled
 	span     definition.Span
 	hidden   *moderation
-	leased   int64       // until when the node may rely on all this, µs since 1970
-	listed   int64       // until when the script may create a board-period, µs since 1970; 0: it may not
-	isBehind bool        // more events of the window are over than the node can remove now
-	parts    script.Part // that the board-period needs beside those that rule, hidden and the updates need
+	leased   int64         // until when the node may rely on all this, µs since 1970
+	listed   int64         // until when the script may create a board-period, µs since 1970; 0: it may not
+	isBehind bool          // more events of the window are over than the node can remove now
+	ids      time.Duration // span of the request ids, see definitions.idSpan
+	parts    script.Part   // that the board-period needs beside those that rule, hidden and the updates need
 }
 
 // partsFor returns the parts of apply.lua that a batch needs.
@@ -59,7 +61,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 	if parts != 0 {
 		keys = k.Head()
 	}
-	const head, each = 22, 8
+	const head, each = 23, 8
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, instance, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
@@ -69,7 +71,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		}
 	}
 	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
-		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch))
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch), a.ids.Microseconds())
 	if parts&script.Leaving != 0 {
 		args = append(args, r.Limit, r.MemberTTL.Microseconds())
 	}

@@ -117,6 +117,9 @@ type Board struct {
 	// 1d. See Compiled.HistoryStep for long periods. Default: no history.
 	History time.Duration `json:"history,omitzero"`
 
+	// IDs is how long a request id counts at least: 10m to 7d. Default 10m.
+	IDs time.Duration `json:"ids,omitzero"`
+
 	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
 	Kind         string  `json:"kind,omitzero"`          // the kind of member, whose profiles apply. Default member
 	Display      Display `json:"display,omitzero"`

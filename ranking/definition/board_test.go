@@ -100,6 +100,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change", `{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
 		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit", `{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
 		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format", `{"display":{"colour":"red"}}`: "display.colour",
+		`{"ids":"599s"}`: "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids", `{"ids":"long"}`: "ids",
 		`{"history":"9s"}`: "history", `{"history":"86401s"}`: "history", `{"history":"36601d"}`: "history", `{"history":60}`: "history", `{"history":"1.5m"}`: "history", `{"history":"live"}`: "history",
 		// Each good, but not together.
 		`{"period":"36h"}`: "base", `{"base":"2026-01-01T00:00:00Z"}`: "base", `{"period":"week","base":"2026-01-01T00:00:00Z"}`: "base",
@@ -149,7 +150,7 @@ func TestWhatMayGoTogether(t *testing.T) {
 		"stars": {
 			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `, `{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
 			`{"period":"day","ends":"2026-01-01T00:00:00Z","retain":"7d"}`, `{"retain":"36600d"}`, `{"period":"3660d","base":"2026-01-01T00:00:00Z"}`,
-			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"history":"10s"}`, `{"history":"1d","window":"1h"}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
+			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"ids":"10m"}`, `{"ids":"7d","window":"1h"}`, `{"history":"10s"}`, `{"history":"1d","window":"1h"}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
 			`{"period":"week","timezone":"Etc/GMT+5","week_starts":"sunday","day_starts_at":"23:59","keep":1000}`, `{"period":"year","timezone":"America/Argentina/Buenos_Aires"}`,
 		},
 		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
@@ -291,6 +292,9 @@ func anyDefinition(t *rapid.T) Board {
 	}
 	if maybe("history") {
 		d.History = time.Duration(rapid.Int64Range(9, 86401).Draw(t, "history")) * time.Second
+	}
+	if maybe("ids") {
+		d.IDs = time.Duration(rapid.Int64Range(599, 604801).Draw(t, "ids")) * time.Second
 	}
 	if maybe("max_instances") {
 		d.MaxInstances = rapid.IntRange(1, maxInstances).Draw(t, "max_instances")

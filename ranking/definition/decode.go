@@ -56,7 +56,7 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
 	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
-	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "max_instances", "kind", "display",
+	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "ids", "max_instances", "kind", "display",
 }
 
 // read copies the fields of an object into d.
@@ -125,6 +125,8 @@ func (d *Board) readField(path string, f FieldValue) error {
 		return d.Union.read(f.Value)
 	case "history":
 		return readRange(f.Value, &d.History, wantHistory)
+	case "ids":
+		return readRange(f.Value, &d.IDs, wantIDs)
 	case "max_instances":
 		return readInteger(f.Value, &d.MaxInstances, 1)
 	case "kind":
@@ -182,7 +184,7 @@ func nameIn(b []byte, field string) (string, error) {
 //	{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}],
 //	 "sender":"user","fields":{"flowers":{"min":1,"max":99}}}
 //
-// sender and fields may be left out. The object may contain the event's name, which must then
+// sender, fields and ids may be left out. The object may contain the event's name, which must then
 // equal event. The result is
 // normalized. An error is a FieldError that names the field, such as updates[0].score.
 func ParseEvent(event string, body []byte) (Event, error) {
@@ -206,6 +208,12 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// MarshalJSON writes a normalized event; ParseEvent reads it.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type plain Event // without this method
+	return json.Marshal(plain(e), asDefined)
+}
+
 // MarshalJSON writes t. An integer score becomes a JSON number, and a field a string.
 func (t Target) MarshalJSON() ([]byte, error) {
 	score := any(t.Score)
@@ -223,7 +231,7 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v Value) error {
-	fields := []string{"updates", "sender", "fields"}
+	fields := []string{"updates", "sender", "fields", "ids"}
 	return v.ReadObject("an object with updates", fields, func(f FieldValue) error {
 		switch f.Name {
 		case "event":
@@ -234,6 +242,8 @@ func (e *Event) read(v Value) error {
 			return ReadText(f.Value, &e.Sender)
 		case "fields":
 			return e.readRules(f.Value)
+		case "ids":
+			return readRange(f.Value, &e.IDs, wantIDs)
 		}
 		return f.Unknown(v.Path, "an event", fields)
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,9 +22,10 @@ type Event struct {
 	Name string `json:"event"` // by the rule of a board without placeholders; not "periods", which is a feed
 	// Sender is the field that names the viewer who sends the event, as a member; "" if viewers may not send
 	// it. See CheckSender.
-	Sender  string     `json:"sender,omitzero"`
-	Rules   FieldRules `json:"fields,omitzero"` // nil for none
-	Updates []Target   `json:"updates"`         // 1 to 32
+	Sender  string        `json:"sender,omitzero"`
+	Rules   FieldRules    `json:"fields,omitzero"` // nil for none
+	IDs     time.Duration `json:"ids,omitzero"`    // how long the id of an occurrence counts at least: 10m to 7d. Default 10m
+	Updates []Target      `json:"updates"`         // 1 to 32
 
 	compiled *compiledEvent // set by Normalize
 	inObject bool           // the boards file has an object for the event, and not a list of updates
@@ -128,6 +130,9 @@ func (e Event) Normalize() (Event, error) {
 	}
 	if e.Name == PeriodsFeed {
 		return e, Invalid("event", "is the name of the feed of settled periods; choose another name")
+	}
+	if reason := idsFault(e.IDs); reason != "" {
+		return e, Invalid("ids", reason)
 	}
 	if n := len(e.Updates); n < 1 || n > maxTargets {
 		return e, Invalid("updates", fmt.Sprintf("has %d updates; want 1 to %d", n, maxTargets))

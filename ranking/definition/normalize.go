@@ -62,6 +62,9 @@ func (d *Board) checkDurations(FamilyName) error {
 	if reason := durationFault(d.Retain); reason != "" {
 		return Invalid("retain", reason)
 	}
+	if reason := idsFault(d.IDs); reason != "" {
+		return Invalid("ids", reason)
+	}
 	if reason := durationFault(d.TieSpan); reason != "" {
 		return Invalid("tie_span", reason)
 	}

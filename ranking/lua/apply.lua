@@ -38,6 +38,7 @@
 --      12 bounds       'min max change' of a score, and of one update; '' for the widest
 --      13 flags        't': an update that leaves a score as it is counts as a write; 'o': the batch has
 --                      an op set, remove or undo, which work at maxmemory too, see full_hash.lua
+--      14 ids          length in µs of a span of request ids, see ids.lua
 --      and for some parts, in this order:
 --         leaving      limit: members that stay; 0: all
 --                      ttl: µs after which a member leaves; 0: never
@@ -194,10 +195,10 @@ for i = first, #ARGV, STEP do
 end
 
 if #kept > 0 then
-  if stale then call('UNLINK', unpack(stale)) end
-  if not has_newer then call('HSET', ids, '', format('%d', bucket)) end
+  if not has_newer then call('UNLINK', ids, has_older and ids or other) end
   call('HSET', ids, unpack(kept))
-  if not has_newer then redis.pcall('PEXPIRE', ids, format('%d', floor(((bucket + 2) * BUCKET - now) / 1000))) end -- see ids.lua
+  if ids_until ~= ids_ends then keep_until(ids, ids_start, ids_until) end
+  if other_until then keep_until(other, other_start, other_until) end
 end
 if #changes > 0 or wrote then
   if not shaped then

@@ -6,6 +6,7 @@
 -- ARGV  1 line         JSON, see audit.go
 --       2 kept         lines that the stream keeps, approximately
 --       3 id           of the act; '': it has none, and each call adds a line
+--       4 length       of a span of ids, see ids.lua
 -- Result {'added'}, or {'known'}: the act has its line already
 -- Cost   O(1)
 
@@ -16,7 +17,7 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local known, held
 if id ~= '' then
-  known, held = ids_find(ids, now, {id})
+  known, held = ids_find(ids, now, tonumber(ARGV[4]), {id})
   if known[id] then return {'known'} end
 end
 redis.call('HDEL', ids[0], '\0') -- as full_hash.lua: the act is done, also at maxmemory

@@ -4,7 +4,8 @@
 -- KEYS  1, 2 hashes    ids of the event: to digest, state, definition and fields. The state is 'b'
 --                      (begun), 'p' (published), 't' (a take-back has begun) or 'T' (it has ended).
 --                      Records of older versions lack the definition.
--- ARGV  four for each event:
+-- ARGV  1 length       of a span of ids, see ids.lua
+--       then four for each event:
 --         id
 --         digest       11 bytes that tell this event from another one under the same id
 --         definition   11 bytes that tell the event's updates from those of another definition
@@ -14,14 +15,14 @@
 -- Cost   O(events)
 
 local ids = {[0] = KEYS[1], [1] = KEYS[2]}
-local FIRST, STEP, DIGEST = 1, 4, 11
+local FIRST, STEP, DIGEST = 2, 4, 11
 local SEVERAL = string.rep('*', DIGEST) -- stands for two or more definitions that carried out one event
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local asked = {}
 for i = FIRST, #ARGV, STEP do asked[#asked + 1] = ARGV[i] end
-local known, held = ids_find(ids, now, asked)
+local known, held = ids_find(ids, now, tonumber(ARGV[1]), asked)
 
 local results, records = {}, {}
 for i = FIRST, #ARGV, STEP do

@@ -9,17 +9,19 @@
 
 local ids, periods = {KEYS[1], KEYS[2]}, KEYS[3]
 
+local SET_BACK = 1220 * 1000000 -- µs for which the end of a period is kept
+
 local call = redis.call
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local kept = 0
 for _, hash in ipairs(ids) do
-  local bucket = tonumber(call('HGET', hash, '') or -2)
-  kept = math.max(kept, (bucket + 2) * BUCKET)
+  local _, ends = ids_span(hash, now)
+  kept = math.max(kept, ends)
 end
 local ended = periods and call('HGET', periods, '/')
-if ended then kept = math.max(kept, tonumber(ended) + 2 * BUCKET) end
+if ended then kept = math.max(kept, tonumber(ended) + SET_BACK) end
 if kept > now then return {'kept', string.format('%.0f', kept)} end
 local dropped = call('UNLINK', unpack(ids))
 if ended then dropped = dropped + call('HDEL', periods, '/') end

@@ -3,6 +3,7 @@
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 channel      of the event's feed
+--       2 length       of a span of ids, see ids.lua
 --       then three for each event:
 --         id           '' for none
 --         digest       11 bytes, see begin.lua
@@ -12,7 +13,7 @@
 -- Cost   O(events), and the message to each node
 
 local ids, channel = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1]
-local FIRST, STEP, DIGEST = 2, 3, 11
+local FIRST, STEP, DIGEST = 3, 3, 11
 
 -- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
@@ -24,7 +25,7 @@ local asked = {}
 for i = FIRST, #ARGV, STEP do
   if ARGV[i] ~= '' then asked[#asked + 1] = ARGV[i] end
 end
-local known, held = ids_find(ids, now, asked)
+local known, held = ids_find(ids, now, tonumber(ARGV[2]), asked)
 
 local items, records = {}, {}
 for i = FIRST, #ARGV, STEP do

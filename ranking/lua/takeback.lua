@@ -4,8 +4,9 @@
 -- ARGV  1 id
 --       2 state        't': the take-back has begun; 'T': it has ended
 --       3 definition   of the event now, see begin.lua
--- Result {'ok', state before, fields, bucket}: the bucket of time that keeps the id, see ids.lua. Until
---         the id expires, id and bucket together stand for this occurrence alone.
+--       4 length       of a span of ids, see ids.lua
+-- Result {'ok', state before, fields, start}: of the hash that keeps the id, see ids.lua. Until
+--         the id expires, id and start together stand for this occurrence alone.
 --         {'none'}: the id is unknown, or about to expire
 --         {'other'}: another definition carried out the event
 -- Cost   O(1)
@@ -18,12 +19,13 @@ local LATE = 10 * 1000000
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local known, held = ids_find(ids, now, {id})
+local known, held = ids_find(ids, now, tonumber(ARGV[4]), {id})
 local record = known[id]
 if not record or #record <= DIGEST + 1 then return {'none'} end
-if state == 't' and ids_until(held, id) - now <= LATE then return {'none'} end
+local start, ends = ids_kept(held, id)
+if state == 't' and ends - now <= LATE then return {'none'} end
 local was, by, fields = record:sub(DIGEST + 1, DIGEST + 1), '', record:sub(DIGEST + 2)
 if fields:sub(1, 1) ~= '{' then by, fields = fields:sub(1, DIGEST), fields:sub(DIGEST + 1) end
 if by ~= '' and by ~= definition then return {'other'} end
 if was ~= 'T' then ids_amend(ids, held, id, record:sub(1, DIGEST) .. state .. by .. fields) end
-return {'ok', was, fields, string.format('%.0f', ids_bucket(held, id))}
+return {'ok', was, fields, string.format('%.0f', start)}

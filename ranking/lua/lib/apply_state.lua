@@ -12,7 +12,7 @@ if now < tonumber(ARGV[6]) or now >= tonumber(ARGV[7]) then
   if open and closes ~= '0' and (now < tonumber(opens) or now >= tonumber(closes)) then return {'turn', format('%d', now)} end
 end
 
-local first = 14 -- of the arguments not read yet
+local first = 15 -- of the arguments not read yet
 --+ if leaving
 local limit, ttl = tonumber(ARGV[first]), tonumber(ARGV[first + 1])
 first = first + 2

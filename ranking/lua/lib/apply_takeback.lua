@@ -10,8 +10,7 @@ local FOLLOW = 64 -- notes that one take-back follows at most
 
 -- Returns the record of an id that the call did not ask for, or nil.
 local function look_up(id)
-  local before = ids == KEYS[3] and KEYS[4] or KEYS[3] -- the hash of the bucket before
-  return has_newer and call('HGET', ids, id) or has_older and call('HGET', before, id) or nil
+  return has_newer and call('HGET', ids, id) or has_older and call('HGET', other, id) or nil
 end
 
 -- Returns the notes on a member's score, and their field.

@@ -1,49 +1,71 @@
--- Request ids and what came of them. Two hashes keep them in turns, for ten to twenty minutes. Each
--- hash expires by itself when the last of its ids is too old, also on a board that nobody writes to.
--- The field '' of a hash holds the bucket of time whose ids the hash has: even buckets are in
--- the hash 0, odd ones in the hash 1.
+-- Request ids and what came of them. Two hashes keep them in turns. Time is divided into spans of
+-- one length, at least as long as an id counts: lengths are in µs, and the caller gives them. While
+-- the length stays as it is, one hash has the ids of one span, and the other one those of the span
+-- before, so an id is known for one to two spans.
+--
+-- The field '' of a hash holds 'start ends', in µs since 1970: start is that of the span in which the
+-- hash got its first id, and at ends it expires by itself, also on a board that nobody writes to. A
+-- hash becomes free when it has expired, and at no other time: so no change of the length drops an id
+-- early. A greater length makes the ids of the present hash stay longer. After a smaller one, the other
+-- hash stays no longer than a new id would.
 
-local BUCKET = 610 * 1000000 -- µs; ids live for one to two buckets, so for ten minutes at least
+-- Returns start and ends of a hash; -1 and 0: it is free.
+local function ids_span(hash, now)
+  local start, ends = (redis.call('HGET', hash, '') or ''):match('^(%d+) (%d+)$')
+  ends = tonumber(ends or 0)
+  if now >= ends then return -1, 0 end
+  return tonumber(start), ends
+end
 
 -- Looks up ids. Returns the records that are known, by id, and what the functions below need.
-local function ids_find(hashes, now, ids)
+local function ids_find(hashes, now, length, ids)
   local known = {}
   if #ids == 0 then return known end
-  local call = redis.call
-  local even_bucket, odd_bucket = tonumber(call('HGET', hashes[0], '') or -2), tonumber(call('HGET', hashes[1], '') or -2)
-  local bucket = math.max(math.floor(now / BUCKET), even_bucket, odd_bucket)
-  local newer, older = hashes[bucket % 2], hashes[1 - bucket % 2]
-  local newer_bucket, older_bucket = even_bucket, odd_bucket
-  if bucket % 2 == 1 then newer_bucket, older_bucket = odd_bucket, even_bucket end
-  local has_newer, has_older, old, stale = newer_bucket == bucket, older_bucket == bucket - 1, {}, nil
-  if not has_newer and newer_bucket >= 0 then stale = {newer} end
-  if not has_older and older_bucket >= 0 then stale = {older, stale and stale[1]} end
-  newer = has_newer and call('HMGET', newer, unpack(ids))
-  older = has_older and call('HMGET', older, unpack(ids))
+  local call, floor = redis.call, math.floor
+  local start, ends = {}, {}
+  start[0], ends[0] = ids_span(hashes[0], now)
+  start[1], ends[1] = ids_span(hashes[1], now)
+  local newer, span, is_new = start[1] > start[0] and 1 or 0, floor(now / length) * length, false
+  if start[newer] < 0 then
+    is_new = true
+  elseif span > start[newer] and start[1 - newer] < 0 then
+    newer = 1 - newer
+    is_new = true
+  end
+  local has_older, place = start[1 - newer] >= 0, {}
+  local now_has = not is_new and call('HMGET', hashes[newer], unpack(ids))
+  local before_had = has_older and call('HMGET', hashes[1 - newer], unpack(ids))
   for i, id in ipairs(ids) do
-    if has_newer and newer[i] then
-      known[id] = newer[i] -- it is later than what the older hash has
-    elseif has_older and older[i] then
-      known[id], old[id] = older[i], true
+    if now_has and now_has[i] then
+      known[id], place[id] = now_has[i], newer -- it is later than what the other hash has
+    elseif before_had and before_had[i] then
+      known[id], place[id] = before_had[i], 1 - newer
     end
   end
+  local keep = span + 2 * length -- until when a new id is kept
+  if is_new then start[newer] = span end
   return known, {
-    bucket = bucket, -- of time now
-    left = math.floor(((bucket + 2) * BUCKET - now) / 1000), -- ms until the hash of this bucket expires
-    old = old, -- ids whose record is in the hash of the bucket before
-    has_newer = has_newer, has_older = has_older, -- whether the hashes are of the bucket and of the one before
-    stale = stale -- hashes whose ids are older than these buckets, or nil
+    now = now,
+    newer = newer, has_older = has_older, is_new = is_new, -- the hash that takes new ids, and whether it gets its first
+    start = start, ends = ends,
+    keep = math.max(ends[newer], keep), -- until when the hash newer is kept with new ids
+    cut = has_older and ends[1 - newer] > keep and keep, -- until when the other hash is kept then, if that is a change
+    place = place -- the hash of each id that is known
   }
+end
+
+local function ids_expire(hash, start, ends, now)
+  redis.call('HSET', hash, '', string.format('%.0f %.0f', start, ends))
+  redis.pcall('PEXPIRE', hash, string.format('%.0f', math.ceil((ends - now) / 1000)))
 end
 
 -- Stores records of ids: {id, record, id, record, ...}.
 local function ids_keep(hashes, held, records)
   if #records == 0 then return end
-  local hash = hashes[held.bucket % 2]
-  if held.stale then redis.call('UNLINK', unpack(held.stale)) end
-  if not held.has_newer then redis.call('HSET', hash, '', string.format('%d', held.bucket)) end
-  redis.call('HSET', hash, unpack(records))
-  -- pcall: nothing may fail once ids are stored, and forget.lua deletes what does not expire.
-  if not held.has_newer then redis.pcall('PEXPIRE', hash, string.format('%d', held.left)) end
+  local newer, now = held.newer, held.now
+  if held.is_new then redis.call('UNLINK', hashes[newer], hashes[held.has_older and newer or 1 - newer]) end
+  redis.call('HSET', hashes[newer], unpack(records))
+  if held.keep ~= held.ends[newer] then ids_expire(hashes[newer], held.start[newer], held.keep, now) end
+  if held.cut then ids_expire(hashes[1 - newer], held.start[1 - newer], held.cut, now) end
 end
 

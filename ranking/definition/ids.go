@@ -1,0 +1,54 @@
+package definition
+
+import (
+	"slices"
+	"time"
+)
+
+// How long a request id counts at least.
+const (
+	leastIDs = 10 * time.Minute // the default
+	mostIDs  = 7 * day
+)
+
+const wantIDs = "is not a whole number of s, m, h or d, such as 10m or 1d, from 10m to 7d"
+
+// idMargin is the time by which an id is kept longer than it counts, for what is under way.
+const idMargin = 10 * time.Second
+
+// LeastIDSpan is the span of ids that count for the default time, see Event.IDSpan.
+const LeastIDSpan = leastIDs + idMargin
+
+// idsFault says what is wrong with the time for which ids count, or returns "". Zero means that none was given.
+func idsFault(d time.Duration) string {
+	if d != 0 && (d < leastIDs || d > mostIDs || d%time.Second != 0) {
+		return wantIDs
+	}
+	return ""
+}
+
+// IDsCount is the time for which the id of an occurrence counts at least.
+func (e Event) IDsCount() time.Duration { return max(e.IDs, leastIDs) }
+
+// IDSpan is the span of the event's ids: the store knows an id for one to two spans.
+func (e Event) IDSpan() time.Duration { return e.IDsCount() + idMargin }
+
+// IDsCount is the time for which a request id of the board counts at least, unless events update the board.
+func (d Board) IDsCount() time.Duration { return max(d.IDs, leastIDs) }
+
+// IDSpan is the span of the board's ids. ofEvents are those of the events that update the board: it knows each of
+// their ids at least as long as the event does, else a retry would be known to the one and new to the other. Spans
+// are multiples of their length since 1970. So an id is gone from both at the same moment if their spans are
+// equal. Of a span that is shorter than two of an event's, the end may come before that of the event's.
+func (d Board) IDSpan(ofEvents []time.Duration) time.Duration {
+	span := d.IDsCount() + idMargin
+	if len(ofEvents) == 0 {
+		return span
+	}
+	longest := slices.Max(ofEvents)
+	span = max(span, longest)
+	if slices.ContainsFunc(ofEvents, func(e time.Duration) bool { return e < span && span < 2*e }) {
+		return 2 * longest
+	}
+	return span
+}

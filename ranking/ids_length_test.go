@@ -1,0 +1,177 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
+)
+
+// countsAs sends an update under an id, and reports whether it counts.
+func countsAs(t require.TestingT, s *Store, board, id string) bool {
+	outcomes, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1, ID: id}})
+	require.NoError(t, err)
+	require.NoError(t, outcomes[0].Err)
+	return !outcomes[0].Result.Duplicate
+}
+
+// A request id counts for the time that the definition gives, and for no more than twice that, wherever in a span of
+// ids it begins, also when other ids come all the time.
+func TestIDsCountForTheTimeOfTheDefinition(t *testing.T) {
+	t.Parallel()
+	for _, ids := range []time.Duration{0, time.Hour, 7 * 24 * time.Hour} {
+		t.Run(ids.String(), func(t *testing.T) {
+			t.Parallel()
+			simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", IDs: ids}}, func(t *testing.T, w *world) {
+				s, least := w.stores[0], max(ids, 10*time.Minute)
+				for i := range 8 {
+					id := strconv.Itoa(i)
+					require.True(t, countsAs(t, s, "b", id))
+					sent := w.now
+					for n := range 4 {
+						w.pass((least - time.Second) / 4)
+						require.True(t, countsAs(t, s, "b", fmt.Sprint("other ", i, n)))
+					}
+					require.False(t, countsAs(t, s, "b", id), "after %s", w.now.Sub(sent))
+					w.pass(least + 22*time.Second)
+					require.True(t, countsAs(t, s, "b", id), "after %s", w.now.Sub(sent))
+					w.pass(least / 3)
+				}
+			})
+		})
+	}
+}
+
+// Whatever becomes of the length, an id counts for the least length that was in force since it came, and is known no
+// longer than a few times the greatest. The hashes of ids are two, and each of them expires. A board and its event
+// forget alike: no retry is known to the event and new to the board while an id counts.
+func TestIDsWhileTheirLengthChanges(t *testing.T) {
+	t.Parallel()
+	lengths := []time.Duration{0, 11 * time.Minute, time.Hour, 30 * time.Hour, 7 * 24 * time.Hour}
+	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b:{n}"}}, func(t *testing.T, w *world) {
+		s, instances := w.stores[0], 0
+		proptest.CheckSeeded(t, redistest.Volume(w.url, 100), func(rt *rapid.T) {
+			instances++
+			n := strconv.Itoa(instances)
+			board := "b:" + n
+			ofBoard, ofEvent := time.Duration(0), time.Duration(0)
+			type sent struct {
+				at          time.Time
+				least, most time.Duration
+				asEvent     bool
+			}
+			known := make(map[string]*sent)
+			count := func(asEvent bool) time.Duration {
+				if asEvent {
+					return max(ofEvent, 10*time.Minute)
+				}
+				return max(ofBoard, ofEvent, 10*time.Minute)
+			}
+			define := func() {
+				require.NoError(rt, s.Define(t.Context(), definition.Set{
+					Boards: []definition.Board{{Name: "b:{n}", IDs: ofBoard}},
+					Events: []definition.Event{{Name: "e", IDs: ofEvent, Updates: []definition.Target{{Board: "b:{n}", Member: "m", Score: "1"}}}},
+				}))
+				_, err := s.catalog.readFresh(t.Context())
+				require.NoError(rt, err)
+				for _, id := range known {
+					id.least, id.most = min(id.least, count(id.asEvent)), max(id.most, count(false))
+				}
+			}
+			define()
+			for range rapid.IntRange(3, 25).Draw(rt, "steps") {
+				switch rapid.IntRange(0, 5).Draw(rt, "step") {
+				case 0:
+					ofBoard, ofEvent = rapid.SampledFrom(lengths).Draw(rt, "board"), rapid.SampledFrom(lengths).Draw(rt, "event")
+					define()
+				case 1, 2:
+					w.pass(rapid.SampledFrom(lengths).Draw(rt, "pass")*time.Duration(rapid.IntRange(1, 4).Draw(rt, "quarters"))/4 + time.Second)
+				default:
+					asEvent := rapid.Bool().Draw(rt, "as event")
+					id := fmt.Sprint(n, asEvent, rapid.IntRange(0, 5).Draw(rt, "id"))
+					isNew := false
+					if asEvent {
+						h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(strconv.Quote(n))}}})
+						require.NoError(rt, err)
+						require.NoError(rt, h[0].Err)
+						isNew = !h[0].Outcomes[0].Result.Duplicate
+					} else {
+						isNew = countsAs(rt, s, board, id)
+					}
+					was := known[id]
+					if was != nil && isNew {
+						require.GreaterOrEqual(rt, w.now.Sub(was.at), was.least, "an id was dropped early")
+					}
+					if was == nil {
+						require.True(rt, isNew)
+					} else if !isNew {
+						require.LessOrEqual(rt, w.now.Sub(was.at), 5*(was.most+10*time.Second), "an id was kept for ever")
+					}
+					if isNew {
+						known[id] = &sent{at: w.now, least: count(asEvent), most: count(false), asEvent: asEvent}
+					}
+				}
+			}
+			for _, key := range w.rdb.Keys(t.Context(), "rc:{"+board+"}*").Val() {
+				if strings.Contains(key, ":i:") {
+					require.Positive(rt, w.rdb.PTTL(t.Context(), key).Val(), key)
+				}
+			}
+		})
+	})
+}
+
+// While an event knows an id, so does each board that it updates, also one whose own ids count for less, and that
+// gets plain updates in between: else a retry would count on the board again.
+func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{{Name: "own", IDs: 20 * time.Hour}, {Name: "plain"}}
+	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
+			{Name: "e", IDs: 15 * time.Hour, Updates: []definition.Target{{Board: "own", Member: "m", Score: "1"}, {Board: "plain", Member: "m", Score: "1"}}},
+		}}))
+		for i := range 6 {
+			id := strconv.Itoa(i)
+			o := EventCall{ID: id, Fields: map[string]jsontext.Value{}}
+			_, err := s.ApplyEvents(t.Context(), "e", []EventCall{o})
+			require.NoError(t, err)
+			for hours := 0; ; hours++ {
+				require.Less(t, hours, 40, "the event never forgets the id")
+				w.pass(time.Hour)
+				for _, board := range []string{"own", "plain"} {
+					require.True(t, countsAs(t, s, board, fmt.Sprint(i, hours)))
+				}
+				_, err := s.TakeBack(t.Context(), "e", "other", nil, Moderator{})
+				require.ErrorContains(t, err, "of the last 15h")
+				knows := false
+				for _, hash := range s.keys.EventIDs("e") {
+					ends := strings.Fields(w.rdb.HGet(t.Context(), hash, "").Val() + " 0 0")[1]
+					until, err := strconv.ParseInt(ends, 10, 64)
+					require.NoError(t, err)
+					knows = knows || until > w.now.UnixMicro() && w.rdb.HExists(t.Context(), hash, id).Val()
+				}
+				if !knows {
+					require.GreaterOrEqual(t, hours, 14)
+					break
+				}
+				h, err := s.ApplyEvents(t.Context(), "e", []EventCall{o})
+				require.NoError(t, err)
+				for _, outcome := range h[0].Outcomes {
+					require.True(t, outcome.Result.Duplicate, "%d hours later", hours)
+				}
+			}
+			w.pass(101 * time.Minute)
+		}
+	})
+}
