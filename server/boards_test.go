@@ -29,6 +29,13 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		week := `{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"star"}`
 		require.JSONEq(t, week, answer.Body)
 		require.Equal(t, 200, a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`).Status)
+		// How long request ids count, of a board and of an event.
+		require.Contains(t, a.Do("PUT", "/v1/boards/paid", `{"ids":"7d"}`).Body, `"ids":"7d"`)
+		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/boards/paid", `{"ids":"9m"}`)))
+		require.Contains(t, a.Do("PUT", "/v1/events/pay", `{"ids":"1d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`).Body, `"ids":"1d"`)
+		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/events/pay", `{"ids":"8d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`)))
+		require.Equal(t, 204, a.Do("DELETE", "/v1/events/pay", "").Status)
+		require.Equal(t, 204, a.Do("DELETE", "/v1/boards/paid", "").Status)
 		family := "/v1/boards/" + url.PathEscape("fans:{star}")
 		require.Equal(t, 201, a.Do("PUT", family, `{"period":"day","max_instances":3}`).Status)
 
