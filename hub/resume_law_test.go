@@ -115,7 +115,10 @@ func (w *resumeWorld) holds() {
 		if c.node == nil {
 			continue
 		}
-		p := c.node.boards["b"].publication
+		b := c.node.boards["b"]
+		b.mu.Lock() // each turn begins and ends with it
+		p := b.publication
+		b.mu.Unlock()
 		if p == nil || !p.covers(c.top) {
 			continue
 		}
