@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -28,28 +27,7 @@ func launchIngest(t testing.TB, args ...string) *process { return launchIngestOf
 
 // launchIngestOf is launchIngest of a program of any version.
 func launchIngestOf(t testing.TB, program string, args ...string) *process {
-	p := &process{t: t, cmd: exec.Command(program, append([]string{"ingest", "--admin-addr", "127.0.0.1:0"}, args...)...)}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr, err := p.cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(p.kill)
-	ingesting := make(chan string, 1)
-	p.wg.Go(func() {
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			p.mu.Lock()
-			fmt.Fprintln(&p.log, lines.Text())
-			p.mu.Unlock()
-			if at := ingestingAt.FindStringSubmatch(lines.Text()); at != nil {
-				ingesting <- at[1]
-			}
-		}
-		close(ingesting)
-	})
-	if p.addr = redistest.Receive(t, "rankcast ingest to consume", ingesting); p.addr == "" {
-		t.Fatalf("rankcast ingest did not start:\n%s", p.output())
-	}
-	return p
+	return startProcess(t, exec.Command(program, append([]string{"ingest", "--admin-addr", "127.0.0.1:0"}, args...)...), ingestingAt)
 }
 
 // ingestGift is the event of the tests of rankcast ingest.

@@ -48,26 +48,33 @@ func launchProgram(t testing.TB, program string, env []string, args ...string) *
 	if !slices.Contains(args, "--addr") {
 		args = append(args, "--addr", "127.0.0.1:0")
 	}
-	p := &process{t: t, cmd: exec.Command(program, append([]string{"serve"}, args...)...)}
-	p.cmd.Env = append(os.Environ(), env...)
+	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	return startProcess(t, cmd, servingAt)
+}
+
+// startProcess starts a command of rankcast and waits until its log has a line that matches at, whose group is the
+// address of the process. The process ends with the test.
+func startProcess(t testing.TB, cmd *exec.Cmd, at *regexp.Regexp) *process {
+	p := &process{t: t, cmd: cmd}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.cmd.Start())
 	t.Cleanup(p.kill)
-	serving := make(chan string, 1)
+	started := make(chan string, 1)
 	p.wg.Go(func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			p.mu.Lock()
 			fmt.Fprintln(&p.log, lines.Text())
 			p.mu.Unlock()
-			if at := servingAt.FindStringSubmatch(lines.Text()); at != nil {
-				serving <- at[1]
+			if found := at.FindStringSubmatch(lines.Text()); found != nil {
+				started <- found[1]
 			}
 		}
-		close(serving)
+		close(started)
 	})
-	if p.addr = redistest.Receive(t, "rankcast to serve", serving); p.addr == "" {
+	if p.addr = redistest.Receive(t, "rankcast to start", started); p.addr == "" {
 		t.Fatalf("rankcast did not start:\n%s", p.output())
 	}
 	return p
