@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,13 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 			}
 			found++
 			left := s.rdb.PTTL(t.Context(), key).Val()
-			require.Greater(t, left, 10*time.Minute, key)
-			require.LessOrEqual(t, left, 2*610*time.Second, key)
+			var start, ends int64
+			_, err := fmt.Sscan(s.rdb.HGet(t.Context(), key, "").Val(), &start, &ends)
+			require.NoError(t, err)
+			free := time.UnixMicro(ends).Sub(s.rdb.Time(t.Context()).Val())
+			require.Greater(t, free, 10*time.Minute, key)
+			require.InDelta(t, time.Minute, left-free, float64(10*time.Second), "the minute in which the next id frees %s", key)
+			require.LessOrEqual(t, left, 2*610*time.Second+time.Minute, key)
 		}
 		require.GreaterOrEqual(t, found, 4, "of b, fans:s, the event and the audit")
 	})

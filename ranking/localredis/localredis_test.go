@@ -116,6 +116,7 @@ func TestDataSurviveClose(t *testing.T) {
 	rdb := client(t, dir)
 	require.Equal(t, "always", setting(t, rdb, "appendfsync"))
 	require.Equal(t, "noeviction", setting(t, rdb, "maxmemory-policy"))
+	require.Equal(t, "yes", setting(t, rdb, "lazyfree-lazy-expire"))
 	require.Equal(t, "0", setting(t, rdb, "port"))
 	for file, mode := range map[string]os.FileMode{"": 0o700, "redis.sock": 0o700, "appendonlydir": 0o700} {
 		info, err := os.Stat(filepath.Join(dir, file))

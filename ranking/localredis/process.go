@@ -98,7 +98,7 @@ func (s *Server) arguments() []string {
 	args := []string{
 		"--dir", s.dir.path, "--port", "0", "--unixsocket", s.dir.file(socketName), "--unixsocketperm", "700",
 		"--daemonize", "no", "--save", "", "--appendonly", "yes", "--appendfsync", string(s.cfg.Fsync),
-		"--maxmemory-policy", "noeviction",
+		"--maxmemory-policy", "noeviction", "--lazyfree-lazy-expire", "yes",
 	}
 	if s.refuses {
 		args = append(args, "--"+refusing, "1")

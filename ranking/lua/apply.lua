@@ -132,8 +132,7 @@ for i = first, #ARGV, STEP do
   local op, member, id, digest = ARGV[i], ARGV[i + 1], ARGV[i + 3], ARGV[i + 4]
   local record, result, taken
   if id ~= '' then
-    nth = nth + 1
-    record = known[id] or has_newer and newer[nth] or has_older and older[nth]
+    record = known[id]
     if record and record:sub(1, DIGEST) ~= digest then
       result = 'm'
     elseif record and op ~= 'undo' then
@@ -194,12 +193,7 @@ for i = first, #ARGV, STEP do
   results[#results + 1] = result
 end
 
-if #kept > 0 then
-  if not has_newer then call('UNLINK', ids, has_older and ids or other) end
-  call('HSET', ids, unpack(kept))
-  if ids_until ~= ids_ends then keep_until(ids, ids_start, ids_until) end
-  if other_until then keep_until(other, other_start, other_until) end
-end
+if #kept > 0 then keep_ids(ids, held, kept, now) end
 if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'shape', shape)

@@ -22,5 +22,5 @@ if id ~= '' then
 end
 redis.call('HDEL', ids[0], '\0') -- as full_hash.lua: the act is done, also at maxmemory
 redis.call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line)
-if id ~= '' then ids_keep(ids, held, {id, '1'}) end
+if id ~= '' then ids_keep(ids, held, {id, '1'}, now) end
 return {'added'}

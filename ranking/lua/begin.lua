@@ -41,5 +41,5 @@ for i = FIRST, #ARGV, STEP do
   end
   results[#results + 1] = result
 end
-ids_keep(ids, held, records)
+ids_keep(ids, held, records, now)
 return results

@@ -46,6 +46,6 @@ for i = FIRST, #ARGV, STEP do
     end
   end
 end
-ids_keep(ids, held, records)
+ids_keep(ids, held, records, now)
 if #items > 0 then redis.call('PUBLISH', channel, '[' .. table.concat(items, ',') .. ']') end
 return {'ok'}

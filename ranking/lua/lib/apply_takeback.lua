@@ -10,7 +10,8 @@ local FOLLOW = 64 -- notes that one take-back follows at most
 
 -- Returns the record of an id that the call did not ask for, or nil.
 local function look_up(id)
-  return has_newer and call('HGET', ids, id) or has_older and call('HGET', other, id) or nil
+  local newer = held.newer
+  return not held.is_new and call('HGET', ids[newer], id) or held.has_older and call('HGET', ids[1 - newer], id) or nil
 end
 
 -- Returns the notes on a member's score, and their field.

@@ -4,10 +4,14 @@
 -- before, so an id is known for one to two spans.
 --
 -- The field '' of a hash holds 'start ends', in µs since 1970: start is that of the span in which the
--- hash got its first id, and at ends it expires by itself, also on a board that nobody writes to. A
--- hash becomes free when it has expired, and at no other time: so no change of the length drops an id
--- early. A greater length makes the ids of the present hash stay longer. After a smaller one, the other
--- hash stays no longer than a new id would.
+-- hash got its first id, and from ends on it is free. A hash becomes free at no other time: so no change
+-- of the length drops an id early. A greater length makes the ids of the present hash stay longer. After
+-- a smaller one, the other hash stays no longer than a new id would.
+--
+-- Redis deletes a free hash by itself, also of a board that nobody writes to. But it frees the memory in
+-- the foreground then, unless it has the setting lazyfree-lazy-expire: a million ids hold it for half a
+-- second. So the hash stays for a minute more, in which the next id deletes it in the background.
+local IDS_FREE = 60 * 1000000 -- µs
 
 -- Returns start and ends of a hash; -1 and 0: it is free.
 local function ids_span(hash, now)
@@ -17,24 +21,29 @@ local function ids_span(hash, now)
   return tonumber(start), ends
 end
 
--- Looks up ids. Returns the records that are known, by id, and what the functions below need.
+-- Returns the records of ids in a hash, as HMGET does. For one id HMGET takes three times as long as HGET.
+local function ids_read(hash, ids)
+  if #ids == 1 then return {redis.call('HGET', hash, ids[1])} end
+  return redis.call('HMGET', hash, unpack(ids))
+end
+
+-- Looks up ids. now is in µs since 1970. Returns the records that are known, by id, and what
+-- the functions below need.
 local function ids_find(hashes, now, length, ids)
-  local known = {}
-  if #ids == 0 then return known end
-  local call, floor = redis.call, math.floor
-  local start, ends = {}, {}
-  start[0], ends[0] = ids_span(hashes[0], now)
-  start[1], ends[1] = ids_span(hashes[1], now)
-  local newer, span, is_new = start[1] > start[0] and 1 or 0, floor(now / length) * length, false
+  if #ids == 0 then return {} end
+  local start0, ends0 = ids_span(hashes[0], now)
+  local start1, ends1 = ids_span(hashes[1], now)
+  local known, place, start, ends = {}, {}, {[0] = start0, start1}, {[0] = ends0, ends1}
+  local newer, span, is_new = start1 > start0 and 1 or 0, now - now % length, false
   if start[newer] < 0 then
     is_new = true
   elseif span > start[newer] and start[1 - newer] < 0 then
     newer = 1 - newer
     is_new = true
   end
-  local has_older, place = start[1 - newer] >= 0, {}
-  local now_has = not is_new and call('HMGET', hashes[newer], unpack(ids))
-  local before_had = has_older and call('HMGET', hashes[1 - newer], unpack(ids))
+  local has_older = start[1 - newer] >= 0
+  local now_has = not is_new and ids_read(hashes[newer], ids)
+  local before_had = has_older and ids_read(hashes[1 - newer], ids)
   for i, id in ipairs(ids) do
     if now_has and now_has[i] then
       known[id], place[id] = now_has[i], newer -- it is later than what the other hash has
@@ -45,7 +54,6 @@ local function ids_find(hashes, now, length, ids)
   local keep = span + 2 * length -- until when a new id is kept
   if is_new then start[newer] = span end
   return known, {
-    now = now,
     newer = newer, has_older = has_older, is_new = is_new, -- the hash that takes new ids, and whether it gets its first
     start = start, ends = ends,
     keep = math.max(ends[newer], keep), -- until when the hash newer is kept with new ids
@@ -56,13 +64,13 @@ end
 
 local function ids_expire(hash, start, ends, now)
   redis.call('HSET', hash, '', string.format('%.0f %.0f', start, ends))
-  redis.pcall('PEXPIRE', hash, string.format('%.0f', math.ceil((ends - now) / 1000)))
+  redis.pcall('PEXPIRE', hash, string.format('%.0f', math.ceil((ends + IDS_FREE - now) / 1000)))
 end
 
--- Stores records of ids: {id, record, id, record, ...}.
-local function ids_keep(hashes, held, records)
+-- Stores records of ids: {id, record, id, record, ...}. now is Redis's clock, in µs since 1970.
+local function ids_keep(hashes, held, records, now)
   if #records == 0 then return end
-  local newer, now = held.newer, held.now
+  local newer = held.newer
   if held.is_new then redis.call('UNLINK', hashes[newer], hashes[held.has_older and newer or 1 - newer]) end
   redis.call('HSET', hashes[newer], unpack(records))
   if held.keep ~= held.ends[newer] then ids_expire(hashes[newer], held.start[newer], held.keep, now) end
