@@ -63,12 +63,13 @@ func (s *Sentinel) startSentinel(masterPort string) string {
 	dir := tempDir(s.t)
 	port := fmt.Sprint(FreePort(s.t))
 	config := filepath.Join(dir, "sentinel.conf") // the Sentinel writes it too
+	// After a failover that did not begin in time, as on a busy machine, a Sentinel waits for twice the timeout.
 	require.NoError(s.t, os.WriteFile(config, fmt.Appendf(nil, `port %s
 bind 127.0.0.1
 dir %s
 sentinel monitor %[3]s 127.0.0.1 %s 2
 sentinel down-after-milliseconds %[3]s 3000
-sentinel failover-timeout %[3]s 30000
+sentinel failover-timeout %[3]s 10000
 `, port, dir, sentinelMaster, masterPort), 0o600))
 	path, err := exec.LookPath("redis-server")
 	require.NoError(s.t, err)

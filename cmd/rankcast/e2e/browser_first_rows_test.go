@@ -183,11 +183,9 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 	}
 }
 
-// send adds a score to a board.
+// send adds to the score of ana.
 func (p *process) send(board string, score int) {
 	p.t.Helper()
-	a, err := http.Post("http://"+p.addr+"/v1/boards/"+board+"/scores", "application/json", strings.NewReader(fmt.Sprintf(`{"member":"ana","score":%d}`, score)))
-	require.NoError(p.t, err)
-	a.Body.Close()
-	require.Equal(p.t, 200, a.StatusCode, board)
+	a := p.post(board, fmt.Sprintf(`{"member":"ana","score":%d}`, score))
+	require.Equal(p.t, 200, a.Status, a.Body)
 }

@@ -38,7 +38,7 @@ func launchStars(t *testing.T, args ...string) *process {
 // give has a user send flowers to a star.
 func (p *process) give(star, user string, flowers int) {
 	p.t.Helper()
-	a := servertest.Request(p.t, "POST", "http://"+p.addr+"/v1/events/gift", fmt.Sprintf(`{"star":%q,"user":%q,"flowers":%d}`, star, user, flowers))
+	a := p.submit("/v1/events/gift", fmt.Sprintf(`{"star":%q,"user":%q,"flowers":%d}`, star, user, flowers))
 	require.Equal(p.t, 200, a.Status, a.Body)
 }
 

@@ -32,7 +32,7 @@ func redisClock(t *testing.T, f faultForm) *figures {
 	n := tr.addNode(nil, r.URL())
 	tr.begin()
 	send := func(board, member, id string) servertest.Answer {
-		return n.post(board, fmt.Sprintf(`{"member":%q,"score":5,"id":%q}`, member, id))
+		return n.postOnce(board, fmt.Sprintf(`{"member":%q,"score":5,"id":%q}`, member, id))
 	}
 	counts := func(board, member, id string, duplicate bool) {
 		t.Helper()

@@ -63,7 +63,7 @@ func TestDataSurvivesStop(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	p := launch(t, "--data", dir, "--boards", write(t, "boards.yaml", "boards: {points: {}}"))
-	require.Equal(t, 200, p.post("points", `{"member":"ana","score":40,"id":"1"}`).Status)
+	require.Equal(t, 200, p.postOnce("points", `{"member":"ana","score":40,"id":"1"}`).Status)
 	require.NotContains(t, p.output(), "level=WARN", "nothing to warn of")
 	pid := redisPid(t, dir)
 	session, err := unix.Getsid(pid)
@@ -74,7 +74,7 @@ func TestDataSurvivesStop(t *testing.T) {
 	require.NotContains(t, p.output(), "redis-server", "all roles end before redis-server does")
 
 	p = launch(t, "--data", dir)
-	answer := p.post("points", `{"member":"ana","score":40,"id":"1"}`)
+	answer := p.postOnce("points", `{"member":"ana","score":40,"id":"1"}`)
 	require.Contains(t, answer.Body, `"score":40`)
 	require.Contains(t, answer.Body, `"duplicate":true`)
 }
@@ -153,7 +153,7 @@ func TestDataThatLoadsSlowly(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	p := launch(t, "--data", dir)
-	require.Equal(t, 200, p.post("stars", `{"member":"ana","score":40,"id":"1"}`).Status)
+	require.Equal(t, 200, p.postOnce("stars", `{"member":"ana","score":40,"id":"1"}`).Status)
 	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: filepath.Join(dir, "redis.sock"), Protocol: 2})
 	defer rdb.Close()
 	_, err := rdb.Pipelined(t.Context(), func(all redis.Pipeliner) error {
@@ -168,7 +168,7 @@ func TestDataThatLoadsSlowly(t *testing.T) {
 	p = launchWith(t, wrapRedis(t, `exec %s "$@" --key-load-delay 2000`), "--data", dir) // µs for each write: eight seconds
 	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
 	redistest.Eventually(t, "the data", func() error {
-		if answer := p.post("stars", `{"member":"ana","score":40,"id":"1"}`); !strings.Contains(answer.Body, `"duplicate":true`) {
+		if answer := p.postOnce("stars", `{"member":"ana","score":40,"id":"1"}`); !strings.Contains(answer.Body, `"duplicate":true`) {
 			return errors.New(answer.Body)
 		}
 		return nil
@@ -304,7 +304,7 @@ func onFullDisk(t *testing.T, d disk, fsync string) {
 	p := launchWith(t, d.env, "--data", d.dir, "--fsync", fsync)
 	sent := 0 // updates 0 to sent-1 are acknowledged; each is of another member
 	send := func() servertest.Answer {
-		return p.post("stars", fmt.Sprintf(`{"member":"m%[1]d","score":%[1]d,"id":"%[1]d","data":{"x":%[2]q}}`, sent, strings.Repeat("x", 200)))
+		return p.postOnce("stars", fmt.Sprintf(`{"member":"m%[1]d","score":%[1]d,"id":"%[1]d","data":{"x":%[2]q}}`, sent, strings.Repeat("x", 200)))
 	}
 	for ; sent < 40; sent++ {
 		answer := send()
@@ -370,7 +370,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)
 	d.fill()
 	score := int64(1)
-	for p.post("stars", `{"member":"m","score":1}`).Status == 200 {
+	for p.postOnce("stars", `{"member":"m","score":1}`).Status == 200 {
 		score++
 	}
 	pid := redisPid(t, d.dir)

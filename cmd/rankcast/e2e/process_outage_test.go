@@ -24,7 +24,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	onA.Subscribe("stars", 10)
 	onB.Subscribe("stars", 10)
 	for i := range 20 {
-		answer := []*process{a, b}[i%2].post("stars", fmt.Sprintf(`{"member":"m%d","score":%d,"id":"%d"}`, i%7, i, i))
+		answer := []*process{a, b}[i%2].postOnce("stars", fmt.Sprintf(`{"member":"m%d","score":%d,"id":"%d"}`, i%7, i, i))
 		require.Equal(t, 200, answer.Status, answer.Body)
 	}
 	endsAs(onA, b, "stars")
@@ -61,8 +61,8 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 		}
 		return nil
 	})
-	require.Equal(t, 409, b.post("stars", `{"member":"m3","score":100,"id":"19"}`).Status, "an id from before the outage is still known")
-	answer := a.post("stars", `{"member":"m3","score":100,"id":"after"}`)
+	require.Equal(t, 409, b.postOnce("stars", `{"member":"m3","score":100,"id":"19"}`).Status, "an id from before the outage is still known")
+	answer := a.postOnce("stars", `{"member":"m3","score":100,"id":"after"}`)
 	require.Equal(t, 200, answer.Status, answer.Body)
 	for _, s := range []*servertest.Socket{onA, onB, late} {
 		endsAs(s, a, "stars")
@@ -110,7 +110,7 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 
 	p := launch(t, "--redis", r.AppURL("~rc:*", "+@all"))
 	require.NoError(t, p.notReady(reason))
-	answer := p.post("stars", `{"member":"m","score":1,"id":"1"}`)
+	answer := p.postOnce("stars", `{"member":"m","score":1,"id":"1"}`)
 	require.Equal(t, 503, answer.Status, answer.Body)
 	require.Contains(t, answer.Body, reason)
 	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val())
@@ -118,7 +118,7 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	r.AppURL("~rc:*", "&rc:*", "+@all")
 	p.ready()
 	for _, duplicate := range []string{"false", "true"} {
-		answer = p.post("stars", `{"member":"m","score":1,"id":"1"}`)
+		answer = p.postOnce("stars", `{"member":"m","score":1,"id":"1"}`)
 		require.Equal(t, 200, answer.Status, answer.Body)
 		require.Contains(t, answer.Body, `"duplicate":`+duplicate)
 	}
@@ -129,11 +129,11 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	r.AppURL("~rc:*", "+@all")
 	untilStale(s, true)
 	p.refuses(reason)
-	require.Equal(t, 503, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Status)
+	require.Equal(t, 503, p.postOnce("stars", `{"member":"m","score":1,"id":"2"}`).Status)
 	r.AppURL("~rc:*", "&rc:*", "+@all")
 	p.ready()
 	untilStale(s, false)
-	require.Contains(t, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":2`)
+	require.Contains(t, p.postOnce("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":2`)
 	endsAs(s, p, "stars")
 	const refuses = "Redis refuses what this node needs; the node accepts no writes until Redis allows it"
 	lines := func(reason string) int { return strings.Count(p.output(), refuses+`" reason="`+reason) }
@@ -164,7 +164,7 @@ func TestNodeStartsBeforeItsRedis(t *testing.T) {
 	s := servertest.Dial(t, p.addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"stars"}`)
 	untilStale(s, true)
-	require.Equal(t, 503, p.post("stars", `{"member":"m","score":1}`).Status)
+	require.Equal(t, 503, p.postOnce("stars", `{"member":"m","score":1}`).Status)
 	r.Start()
 	untilStale(s, false)
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)

@@ -24,7 +24,7 @@ func TestReadOnlyReplica(t *testing.T) {
 	primary, replica := redistest.Start(t), redistest.Start(t)
 	a := launch(t, "--redis", primary.URL())
 	a.ready()
-	require.Equal(t, 200, a.post("stars", `{"member":"m","score":1,"id":"1"}`).Status)
+	require.Equal(t, 200, a.postOnce("stars", `{"member":"m","score":1,"id":"1"}`).Status)
 	replica.Replicate(primary)
 
 	b := launch(t, "--redis", replica.URL(), "--probe-interval", "100ms")
@@ -34,7 +34,7 @@ func TestReadOnlyReplica(t *testing.T) {
 	refuses := func(id string) {
 		t.Helper()
 		b.refuses(readOnlyReplica)
-		answer := b.post("stars", `{"member":"m","score":1,"id":"`+id+`"}`)
+		answer := b.postOnce("stars", `{"member":"m","score":1,"id":"`+id+`"}`)
 		require.Equal(t, 503, answer.Status, answer.Body)
 		require.Contains(t, answer.Body, readOnlyReplica)
 		endsAs(s, b, "stars")
@@ -45,7 +45,7 @@ func TestReadOnlyReplica(t *testing.T) {
 		require.Equal(t, ends, strings.Count(b.output(), "Redis allows what this node needs"), b.output())
 	}
 	refuses("2")
-	require.Equal(t, 200, a.post("stars", `{"member":"m","score":1,"id":"3"}`).Status)
+	require.Equal(t, 200, a.postOnce("stars", `{"member":"m","score":1,"id":"3"}`).Status)
 	endsAs(s, a, "stars")
 	require.NoError(t, b.notReady(readOnlyReplica))
 	logged(1, 0)
@@ -53,7 +53,7 @@ func TestReadOnlyReplica(t *testing.T) {
 
 	replica.Promote()
 	b.ready()
-	require.Contains(t, b.post("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":3`)
+	require.Contains(t, b.postOnce("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":3`)
 	logged(1, 1)
 
 	// No connection breaks, and no client sends anything: the node notices by itself.
@@ -62,7 +62,7 @@ func TestReadOnlyReplica(t *testing.T) {
 	logged(2, 1)
 	replica.Promote()
 	b.ready()
-	require.Contains(t, b.post("stars", `{"member":"m","score":2,"id":"4"}`).Body, `"score":4`)
+	require.Contains(t, b.postOnce("stars", `{"member":"m","score":2,"id":"4"}`).Body, `"score":4`)
 	endsAs(s, b, "stars")
 	logged(2, 2)
 }
