@@ -10,6 +10,10 @@ ifndef VERSION
 VERSION := $(or $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null),devel)
 endif
 BINARY = bin/rankcast
+# All of Go here compiles packages once: with the settings of the program, which is built without C and names no folder
+# of this machine. The race detector alone needs other ones.
+export CGO_ENABLED = 0
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath)
 KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
 CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 # Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
@@ -31,7 +35,7 @@ run: ## Start a server with an embedded store and scores that move by themselves
 
 .PHONY: build
 build: ## Build bin/rankcast
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o $(BINARY) ./cmd/rankcast
+	$(GO) build -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o $(BINARY) ./cmd/rankcast
 
 .PHONY: dist
 dist: deps-dist ## Build the archives of a release for all systems: dist/
@@ -49,13 +53,15 @@ check-deploy: deps ## Check the example for Kubernetes, and run that for Compose
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && GOBIN="$$dir" $(GO) install $(CADDY) && \
 		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e
 
+# make lint vets what make test and make race would vet again, each time that they compile.
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
-	$(GO) test -timeout 20m ./...
+	$(GO) test -vet=off -timeout 20m ./...
 
 .PHONY: race
+race: export CGO_ENABLED = 1
 race: deps ## Run all tests but those of pages under the race detector
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -vet=off -race -timeout 20m ./...
 
 # Tests that shift the clock of Redis by faketime, under which Valkey does not start.
 SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis
@@ -105,7 +111,7 @@ soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
 	$(GO) test -count=5 -timeout 10m ./server -run 'TestSentinelFailover'
 	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 8
-	$(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
+	CGO_ENABLED=1 $(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'
 	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e -run 'Fault.*Measured'

@@ -80,7 +80,7 @@ func TestPublishedModule(t *testing.T) {
 	publish(t, copied, proxy)
 	// A cache of its own, so that the next run does not find this version. All else comes from the cache of this module.
 	cache := strings.TrimSpace(goRun(t, ".", nil, "env", "GOMODCACHE"))
-	env := []string{"GOMODCACHE=" + filepath.Join(dir, "cache"), "GOFLAGS=-modcacherw", "GOSUMDB=off",
+	env := []string{"GOMODCACHE=" + filepath.Join(dir, "cache"), "CGO_ENABLED=0", "GOFLAGS=-trimpath -modcacherw", "GOSUMDB=off",
 		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache", "download")}
 	goRun(t, other, env, "get", published.Path+"/server/client@"+published.Version)
 	goRun(t, other, env, "build", "-o", filepath.Join(dir, "game"), ".")

@@ -18,7 +18,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	require.NoError(t, err, "AXE is the path of axe.min.js")
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	withSample(t, ctx)
@@ -34,9 +34,9 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 				for _, width := range []int{390, 1280, 2560} {
 					name := fmt.Sprintf("%s %s %s %d", path, lang, theme, width)
 					if path == "/boards/nothing" || path == "/boards/fans:%7Bstar%7D" {
-						open(t, ctx, p.addr, path, width, 900, theme, lang)
+						open(t, ctx, addr, path, width, 900, theme, lang)
 					} else {
-						lookOrRead(t, ctx, p.addr, path, width, 900, theme, lang)
+						lookOrRead(t, ctx, addr, path, width, 900, theme, lang)
 					}
 					if path == "/docs/start" { // with the results of a search, which cover the text
 						require.NoError(t, chromedp.Do(ctx, script(`(box => { box.focus(); box.value = 'a'; box.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('#docs-search-input'))`),

@@ -35,13 +35,13 @@ const mostShift = 0.05
 // Nothing on a page jumps while it loads, on a phone and a desk, on a fast and a slow line.
 func TestPagesAreCalm(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	for _, page := range calmPages {
 		for _, size := range []struct{ width, height int }{{390, 844}, {1280, 900}} {
 			for _, line := range []string{"fast", "slow"} {
 				t.Run(fmt.Sprintf("%s at %d on a %s line", page.path, size.width, line), func(t *testing.T) {
 					t.Parallel()
-					addr, release := slowLine(t, p.addr)
+					addr, release := slowLine(t, addr)
 					if line == "fast" {
 						release()
 					}
@@ -126,7 +126,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // A page that comes in two pieces, as each of more than 64 KiB may, is as calm as one that comes at once.
 func TestPageInPiecesIsCalm(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	for _, path := range []string{"/", "/stars", "/stars?star=s17", "/boards/stars", "/boards/fans:%7Bstar%7D"} {
 		for _, size := range [][2]int{{390, 844}, {1280, 900}} {
 			t.Run(fmt.Sprintf("%s at %d", path, size[0]), func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestPageInPiecesIsCalm(t *testing.T) {
 				require.NoError(t, chromedp.Do(ctx,
 					// Twenty answers are time enough to paint the first half.
 					beforeScripts(`(async () => { for (let i = 0; i < 20; i++) await fetch('/v1/boards', {cache: 'no-store'}); fetch('/rest'); })()`),
-					chromedp.Navigate("http://"+falteringLine(t, p.addr)+path)))
+					chromedp.Navigate("http://"+falteringLine(t, addr)+path)))
 				require.Less(t, shift(t, ctx), mostShift)
 			})
 		}

@@ -13,7 +13,7 @@ import (
 // not shiver while it counts.
 func TestPagesHaveTheirFace(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	const family = `(e => getComputedStyle(e).fontFamily.split(',')[0])`
 	for _, c := range []struct{ path, figure string }{
 		{"/", `document.querySelector('.card-score')`},
@@ -29,7 +29,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 		t.Run(c.path, func(t *testing.T) {
 			t.Parallel()
 			ctx := window(t, 800, 600)
-			open(t, ctx, p.addr, c.path, 800, 600, "light", "en")
+			open(t, ctx, addr, c.path, 800, 600, "light", "en")
 			require.NoError(t, chromedp.Do(ctx,
 				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
 				becomes(`[...document.fonts].map(({family, status}) => family + ' ' + status).join()`, "Archivo loaded"),

@@ -147,12 +147,12 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 // A wall screen is filled by the cards of a few boards.
 func TestFrontPageFillsAWall(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := window(t, 2560, 1440)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/"),
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"),
 		becomes(`(cards => String(cards.right - cards.left >= 0.9 * innerWidth && cards.bottom >= 0.93 * innerHeight && cards.bottom <= innerHeight))(document.querySelector('#cards').getBoundingClientRect())`, "true"),
 		becomes(`String([...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility()).length >= 25)`, "true"),
-		chromedp.Navigate("http://"+p.addr+"/boards/fans:%7Bstar%7D"),
+		chromedp.Navigate("http://"+addr+"/boards/fans:%7Bstar%7D"),
 		becomes(`(cards => String(cards.right >= 0.95 * innerWidth && cards.bottom >= 0.93 * innerHeight))(document.querySelector('#instances').getBoundingClientRect())`, "true"),
 	))
 }

@@ -98,14 +98,14 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 // All pages have their head at the same place, whatever the width of what is below it.
 func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := window(t, 1280, 900)
 	for _, width := range []int64{390, 1280, 1440, 1920, 2560} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, width*9/16)))
 		places := map[string]string{}
 		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22", "/docs/start", "/stars", "/boards/nosuch"} {
 			var place string
-			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
+			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
 				evaluate(`(([brand, site]) => [brand.left, site.right].map(Math.round).join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site'].map(part => document.querySelector(part).getBoundingClientRect()))`, &place)))
 			places[place] += path + " "
 		}
@@ -120,13 +120,13 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 // finger.
 func TestFirstScreenHasRows(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := window(t, 360, 640)
 	rows := func(least int) chromedp.Action[chromedp.Void] {
 		return becomes(fmt.Sprintf(`String([...document.querySelector('#leaderboard').shadowRoot.querySelectorAll('[data-member]')].filter(row => row.getBoundingClientRect().bottom <= innerHeight).length >= %d)`, least), "true")
 	}
 	for _, query := range []string{"?lang=en", "?lang=zh", "?lang=en&me=s22"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640), chromedp.Navigate("http://"+p.addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640), chromedp.Navigate("http://"+addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
 			becomes(`[...document.querySelectorAll('#board :is(a, button, input, select)')].filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 35).map(part => part.id || part.textContent).join()`, ""),
 			chromedp.EmulateViewport(768, 1024), rows(8),
 		), query)

@@ -29,7 +29,7 @@ func shoot(t *testing.T, ctx context.Context, file string) {
 // No page is wider than its window, from a phone to a wall, in each theme and language.
 func TestPagesFitTheScreen(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	combinations := [][2]string{{"light", "en"}, {"dark", "zh"}} // each theme and language; in pictures, each with each
@@ -52,7 +52,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 			for i, size := range [][2]int{{390, 844}, {1280, 900}, {2560, 1440}} {
 				width, height := size[0], size[1]
 				if i == 0 || *screens != "" { // else the page that is there gets another size, as by a window that is drawn wider
-					lookOrRead(t, ctx, p.addr, path, width, height, theme, lang)
+					lookOrRead(t, ctx, addr, path, width, height, theme, lang)
 				}
 				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)), becomes(`innerWidth + ''`, fmt.Sprint(width)),
 					becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, "")),
@@ -78,7 +78,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		{"star-phone.png", "/stars?star=s21&me=mochi", 390, 844, "dark", "zh", `seen > 3`},
 		{"overlay.png", "/overlay/stars?me=s09", 480, 320, "light", "en", `seen > 3`},
 	} {
-		look(t, ctx, p.addr, c.path, c.width, c.height, c.theme, c.lang)
+		look(t, ctx, addr, c.path, c.width, c.height, c.theme, c.lang)
 		if c.file == "overlay.png" {
 			require.NoError(t, chromedp.Do(ctx, script(`document.documentElement.style.background = 'conic-gradient(from 40deg, #e8b04b, #3f6f8f, #c65b4a, #f4f1e8, #2c4a3e, #e8b04b)'`)))
 		}

@@ -15,7 +15,7 @@ import (
 // A reader chooses the look of the pages once. Each page comes with it, before any script has run.
 func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	const settings = `(({theme, motion, density}) => [theme, motion, density].join(' '))(document.documentElement.dataset) + ' ' + getComputedStyle(document.documentElement).colorScheme`
 	const calm = `String([...document.querySelectorAll('live-leaderboard')].every(board => board.hasAttribute('calm')))`
 	const bars = `[...document.querySelectorAll('meta[name=theme-color]')].filter(({media}) => matchMedia(media).matches).map(({content}) => content).join()`
@@ -23,7 +23,7 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 		return script(`document.querySelector('#settings [name=` + name + `][value=` + value + `]').click()`)
 	}
 	ctx := ownWindow(t, 1280, 900)
-	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + p.addr + path) }
+	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + addr + path) }
 	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"), becomes(calm, "false"), becomes(bars, "#f6f4ee"),
 		script(`var height = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight`),
 		chromedp.Click(chromedp.CSS("#settings summary")), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
@@ -45,13 +45,13 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 // The menu offers the height of rows where there are rows. A choice on another page keeps it.
 func TestMenuOffersWhatThePageHas(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--demo")
+	addr := demo(t)
 	ctx := ownWindow(t, 1280, 900)
 	for path, offered := range map[string]string{
 		"/boards/stars": "theme motion density sound", "/stars": "theme motion density sound",
 		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound", "/members/star/s22": "theme motion sound", "/boards/nosuch": "theme motion sound", "/no/page": "theme motion sound",
 	} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
 			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), chromedp.Click(chromedp.CSS("#settings summary")),
 			becomes(`[...new Set([...document.querySelectorAll('#settings-form :is(fieldset, .settings-sound)')].filter(part => part.checkVisibility()).map(part => part.querySelector('input').name))].join(' ')`, offered),
 			script(`document.querySelector('#settings [name=theme][value=dark]').click()`), becomes(`document.cookie`, "rankcast-settings=theme=dark&density=compact")), path)

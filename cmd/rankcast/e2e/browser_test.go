@@ -51,7 +51,7 @@ var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stopTab := chromedp.NewContext(ctx)
-	stopShared = append(stopShared, func() {
+	atEnd(func() {
 		stopTab()
 		stop()
 	})

@@ -49,28 +49,6 @@ func clone(dir string) error {
 	})
 }
 
-// builtBinary is the path of bin/rankcast as make build makes it, in a clone of its own.
-var builtBinary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "rankcast-build")
-	if err != nil {
-		return "", err
-	}
-	stopShared = append(stopShared, func() { os.RemoveAll(dir) })
-	if err := clone(dir); err != nil {
-		return "", err
-	}
-	env, err := cleanEnvironment(dir)
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("make", "build", "VERSION="+builtVersion)
-	build.Dir, build.Env = dir, env
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("make build: %w\n%s", err, out)
-	}
-	return filepath.Join(dir, "bin", "rankcast"), nil
-})
-
 // goSettings are the settings of Go, which it would look for in the home folder: where its
 // caches are, and where modules come from.
 var goSettings = sync.OnceValues(func() ([]string, error) {
@@ -189,8 +167,6 @@ var needsSources = regexp.MustCompile(`\b(?:make|go|docker)\b`)
 // cloneFor makes the clone of a page, with a binary in it: dir/rankcast. It has the sources if a block
 // needs them.
 func cloneFor(t *testing.T, dir string, blocks []block) string {
-	path, err := builtBinary()
-	require.NoError(t, err)
 	repository := filepath.Join(dir, "rankcast")
 	if anyCommand(blocks, needsSources.MatchString) {
 		require.NoError(t, clone(repository))
@@ -200,7 +176,7 @@ func cloneFor(t *testing.T, dir string, blocks []block) string {
 	require.NoError(t, os.Mkdir(filepath.Join(repository, "bin"), 0o755))
 	// A link, because Linux does not run a file that a process has open for writing: a command that another
 	// test starts during a copy would inherit that (golang.org/issue/22315).
-	require.NoError(t, os.Link(path, filepath.Join(repository, "bin", "rankcast")))
+	require.NoError(t, os.Link(binary, filepath.Join(repository, "bin", "rankcast")))
 	return repository
 }
 

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -23,8 +22,18 @@ const moduleRoot = "../../.."
 // binary is the program under test, built once.
 var binary string
 
-// stopShared ends what the tests share. TestMain calls each after the last test.
-var stopShared []func()
+// stopShared ends what the tests share.
+var stopShared struct {
+	sync.Mutex
+	stops []func()
+}
+
+// atEnd lets TestMain call stop after the last test.
+func atEnd(stop func()) {
+	stopShared.Lock()
+	defer stopShared.Unlock()
+	stopShared.stops = append(stopShared.stops, stop)
+}
 
 // testsAtOnce is how many tests run side by side on each core. Most of them wait, for
 // processes, leases, periods and animations.
@@ -53,12 +62,12 @@ func runAll(m *testing.M) (code int) {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "rankcast")
-	if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{".."})...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if err := buildProgram(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code = m.Run()
-	for _, stop := range stopShared {
+	for _, stop := range stopShared.stops {
 		stop()
 	}
 	http.DefaultClient.CloseIdleConnections()

@@ -31,6 +31,8 @@ type process struct {
 	addr string
 	wg   sync.WaitGroup
 
+	started chan string // gets the address, and is closed when the log has ended
+
 	mu  sync.Mutex
 	log bytes.Buffer
 }
@@ -47,39 +49,55 @@ func launchWith(t testing.TB, env []string, args ...string) *process {
 
 // launchProgram is launchWith of a program of any version.
 func launchProgram(t testing.TB, program string, env []string, args ...string) *process {
+	return startProcess(t, serveCommand(program, env, args...), servingAt)
+}
+
+// serveCommand is the command for rankcast serve, on a free port unless args name one.
+func serveCommand(program string, env []string, args ...string) *exec.Cmd {
 	if !slices.Contains(args, "--addr") {
 		args = append(args, "--addr", "127.0.0.1:0")
 	}
 	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
-	return startProcess(t, cmd, servingAt)
+	return cmd
 }
 
 // startProcess starts a command of rankcast and waits until its log has a line that matches at, whose group is the
 // address of the process. The process ends with the test.
 func startProcess(t testing.TB, cmd *exec.Cmd, at *regexp.Regexp) *process {
-	p := &process{t: t, cmd: cmd}
+	p, err := begin(cmd, at)
+	require.NoError(t, err)
+	p.t = t
+	t.Cleanup(p.kill)
+	if p.addr = redistest.Receive(t, "rankcast to start", p.started); p.addr == "" {
+		t.Fatalf("rankcast did not start:\n%s", p.output())
+	}
+	return p
+}
+
+// begin starts a command of rankcast. The caller waits for started, and ends the process.
+func begin(cmd *exec.Cmd, at *regexp.Regexp) (*process, error) {
+	p := &process{cmd: cmd, started: make(chan string, 1)}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(p.kill)
-	started := make(chan string, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
 	p.wg.Go(func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			p.mu.Lock()
 			fmt.Fprintln(&p.log, lines.Text())
 			p.mu.Unlock()
 			if found := at.FindStringSubmatch(lines.Text()); found != nil {
-				started <- found[1]
+				p.started <- found[1]
 			}
 		}
-		close(started)
+		close(p.started)
 	})
-	if p.addr = redistest.Receive(t, "rankcast to start", started); p.addr == "" {
-		t.Fatalf("rankcast did not start:\n%s", p.output())
-	}
-	return p
+	return p, nil
 }
 
 func (p *process) output() string {

@@ -16,18 +16,11 @@ import (
 	"rankcast/server/servertest"
 )
 
-// builtVersion is the version that builtBinary gets.
-const builtVersion = "v1.2.3"
-
 // make build gives the program its version, and links nothing to it that a machine may lack.
 func TestBuildIsStaticAndKnowsItsVersion(t *testing.T) {
 	t.Parallel()
-	program, err := builtBinary()
-	require.NoError(t, err)
-	out, err := exec.Command(program, "version").Output()
-	require.NoError(t, err)
-	require.Equal(t, "rankcast "+builtVersion+" "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\n", string(out))
-	file, err := elf.Open(program)
+	require.Equal(t, "rankcast "+builtVersion+" "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\n", run(t, "", "version").stdout)
+	file, err := elf.Open(binary)
 	require.NoError(t, err)
 	defer file.Close()
 	for _, p := range file.Progs {
