@@ -2,7 +2,9 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -26,6 +28,9 @@ func (r *Redis) Promote() {
 	require.NoError(r.t, r.Admin().Do(context.Background(), "REPLICAOF", "NO", "ONE").Err())
 }
 
+// acknowledges matches a replica in INFO that has acknowledged writes.
+var acknowledges = regexp.MustCompile(`(?m)^slave\d+:.*,offset=[1-9]`)
+
 // AwaitReplica waits until a replica of the server holds all its data.
 func (r *Redis) AwaitReplica() {
 	r.t.Helper()
@@ -42,6 +47,12 @@ func (r *Redis) AwaitReplica() {
 		if n, err := conn.Wait(ctx, 1, time.Second).Result(); err != nil || n < 1 {
 			return fmt.Errorf("%d replicas (%v)", n, err)
 		}
-		return nil
+		// WAIT counts a replica from the end of the snapshot that the primary sends. Until the replica has loaded it, the
+		// replica has acknowledged nothing.
+		replicas, err := conn.Info(ctx, "replication").Result()
+		if err == nil && !acknowledges.MatchString(replicas) {
+			err = errors.New(replicas)
+		}
+		return err
 	})
 }
