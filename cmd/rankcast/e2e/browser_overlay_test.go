@@ -5,8 +5,10 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
+	"rankcast/web"
 )
 
 // seen is an expression for the rows of an overlay that can be seen, as words.
@@ -71,6 +74,38 @@ func TestOverlayMovesByItself(t *testing.T) {
 		becomes(mark, "none"),
 		becomes(`String(row === document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m03]'))`, "true"),
 	))
+}
+
+// OBS adds the CSS of a browser source to the page as a style. It applies on an overlay, and on no other page. The CSS that OBS
+// proposes changes nothing.
+func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
+	t.Parallel()
+	docs, err := fs.ReadFile(web.Files, "docs/pages.md")
+	require.NoError(t, err)
+	blocks, err := parseBlocks("pages.md", string(docs))
+	require.NoError(t, err)
+	blocks = slices.DeleteFunc(blocks, func(b block) bool { return b.lang != "css" })
+	require.Len(t, blocks, 1)
+	own := blocks[0].text // ink #ffe9a8, and scores of the weight 800
+	p := withMembers(t, 3)
+	ctx := window(t, 480, 270)
+	const (
+		watch    = `var refused = 0; document.addEventListener('securitypolicyviolation', ({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
+		proposed = `body { background-color: rgba(0, 0, 0, 0); margin: 0px auto; overflow: hidden; }`
+		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' ' + getComputedStyle(root.querySelector('[part=score]')).fontWeight)(document.querySelector('live-leaderboard').shadowRoot)`
+		places   = `JSON.stringify([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')].map(row => row.getBoundingClientRect()))`
+	)
+	add := func(css string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('head').appendChild(Object.assign(document.createElement('style'), {innerHTML: %q}))`, css))
+	}
+	live := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), live, becomes(`document.fonts.status`, "loaded"), script(watch), script(`var before = `+places),
+		add(proposed), becomes(`String(before === `+places+`)`, "true"), becomes(unscrolled, "fits"),
+		add(own), becomes(look, "rgb(255, 233, 168) 800"), becomes(`String(refused)`, "0")))
+	for _, path := range []string{"/boards/stars", "/embed/stars"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path), live, script(watch), script(`var before = `+look),
+			add(own), becomes(`String(refused)`, "1"), becomes(`String(before === `+look+`)`, "true")), path)
+	}
 }
 
 // Whatever the size and whatever is asked for, rows are whole, in view, and not too small;

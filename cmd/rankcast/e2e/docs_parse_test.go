@@ -47,6 +47,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //   - yaml prometheus: a part of a configuration of Prometheus, with rules that a later command writes.
 //   - promql: a query of Prometheus, whose metrics and labels exist.
 //   - caddyfile: a part of the configuration of Caddy in the compose file, for other addresses.
+//   - css: the CSS of a browser source of OBS. TestAddedStylesApplyOnOverlaysAlone adds it to an overlay.
 //   - html: a page that a browser opens from another site, or with file from a file. It logs no
 //     error, and each of its boards becomes live, shows a row, and marks the member that it follows.
 //     The servers that follow directly start first.
@@ -64,7 +65,7 @@ var forms = map[string]form{
 	"ts":   {file: mustHaveFile},
 	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
-	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {}, "promql": {},
+	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {}, "promql": {}, "css": {},
 }
 
 type form struct {

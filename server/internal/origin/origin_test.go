@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,11 +47,28 @@ func TestOriginsThatNoFlagNames(t *testing.T) {
 	require.Equal(t, "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites", l.Refusal(from("null"), 123))
 }
 
+// The flag takes each origin that the docs name.
+func TestOriginsOfTheDocs(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../../web/docs/operations.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(docs), "\nName an origin as the page sends it.")
+	table, _, _ = strings.Cut(table, "\n## ")
+	named := regexp.MustCompile("`(null|[a-z-]+://[^`]*)`").FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(named), 15)
+	for _, origin := range named {
+		if origin[1] == "chrome-extension://" {
+			origin[1] += "abcdefghijklmnopabcdefghijklmnop"
+		}
+		require.NoError(t, Check(origin[1]), origin[1])
+	}
+}
+
 // The origins of apps are named as their pages send them.
 func TestOriginsOfApps(t *testing.T) {
 	t.Parallel()
 	for _, app := range []string{
-		"capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://-", "app://.", "app://bundle", "file://", "null",
+		"capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://-", "app://.", "app://bundle", "http://absolute", "file://", "null",
 		"chrome-extension://abcdefghijklmnopabcdefghijklmnop", "moz-extension://6ba7b810-9dad-11d1-80b4-00c04fd430c8", "safari-web-extension://6BA7B810-9DAD-11D1-80B4-00C04FD430C8",
 	} {
 		require.NoError(t, Check(app), app)
