@@ -41,13 +41,14 @@ const (
 
 // Board is the watched part of a board at one moment.
 type Board struct {
-	Board  string    // the name given to Watch
-	Period string    // "" on a board without periods
-	Ends   time.Time // end of the period, by the server's clock; zero: never
-	Final  bool      // the period is closed; the board does not change any more
-	Epoch  string    // one life of the board; Seq starts again in each
-	Seq    int64     // number of the board's last change
-	Total  int64     // members on the board
+	Board    string    // the name given to Watch
+	Period   string    // "" on a board without periods
+	Ends     time.Time // end of the period, by the server's clock; zero: never
+	Timezone string    // IANA zone of a period that is an hour, a day, a week, a month or a year; "" on other boards
+	Final    bool      // the period is closed; the board does not change any more
+	Epoch    string    // one life of the board; Seq starts again in each
+	Seq      int64     // number of the board's last change
+	Total    int64     // members on the board
 	// Top are the first entries, at Seq. The client does not modify them later.
 	Top []Entry
 	// Me is the entry of Watch.Me. nil: not watched, or not known yet.
@@ -238,7 +239,10 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
 		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
 		if f.Info != nil { // the snapshot that answers a subscribe
-			b.Display = f.Info.Display
+			b.Display, b.Timezone = f.Info.Display, ""
+			if f.Info.Period != nil {
+				b.Timezone = f.Info.Period.Timezone
+			}
 		}
 		k.life, k.hasState, k.foldable = f.Life, true, true
 	case "delta":

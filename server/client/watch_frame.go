@@ -32,6 +32,9 @@ type frame struct {
 	Around []Entry   `json:"around"`
 	Info   *struct {
 		Display jsontext.Value `json:"display"`
+		Period  *struct {
+			Timezone string `json:"timezone"`
+		} `json:"period"`
 	} `json:"info"`
 
 	// status, bye, error

@@ -184,6 +184,16 @@ func TestWatchJSON(t *testing.T) {
 	require.Empty(t, stderr.String())
 }
 
+// The end of a period is told in the zone of the board, not in that of the terminal.
+func TestWatchTellsTheEndInTheZoneOfTheBoard(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {days: {period: day, timezone: Asia/Tokyo}}`))
+	s := startIn(t, []string{"TERM=xterm", "TZ=America/New_York"}, "watch", "days", "--server", "http://"+p.addr)
+	s.shows(`days · \d+-\d+-\d+, until (\w+ )?00:00 Asia/Tokyo `)
+	s.pty.WriteString("q")
+	require.Zero(t, s.wait())
+}
+
 // seconds is a board whose periods pass while a test waits.
 const seconds = `boards: {quick: {period: 1s, base: "2026-01-01T00:00:00Z", keep: 1000}}`
 

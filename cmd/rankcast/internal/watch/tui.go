@@ -257,7 +257,7 @@ func (s *model) title() string {
 		if s.shown.Final {
 			until = ", ended "
 		}
-		until += localTime(at.Local(), time.Now())
+		until += clockTime(at.In(zoneOf(s.shown)), time.Now())
 		if s.shown.Period == "" {
 			until = " ·" + until[1:]
 		}
@@ -279,16 +279,29 @@ func (s *model) title() string {
 	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+" "+style.Styled(state), s.width, "")
 }
 
-// localTime formats a time as briefly as now allows: without the date today, by weekday this
-// week, without the year this year. A time of day has the name of its zone.
-func localTime(at, now time.Time) string {
+// zoneOf is the time zone in which a board's periods end, or else that of the terminal, as on the pages.
+func zoneOf(b client.Board) *time.Location {
+	if zone, err := time.LoadLocation(b.Timezone); b.Timezone != "" && err == nil {
+		return zone
+	}
+	return time.Local
+}
+
+// clockTime formats a time as briefly as now allows: without the date today, by weekday this
+// week, without the year this year. A time of day has the name of its zone. An abbreviation stands for the zone of the
+// terminal alone: CST is a zone of China and one of America.
+func clockTime(at, now time.Time) string {
 	now = now.In(at.Location())
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
 	text := at.Format("15:04")
 	if at.Second() != 0 {
 		text = at.Format(time.TimeOnly)
 	}
-	text += at.Format(" MST")
+	if zone := at.Location(); zone == time.Local || zone.String() == "" {
+		text += at.Format(" MST")
+	} else {
+		text += " " + zone.String()
+	}
 	thisDay := !at.Before(today) && at.Before(today.AddDate(0, 0, 1))
 	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // each weekday once
 	switch {

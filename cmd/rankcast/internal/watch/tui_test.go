@@ -313,7 +313,7 @@ func TestScreenShowsPeriods(t *testing.T) {
 		line, _, _ := strings.Cut(plain(sized("", 0, width, 20, b)), "\n")
 		return strings.Join(strings.Fields(line), " ")
 	}
-	until := localTime(ends, now)
+	until := clockTime(ends, now)
 	require.Equal(t, "stars · 2026-W47, until "+until+" 9,821 members · live", title(80, open))
 	require.Equal(t, "stars · 2026-W47 9,821 members · live", title(40, open))
 	require.Equal(t, "stars · 2026-W47 live", title(30, open))
@@ -325,6 +325,14 @@ func TestScreenShowsPeriods(t *testing.T) {
 	activity := open
 	activity.Period = ""
 	require.Equal(t, "stars · until "+until+" 9,821 members · live", title(80, activity))
+	// The end is told in the zone of the board, whatever the zone of the terminal is.
+	for _, zone := range []string{"Asia/Tokyo", "America/New_York", "UTC"} {
+		loc, err := time.LoadLocation(zone)
+		require.NoError(t, err)
+		far := open
+		far.Timezone, far.Ends = zone, now.Add(72*time.Hour)
+		require.Contains(t, title(90, far), "until "+far.Ends.In(loc).Format("Mon 15:04:05 ")+zone+" ")
+	}
 	named := newModel("stars@2026-W47", "http://server", "", 0)
 	named.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	named.Update(closed)
@@ -359,15 +367,15 @@ func TestClock(t *testing.T) {
 	}
 	now := at("2026-11-20 15:30:00").UTC() // a Friday
 	for text, want := range map[string]string{
-		"2026-11-20 00:00:00": "00:00 CST", "2026-11-20 23:59:59": "23:59:59 CST", "2026-11-21 00:00:00": "Sat 00:00 CST", "2026-11-23 00:00:00": "Mon 00:00 CST",
-		"2026-11-26 23:59:00": "Thu 23:59 CST", "2026-11-27 00:00:00": "27 Nov 00:00 CST", "2026-12-31 08:00:00": "31 Dec 08:00 CST", "2027-01-01 00:00:00": "1 Jan 2027",
-		"2026-11-19 23:59:00": "Thu 23:59 CST", "2026-11-14 00:00:00": "Sat 00:00 CST", "2026-11-13 23:00:00": "13 Nov 23:00 CST", "2025-12-31 00:00:00": "31 Dec 2025",
+		"2026-11-20 00:00:00": "00:00 Asia/Shanghai", "2026-11-20 23:59:59": "23:59:59 Asia/Shanghai", "2026-11-21 00:00:00": "Sat 00:00 Asia/Shanghai", "2026-11-23 00:00:00": "Mon 00:00 Asia/Shanghai",
+		"2026-11-26 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-27 00:00:00": "27 Nov 00:00 Asia/Shanghai", "2026-12-31 08:00:00": "31 Dec 08:00 Asia/Shanghai", "2027-01-01 00:00:00": "1 Jan 2027",
+		"2026-11-19 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-14 00:00:00": "Sat 00:00 Asia/Shanghai", "2026-11-13 23:00:00": "13 Nov 23:00 Asia/Shanghai", "2025-12-31 00:00:00": "31 Dec 2025",
 	} {
-		require.Equal(t, want, localTime(at(text), now))
+		require.Equal(t, want, clockTime(at(text), now))
 	}
-	require.Equal(t, "Fri 00:00 CST", localTime(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
+	require.Equal(t, "Fri 00:00 Asia/Shanghai", clockTime(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
 	unnamed := time.FixedZone("", 7*3600)
-	require.Equal(t, "16:00 +0700", localTime(time.Date(2026, 11, 20, 16, 0, 0, 0, unnamed), now))
+	require.Equal(t, "16:00 +0700", clockTime(time.Date(2026, 11, 20, 16, 0, 0, 0, unnamed), now))
 }
 
 // A name that is written from right to left stands between the rank and the score: a blank of the other
