@@ -48,6 +48,19 @@ func TestRowsShowWhatHasChanged(t *testing.T) {
 		script(`pass(5000); many(7, 7000)`), becomes(`root.querySelector('[data-member=m39] [part=score]').textContent`, "6,961"), becomes(`rolled + root.querySelectorAll('[data-gain]').length`, "0"))
 }
 
+// What a score has gained has the color of a rise if the change is good, and that of a fall if it is bad. Where less is better,
+// a gain is bad.
+func TestGainsHaveTheColorOfWhatTheyMean(t *testing.T) {
+	t.Parallel()
+	do, _ := page(t, `{top: 3}`)
+	do(script(clockwork+marks), script(`board.style.cssText = '--rankcast-accent: rgb(1, 2, 3); --rankcast-warn: rgb(4, 5, 6)';
+		var look = field => [...root.querySelectorAll('[data-' + field + ']')].map(marked => marked.dataset[field] + ({'rgb(1, 2, 3)': ' good', 'rgb(4, 5, 6)': ' bad'}[getComputedStyle(marked, '::after').color] ?? ' neither')).join(', ')`),
+		script(`say(list(1, [['a', 30], ['b', 20], ['c', 10]]))`), becomes(`text()`, "1 a 30, 2 b 20, 3 c 10"),
+		script(`pass(2000); say(list(2, [['b', 28], ['a', 25], ['c', 10]]))`), becomes(`look('gain')`, "+8 good, -5 bad"), becomes(`look('move')`, "▲1 good, ▼1 bad"),
+		script(`pass(20000); say(list(1, [['a', 80000], ['b', 90000], ['c', 95000]], {epoch: 'laps'}))`), becomes(`text()`, "1 a 80,000, 2 b 90,000, 3 c 95,000"),
+		script(`pass(2000); say(list(2, [['b', 70000], ['a', 81000], ['c', 95000]], {epoch: 'laps'}))`), becomes(`look('gain')`, "-20,000 good, +1,000 bad"), becomes(`look('move')`, "▲1 good, ▼1 bad"))
+}
+
 // For a reader who prefers reduced motion, or on a calm element, nothing rolls, glides or shines. The marks stay.
 func TestCalmRows(t *testing.T) {
 	t.Parallel()
