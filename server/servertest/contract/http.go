@@ -46,7 +46,7 @@ var overHTTP = sync.OnceValue(func() *httpContract {
 	if err != nil {
 		panic(err)
 	}
-	options := []config.Option{config.WithoutSecurityValidation(), config.WithFormatAssertions()}
+	options := []config.Option{config.WithoutSecurityValidation(), config.WithFormatAssertions(), config.WithRegexCache(new(sync.Map))}
 	return &httpContract{validator.NewValidatorFromV3Model(&model.Model, options...), &model.Model, config.NewValidationOptions(options...)}
 })
 
