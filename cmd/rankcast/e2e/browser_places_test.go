@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,83 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
 )
+
+// collisions is an expression for what the marks of moves and the gains of the rows cover, or where their rows cut them off; "none
+// yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are pseudo-elements: the place of a gain
+// follows from its styles.
+const collisions = `((marked, gained) => {
+	const root = (document.querySelector('#stars') ?? document.querySelector('live-leaderboard')).shadowRoot;
+	const box = element => element.getBoundingClientRect();
+	const textBox = element => { const range = document.createRange(); range.selectNodeContents(element); return range.getBoundingClientRect(); };
+	const gainOf = score => {
+		const own = box(score), style = getComputedStyle(score, '::after'), top = own.top + parseFloat(style.top), right = own.right - parseFloat(style.right);
+		return {left: right - parseFloat(style.width), right, top, bottom: top + parseFloat(style.height)};
+	};
+	const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5;
+	const holds = (a, b) => a.left <= b.left + 0.5 && b.right <= a.right + 0.5 && a.top <= b.top + 0.5 && b.bottom <= a.bottom + 0.5;
+	let marks = 0, gains = 0;
+	const found = [];
+	for (const row of root.querySelectorAll('[part=list] > [part~=row]')) {
+		const fieldOf = name => row.querySelector('[data-field=' + name + ']');
+		const score = fieldOf('score'), move = fieldOf('move'), others = {portrait: box(fieldOf('portrait')), score: box(score)};
+		for (const name of ['rank', 'name', 'gap']) if (fieldOf(name)) others[name] = textBox(fieldOf(name));
+		const note = (what, own) => {
+			for (const [field, other] of Object.entries(others)) if (meet(own, other)) found.push(row.dataset.member + ': ' + what + ' over ' + field);
+			if (getComputedStyle(row).contain.includes('content') && !holds(box(row), own)) found.push(row.dataset.member + ': ' + what + ' is cut off');
+		};
+		if (move.dataset.move && move.checkVisibility()) {
+			const {left, right, top, height} = box(move);
+			marks++, note('mark', {left, right, top, bottom: top + Math.max(height, parseFloat(getComputedStyle(move).lineHeight))});
+		}
+		if (gained && score.dataset.gain) gains++, note('gain', gainOf(score));
+	}
+	return (marked && !marks) || (gained && !gains) ? 'none yet: ' + marks + ' marks, ' + gains + ' gains' : found.join(', ');
+})`
+
+// What a row shows of its past has a place of its own: it covers neither the portrait nor a text, on wide pages and narrow ones.
+func TestMarksAndGainsHaveAPlace(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", starFlowers[:strings.Index(starFlowers, "\nevents:")]+`
+  points: {}
+  laps:   {mode: best, order: asc, display: {format: time_ms}}
+`+giftEvent))
+	const members = 12
+	for i := range members {
+		p.give(fmt.Sprintf("s%02d", i), "ann", 20-i)
+		p.post("points", fmt.Sprintf(`{"member":"member-%02d","score":%d}`, i, 1000-i))
+		p.post("laps", fmt.Sprintf(`{"member":"member-%02d","score":%d}`, i, 600_000+i))
+	}
+	ctx := window(t, 1280, 900)
+	for i, c := range []struct {
+		path, name    string
+		width, height int64
+		marks, gains  bool
+	}{
+		{"/boards/points?top=25&lang=en", "points", 1280, 900, true, true},
+		{"/boards/points?top=25&me=member-05&lang=en", "points", 390, 844, true, true},
+		{"/boards/points?top=25&lang=en", "points", 300, 844, false, true},
+		{"/boards/laps?top=25&me=member-05&lang=en", "laps", 390, 844, true, true},
+		{"/boards/laps?top=25&me=member-05&lang=en", "laps", 300, 844, false, true},
+		{"/overlay/laps?top=20&me=member-05&lang=en&pace=0", "laps", 400, 300, true, true},
+		{"/stars?lang=en", "stars", 1280, 900, true, true},
+		// The podium of phones has the gain at the foot of the portrait.
+		{"/stars?lang=en", "stars", 390, 844, true, false},
+	} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), chromedp.Navigate("http://"+p.addr+c.path),
+			becomes(`(board => board.dataset.state + (board.shadowRoot.querySelector('[part=list]').childElementCount > 3))(document.querySelector('#stars') ?? document.querySelector('live-leaderboard'))`, "livetrue"),
+			// The first list is drawn: it is what the next one is compared with.
+			script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'drawn'))`), becomes(`drawn`, "drawn")), c)
+		switch last, leads := members-1-i, i+1; c.name { // the last member takes the lead
+		case "stars":
+			p.give(fmt.Sprintf("s%02d", last), "ann", 100*leads)
+		case "points":
+			p.post("points", fmt.Sprintf(`{"member":"member-%02d","score":%d}`, last, 10_000*leads))
+		case "laps":
+			p.post("laps", fmt.Sprintf(`{"member":"member-%02d","score":%d}`, last, 500_000-20_000*leads))
+		}
+		assert.NoError(t, chromedp.Do(ctx, becomes(fmt.Sprintf("%s(%t, %t)", collisions, c.marks, c.gains), "")), c)
+	}
+}
 
 // The code of Share gives a frame the height of its page, and what an overlay shows besides its rows covers none of them.
 func TestFramesAndOverlaysHaveRoom(t *testing.T) {
