@@ -30,6 +30,7 @@ type resumeNode struct {
 // resumeClient keeps its list while it is away.
 type resumeClient struct {
 	top  int
+	me   string    // whom it follows; "": nobody
 	conn *fakeConn // with the list
 	node *resumeNode
 	as   *Client // of node

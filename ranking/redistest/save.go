@@ -1,0 +1,79 @@
+package redistest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// saveScript returns for each key its name, type, TTL in ms and values, all as strings in one list.
+var saveScript = redis.NewScript(`
+	local read = {
+		string = function(k) return {redis.call('GET', k)} end,
+		hash = function(k) return redis.call('HGETALL', k) end,
+		zset = function(k)
+			local all = redis.call('ZRANGE', k, 0, -1, 'WITHSCORES')
+			for i = 1, #all, 2 do all[i], all[i + 1] = all[i + 1], all[i] end
+			return all
+		end,
+		set = function(k) return redis.call('SMEMBERS', k) end,
+		list = function(k) return redis.call('LRANGE', k, 0, -1) end,
+		stream = function(k)
+			local all = {}
+			for _, entry in ipairs(redis.call('XRANGE', k, '-', '+')) do
+				all[#all + 1] = entry[1]
+				all[#all + 1] = tostring(#entry[2])
+				for _, v in ipairs(entry[2]) do all[#all + 1] = v end
+			end
+			return all
+		end,
+	}
+	local saved = {}
+	for _, k in ipairs(redis.call('KEYS', '*')) do
+		local type = redis.call('TYPE', k)
+		type = type.ok or type
+		local values = read[type](k)
+		for _, v in ipairs({k, type, tostring(redis.call('PTTL', k)), tostring(#values)}) do saved[#saved + 1] = v end
+		for _, v in ipairs(values) do saved[#saved + 1] = v end
+	end
+	return saved`)
+
+// restoreScript takes what saveScript has returned.
+var restoreScript = redis.NewScript(`
+	local write = {string = 'SET', hash = 'HSET', zset = 'ZADD', set = 'SADD', list = 'RPUSH'}
+	local function add_entries(key, at, last)
+		while at <= last do
+			local count = tonumber(ARGV[at + 1])
+			redis.call('XADD', key, ARGV[at], unpack(ARGV, at + 2, at + 1 + count))
+			at = at + 2 + count
+		end
+	end
+	redis.call('FLUSHALL')
+	local at = 1
+	while at <= #ARGV do
+		local key, type, ttl, count = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+		if type == 'stream' then
+			add_entries(key, at + 4, at + 3 + count)
+		else
+			redis.call(write[type], key, unpack(ARGV, at + 4, at + 3 + count))
+		end
+		if ttl >= 0 then redis.call('PEXPIRE', key, string.format('%d', ttl)) end
+		at = at + 4 + count
+	end`)
+
+// Save copies all data of an engine, of a few thousand values a key. restore puts the copy in place of what the engine
+// holds by then, any number of times, as a failover to a replica without the last writes does. Each is one step for
+// all other clients, and connections stay.
+func Save(t testing.TB, rdb redis.Scripter) (restore func()) {
+	t.Helper()
+	saved, err := saveScript.Run(context.Background(), rdb, nil).Slice()
+	require.NoError(t, err)
+	return func() {
+		t.Helper()
+		if err := restoreScript.Run(context.Background(), rdb, nil, saved...).Err(); err != redis.Nil {
+			require.NoError(t, err)
+		}
+	}
+}
