@@ -36,6 +36,9 @@ var (
 	ErrUnknownHistory = definition.ErrUnknownHistory
 	// ErrIDMismatch reports a request id that was used before for another update.
 	ErrIDMismatch = definition.ErrIDMismatch
+	// ErrTooManyIDs reports a request id beyond those that a board or an event may hold. The update or the event has
+	// counted nowhere. The RetryAfter of a FieldError tells when there is room again.
+	ErrTooManyIDs = definition.ErrTooManyIDs
 	// ErrTooLarge reports a request that makes too much work at one time. The store did
 	// nothing.
 	ErrTooLarge = definition.ErrTooLarge

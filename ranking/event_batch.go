@@ -77,6 +77,16 @@ func (s *Store) useThreeTrips() {
 func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
 	sent = sync.OnceFunc(sent)
 	batches := s.updatesByBoard(event, all)
+	if refused, err := s.refuseFull(ctx, event, all, batches); err != nil {
+		return err
+	} else if refused {
+		all = slices.DeleteFunc(slices.Clone(all), func(o *occurrence) bool { return o.result.Err != nil })
+		if len(all) == 0 {
+			sent()
+			return nil
+		}
+		batches = s.updatesByBoard(event, all)
+	}
 	trip, err := s.applyInOneTrip(ctx, event, all, batches, sent)
 	if err == nil && !trip.recorded {
 		trip.differ, err = s.recordOccurrences(ctx, event, all, sent)
@@ -115,13 +125,13 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 // recordOccurrences records the ids of occurrences, see takeRecorded. It calls sent once they have
 // their place on the connection.
 func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) (differ bool, err error) {
-	args := recordArgs(all)
-	if len(args) == 1 {
+	args := s.recordArgs(all)
+	if len(args) == 2 {
 		sent()
 		return false, nil
 	}
 	ids := s.keys.EventIDs(event)
-	return takeRecorded(s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0], all)
+	return s.takeRecorded(event, s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0], all)
 }
 
 // idSpan is the span of the ids of occurrences of one event, in µs. Their definitions may differ.
@@ -134,8 +144,8 @@ func idSpan(all []*occurrence) int64 {
 }
 
 // recordArgs returns the arguments of begin.lua for the occurrences with an id.
-func recordArgs(all []*occurrence) []any {
-	args := append(make([]any, 0, 1+4*len(all)), idSpan(all))
+func (s *Store) recordArgs(all []*occurrence) []any {
+	args := append(make([]any, 0, 2+4*len(all)), idSpan(all), s.cfg.MaxIDs)
 	for _, o := range all {
 		if o.id != "" {
 			args = append(args, o.id, o.digest, o.definition, o.fields)
@@ -145,9 +155,9 @@ func recordArgs(all []*occurrence) []any {
 }
 
 // takeRecorded takes the result of begin.lua for the occurrences with an id. It reports whether an id
-// is that of another occurrence, or of one that was taken back: then the batches of updatesByBoard
+// is that of another occurrence, or of one that was taken back, or one too many: then the batches of updatesByBoard
 // differ from those before.
-func takeRecorded(r *script.Reply, all []*occurrence) (differ bool, err error) {
+func (s *Store) takeRecorded(event string, r *script.Reply, all []*occurrence) (differ bool, err error) {
 	if r.Err != nil {
 		return false, r.Err
 	}
@@ -155,7 +165,12 @@ func takeRecorded(r *script.Reply, all []*occurrence) (differ bool, err error) {
 		if o.id == "" {
 			continue
 		}
-		switch r.Text() {
+		state := r.Text()
+		if wait, full := parseRoomWait(state); full {
+			o.Fail(s.errTooManyIDs(fmt.Sprintf("event %q", event), wait))
+			differ = true
+		}
+		switch state {
 		case "m":
 			o.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
 			differ = true

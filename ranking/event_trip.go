@@ -30,7 +30,7 @@ type eventTrip struct {
 //
 //   - Nothing is done on a cluster, for a batch that would hold Redis for too long, and where Redis
 //     refuses the call.
-//   - No board is called when an id is that of another occurrence, or of one that was taken back.
+//   - No board is called when an id is that of another occurrence, or of one that was taken back, or one too many.
 //   - A board that needs another call has updates waiting in its batch. No occurrence is published
 //     then, and none is when a board refuses an update.
 //
@@ -54,7 +54,7 @@ func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurre
 	if r.Err != nil {
 		return trip, outcomeOf(r.Err)
 	}
-	if trip.differ, err = takeRecorded(r.Of(script.Begin), all); err != nil {
+	if trip.differ, err = s.takeRecorded(event, r.Of(script.Begin), all); err != nil {
 		return trip, outcomeOf(err)
 	}
 	trip.recorded = true
@@ -91,7 +91,7 @@ func (s *Store) fitOneTrip(ctx context.Context, batches []*boardBatch) bool {
 
 // eventCall returns the call of event.lua for occurrences. fitOneTrip has planned the batches.
 func (s *Store) eventCall(event string, all []*occurrence, batches []*boardBatch) (script.Call, error) {
-	ids, recorded := s.keys.EventIDs(event), recordArgs(all)
+	ids, recorded := s.keys.EventIDs(event), s.recordArgs(all)
 	published, err := s.publishArgs(event, all)
 	if err != nil {
 		return script.Call{}, err

@@ -19,11 +19,12 @@ var callBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, 
 // The results of an update in metrics.
 const (
 	updateApplied     = "applied"
-	updateDuplicate   = "duplicate"   // its id had counted before
-	updateRefused     = "refused"     // the update is wrong, or its board does not take it
-	updateOverloaded  = "overloaded"  // too many writes wait on the node
-	updateUnavailable = "unavailable" // Redis did not take it
-	updateUnknown     = "unknown"     // Redis may have applied it
+	updateDuplicate   = "duplicate"    // its id had counted before
+	updateRefused     = "refused"      // the update is wrong, or its board does not take it
+	updateTooManyIDs  = "too_many_ids" // the board or the event holds as many ids as it may
+	updateOverloaded  = "overloaded"   // too many writes wait on the node
+	updateUnavailable = "unavailable"  // Redis did not take it
+	updateUnknown     = "unknown"      // Redis may have applied it
 )
 
 // The results of a build in metrics.
@@ -63,7 +64,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Time that a build with a result took."}, []string{"kind"}),
 		settled: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_settled_total", Help: "Closed periods that the node settled."}),
 	}
-	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateOverloaded, updateUnavailable, updateUnknown} {
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded, updateUnavailable, updateUnknown} {
 		m.updates.WithLabelValues(result)
 	}
 	for _, kind := range []string{"union", "window"} {
@@ -114,6 +115,8 @@ func updateResult(o Outcome) string {
 		return updateUnavailable
 	case errors.Is(o.Err, ErrOverloaded):
 		return updateOverloaded
+	case errors.Is(o.Err, ErrTooManyIDs):
+		return updateTooManyIDs
 	}
 	return updateRefused
 }

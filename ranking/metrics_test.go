@@ -30,7 +30,7 @@ func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
 // updatesBy returns the number of updates with each result that occurred.
 func updatesBy(s *Store) map[string]float64 {
 	counts := make(map[string]float64)
-	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateOverloaded, updateUnavailable, updateUnknown} {
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded, updateUnavailable, updateUnknown} {
 		if n := testutil.ToFloat64(s.metrics.updates.WithLabelValues(result)); n > 0 {
 			counts[result] = n
 		}

@@ -38,7 +38,7 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 
 // applyOnce makes one call of apply.lua with the given knowledge of a board.
 func applyOnce(t require.TestingT, s *Store, a applyArgs, board string, batch []updateItem) applyReply {
-	reply, err := takeApplyReply(a.rule, script.Send(context.Background(), s.rdb, nil, s.applyCall(board, a, batch))[0], batch)
+	reply, err := s.takeApplyReply(board, a.rule, script.Send(context.Background(), s.rdb, nil, s.applyCall(board, a, batch))[0], batch)
 	require.NoError(t, err)
 	return reply
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,8 @@ type Config struct {
 	// closed periods wait on all nodes, also on nodes that are configured otherwise. They
 	// wait as long as a node with this setting runs, and for a day after that.
 	Deliver []string
+	// MaxIDs is the number of request ids that a board, and an event, may hold. Default 20 million, see maxIDs.
+	MaxIDs int64
 	// Metrics gets the metrics of the Store. Default none.
 	Metrics prometheus.Registerer
 }
@@ -63,6 +66,7 @@ func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
 	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
+	c.MaxIDs = cmp.Or(c.MaxIDs, maxIDs)
 	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
 	return c
 }
@@ -87,6 +91,7 @@ type Store struct {
 	maxDeliveries int                       // of a definition, that wait in Redis
 	maxSteps      int64                     // of a history, that Redis keeps at least
 	maxNames      int64                     // of a history, see forgetNames
+	fullBoards    sync.Map                  // instances that may take no more request ids, as far as the node knows
 	dropped       droppedDeliveries
 	settled       settlements
 

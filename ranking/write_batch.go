@@ -179,11 +179,14 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 	var lookups sync.WaitGroup
 	room := make(chan struct{}, maxLookups)
 	for i, b := range batches {
-		reply, err := takeApplyReply(b.args.rule, replies[i], b.waiting[:b.sent])
+		reply, err := s.takeApplyReply(b.instance, b.args.rule, replies[i], b.waiting[:b.sent])
 		switch {
 		case err != nil:
 			b.fail(outcomeOf(err))
 		case reply.why == "ok":
+			if reply.isFull {
+				s.fullBoards.Store(b.instance, true)
+			}
 			s.metrics.batchUpdates.Observe(float64(b.sent))
 			b.waiting, b.repeated = b.waiting[b.sent:], 0
 		default:

@@ -71,7 +71,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		}
 	}
 	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
-		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch), a.ids.Microseconds())
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch), joined(a.ids.Microseconds(), s.cfg.MaxIDs))
 	if parts&script.Leaving != 0 {
 		args = append(args, r.Limit, r.MemberTTL.Microseconds())
 	}
@@ -128,15 +128,19 @@ type applyReply struct {
 	now      int64       // unless ok: Redis's clock, µs since 1970
 	revision int64       // behind: of the moderation in force
 	part     script.Part // part: what the script lacks
+	isFull   bool        // ok: the board may take no more ids
 }
 
 // takeApplyReply reads the reply to the call for a batch. When the reply is "ok", it sets the
 // outcome of each update.
-func takeApplyReply(r *definition.Compiled, reply *script.Reply, batch []updateItem) (a applyReply, err error) {
+func (s *Store) takeApplyReply(instance string, r *definition.Compiled, reply *script.Reply, batch []updateItem) (a applyReply, err error) {
 	if reply.Err != nil {
 		return a, reply.Err
 	}
-	switch a.why = reply.Text(); a.why {
+	if a.why = reply.Text(); a.why == "full" {
+		a.why, a.isFull = "ok", true
+	}
+	switch a.why {
 	case "ok":
 		if len(reply.Rest) != len(batch) {
 			reply.Fail("does not fit the batch")
@@ -163,7 +167,10 @@ func takeApplyReply(r *definition.Compiled, reply *script.Reply, batch []updateI
 	}
 	outcomes := make([]Outcome, len(batch))
 	for i := range batch {
-		if outcomes[i], err = parseOutcome(r, reply.Text()); err != nil {
+		text := reply.Text()
+		if wait, full := parseRoomWait(text); full {
+			outcomes[i].Err = s.errTooManyIDs(fmt.Sprintf("board %q", instance), wait)
+		} else if outcomes[i], err = parseOutcome(r, text); err != nil {
 			reply.Fail(err.Error())
 		}
 	}

@@ -25,11 +25,14 @@ func retryAfter(status int, err error) int {
 	after := time.Duration(0)
 	var refused *access.Refusal
 	var keys *access.KeysUnavailableError
+	var field *ranking.FieldError
 	switch {
 	case errors.As(err, &refused):
 		after = max(refused.RetryAfter, time.Second)
 	case errors.As(err, &keys):
 		after = keys.RetryAfter
+	case errors.As(err, &field) && field.RetryAfter > 0:
+		after = field.RetryAfter
 	case status == http.StatusServiceUnavailable:
 		after = storeRetry
 	}

@@ -3,6 +3,7 @@ package definition
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // The errors of the store and of this package. Each returned error wraps one of them; compare
@@ -33,6 +34,9 @@ var (
 	ErrUnknownHistory = errors.New("unknown history")
 	// ErrIDMismatch means that the request id was used for another update before.
 	ErrIDMismatch = errors.New("id mismatch")
+	// ErrTooManyIDs means that a board or an event holds as many request ids as it may. The update or the event has
+	// counted nowhere. A FieldError tells when there is room again.
+	ErrTooManyIDs = errors.New("too many ids")
 	// ErrTooLarge means that the request is too large, or makes too much at one time. Nothing
 	// was done.
 	ErrTooLarge = errors.New("too large")
@@ -69,6 +73,8 @@ type FieldError struct {
 	Reason string // follows the name in a sentence: "is missing", "is 0; want 1 to 9"
 	Kind   error  // one of the errors above
 	Hint   string // ends the sentence with names of other definitions, that a caller may not know; "" for none
+
+	RetryAfter time.Duration // when the same request may succeed at the earliest; 0: not known
 }
 
 // Error returns the field, the reason and the hint.

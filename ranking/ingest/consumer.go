@@ -191,7 +191,7 @@ func reason(err error) error {
 
 // isPassing reports whether the same call may succeed later: it says nothing about the entry.
 func isPassing(err error) bool {
-	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled} {
+	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrTooManyIDs, ranking.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -38,7 +38,8 @@
 --      12 bounds       'min max change' of a score, and of one update; '' for the widest
 --      13 flags        't': an update that leaves a score as it is counts as a write; 'o': the batch has
 --                      an op set, remove or undo, which work at maxmemory too, see full_hash.lua
---      14 ids          length in µs of a span of request ids, see ids.lua
+--      14 ids          'length most': of a span of request ids, in µs, see ids.lua; and how many ids the board
+--                      may hold. It may hold more of events: the caller refuses these before they begin
 --      and for some parts, in this order:
 --         leaving      limit: members that stay; 0: all
 --                      ttl: µs after which a member leaves; 0: never
@@ -72,12 +73,13 @@
 --           'due'    with a window: more events are over than one call removes
 --           'new'    an update would write to a board-period that is new, or was listed long ago,
 --                    and the board is not listed
---         {'ok', one string for each update}, each of them
+--         {'ok' or 'full', one string for each update}; 'full': the board may take no more ids. Each of them
 --           'a' period ' ' score ' ' rank ' ' old score ' ' old rank   applied
 --           'd' the same, of the first time                            duplicate
 --               ' t' after either: it was taken back; with undo the standing is the present one
 --           'p'      the update to take back counted in another period
 --           'm'      the id is of another update
+--           'i ' µs  the board has no room for the id, until so much later
 --           'r'      score out of range
 --           'c'      change out of range
 --           's'      a sum on a board with a limit
@@ -155,6 +157,8 @@ for i = first, #ARGV, STEP do
       result = 'n'
     elseif final then
       result = 'f'
+    elseif id ~= '' and not record and room <= 0 and op ~= 'undo' and not id:find('\31', 1, true) then
+      result = format('i %d', free - clock)
     else
       local before, at = #changes, clock
       --+ if taking_back
@@ -181,6 +185,7 @@ for i = first, #ARGV, STEP do
       if #result > 1 then -- it was not refused
         local mark = op == 'undo' and ' t' or ''
         if id ~= '' then
+          if not record then room = room - 1 end
           local more = mark == '' and id:find('\31', 1, true) and format(' @%x', at) or mark
           known[id] = digest .. result .. more
           kept[#kept + 1] = id
@@ -194,6 +199,7 @@ for i = first, #ARGV, STEP do
 end
 
 if #kept > 0 then keep_ids(ids, held, kept, now) end
+if room and room <= 0 then results[1] = 'full' end
 if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'shape', shape)

@@ -5,17 +5,18 @@
 --                      (begun), 'p' (published), 't' (a take-back has begun) or 'T' (it has ended).
 --                      Records of older versions lack the definition.
 -- ARGV  1 length       of a span of ids, see ids.lua
+--       2 most         ids that the event may hold
 --       then four for each event:
 --         id
 --         digest       11 bytes that tell this event from another one under the same id
 --         definition   11 bytes that tell the event's updates from those of another definition
 --         fields       JSON
 -- Result one string for each event: 'n' (new), 's' (seen before), 't' (seen before, and a take-back
---         has begun) or 'm' (the id is of another event)
+--         has begun), 'm' (the id is of another event) or 'i ' µs (there is no room for the id, until so much later)
 -- Cost   O(events)
 
 local ids = {[0] = KEYS[1], [1] = KEYS[2]}
-local FIRST, STEP, DIGEST = 2, 4, 11
+local FIRST, STEP, DIGEST = 3, 4, 11
 local SEVERAL = string.rep('*', DIGEST) -- stands for two or more definitions that carried out one event
 
 local time = redis.call('TIME')
@@ -25,10 +26,15 @@ for i = FIRST, #ARGV, STEP do asked[#asked + 1] = ARGV[i] end
 local known, held = ids_find(ids, now, tonumber(ARGV[1]), asked)
 
 local results, records = {}, {}
+local room, free
 for i = FIRST, #ARGV, STEP do
   local id, digest, definition, fields = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local record, result = known[id], 's'
-  if not record then
+  if not record and not room then room, free = ids_room(ids, held.ends, tonumber(ARGV[2]), held.keep) end
+  if not record and room <= 0 then
+    result = string.format('i %.0f', free - now)
+  elseif not record then
+    room = room - 1
     known[id], result = digest .. 'b' .. definition .. fields, 'n'
     records[#records + 1] = id
     records[#records + 1] = known[id]

@@ -15,8 +15,8 @@
 --         keys, args   counts of its keys and of its arguments
 --       then the arguments of begin.lua, those of publish.lua, and those of each board
 -- Result {begun, replies, published}
---         begun        the result of begin.lua. If it has 'm' or 't', no update was applied, and
---                      the result ends here
+--         begun        the result of begin.lua. If it has another word than 'n' and 's', no update was applied,
+--                      and the result ends here
 --         replies      for each board the result of apply.lua, or an error. If an update was not
 --                      applied, the occurrences were not published, and the result ends here
 --         published    the result of publish.lua, or an error
@@ -32,7 +32,7 @@ local begin_args, publish_args, boards = tonumber(ARGV[1]), tonumber(ARGV[2]), t
 local args_used = BOARDS + boards * BOARD
 local begun = begin(KEYS, {unpack(ARGV, args_used + 1, args_used + begin_args)})
 for _, state in ipairs(begun) do
-  if state == 'm' or state == 't' then return {begun} end
+  if state ~= 'n' and state ~= 's' then return {begun} end
 end
 args_used = args_used + begin_args
 local items = {unpack(ARGV, args_used + 1, args_used + publish_args)}
@@ -53,7 +53,7 @@ for i = BOARDS + 1, BOARDS + boards * BOARD, BOARD do
     {unpack(ARGV, args_used + 1, args_used + args)})
   keys_used, args_used = keys_used + keys, args_used + args
   replies[#replies + 1] = reply
-  counted = counted and reply[1] == 'ok'
+  counted = counted and (reply[1] == 'ok' or reply[1] == 'full')
   for n = 2, #reply do
     local first = reply[n]:byte()
     counted = counted and (first == APPLIED or first == DUPLICATE)

@@ -9,6 +9,7 @@ var (
 	Sweep    = load("sweep", "full_set", "board", "changes", "rank_tied", "sort_key", "window")
 	Events   = load("events", "order", "place")
 	Purge    = load("purge", "full_set", "order", "place")
+	Room     = load("room", "ids")
 	Begin    = load("begin", "ids", "amend")
 	Publish  = load("publish", "ids", "amend")
 	TakeBack = load("takeback", "full_hash", "ids", "amend")

@@ -62,6 +62,19 @@ local function ids_find(hashes, now, length, ids)
   }
 end
 
+-- Returns how many more ids the hashes may take if they may hold most, and when the first of them becomes free, in µs
+-- since 1970. ends and keep are as in ids_find.
+local function ids_room(hashes, ends, most, keep)
+  local room, free = most, keep
+  for i = 0, 1 do
+    if ends[i] > 0 then
+      room = room - redis.call('HLEN', hashes[i]) + 1 -- the field '' is no id
+      free = math.min(free, ends[i])
+    end
+  end
+  return room, free
+end
+
 local function ids_expire(hash, start, ends, now)
   redis.call('HSET', hash, '', string.format('%.0f %.0f', start, ends))
   redis.pcall('PEXPIRE', hash, string.format('%.0f', math.ceil((ends + IDS_FREE - now) / 1000)))

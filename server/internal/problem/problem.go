@@ -52,6 +52,7 @@ var table = []struct {
 	{ErrMisdirectedRequest, http.StatusMisdirectedRequest, "misdirected_request"},
 	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
 	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},
+	{ranking.ErrTooManyIDs, http.StatusTooManyRequests, "limit_reached"},
 	{access.ErrLimitReached, http.StatusTooManyRequests, "limit_reached"},
 	{access.ErrOverloaded, http.StatusServiceUnavailable, "overloaded"},
 	{access.ErrKeysUnavailable, http.StatusServiceUnavailable, "unavailable"},
@@ -111,7 +112,9 @@ func Of(err error) Problem {
 func For(c *access.Caller, err error) Problem {
 	var field *ranking.FieldError
 	if !c.MayAll() && errors.As(err, &field) && field.Hint != "" {
-		err = &ranking.FieldError{Field: field.Field, Reason: field.Reason, Kind: field.Kind}
+		unhinted := *field
+		unhinted.Hint = ""
+		err = &unhinted
 	}
 	return Of(err)
 }
@@ -122,7 +125,9 @@ func At(place string, err error) error {
 	if !errors.As(err, &field) {
 		return err
 	}
-	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind, Hint: field.Hint}
+	placed := *field
+	placed.Field = place + "." + field.Field
+	return &placed
 }
 
 // InItem does as At for an error about an item, and leaves an error about the board or the event as a
