@@ -227,7 +227,7 @@ func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, e
 
 // findDefinition looks for something in the definitions. When in does not find it,
 // findDefinition reads the definitions from Redis and calls in again, with anew set. While Redis
-// refuses what the node needs, findDefinition returns that error for what it does not find.
+// refuses each write, findDefinition returns that error for what it does not find.
 // Another node may have defined it a moment ago.
 func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
 	var none T
@@ -237,7 +237,7 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 	}
 	found, err := in(d, false)
 	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
-		if err := c.rights.err(); err != nil {
+		if err := c.rights.refusesAll(); err != nil {
 			return none, err // the node could not add its own definitions
 		}
 		if d, err = c.readSoon(ctx, d); err != nil {

@@ -57,7 +57,7 @@ func nextStep(now int64, step time.Duration) int64 {
 // recordDue records the histories of boards whose next step is due. more reports that more may be due.
 func (s *Store) recordDue(ctx context.Context) (more bool, err error) {
 	if s.MissingRights() != nil {
-		return false, nil // each write would fail for the reason that RunRightsChecks logs
+		return false, nil // each record would fail for the reason that RunRightsChecks logs
 	}
 	due, err := s.claimDue(ctx, s.keys.HistoryAgenda(), historyAtOnce, historyLease)
 	if err != nil || len(due) == 0 {

@@ -24,6 +24,7 @@ func fullWorld(t *testing.T, boards ...definition.Board) (w *world, fill func())
 		require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory", "1").Err())
 		_, err := w.stores[0].Apply(t.Context(), boards[0].Name, []definition.Update{{Member: "late", Score: 1}})
 		require.ErrorContains(t, err, "this Redis is at its maxmemory")
+		require.ErrorContains(t, w.stores[0].CheckRights(t.Context()), "this Redis is at its maxmemory", "as each node checks")
 	}
 }
 
@@ -72,7 +73,18 @@ func TestFullMemory(t *testing.T) {
 	fill()
 
 	require.NoError(t, s.Hide(ctx, "dense", "ana", by), "hide")
-	require.NoError(t, s.HideEverywhere(ctx, "user", "bob", by), "hide on all boards")
+	w.store(Config{})
+	begun := w.stores[1]
+	require.ErrorContains(t, begun.CheckRights(ctx), "this Redis is at its maxmemory")
+	require.NoError(t, begun.HideEverywhere(ctx, "user", "bob", by), "hide on all boards, by a node that has just begun")
+	w.until("the hidden member to leave all boards", func() error {
+		for _, board := range []string{"fans:s1", "hours", "past"} {
+			if entries := entriesOf(t, s, board); strings.Contains(strings.Join(entries, " "), "bob") {
+				return fmt.Errorf("%s: %v", board, entries)
+			}
+		}
+		return nil
+	})
 	require.NoError(t, s.Show(ctx, "dense", "dan", by), "show again")
 	require.Equal(t, []string{"dan 4 #1", "cat 3 #2"}, entriesOf(t, s, "dense"), "hidden and shown at once")
 	require.NoError(t, s.DeleteProfile(ctx, "user", "cat"), "delete a profile")
@@ -87,11 +99,14 @@ func TestFullMemory(t *testing.T) {
 	_, err = s.Erase(ctx, "user", "ana", by)
 	require.NoError(t, err, "erase a member")
 	w.until("the erasure", func() error { return w.erased("user", "ana") })
-	for _, board := range []string{"fans:s1", "dense", "hours", "recent", "now", "past"} {
+	for _, board := range []string{"fans:s1", "dense", "hours", "now", "past"} {
 		for _, entry := range entriesOf(t, s, board) {
 			require.NotContains(t, entry, "ana", board)
 		}
 	}
+
+	_, err = s.Page(ctx, "recent", 1, 100)
+	require.ErrorContains(t, err, "this Redis is at its maxmemory", "a new result waits, and nobody sees the one before")
 
 	redefine := func(change func(b *definition.Board), name string) {
 		for _, b := range boards() {

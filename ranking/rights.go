@@ -32,9 +32,10 @@ const (
 //
 // After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
-// There is one exception. When Redis has begun to refuse all writes since a check that succeeded, the
+// There are two exceptions. When Redis has begun to refuse all writes since a check that succeeded, the
 // Store goes on sending writes. Redis refuses each of them as a whole, so the first write after a
-// failover, or after the operator has made room on the disk, counts.
+// failover, or after the operator has made room on the disk, counts. At its maxmemory Redis refuses the
+// writes that may take memory, and the Store sends them all: those that free memory go through.
 func (s *Store) CheckRights(ctx context.Context) error {
 	missing, err := s.tryRights(ctx)
 	switch {
@@ -46,12 +47,14 @@ func (s *Store) CheckRights(ctx context.Context) error {
 		return err
 	case len(missing) > 0:
 		err := missingRightsError(missing, redisUser(s.rdb), s.cfg.Prefix)
-		// This check cannot try all that it tries on a Redis that accepts writes, so an earlier one must have.
-		allWrites := s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool {
+		other := func(m missingRight) bool { return m.refusal != script.NoMemory }
+		full := !slices.ContainsFunc(missing, other)
+		// A check cannot try all on a Redis that accepts no writes, so an earlier check must have. At maxmemory it can.
+		allWrites := full || s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool {
 			_, all := m.refusal.AllWrites()
 			return !all
 		})
-		s.rights.closed.Store(&closedGate{err, allWrites})
+		s.rights.closed.Store(&closedGate{err, allWrites, full})
 		return err
 	}
 	s.rights.checked.Store(true)
@@ -163,6 +166,7 @@ type trialKey struct{}
 type closedGate struct {
 	err       error // of each write that the gate stops
 	allWrites bool  // Redis itself refuses all writes, so the gate stops none
+	full      bool  // Redis refuses the writes that may take memory, and nothing else
 }
 
 // writeCommands are the commands that a closed gate stops, as the client names them.
@@ -185,6 +189,14 @@ func writes(cmd redis.Cmder) bool {
 // err returns the error of the last check, or nil.
 func (g *rightsGate) err() error {
 	if gate := g.closed.Load(); gate != nil {
+		return gate.err
+	}
+	return nil
+}
+
+// refusesAll returns the error of the last check if each write would fail by it, or nil.
+func (g *rightsGate) refusesAll() error {
+	if gate := g.closed.Load(); gate != nil && !gate.full {
 		return gate.err
 	}
 	return nil
