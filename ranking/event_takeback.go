@@ -122,7 +122,7 @@ func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, sta
 	}
 	switch r.Text() {
 	case "none":
-		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last %s", e.Name, definition.FormatDuration(e.IDsCount())), Kind: ErrUnknownEvent}
+		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last %s by this sender; the event of a viewer needs the viewer's sub", e.Name, definition.FormatDuration(e.IDsCount())), Kind: ErrUnknownEvent}
 	case "other":
 		return takeBackRecord{}, errRedefined(e.Name)
 	}

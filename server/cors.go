@@ -118,6 +118,11 @@ func answerPreflights(allowed *origin.List, needOf func(c echo.Context, method s
 	}
 }
 
+// errAnonymousPage refuses a request without credentials from a page of an allowed origin.
+var errAnonymousPage error = &ranking.FieldError{
+	Field: "Origin", Reason: "is another site, whose pages send with a key or a token", Kind: problem.ErrForbidden,
+}
+
 // rejectCrossOrigin refuses requests that change something and that a browser sends for a page of
 // another site (CSRF), unless that page shows credentials and its origin is allowed: no browser adds those by
 // itself. Requests of programs carry no origin and pass.
@@ -128,6 +133,9 @@ func rejectCrossOrigin(allowed *origin.List) echo.MiddlewareFunc {
 			r := c.Request()
 			if protection.Check(r) == nil || callerOf(c).Authenticated() && allowed.Allows(r.Header.Get("Origin")) {
 				return next(c)
+			}
+			if allowed.Allows(r.Header.Get("Origin")) {
+				return errAnonymousPage
 			}
 			return problem.ErrCrossOrigin
 		}
