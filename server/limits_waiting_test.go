@@ -262,7 +262,8 @@ func TestAnnouncedBodiesEvictNobody(t *testing.T) {
 	imported := beginBody(t, n, laptop, fmt.Sprintf("POST /v1/boards/c/import HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: %d", len(lines)+1), []byte(lines))
 	for i := range 290 {
 		method, from := []string{"GET", "POST"}[i%2], fmt.Sprintf("203.0.113.%d", 50+i%3)
-		conn := dialShrunk(t, n, from, method+" /v1/boards/b/live HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1048576")
+		path := map[string]string{"GET": "/v1/boards/b/live", "POST": "/v1/boards/b/scores"}[method]
+		conn := dialShrunk(t, n, from, method+" "+path+" HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1048576")
 		if method == "GET" {
 			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			require.NoError(t, err)
