@@ -46,3 +46,23 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 		require.GreaterOrEqual(t, found, 4, "of b, fans:s, the event and the audit")
 	})
 }
+
+// A clock that was set far ahead and back leaves no ids that stay for the time of that jump.
+func TestRequestIDsExpireAfterAClockThatWentBack(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b"}}, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.pass(30 * 24 * time.Hour)
+		require.True(t, countsAs(t, s, "b", "ahead"))
+		w.pass(-30 * 24 * time.Hour)
+		for _, id := range []string{"back", "ahead", "later"} {
+			require.Equal(t, id != "ahead", countsAs(t, s, "b", id), id)
+		}
+		for _, key := range w.rdb.Keys(t.Context(), "rc:{b}*:i:*").Val() {
+			var start, ends int64
+			_, err := fmt.Sscan(w.rdb.HGet(t.Context(), key, "").Val(), &start, &ends)
+			require.NoError(t, err)
+			require.LessOrEqual(t, time.UnixMicro(ends).Sub(w.now), 2*610*time.Second, key)
+		}
+	})
+}

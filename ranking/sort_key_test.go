@@ -333,35 +333,27 @@ func TestTurnedPeriodIsNotWritten(t *testing.T) {
 	packed(t, s, d, sp, []definition.Update{{Member: "a", Score: 1}})
 }
 
-// Request ids live for 10 minutes at least and 21 at most, and a bucket that
-// has passed is dropped whole. The board's clock, not a caller's, decides.
+// Request ids live for 10 minutes at least and 21 at most, and a bucket that has passed is dropped whole.
 func TestRequestIDsAreForgotten(t *testing.T) {
 	t.Parallel()
-	s := newTestStore(t)
-	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
-	send := func(id string) Outcome {
-		_, _, outcomes := applyTo(t, s, d, forever, definition.Update{Member: "a", Score: 1, ID: id})
-		require.NoError(t, outcomes[0].Err)
-		return outcomes[0]
-	}
-	const bucket = 610 * 1_000_000
-	// The stored clock stands for Redis's: it is never behind it.
-	at := func(micros int64) {
-		require.NoError(t, s.rdb.HSet(t.Context(), "rc:{b}::m", "clock", micros).Err())
-	}
-	start := (time.Now().UnixMicro()/bucket + 10) * bucket
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b"}}, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		const bucket = 610 * 1_000_000
+		at := func(micros int64) { w.pass(time.UnixMicro(micros).Sub(w.now)) }
+		start := (w.now.UnixMicro()/bucket + 10) * bucket
 
-	send("create")
-	at(start + bucket - 1e6) // the last second of a bucket
-	require.False(t, send("late").Result.Duplicate)
-	at(start + bucket + 600e6)
-	require.True(t, send("late").Result.Duplicate, "ten minutes later, in the next bucket")
-	require.False(t, send("next").Result.Duplicate)
-	at(start + 2*bucket)
-	require.False(t, send("late").Result.Duplicate, "two buckets later it is forgotten")
-	require.True(t, send("next").Result.Duplicate)
-	at(start + 5*bucket)
-	require.False(t, send("next").Result.Duplicate, "after a jump both hashes are old")
-	held := s.rdb.HLen(t.Context(), "rc:{b}:i:0").Val() + s.rdb.HLen(t.Context(), "rc:{b}:i:1").Val()
-	require.EqualValues(t, 2, held, "what is left is the one id and its bucket")
+		require.True(t, countsAs(t, s, "b", "create"))
+		at(start + bucket - 1e6) // the last second of a bucket
+		require.True(t, countsAs(t, s, "b", "late"))
+		at(start + bucket + 600e6)
+		require.False(t, countsAs(t, s, "b", "late"), "ten minutes later, in the next bucket")
+		require.True(t, countsAs(t, s, "b", "next"))
+		at(start + 2*bucket)
+		require.True(t, countsAs(t, s, "b", "late"), "two buckets later it is forgotten")
+		require.False(t, countsAs(t, s, "b", "next"))
+		at(start + 5*bucket)
+		require.True(t, countsAs(t, s, "b", "next"), "after a jump both hashes are old")
+		held := w.rdb.HLen(t.Context(), "rc:{b}:i:0").Val() + w.rdb.HLen(t.Context(), "rc:{b}:i:1").Val()
+		require.EqualValues(t, 2, held, "what is left is the one id and its bucket")
+	})
 }

@@ -158,7 +158,7 @@ for i = first, #ARGV, STEP do
     elseif final then
       result = 'f'
     elseif id ~= '' and not record and room <= 0 and op ~= 'undo' and not id:find('\31', 1, true) then
-      result = format('i %d', free - clock)
+      result = format('i %d', free - now)
     else
       local before, at = #changes, clock
       --+ if taking_back

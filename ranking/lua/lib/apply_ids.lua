@@ -12,7 +12,7 @@ end
 if #asked > 0 then -- a batch without ids makes no functions, see board.lua
 --+ file ids
   local length, most = ARGV[14]:match('^(%d+) (%d+)$')
-  known, held = ids_find(ids, clock, tonumber(length), asked)
+  known, held = ids_find(ids, now, tonumber(length), asked)
   keep_ids = ids_keep
   for _, id in ipairs(asked) do
     if not known[id] then

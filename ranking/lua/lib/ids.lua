@@ -52,11 +52,15 @@ local function ids_find(hashes, now, length, ids)
     end
   end
   local keep = span + 2 * length -- until when a new id is kept
+  local latest = math.max(ends[newer], keep)
+  if start[newer] > now then -- the clock was set back since
+    start[newer], latest = span, keep
+  end
   if is_new then start[newer] = span end
   return known, {
     newer = newer, has_older = has_older, is_new = is_new, -- the hash that takes new ids, and whether it gets its first
     start = start, ends = ends,
-    keep = math.max(ends[newer], keep), -- until when the hash newer is kept with new ids
+    keep = latest, -- until when the hash newer is kept with new ids
     cut = has_older and ends[1 - newer] > keep and keep, -- until when the other hash is kept then, if that is a change
     place = place -- the hash of each id that is known
   }
