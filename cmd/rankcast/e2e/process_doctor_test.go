@@ -155,7 +155,7 @@ func TestDoctorOfWrongURL(t *testing.T) {
 		"redis://" + encrypted:                    {"does not answer: ", "if this port speaks TLS, use rediss:// in place of redis://"},
 		"rediss://" + encrypted:                   {"has a certificate that this machine does not trust: ", "rediss://…?ca=FILE"},
 	} {
-		got := run(t, "", "doctor", "--redis", url)
+		got := runUntil(t, says[0], "doctor", "--redis", url)
 		require.Equal(t, 1, got.code, url)
 		require.NotEmpty(t, line(got.stdout, "problem", "redis", says[0]), got.stdout)
 		require.Contains(t, got.stdout, says[1])

@@ -34,7 +34,7 @@ func requireLayoutRefused(t *testing.T, r *redistest.Redis) {
 		{"ingest", "--redis", r.URL(), "--replay-dead"},
 		{"doctor", "--redis", r.URL()},
 	} {
-		got := run(t, "", args...)
+		got := runUntil(t, "Redis holds data of ", args...)
 		require.NotZero(t, got.code, args)
 		require.Regexp(t, `Redis holds data of .* under the prefix "?\\?"?rc`, got.stdout+got.stderr, args)
 		require.Contains(t, got.stdout+got.stderr, "export the boards with the version that wrote them", args)

@@ -198,6 +198,18 @@ type ran struct {
 
 func run(t *testing.T, stdin string, args ...string) ran { return runWith(t, nil, stdin, args...) }
 
+// runUntil is run, again until the output has says: on a busy machine Redis may take longer than the program waits for it.
+func runUntil(t *testing.T, says string, args ...string) (got ran) {
+	t.Helper()
+	redistest.Eventually(t, says, func() error {
+		if got = run(t, "", args...); !strings.Contains(got.stdout+got.stderr, says) {
+			return errors.New(got.stdout + got.stderr)
+		}
+		return nil
+	})
+	return got
+}
+
 // runWith runs a command with more variables.
 func runWith(t *testing.T, env []string, stdin string, args ...string) ran {
 	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
