@@ -140,14 +140,7 @@ func (w *enginesWorld) run() {
 		},
 		"settle": func(*rapid.T) { w.settle() },
 		"restart": func(*rapid.T) {
-			i := rapid.IntRange(0, len(w.nodes)-1).Draw(w.T, "node")
-			for _, c := range w.clients {
-				if c.node == w.nodes[i] {
-					c.leave()
-				}
-			}
-			w.nodes[i].stop()
-			w.nodes[i] = w.start()
+			restart(rapid.IntRange(0, len(w.nodes)-1).Draw(w.T, "node"), w.nodes, w.clients, w.start)
 		},
 		"": func(*rapid.T) { w.holds() },
 	}

@@ -133,6 +133,17 @@ func (w *resumeWorld) holds() {
 	}
 }
 
+// restart ends the node i, whose clients leave it, and starts another one in its place.
+func restart(i int, nodes []*resumeNode, clients []*resumeClient, start func() *resumeNode) {
+	for _, c := range clients {
+		if c.node == nodes[i] {
+			c.leave()
+		}
+	}
+	nodes[i].stop()
+	nodes[i] = start()
+}
+
 // Whenever Redis goes back, also to the same seq with other members, and wherever clients come back with what
 // they hold: each of them holds what its node shows after each step, and what Redis holds in the end.
 func TestEveryResumeEndsRight(t *testing.T) {
@@ -162,14 +173,7 @@ func TestEveryResumeEndsRight(t *testing.T) {
 					pass(time.Duration(rapid.SampledFrom([]int{1, 100, 300, 1500}).Draw(t, "ms")) * time.Millisecond)
 				},
 				"restart": func(t *rapid.T) {
-					i := rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node")
-					for _, c := range w.clients {
-						if c.node == w.nodes[i] {
-							c.leave()
-						}
-					}
-					w.nodes[i].stop()
-					w.nodes[i] = w.start()
+					restart(rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node"), w.nodes, w.clients, w.start)
 				},
 				"": func(*rapid.T) { w.holds() },
 			}

@@ -105,7 +105,7 @@ func TestFullMemory(t *testing.T) {
 		}
 	}
 
-	// The result of a window stands for some seconds. A new one waits for memory, and nobody sees the one before.
+	// The result of a window counts for some seconds. After that, reads fail until there is memory for a new result.
 	redistest.Eventually(t, "the members to leave the window", func() error {
 		recent, err := s.Page(ctx, "recent", 1, 100)
 		if err != nil {

@@ -131,13 +131,15 @@ func rejectCrossOrigin(allowed *origin.List) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			r := c.Request()
-			if protection.Check(r) == nil || callerOf(c).Authenticated() && allowed.Allows(r.Header.Get("Origin")) {
+			switch {
+			case protection.Check(r) == nil:
 				return next(c)
-			}
-			if allowed.Allows(r.Header.Get("Origin")) {
+			case !allowed.Allows(r.Header.Get("Origin")):
+				return problem.ErrCrossOrigin
+			case !callerOf(c).Authenticated():
 				return errAnonymousPage
 			}
-			return problem.ErrCrossOrigin
+			return next(c)
 		}
 	}
 }

@@ -13,13 +13,13 @@ const (
 
 const wantIDs = "is not a whole number of s, m, h or d, such as 10m or 1d, from 10m to 7d"
 
-// idMargin is the time by which an id is kept longer than it counts, for what is under way.
+// idMargin is how much longer the store keeps an id than the id counts, for requests that are under way.
 const idMargin = 10 * time.Second
 
 // LeastIDSpan is the span of ids that count for the default time, see Event.IDSpan.
 const LeastIDSpan = leastIDs + idMargin
 
-// idsFault says what is wrong with the time for which ids count, or returns "". Zero means that none was given.
+// idsFault says what is wrong with the `ids` of a definition, or returns "". Zero is a definition without them.
 func idsFault(d time.Duration) string {
 	if d != 0 && (d < leastIDs || d > mostIDs || d%time.Second != 0) {
 		return wantIDs
