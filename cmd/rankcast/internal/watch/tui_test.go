@@ -330,7 +330,8 @@ func TestScreenShowsPeriods(t *testing.T) {
 		loc, err := time.LoadLocation(zone)
 		require.NoError(t, err)
 		far := open
-		far.Timezone, far.Ends = zone, now.Add(72*time.Hour)
+		// clockTime leaves out the seconds of a full minute.
+		far.Timezone, far.Ends = zone, now.Add(72*time.Hour).Truncate(time.Minute).Add(30*time.Second)
 		require.Contains(t, title(90, far), "until "+far.Ends.In(loc).Format("Mon 15:04:05 ")+zone+" ")
 	}
 	named := newModel("stars@2026-W47", "http://server", "", 0)
