@@ -245,21 +245,28 @@ func TestFeedLosesAMaster(t *testing.T) {
 		}
 		return nil
 	})
-	for _, fault := range []struct{ begin, end func(*redistest.Redis) }{
-		{(*redistest.Redis).Suspend, (*redistest.Redis).Resume},
-		{(*redistest.Redis).Kill, (*redistest.Redis).Start},
-	} {
+	// lose has the second master hang or go away and come back. It reports whether the other masters kept their boards:
+	// on a busy machine one of them may not answer three probes in time either.
+	lose := func(begin, end func(*redistest.Redis)) (othersStay bool) {
 		master := cluster.Masters[1]
-		fault.begin(master)
+		begin(master)
 		again := boards[1][2]
 		isUp, lost, back := true, make(map[string]bool), make(map[string]bool)
+		others := make(map[string]bool) // boards of other masters that are lost
 		take := func() {
 			switch e := next[any](t, heard).(type) {
 			case unsubscribed:
-				require.Contains(t, boards[1], string(e))
+				if !slices.Contains(boards[1], string(e)) {
+					others[string(e)], othersStay = true, false
+					return
+				}
 				require.True(t, !lost[string(e)] || string(e) == again, "once for each call of Watch at most")
 				lost[string(e)] = true
 			case subscribed:
+				if others[string(e)] {
+					delete(others, string(e))
+					return
+				}
 				require.Contains(t, boards[1], string(e))
 				back[string(e)] = true
 			case unfollowed: // the main connection went to that master
@@ -268,6 +275,7 @@ func TestFeedLosesAMaster(t *testing.T) {
 				isUp = true
 			}
 		}
+		othersStay = true
 		f.Watch(again)
 		for len(lost) < 3 {
 			take()
@@ -286,13 +294,24 @@ func TestFeedLosesAMaster(t *testing.T) {
 			return nil
 		})
 		require.Empty(t, back)
-		fault.end(master)
-		for !isUp || len(back) < 3 {
+		end(master)
+		for !isUp || len(back) < 3 || len(others) > 0 {
 			take()
 		}
 		f.Unwatch(again)
 		for _, of := range boards {
 			arrives(t, s, heard, of[0])
+		}
+		return othersStay
+	}
+	for _, fault := range []struct{ begin, end func(*redistest.Redis) }{
+		{(*redistest.Redis).Suspend, (*redistest.Redis).Resume},
+		{(*redistest.Redis).Kill, (*redistest.Redis).Start},
+	} {
+		tries := 1
+		for !lose(fault.begin, fault.end) {
+			require.Less(t, tries, 5, "each time the boards of other masters were lost, too")
+			tries++
 		}
 	}
 }

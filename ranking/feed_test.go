@@ -72,7 +72,7 @@ func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder
 
 // followBy runs a feed until the test ends, and closes its client then.
 func followBy(t testing.TB, rdb redis.UniversalClient, probe time.Duration) (*feed.Feed, recorder) {
-	f := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: probe})
+	f := feed.New(rdb, slog.New(slog.NewTextHandler(t.Output(), nil)), feed.Config{ProbeInterval: probe})
 	heard := make(recorder, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
