@@ -44,6 +44,8 @@ const (
 
 // The fields of the hash of definitions. 'board:<slot>' and 'event:<name>' hold JSON.
 // 'leaving:<slot>' holds since when a board is under deletion and takes no writes.
+// 'ids:' and one of these fields holds since when the request ids of that definition count for its time: before, they
+// counted for a shorter one, or on fewer boards.
 // 'receiver:<board>' holds until when its closed periods wait for a receiver; 'receiver:*'
 // holds it for all boards. The times are in µs since 1970.
 const (
@@ -51,6 +53,7 @@ const (
 	eventField   = "event:"
 	leavingField = "leaving:"
 	wantedField  = "receiver:"
+	idsField     = "ids:"
 	// profilesField and a kind: a member of that kind has, or has had, a profile; with
 	// everyKind, members of any kind may have one.
 	profilesField = "profiles:"
@@ -67,6 +70,7 @@ type definitions struct {
 	leaving  map[string]int64                // slot of a board under deletion: since when, µs since 1970
 	profiled map[string]bool                 // kinds that have, or have had, profiles
 	values   map[string]string               // field to JSON, of boards and events
+	idsSince map[string]int64                // field of a definition: since when its ids count for its time, µs since 1970
 	idSpans  map[string]time.Duration        // by slot: the span of the boards' request ids, see definition.IDSpanOf
 	hidden   *moderation                     // the hidden members
 	readAt   int64                           // when the node asked Redis, by Redis's clock, µs since 1970
@@ -329,6 +333,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	if latest.version == known {
 		latest.boards, latest.events, latest.broken = d.boards, d.events, d.broken
 		latest.leaving, latest.values, latest.profiled, latest.idSpans = d.leaving, d.values, d.profiled, d.idSpans
+		latest.idsSince = d.idsSince
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {

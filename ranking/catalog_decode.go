@@ -22,6 +22,11 @@ func (d *definitions) stored() map[string]string {
 	for kind := range d.profiled {
 		kept[profilesField+kind] = "1"
 	}
+	for field := range d.idsSince {
+		if _, there := kept[field]; there {
+			kept[idsField+field] = "now" // Redis has lost the ids too
+		}
+	}
 	return kept
 }
 
@@ -33,10 +38,15 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 	}
 	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
+	d.idsSince = make(map[string]int64)
 	for len(fields.Rest) > 0 && fields.Err == nil {
 		field := fields.Text()
 		if slot, ok := strings.CutPrefix(field, leavingField); ok {
 			d.leaving[slot] = fields.Number()
+			continue
+		}
+		if of, ok := strings.CutPrefix(field, idsField); ok {
+			d.idsSince[of] = fields.Number()
 			continue
 		}
 		value := fields.Text()

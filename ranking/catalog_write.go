@@ -207,6 +207,7 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		} else if changed && d.boards[slot] != nil && !b.SameLifetime(d.boards[slot].Board) {
 			c.reschedule = append(c.reschedule, slot) // its housekeeping is due at another time
 		}
+		d.planIDs(c, field, d.boardIDsCount(slot), b.IDsCount())
 	}
 	rules := d.boardsAfter(boards)
 	if err := rules.checkUnions(boards, at); err != nil {
@@ -226,6 +227,7 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		if _, err := d.planField(c, eventField+e.Name, e); err != nil {
 			return c, err
 		}
+		d.planIDs(c, eventField+e.Name, d.eventIDsCount(e), e.IDsCount())
 	}
 	if len(there) > maxDefinitions || len(named) > maxDefinitions {
 		return c, conflict("boards", "would be too many: at most %d boards and %d events can be defined", maxDefinitions, maxDefinitions)
@@ -358,7 +360,7 @@ func (s *Store) DeleteEvent(ctx context.Context, event string, by Moderator) err
 			return catalogChange{}, d.unknownEvent(event)
 		}
 		// Housekeeping keeps its ids for late retries, and no longer.
-		return catalogChange{fields: map[string]string{eventField + event: ""}, reschedule: []string{"/" + event}}, nil
+		return catalogChange{fields: map[string]string{eventField + event: "", idsField + eventField + event: ""}, reschedule: []string{"/" + event}}, nil
 	}, &Action{Action: "delete_event", Event: event, Moderator: by})
 }
 

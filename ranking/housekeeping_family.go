@@ -102,7 +102,7 @@ func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int6
 		if d.leaving[slot] != since {
 			return catalogChange{}, nil
 		}
-		return catalogChange{fields: map[string]string{boardField + slot: "", leavingField + slot: ""}}, nil
+		return catalogChange{fields: map[string]string{boardField + slot: "", leavingField + slot: "", idsField + boardField + slot: ""}}, nil
 	}, nil)
 }
 

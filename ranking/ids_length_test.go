@@ -100,6 +100,17 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 					asEvent := rapid.Bool().Draw(rt, "as event")
 					id := fmt.Sprint(n, asEvent, rapid.IntRange(0, 5).Draw(rt, "id"))
 					isNew := false
+					was := known[id]
+					promised := time.Duration(0) // how long the id counts, as ingest would ask now
+					if was != nil {
+						var err error
+						if asEvent {
+							promised, err = s.EventIDsCount(t.Context(), "e", was.at)
+						} else {
+							promised, err = s.IDsCount(t.Context(), board, was.at)
+						}
+						require.NoError(rt, err)
+					}
 					if asEvent {
 						h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(strconv.Quote(n))}}})
 						require.NoError(rt, err)
@@ -108,8 +119,8 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 					} else {
 						isNew = countsAs(rt, s, board, id)
 					}
-					was := known[id]
 					if was != nil && isNew {
+						require.GreaterOrEqual(rt, w.now.Sub(was.at), promised, "the store told that the id counts")
 						require.GreaterOrEqual(rt, w.now.Sub(was.at), was.least, "an id was dropped early")
 					}
 					if was == nil {
@@ -128,6 +139,64 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 				}
 			}
 		})
+	})
+}
+
+// An id counts for the time of a definition if it came after the last change that made that time longer.
+func TestIDsCountFromAChangeOn(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "a"}, {Name: "b"}}, func(t *testing.T, w *world) {
+		s, other := w.stores[0], w.stores[1]
+		event := func(ids time.Duration, boards ...string) {
+			e := definition.Event{Name: "e", IDs: ids}
+			for _, board := range boards {
+				e.Updates = append(e.Updates, definition.Target{Board: board, Member: "m", Score: "1"})
+			}
+			require.NoError(t, s.DefineEvent(t.Context(), e, Moderator{}))
+		}
+		// counts requires how long the ids of e count: those of an hour ago, of now, and those that come after the grace.
+		counts := func(what string, before, now, after time.Duration) {
+			t.Helper()
+			began := w.now
+			w.pass(grace)
+			_, err := other.catalog.readFresh(t.Context())
+			require.NoError(t, err)
+			for _, of := range []struct{ at, want time.Duration }{{-time.Hour, before}, {0, now}, {grace, after}} {
+				count, err := other.EventIDsCount(t.Context(), "e", began.Add(of.at))
+				require.NoError(t, err)
+				require.Equal(t, of.want, count, "%s: an id of %s", what, of.at)
+			}
+			w.pass(2 * time.Hour)
+		}
+		const least, day = definition.LeastIDs, 24 * time.Hour
+		event(0, "a")
+		counts("the default", least, least, least)
+		event(day, "a")
+		counts("longer", least, least, day)
+		event(day, "a")
+		counts("the same", day, day, day)
+		event(2*time.Hour, "a")
+		counts("shorter", 2*time.Hour, 2*time.Hour, 2*time.Hour)
+		event(2*time.Hour, "a", "b")
+		counts("on one more board", least, least, 2*time.Hour)
+		event(2*time.Hour, "b")
+		counts("on one board less", 2*time.Hour, 2*time.Hour, 2*time.Hour)
+		require.NoError(t, s.DeleteEvent(t.Context(), "e", Moderator{}))
+		event(2*time.Hour, "b")
+		counts("defined again", least, least, 2*time.Hour)
+		w.quiet()
+		require.NoError(t, w.rdb.FlushDB(t.Context()).Err())
+		if w.clock != nil {
+			w.set(w.now)
+		}
+		_, err := s.catalog.readFresh(t.Context())
+		require.NoError(t, err)
+		counts("Redis has lost everything", least, least, 2*time.Hour)
+		event(0, "b")
+		counts("the default again", least, least, least)
+		for field := range w.rdb.HGetAll(t.Context(), s.keys.Definitions()).Val() {
+			require.NotContains(t, field, idsField)
+		}
 	})
 }
 

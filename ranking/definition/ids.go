@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// How long a request id counts at least.
-const (
-	leastIDs = 10 * time.Minute // the default
-	mostIDs  = 7 * day
-)
+// LeastIDs is how long a request id counts at least by default, and the least that a definition may give.
+const LeastIDs = 10 * time.Minute
+
+// mostIDs is the most that a definition may give.
+const mostIDs = 7 * day
 
 const wantIDs = "is not a whole number of s, m, h or d, such as 10m or 1d, from 10m to 7d"
 
@@ -17,24 +17,24 @@ const wantIDs = "is not a whole number of s, m, h or d, such as 10m or 1d, from 
 const idMargin = 10 * time.Second
 
 // LeastIDSpan is the span of ids that count for the default time, see Event.IDSpan.
-const LeastIDSpan = leastIDs + idMargin
+const LeastIDSpan = LeastIDs + idMargin
 
 // idsFault says what is wrong with the `ids` of a definition, or returns "". Zero is a definition without them.
 func idsFault(d time.Duration) string {
-	if d != 0 && (d < leastIDs || d > mostIDs || d%time.Second != 0) {
+	if d != 0 && (d < LeastIDs || d > mostIDs || d%time.Second != 0) {
 		return wantIDs
 	}
 	return ""
 }
 
 // IDsCount is the time for which the id of an occurrence counts at least.
-func (e Event) IDsCount() time.Duration { return max(e.IDs, leastIDs) }
+func (e Event) IDsCount() time.Duration { return max(e.IDs, LeastIDs) }
 
 // IDSpan is the span of the event's ids: the store knows an id for one to two spans.
 func (e Event) IDSpan() time.Duration { return e.IDsCount() + idMargin }
 
 // IDsCount is the time for which a request id of the board counts at least, unless events update the board.
-func (d Board) IDsCount() time.Duration { return max(d.IDs, leastIDs) }
+func (d Board) IDsCount() time.Duration { return max(d.IDs, LeastIDs) }
 
 // IDSpan is the span of the board's ids. ofEvents are those of the events that update the board: it knows each of
 // their ids at least as long as the event does, else a retry would be known to the one and new to the other. Spans

@@ -79,6 +79,7 @@ func (c *consumer) applyUpdates(ctx context.Context, board string, messages []*m
 	for i, m := range messages {
 		switch err := outcomes[i].Err; {
 		case err != nil && isPassing(err):
+			m.noteFailure(err)
 			passing = cmp.Or(passing, err)
 		case err != nil && isBeforeLookup(err):
 			m.refuseBeforeLookup(c.explain(err))
@@ -109,6 +110,9 @@ func isBeforeLookup(err error) bool {
 // refuseAll refuses messages by the error of their call, and returns an error that says nothing about them.
 func (c *consumer) refuseAll(messages []*message, err error) error {
 	if isPassing(err) {
+		for _, m := range messages {
+			m.noteFailure(err)
+		}
 		return err
 	}
 	for _, m := range messages {
@@ -144,6 +148,7 @@ func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (p
 	for i, m := range messages {
 		switch err := results[i].Err; {
 		case err != nil && isPassing(err):
+			m.noteFailure(err)
 			passing = cmp.Or(passing, err)
 		case err != nil:
 			m.refuseBeforeLookup(c.explain(err))

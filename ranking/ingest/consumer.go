@@ -117,9 +117,9 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 	defer cancel()
 	messages := make([]*message, len(t.entries))
 	for i, e := range t.entries {
-		messages[i] = &message{entry: e, origin: e.id, again: t.again}
+		messages[i] = &message{entry: e, origin: e.id, mayCount: e.again}
 	}
-	err = c.read(bounded, messages)
+	err = c.read(bounded, messages, t.now)
 	if err == nil {
 		err = c.apply(bounded, messages)
 	}

@@ -20,22 +20,27 @@
 // # Exactly once
 //
 // The request id of an entry is the name of its stream and its own id, unless the producer gives one. The
-// store counts a request id once, for ten minutes at least. So an entry may be applied again within that
-// time. The consumer acknowledges an entry after the store has answered.
+// store counts a request id once, for ten minutes at least, or for the `ids` of its definition. So an entry may be applied
+// again within that time. The consumer acknowledges an entry after the store has answered.
 //
 // Redis stores the time of the last delivery with each pending entry. XREADGROUP, XCLAIM and XAUTOCLAIM
 // set it, so a consumer that claims an entry loses the time of the first delivery. This package therefore
-// delivers each entry once. XREADGROUP in take.lua delivers new entries, under one consumer name for all
-// processes. Afterwards XPENDING lists the pending entries of the group, and XRANGE reads them. Neither
-// changes the time, so it stays that of the first delivery. (XCLAIM with TIME would keep the time as well,
+// delivers each entry once, unless it has counted nowhere. XREADGROUP in take.lua delivers new entries, under one
+// consumer name for all processes. Afterwards XPENDING lists the pending entries of the group, and XRANGE reads them.
+// Neither changes the time, so it stays that of the first delivery. (XCLAIM with TIME would keep the time as well,
 // and needs a further command for each entry.) Redis writes the time into its append-only file.
 //
-// An entry that is pending for more than nine minutes is not applied again: the store may have forgotten
-// its request id. The entry becomes a dead letter with the code outcome_unknown. Redis's clock decides
-// both, the nine minutes and the ten.
+// An entry that is pending until a minute before the store may forget its request id is not applied again. The entry
+// becomes a dead letter with the code outcome_unknown. Redis's clock decides both. After nine minutes the consumer asks
+// the store how long ids count that came when the entry was delivered: a longer time counts for later ids alone.
 //
-// So does an entry that was delivered before and is refused without a look at its request id, as after the
-// deletion of its board: it may have counted earlier.
+// After a failure, the consumer may know that the entry has counted nowhere. If no consumer has sent it, conclude.lua
+// sets its count of deliveries to 0, and its next delivery is as the first. The count of all other pending entries is 1
+// or more. If a script did not know the id, and had no room for it, conclude.lua sets the time of the delivery alone: a
+// call of a former consumer may still be under way.
+//
+// An entry that may have counted becomes the same if it is refused without a look at its request id, as after the
+// deletion of its board.
 //
 // On a cluster, a failover of the stream's master may lose the record of a delivery, while the board's master has counted
 // the entry. Then take.lua delivers the entry as a new one. The entry counts twice only if its request id is forgotten by then.

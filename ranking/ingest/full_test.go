@@ -1,37 +1,64 @@
 package ingest
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
-	"rankcast/ranking/redistest"
 )
 
-// An entry for whose id its board has no room waits until there is some, and is no dead letter.
+// An entry that surely has not counted is tried again, however long that takes, and is no dead letter. So are the entries
+// behind it. An entry that may have counted becomes a dead letter, unless a script has looked its request id up since.
 func TestAFullBoardLosesNoEntry(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		b := newBench(t, url)
-		b.add("board", "stars", "member", "m", "score", "1")
-		refusals := 2
-		b.fake.before = func() error {
-			if refusals == 0 {
-				return nil
-			}
-			refusals--
-			return &ranking.FieldError{Field: "id", Reason: "is one too many", Kind: ranking.ErrTooManyIDs}
-		}
-		c := b.ingest().consumer(stream)
-		for range 2 {
-			_, err := c.batch(t.Context())
-			require.ErrorIs(t, err, ranking.ErrTooManyIDs)
-			require.EqualValues(t, 1, b.length(stream))
-		}
-		b.drain(c)
-		require.EqualValues(t, 1, b.score("stars", "m"))
-		letters, _ := b.letters()
-		require.Empty(t, letters)
-	})
+	full := &ranking.FieldError{Field: "id", Reason: "is one too many", Kind: ranking.ErrTooManyIDs}
+	lost := errors.Join(ranking.ErrUnavailable, ranking.ErrOutcomeUnknown)
+	for _, of := range []struct {
+		name    string
+		errs    []error // of the attempts, eight minutes apart
+		unknown int
+	}{
+		{"full", []error{full, full, full}, 0},
+		{"full after a lost answer", []error{lost, full, full, full}, 0},
+		{"overloaded", []error{ranking.ErrOverloaded, ranking.ErrUnavailable, full, ranking.ErrOverloaded}, 0},
+		{"a lost answer, and no look at the id", []error{lost, ranking.ErrOverloaded, ranking.ErrUnavailable}, 1},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			clockedEngines(t, func(t *testing.T, b *bench, pass func(time.Duration)) {
+				b.add("board", "stars", "member", "m", "score", "1")
+				b.add("event", "sad", "star", "behind", "n", "1")
+				b.add("board", "none", "member", "m", "score", "1")
+				c, errs := b.ingest().consumer(stream), of.errs
+				b.fake.before = func() error {
+					if len(errs) == 0 {
+						return nil
+					}
+					err := errs[0]
+					errs = errs[1:]
+					return err
+				}
+				for _, want := range of.errs {
+					_, err := c.batch(t.Context())
+					require.ErrorIs(t, err, want)
+					pass(8 * time.Minute)
+					b.dropLease()
+				}
+				b.drain(c)
+				require.EqualValues(t, 1-of.unknown, b.score("stars", "m"))
+				require.EqualValues(t, 1, b.score("low", "behind"))
+				codes := make(map[string]int)
+				letters, _ := b.letters()
+				for _, l := range letters {
+					codes[l.Code]++
+				}
+				require.Equal(t, 1, codes["unknown_board"], "refused, and surely not applied before")
+				require.Equal(t, of.unknown, codes[codeUnknown])
+				require.Len(t, letters, 1+of.unknown)
+			})
+		})
+	}
 }

@@ -36,9 +36,9 @@ const (
 	// Config.CallTimeout; take.lua tells how far it may be exceeded. A larger entry is refused: no update, and no
 	// event that the API takes, comes near to it.
 	maxBatchBytes = 1 << 20
-	// unknownAfter is the age from which an entry is not applied again. The store keeps request ids for
-	// ten minutes at least. The minute between is for a batch that is under way.
-	unknownAfter = 9 * time.Minute
+	// idsMargin is how long before the end of the time for which its request id counts an entry is no longer applied
+	// again. It is for a batch that is under way.
+	idsMargin = time.Minute
 	// maxStreamBytes bounds the name of a stream: with the id of an entry it makes a request id.
 	maxStreamBytes = 80
 	// MinRate is the least Config.Rate: a consumer pays for one event with many updates within its lease.
@@ -51,6 +51,8 @@ type Store interface {
 	ApplyEvents(ctx context.Context, event string, all []ranking.EventCall) ([]ranking.EventResult, error)
 	Board(ctx context.Context, name string) (ranking.Board, error)
 	Event(ctx context.Context, name string) (definition.Event, error)
+	IDsCount(ctx context.Context, board string, since time.Time) (time.Duration, error)
+	EventIDsCount(ctx context.Context, event string, since time.Time) (time.Duration, error)
 }
 
 // Problem is the reason why an entry was not applied.

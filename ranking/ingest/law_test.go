@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
@@ -52,8 +53,11 @@ func TestLawOfEntries(t *testing.T) {
 					}
 					failure := fails[0]
 					fails = fails[1:]
-					if failure == which {
+					switch {
+					case failure == which:
 						return once()()
+					case failure == which+2 && which == 1: // before the call, and surely
+						return ranking.ErrOverloaded
 					}
 					return nil
 				}

@@ -27,7 +27,7 @@ var updateFields = []string{"board", "member", "score", "id", "op", "if", "data"
 
 // Codes of dead letters beside those of Config.Explain. The updates of such an entry may have counted.
 const (
-	codeUnknown = "outcome_unknown" // first delivered over nine minutes ago, and never acknowledged
+	codeUnknown = "outcome_unknown" // its request id may be forgotten, and it may have counted
 	codePartly  = "partly_refused"  // an event that counts on some of its boards
 	codeDeleted = "entry_deleted"   // deleted from the stream after its delivery
 	// codeMismatch is also of an entry that has counted before its board got a window, which changes its time.
@@ -41,7 +41,9 @@ const codeTooLarge = "too_large"
 type message struct {
 	entry
 	origin string // id of the entry that the producer wrote
-	again  bool   // the entry was delivered before
+
+	mayCount bool // the message may have counted: a delivery has left that open
+	isAbsent bool // a script has just found that Redis does not know its request id
 
 	board  string // of an update
 	update definition.Update
@@ -56,12 +58,23 @@ type message struct {
 // refuse makes the message a dead letter with a problem.
 func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
 
-// refuseBeforeLookup is refuse for a message whose request id no script has looked up. If the entry was delivered before,
-// its updates may have counted then, under other definitions.
+// refuseBeforeLookup is refuse for a message whose request id no script has looked up. If an earlier delivery has left open
+// whether its updates count, they may have counted then, under other definitions.
 func (m *message) refuseBeforeLookup(p Problem) {
 	m.refuse(p)
-	if m.again {
+	if m.mayCount {
 		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field, Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
+	}
+}
+
+// noteFailure notes what a passing error says about the message. A script that finds no room for its request id does not
+// know the id. A call of a consumer that had the stream before may still be under way.
+func (m *message) noteFailure(err error) {
+	switch {
+	case errors.Is(err, ranking.ErrTooManyIDs):
+		m.isAbsent = true
+	case errors.Is(err, ranking.ErrOutcomeUnknown) || !errors.Is(err, ranking.ErrUnavailable) && !errors.Is(err, ranking.ErrOverloaded):
+		m.mayCount = true
 	}
 }
 
@@ -74,9 +87,28 @@ func (c *consumer) explain(err error) Problem {
 	return p
 }
 
+// mayBeForgotten reports whether Redis may have forgotten the request id of a message that counted when it was delivered
+// first. now is Redis's clock.
+func (c *consumer) mayBeForgotten(ctx context.Context, m *message, now time.Time) (bool, error) {
+	if m.age <= definition.LeastIDs-idsMargin {
+		return false, nil
+	}
+	var count time.Duration
+	var err error
+	if since := now.Add(-m.age); m.event != "" {
+		count, err = c.store.EventIDsCount(ctx, m.event, since)
+	} else {
+		count, err = c.store.IDsCount(ctx, m.board, since)
+	}
+	if err != nil && isPassing(err) {
+		return false, err
+	}
+	return err != nil || m.age > count-idsMargin, nil
+}
+
 // read decodes the entries. It refuses those that are wrong in themselves, and those that are too old. An
-// error means that the definitions cannot be read.
-func (c *consumer) read(ctx context.Context, all []*message) error {
+// error means that the definitions cannot be read. now is Redis's clock.
+func (c *consumer) read(ctx context.Context, all []*message, now time.Time) error {
 	d := decoder{stream: c.stream, store: c.store, windowed: make(map[string]bool), events: make(map[string]*knownEvent)}
 	for _, m := range all {
 		err := d.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
@@ -84,7 +116,11 @@ func (c *consumer) read(ctx context.Context, all []*message) error {
 			m.refuse(Problem{Code: codeTooLarge, Detail: fmt.Sprintf("has %d bytes; want %d at most", m.size, maxBatchBytes)})
 			continue
 		}
-		if m.age > unknownAfter {
+		forgotten, lookupErr := c.mayBeForgotten(ctx, m, now)
+		if lookupErr != nil {
+			return lookupErr
+		}
+		if forgotten {
 			m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Detail: fmt.Sprintf("was delivered %v ago and never acknowledged; it may have counted", m.age.Round(time.Second))}
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"rankcast/ranking/definition"
@@ -37,7 +38,8 @@ const callTimeout = 2 * time.Second
 // entry is an entry of a stream that was delivered to this consumer or to an earlier one.
 type entry struct {
 	id     string
-	age    time.Duration // since the first delivery
+	again  bool          // the entry was delivered before, and may have counted
+	age    time.Duration // since then
 	size   int64         // bytes of the names and values
 	fields []string      // names and values in turn; empty: the entry is too large, or was deleted from the stream
 }
@@ -45,7 +47,6 @@ type entry struct {
 // taken is the result of take.lua.
 type taken struct {
 	busy    bool // another consumer holds the lease
-	again   bool // the entries were delivered before
 	now     time.Time
 	length  int64  // of the stream
 	oldest  string // id of the first entry of the stream; "" for none
@@ -72,8 +73,6 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	}
 	switch state := r.Text(); state {
 	case "ok":
-	case "again":
-		t.again = true
 	case "busy":
 		t.busy = true
 	default:
@@ -81,7 +80,7 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	}
 	t.now, t.length, t.oldest, t.dead = time.UnixMilli(r.Number()).UTC(), r.Number(), r.Text(), r.Number()
 	for len(r.Rest) > 0 && r.Err == nil {
-		e := entry{id: r.Text(), age: time.Duration(r.Number()) * time.Millisecond, size: r.Number()}
+		e := entry{id: r.Text(), again: r.Number() == 1, age: time.Duration(r.Number()) * time.Millisecond, size: r.Number()}
 		fields := r.List()
 		for len(fields.Rest) > 0 && fields.Err == nil {
 			e.fields = append(e.fields, fields.Text())
@@ -94,37 +93,38 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	return t, r.Err
 }
 
-// conclude calls conclude.lua for the messages that have a result. held is false where another consumer
-// holds the lease.
+// conclude calls conclude.lua for the messages that have a result, and for those that have counted nowhere so far. held
+// is false where another consumer holds the lease.
 func (c *consumer) conclude(ctx context.Context, now time.Time, all []*message) (held bool, err error) {
-	args := []any{c.token, c.cfg.Lease.Milliseconds(), group, now.Format(definition.TimeForm), 0}
-	var letters []any
-	applied := 0
+	var applied, stay, letters []any
 	for _, m := range all {
 		switch {
-		case m.result == "":
 		case m.result == resultApplied || m.result == resultDuplicate:
-			args = append(args, m.id)
-			applied++
-		default:
+			applied = append(applied, m.id)
+		case m.result != "":
 			letters = append(letters, m.id, m.origin, m.problem.Code, m.problem.Field, m.problem.Detail)
+		case !m.mayCount:
+			stay = append(stay, m.id, 0)
+		case m.isAbsent:
+			stay = append(stay, m.id, 1)
 		}
 	}
-	if applied == 0 && len(letters) == 0 {
+	if len(applied)+len(letters)+len(stay) == 0 {
 		return true, nil
 	}
-	args[4] = applied
-	return c.callConclude(ctx, append(args, letters...))
+	return c.callConclude(ctx, now.Format(definition.TimeForm), applied, stay, letters)
 }
 
 // renew renews the lease. held is false where another consumer holds it.
 func (c *consumer) renew(ctx context.Context) (held bool, err error) {
-	return c.callConclude(ctx, []any{c.token, c.cfg.Lease.Milliseconds(), group, "", 0})
+	return c.callConclude(ctx, "", nil, nil, nil)
 }
 
-func (c *consumer) callConclude(ctx context.Context, args []any) (held bool, err error) {
+func (c *consumer) callConclude(ctx context.Context, now string, applied, stay, letters []any) (held bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
+	args := []any{c.token, c.cfg.Lease.Milliseconds(), group, now, len(applied), len(stay) / 2}
+	args = slices.Concat(args, applied, stay, letters)
 	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), args)
 	if err != nil {
 		return false, err

@@ -14,35 +14,105 @@ import (
 // delivered sets the time of the delivery of an entry back.
 func (b *bench) delivered(id string, ago time.Duration) {
 	b.t.Helper()
-	now, err := b.rdb.Time(b.t.Context()).Result()
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.rdb.Do(b.t.Context(), "XCLAIM", stream, "rankcast", "rankcast", 0, id, "TIME", now.Add(-ago).UnixMilli(), "JUSTID").Err())
+	require.NoError(b.t, b.rdb.Do(b.t.Context(), "XCLAIM", stream, "rankcast", "rankcast", 0, id, "IDLE", ago.Milliseconds(), "JUSTID").Err())
 }
 
 // An entry that was delivered over nine minutes ago is not applied again. A younger one is, and one that
 // was never delivered, however old.
 func TestOldEntries(t *testing.T) {
 	t.Parallel()
-	redis := redistest.Start(t) // miniredis does not take TIME
-	b := newBench(t, redis.URL())
-	b.addAs("1763900000123-0", "board", "stars", "member", "never", "score", "1")
-	old := b.add("board", "stars", "member", "old", "score", "1")
-	young := b.add("board", "stars", "member", "young", "score", "1")
-	b.fake.before = once()
-	in := b.ingest()
-	c := in.consumer(stream)
-	_, err := c.batch(t.Context())
-	require.Error(t, err)
-	b.delivered(old, unknownAfter+time.Second)
-	b.delivered(young, unknownAfter-time.Minute)
-	b.drain(c)
-	require.Zero(t, b.score("stars", "old"))
-	require.EqualValues(t, 1, b.score("stars", "young"))
-	require.EqualValues(t, 1, b.score("stars", "never"))
-	letters, fields := b.letters()
-	require.Equal(t, []letter{{stream, old, codeUnknown, ""}}, letters)
-	require.Equal(t, []string{"board", "stars", "member", "old", "score", "1"}, fields[0])
-	require.Equal(t, 1, counted(t, in, resultUnknown))
+	redistest.Engines(t, func(t *testing.T, url string) {
+		b := newBench(t, url)
+		b.addAs("1763900000123-0", "board", "stars", "member", "never", "score", "1")
+		old := b.add("board", "stars", "member", "old", "score", "1")
+		young := b.add("board", "stars", "member", "young", "score", "1")
+		b.fake.before = once()
+		in := b.ingest()
+		c := in.consumer(stream)
+		_, err := c.batch(t.Context())
+		require.Error(t, err)
+		b.delivered(old, 9*time.Minute+time.Second)
+		b.delivered(young, 8*time.Minute)
+		b.drain(c)
+		require.Zero(t, b.score("stars", "old"))
+		require.EqualValues(t, 1, b.score("stars", "young"))
+		require.EqualValues(t, 1, b.score("stars", "never"))
+		letters, fields := b.letters()
+		require.Equal(t, []letter{{stream, old, codeUnknown, ""}}, letters)
+		require.Equal(t, []string{"board", "stars", "member", "old", "score", "1"}, fields[0])
+		require.Equal(t, 1, counted(t, in, resultUnknown))
+	})
+}
+
+// clockedEngines runs a test on both engines. pass moves the clock of Redis on.
+func clockedEngines(t *testing.T, test func(t *testing.T, b *bench, pass func(time.Duration))) {
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		began := time.Now()
+		url, set := redistest.Clocked(t)
+		set(began)
+		test(t, newBench(t, url), func(d time.Duration) {
+			began = began.Add(d)
+			set(began)
+		})
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		redis, shift := redistest.StartShifted(t)
+		var by time.Duration
+		test(t, newBench(t, redis.URL()), func(d time.Duration) {
+			by += d
+			shift(by)
+		})
+	})
+}
+
+// An entry is applied again while its request id is sure to be known, as the `ids` of its board or event say. When an
+// operator has made `ids` longer since the delivery, the ids of before may count for ten minutes.
+func TestOldEntriesWithLongIDs(t *testing.T) {
+	t.Parallel()
+	clockedEngines(t, func(t *testing.T, b *bench, pass func(time.Duration)) {
+		define := func(ofBoard, ofEvent time.Duration) {
+			require.NoError(t, b.store.Define(t.Context(), definition.Set{
+				Boards: []definition.Board{{Name: "long", IDs: ofBoard}},
+				Events: []definition.Event{{Name: "slow", IDs: ofEvent, Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}},
+			}))
+		}
+		c, unknown := b.ingest().consumer(stream), 0
+		// Each entry counts, and its answer is lost. After the time that during takes, a consumer tries it again.
+		lost := func(what string, isKnown bool, during func(), fields ...string) {
+			b.add(fields...)
+			b.fake.after = func() error { return once()() }
+			_, err := c.batch(t.Context())
+			require.ErrorIs(t, err, ranking.ErrOutcomeUnknown, what)
+			during()
+			b.fake.after = nil
+			b.dropLease()
+			b.drain(c)
+			if !isKnown {
+				unknown++
+			}
+			letters, _ := b.letters()
+			require.Len(t, letters, unknown, what)
+		}
+		define(time.Hour, 2*time.Hour)
+		pass(time.Minute)
+		update := func(board string) []string { return []string{"board", board, "member", "m", "score", "1"} }
+		event := []string{"event", "slow", "star", "s"}
+		after := func(d time.Duration) func() { return func() { pass(d) } }
+		lost("the default", false, after(20*time.Minute), update("stars")...)
+		lost("within the hour of the board", true, after(58*time.Minute), update("long")...)
+		lost("after the hour of the board", false, after(60*time.Minute), update("long")...)
+		lost("within the two hours of the event", true, after(118*time.Minute), event...)
+		lost("after the two hours of the event", false, after(120*time.Minute), event...)
+		lost("the board's ids grow", false, func() { define(24*time.Hour, 2*time.Hour); pass(20 * time.Minute) }, update("long")...)
+		lost("after that", true, after(23*time.Hour), update("long")...)
+		lost("the event's ids grow", false, func() { define(24*time.Hour, 24*time.Hour); pass(20 * time.Minute) }, event...)
+		lost("after that", true, after(23*time.Hour), event...)
+		lost("ids shrink", false, func() { define(0, time.Hour); pass(20 * time.Minute) }, update("long")...)
+		require.EqualValues(t, 5, b.score("long", "m"), "each counts once")
+		require.EqualValues(t, 5, b.score("stars", "s")+b.score("stars", "m"), "each counts once")
+	})
 }
 
 // A retry does not move the time of the first delivery: neither by the same consumer, nor by another one,
@@ -142,7 +212,7 @@ func TestRefusedRetryOfAnEvent(t *testing.T) {
 			r.Outcomes = append(r.Outcomes, ranking.Outcome{Err: err})
 			r.Updates = append(r.Updates, definition.BoardUpdate{Board: "b"})
 		}
-		m := &message{again: again}
+		m := &message{mayCount: again}
 		c.takeOutcomes(m, r)
 		return m.result + " " + m.problem.Code
 	}

@@ -10,14 +10,14 @@
 --       4 count        of the entries, at most
 --       5 bytes        at which the script takes no more entries: of those that were delivered before, it takes one
 --                      beyond at most, and of new ones up to PIECE
--- Result {state, now, length, oldest, dead, id, age, size, {field, value, ...}, id, age, ...}
---         state        'busy': another consumer holds the lease; 'again': the entries were
---                      delivered before; 'ok': they are new
+-- Result {state, now, length, oldest, dead, id, again, age, size, {field, value, ...}, id, again, ...}
+--         state        'busy': another consumer holds the lease; or 'ok'
 --         now          Redis's clock, ms since 1970
 --         length       of the stream, before the call
 --         oldest       id of the first entry of the stream, or ''
 --         dead         length of the stream of dead letters
---         age          time since the first delivery of the entry, ms; 0 for a new one
+--         again        1: the entry was delivered before, and may have counted; 0: it has counted nowhere, see conclude.lua
+--         age          time since then, ms; 0 for an entry that has counted nowhere
 --         size         bytes of the names and values
 --         {}           an entry that was deleted from the stream, and one that is larger than bytes
 -- Cost   O(count), and O(n) for entries of n bytes
@@ -49,22 +49,31 @@ if pending.err then
 end
 
 local taken = 0 -- bytes
-local function add(id, age, fields)
+local function add(id, again, age, fields)
   local size = 0
   for _, text in ipairs(fields) do size = size + #text end
   taken = taken + size
   if size > bytes then fields = {} end
   local n = #result
-  result[n + 1], result[n + 2], result[n + 3], result[n + 4] = id, age, size, fields
+  result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = id, again, age, size, fields
 end
 
 if #pending > 0 then
-  result[1] = 'again'
+  local anew = {} -- what has counted nowhere: now it may
   for _, entry in ipairs(pending) do
-    local id, age = entry[1], entry[3]
+    local id, age, deliveries = entry[1], entry[3], entry[4]
     local found = redis.call('XRANGE', stream, id, id)[1]
-    add(id, age, found and found[2] or {})
+    if deliveries > 0 then
+      add(id, 1, age, found and found[2] or {})
+    else
+      anew[#anew + 1] = id -- XCLAIM forgets the entry if it was deleted from the stream
+      if found then add(id, 0, 0, found[2]) end
+    end
     if taken >= bytes then break end
+  end
+  if #anew > 0 then
+    anew[#anew + 1], anew[#anew + 2], anew[#anew + 3] = 'RETRYCOUNT', '1', 'JUSTID'
+    redis.call('XCLAIM', stream, group, consumer, '0', unpack(anew))
   end
   return result
 end
@@ -72,7 +81,7 @@ while count > 0 and taken < bytes do
   local most = math.min(count, PIECE)
   local read = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', most, 'STREAMS', stream, '>')
   local entries = read and read[1] and read[1][2] or {}
-  for _, entry in ipairs(entries) do add(entry[1], 0, entry[2]) end
+  for _, entry in ipairs(entries) do add(entry[1], 0, 0, entry[2]) end
   count = #entries < most and 0 or count - most
 end
 return result
