@@ -3,7 +3,10 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 )
@@ -22,17 +25,27 @@ type About struct {
 //
 // In the title of an instance, such as "Fans of {star}" of fans:s17, the name of the member s17 of kind star
 // stands in the place of {star}. Its id stands there if the member has no profile, if it is hidden
-// on all boards of its kind, or if Redis does not answer.
+// on all boards of its kind, or if Redis does not answer. It also stands there if the instance holds nothing, unless
+// WithNames allows the kind.
 func (s *Store) About(ctx context.Context, board string) (About, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
 		return About{}, err
 	}
-	return s.about(ctx, m), nil
+	return s.about(ctx, m, State{}), nil
 }
 
-// AboutEach is About of some boards. It reads the profiles of all instances of a family in one round trip for each kind.
-// The result lacks boards that do not exist.
+// withNamesKey is the key of WithNames in a context.
+type withNamesKey struct{}
+
+// WithNames says of which kinds the caller may read the name of each member. Anybody can make up instances of a family:
+// without WithNames, the title of an instance that holds nothing names no member.
+func WithNames(ctx context.Context, mayRead func(kind string) bool) context.Context {
+	return context.WithValue(ctx, withNamesKey{}, mayRead)
+}
+
+// AboutEach is About of boards that hold something: it names members in each title. It reads the profiles of all
+// instances of a family in one round trip for each kind. The result lacks boards that do not exist.
 func (s *Store) AboutEach(ctx context.Context, boards []string) map[string]About {
 	of := make(map[string][]resolved) // by definition
 	for _, board := range boards {
@@ -49,8 +62,51 @@ func (s *Store) AboutEach(ctx context.Context, boards []string) map[string]About
 	return abouts
 }
 
-func (s *Store) about(ctx context.Context, m resolved) About {
+// about tells what a board is. present is the state of its period; zero: the caller has not read it, or it has none.
+func (s *Store) about(ctx context.Context, m resolved, present State) About {
+	if present.Epoch == "" && !s.mayNameParts(ctx, m) {
+		return m.about(bareParts(m.compiled.Board, m.Instance))
+	}
 	return s.aboutEach(ctx, []resolved{m})[0]
+}
+
+// mayNameParts reports whether the title of a board may name the members that its name stands for: the caller may read
+// their kinds, or the board holds something.
+func (s *Store) mayNameParts(ctx context.Context, m resolved) bool {
+	if m.compiled.Title == nil && m.compiled.Description == nil {
+		return true
+	}
+	mayRead, _ := ctx.Value(withNamesKey{}).(func(kind string) bool)
+	for kind := range m.compiled.Parts(m.Instance) {
+		if s.Profiled(kind) && (mayRead == nil || !mayRead(kind)) {
+			return s.isListed(ctx, m)
+		}
+	}
+	return true
+}
+
+// isListed reports whether an instance, or a source of its union, holds something. It does not if Redis does not answer.
+func (s *Store) isListed(ctx context.Context, m resolved) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	found := []*redis.FloatCmd{pipe.ZScore(ctx, s.keys.Instances(m.compiled.Slot()), m.Instance)}
+	if m.compiled.Union != nil {
+		d, err := s.catalog.get(ctx)
+		if err != nil {
+			return false
+		}
+		n, err := definition.ParseName(m.Instance)
+		if err != nil {
+			return false
+		}
+		sources, _ := unionSources(m.compiled, d, s.keys, n, s.catalog.clock.now())
+		for _, source := range sources {
+			found = append(found, pipe.ZScore(ctx, s.keys.Instances(source.rule.Slot()), source.instance))
+		}
+	}
+	execEach(ctx, pipe)
+	return slices.ContainsFunc(found, func(c *redis.FloatCmd) bool { return c.Err() == nil })
 }
 
 // aboutEach tells what boards of one definition are.

@@ -24,6 +24,7 @@ func TestAbout(t *testing.T) {
 		_, err := s.SetProfile(t.Context(), "star", "s17", ranking.Profile{Name: "Lin Xi {genre}"})
 		require.NoError(t, err)
 
+		require.NoError(t, applyOne(t, s, "hot:rock:s17", definition.Update{Member: "mia", Score: 1}).Err)
 		a, err := s.About(t.Context(), definition.Qualify("hot:rock:s17", day.Format(time.DateOnly)))
 		require.NoError(t, err)
 		require.Equal(t, definition.Label{"en": "Lin Xi {genre} in rock", "zh": "rock的Lin Xi {genre}"}, a.Title)

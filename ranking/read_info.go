@@ -59,7 +59,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.About, info.Period, info.Bounds = s.about(ctx, m), m.period.Name, m.bounds(now)
+	info.About, info.Period, info.Bounds = s.about(ctx, m, info.State), m.period.Name, m.bounds(now)
 	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}

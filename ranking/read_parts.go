@@ -13,16 +13,16 @@ type Part struct {
 	Profile      Profile // zero: the member has none, or is hidden on all boards of its kind
 }
 
-// Parts returns the parts of the name of each instance of a family, at most MaxPage instances. It reads the profiles of
+// Parts returns the parts of the name of each instance of a family, at most MaxPage instances that hold something. It reads the profiles of
 // each kind in one call. Parts whose profiles it cannot read have none.
 func (s *Store) Parts(ctx context.Context, family definition.Board, instances []string) [][]Part {
 	of := make([][]Part, len(instances))
 	members := make(map[string][]string) // by kind
 	for i, instance := range instances {
-		for kind, member := range family.Parts(instance) {
-			of[i] = append(of[i], Part{Kind: kind, Member: member})
-			if definition.CheckKind(kind) == nil && definition.CheckMember(member) == nil {
-				members[kind] = append(members[kind], member)
+		of[i] = bareParts(family, instance)
+		for _, p := range of[i] {
+			if definition.CheckKind(p.Kind) == nil && definition.CheckMember(p.Member) == nil {
+				members[p.Kind] = append(members[p.Kind], p.Member)
 			}
 		}
 	}
@@ -44,4 +44,12 @@ func (s *Store) Parts(ctx context.Context, family definition.Board, instances []
 		}
 	}
 	return of
+}
+
+// bareParts are the parts of the name of an instance, without profiles.
+func bareParts(family definition.Board, instance string) (parts []Part) {
+	for kind, member := range family.Parts(instance) {
+		parts = append(parts, Part{Kind: kind, Member: member})
+	}
+	return parts
 }

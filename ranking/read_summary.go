@@ -34,7 +34,7 @@ func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	g := Summary{About: s.about(ctx, m), State: p.State, Bounds: m.bounds(now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: m.compiled.IsBuilt()}
+	g := Summary{About: s.about(ctx, m, p.State), State: p.State, Bounds: m.bounds(now), Period: m.period.Name, Kind: m.compiled.Kind, Total: p.Total, Built: m.compiled.IsBuilt()}
 	if len(p.Entries) > 0 && isFresh {
 		g.Top = p.Entries
 	}

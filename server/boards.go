@@ -39,10 +39,27 @@ func (s *Server) getBoard(c echo.Context) error {
 	if isFamily(board) {
 		return s.okRead(c, familyRead{board})
 	}
-	return s.okRead(c, infoRead{board})
+	return s.okRead(c, infoRead{board, s.mayNameParts(c, board)})
 }
 
-type infoRead struct{ board string }
+// mayNameParts reports whether the caller may read the kinds of all members that the name of an instance stands for.
+func (s *Server) mayNameParts(c echo.Context, board string) bool {
+	b, err := s.store.Board(c.Request().Context(), board)
+	if err != nil {
+		return false
+	}
+	for kind := range b.Definition.Parts(b.Instance) {
+		if !callerOf(c).MayReadKind(kind) {
+			return false
+		}
+	}
+	return true
+}
+
+type infoRead struct {
+	board string
+	named bool // the title names members also where the board holds nothing
+}
 
 type infoJSON struct {
 	headJSON
@@ -57,6 +74,7 @@ type infoJSON struct {
 }
 
 func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
+	ctx = ranking.WithNames(ctx, func(string) bool { return r.named })
 	info, err := s.store.Info(ctx, r.board)
 	if err != nil {
 		return nil, err

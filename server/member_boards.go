@@ -54,7 +54,7 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	}
 	// The entries of a board show profiles, so a caller that may read none of them must not learn of one here.
 	var profile ranking.Profile
-	if s.store.Profiled(kind) && (len(boards) > 0 || caller.May(access.ScopeRead, access.Kind(kind))) {
+	if s.store.Profiled(kind) && (len(boards) > 0 || caller.MayReadKind(kind)) {
 		profile = s.profiles(ctx, kind, []string{member})[member]
 	}
 	return ok(c, struct {

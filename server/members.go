@@ -101,7 +101,7 @@ func (s *Server) getMembers(c echo.Context) error {
 // namedMembers are the members of an answer whose profiles the caller may read: those that the board shows, and with a
 // right to read the kind all.
 func (s *Server) namedMembers(caller *access.Caller, m ranking.Members) []string {
-	all := caller.May(access.ScopeRead, access.Kind(m.Kind))
+	all := caller.MayReadKind(m.Kind)
 	var members []string
 	for _, e := range m.List {
 		if all || e.Rank > 0 {

@@ -52,7 +52,7 @@ func (r pageReader) Board(ctx context.Context, name string, top int, member stri
 	if isFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
 		return nil
 	}
-	ctx = ranking.WithoutBuilds(ctx)
+	ctx = ranking.WithNames(ranking.WithoutBuilds(ctx), r.guard.Anonymous().MayReadKind)
 	about, err := r.store.About(ctx, name)
 	if err != nil {
 		return nil
@@ -97,7 +97,7 @@ func (r pageReader) History(ctx context.Context, name string) *pages.History {
 	if isFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
 		return nil
 	}
-	about, err := r.store.About(ctx, name)
+	about, err := r.store.About(ranking.WithNames(ctx, r.guard.Anonymous().MayReadKind), name)
 	if err != nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (r pageReader) Member(ctx context.Context, kind, member string) *pages.Memb
 		}
 	}
 	// The same rule as for listMemberBoards.
-	if len(page.Boards) > 0 || anonymous.May(access.ScopeRead, access.Kind(kind)) {
+	if len(page.Boards) > 0 || anonymous.MayReadKind(kind) {
 		profile := r.profiles(ctx, kind, []string{member})[member]
 		view.Name, view.Avatar = profile.Name, profile.Avatar
 	}
@@ -148,7 +148,7 @@ func (r pageReader) addStanding(ctx context.Context, b *pages.Board, page rankin
 	switch {
 	case errors.Is(err, ranking.ErrUnknownMember):
 		b.Below = []pages.Row{{Member: member, Me: true}}
-		if r.guard.Anonymous().May(access.ScopeRead, access.Kind(page.Kind)) { // the board shows no profile of the member
+		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
 			b.MeName = r.profiles(ctx, page.Kind, []string{member})[member].Name
 		}
 		b.Me = encodeForPage(standingJSON{Seq: page.Seq, Total: page.Total, Around: []entryJSON{}})

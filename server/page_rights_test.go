@@ -49,6 +49,75 @@ func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 	require.Contains(t, n.Do("GET", members, "", "Authorization", "Bearer "+guard.Key("kind")).Body, "Name of absent")
 }
 
+// Anybody may ask for an instance of any name. So the title of one that holds nothing names its member only to those who may
+// read the kind. The title of an instance that holds something, or of a union of it, names the member to each reader.
+func TestTitlesNameMembersOfInstancesThatHoldSomething(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [\"*\"]}\nkeys:\n"+keyLine("kind", "scopes: [read], boards: [\"*\"], kinds: [star]"))
+		title := definition.Label{"": "Fans of {star}"}
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: guard.Guard}},
+			definition.Board{Name: "fans:{star}", Title: title, Description: title},
+			definition.Board{Name: "all:{star}", Title: title, Union: &definition.Union{Of: []string{"fans:{star}"}}})
+		for _, star := range []string{"shown", "absent", "hidden"} {
+			_, err := n.Store.SetProfile(t.Context(), "star", star, ranking.Profile{Name: "Name of " + star})
+			require.NoError(t, err)
+		}
+		for _, star := range []string{"shown", "hidden"} {
+			_, err := n.Store.Apply(t.Context(), "fans:"+star, []definition.Update{{Member: "mia", Score: 1}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, n.Store.HideEverywhere(t.Context(), "star", "hidden", ranking.Moderator{}))
+		key := "Bearer " + guard.Key("kind")
+		// titles are the answers that hold the title of a board.
+		titles := func(board, authorization string) map[string]string {
+			header := []string{"Accept", "application/json"}
+			stream := []string{}
+			s := servertest.Dial(t, n.Addr)
+			if authorization != "" {
+				header, stream = append(header, "Authorization", authorization), append(stream, "Authorization: "+authorization)
+				s.Send(`{"type":"auth","id":"a","token":%q}`, guard.Key("kind"))
+				require.Equal(t, "ok", s.Next("ok", "error").Type)
+			}
+			answers := map[string]string{
+				"state":  n.Do("GET", "/v1/boards/"+board, "", header...).Body,
+				"stream": servertest.OpenStream(t, n.Addr, "/v1/boards/"+board+"/live?info=true", stream...).Next("snapshot").Data,
+			}
+			s.Send(`{"type":"subscribe","id":1,"board":%q,"info":true}`, board)
+			for answers["socket"] == "" {
+				frame, err := s.Raw()
+				require.NoError(t, err)
+				if strings.Contains(string(frame), `"snapshot"`) {
+					answers["socket"] = string(frame)
+				}
+			}
+			if authorization == "" {
+				for _, path := range []string{"/boards/" + board, "/embed/" + board, "/overlay/" + board, "/boards/" + board + "/story"} {
+					answers[path] = n.Do("GET", path, "", "Accept", "text/html").Body
+				}
+			}
+			return answers
+		}
+		for _, family := range []string{"all:", "fans:"} {
+			for answer, body := range titles(family+"shown", "") {
+				require.Contains(t, body, "Fans of Name of shown", answer)
+			}
+			for _, star := range []string{"absent", "hidden"} {
+				for answer, body := range titles(family+star, "") {
+					require.NotContains(t, body, "Name of", answer)
+					require.Contains(t, body, "Fans of "+star, answer)
+				}
+			}
+			for answer, body := range titles(family+"absent", key) {
+				require.Contains(t, body, "Fans of Name of absent", answer)
+			}
+			for answer, body := range titles(family+"hidden", key) {
+				require.NotContains(t, body, "Name of", answer)
+			}
+		}
+	})
+}
+
 // Pages show what anonymous may read, and no more: not in rows, lists of boards, titles or tags.
 func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 )
 
 // boardRead is a valid request for the state of a board. It is comparable, and holds all that its answer depends
-// on: two requests that mean the same are equal. It has nothing of the caller, whose rights authorize has checked.
+// on: two requests that mean the same are equal. Of the caller it has at most which names the answer may hold:
+// authorize has checked all other rights.
 type boardRead interface {
 	// answer reads the board, and returns what the answer encodes.
 	answer(ctx context.Context, s *Server) (any, error)

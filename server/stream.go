@@ -33,7 +33,7 @@ func (s *Server) getStream(c echo.Context) error {
 		return err
 	}
 	if withInfo {
-		if watch.Info, err = live.EncodeInfo(c.Request().Context(), s.store, board.Name); err != nil {
+		if watch.Info, err = live.EncodeInfo(c.Request().Context(), s.store, callerOf(c), board.Name); err != nil {
 			return err
 		}
 	}

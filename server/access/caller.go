@@ -106,6 +106,9 @@ func (c *Caller) May(s Scope, r Resource) bool {
 	return c.Open() || c.own.allow(s, r) || c.anonymous != nil && c.anonymous.allow(s, r)
 }
 
+// MayReadKind reports whether the caller may read the profile of each member of a kind.
+func (c *Caller) MayReadKind(kind string) bool { return c.May(ScopeRead, Kind(kind)) }
+
 // BoardSpans returns the names of boards for which May may return true: it returns false for all names outside of
 // them. They are sorted, and no two overlap.
 func (c *Caller) BoardSpans(s Scope) []definition.NameSpan {

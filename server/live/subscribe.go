@@ -39,7 +39,7 @@ func (ss *session) subscribe(m *message) error {
 	if info, err := m.fields.OptionalBoolean("info"); err != nil {
 		return err
 	} else if info {
-		if watch.Info, err = EncodeInfo(ss.sessions.calls, ss.sessions.store, board); err != nil {
+		if watch.Info, err = EncodeInfo(ss.sessions.calls, ss.sessions.store, m.caller, board); err != nil {
 			return err
 		}
 	}
@@ -126,9 +126,9 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 	return w, nil
 }
 
-// EncodeInfo encodes the info of a board for hub.Watch.
-func EncodeInfo(ctx context.Context, store Store, board string) ([]byte, error) {
-	about, err := store.About(ctx, board)
+// EncodeInfo encodes the info of a board for hub.Watch, as a caller may read it.
+func EncodeInfo(ctx context.Context, store Store, caller *access.Caller, board string) ([]byte, error) {
+	about, err := store.About(ranking.WithNames(ctx, caller.MayReadKind), board)
 	if err != nil {
 		return nil, err
 	}
