@@ -100,7 +100,13 @@ func TestStreamRefusesBadInput(t *testing.T) {
 func TestStreamAfterAnotherID(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
-	for _, id := range []string{"", "7", "e:", ":7", "e:-7", "e:7:8", "e:9007199254740993", "\xff", strings.Repeat("e", 65) + ":7"} {
+	stays := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live")
+	position := stays.Next("snapshot").ID
+	resumed := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+position)
+	resumed.Board = stays.Board
+	require.Equal(t, "delta", resumed.Next("delta").Type, "the life goes on")
+	life, _, _ := strings.Cut(position, ":")
+	for _, id := range []string{"", "7", ":7", "\xff", strings.Repeat("e", 65) + ":0", life, life + ":", life + ":-7", life + ":0:8", life + ":9007199254740993"} {
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+id)
 		require.Equal(t, "snapshot", s.Next("snapshot").Type, id)
 		s.Close()
