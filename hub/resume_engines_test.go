@@ -27,14 +27,11 @@ import (
 // position that the client holds, and in the end each holds what Redis holds.
 func TestEveryResumeEndsRightOnEngines(t *testing.T) {
 	t.Parallel()
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
+	redistest.Both(t, func(t *testing.T) {
 		url := redistest.Embedded(t)
 		proxy := redistest.StartProxy(t, url)
 		checkResumes(t, resumeEngine{url, proxy.URL(), func(*redis.Client, bool) { proxy.Cut() }}, 4)
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
+	}, func(t *testing.T) {
 		url := redistest.Start(t).URL()
 		kill := func(admin *redis.Client, all bool) {
 			require.NoError(t, admin.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())

@@ -68,7 +68,7 @@ func (w *world) recordedResults(s *Store) {
 // such a board is empty, the nodes go on looking: its next members are in the next step, and there is no gap.
 func TestHistoryOfWindowsAndUnions(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 1, Config{}, resultBoards(0), func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, resultBoards(0), func(t *testing.T, w *world) {
 		s := w.stores[0]
 		shows := func(want map[string]string) {
 			t.Helper()
@@ -166,7 +166,7 @@ func TestHistoryOfAnUnusedResultStays(t *testing.T) {
 func TestRetainDeletesTheHistoryOfAnEmptyResult(t *testing.T) {
 	t.Parallel()
 	boards := append(resultBoards(time.Minute), definition.Board{Name: "daily", Union: &definition.Union{Of: []string{"plain"}, Refresh: 2 * time.Second}, History: 24 * time.Hour, Retain: time.Minute})
-	longSimulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.recordedResults(s)
 		require.Equal(t, []string{"a 2 #1"}, entriesOf(t, s, "daily"))

@@ -140,7 +140,7 @@ func (h *betweenHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.
 // although it takes several calls.
 func TestHistoryIsReadAtOneState(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		reader, writer := w.stores[0], w.stores[1]
 		step := func() {
 			w.write(writer, "b", "a", 1)
@@ -170,7 +170,7 @@ func TestHistoryIsReadAtOneState(t *testing.T) {
 // commands of the reader.
 func TestBestRankIsOfTheStateOfItsSteps(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
 		reader, writer := w.stores[0], w.stores[1]
 		climb := func(member string, by int64) {
 			w.write(writer, "b", member, by)
@@ -506,7 +506,7 @@ func TestHistoryComesBackToTheAgenda(t *testing.T) {
 // A board without periods keeps its latest steps. A reader whose cursor was trimmed goes on behind it, and is told of the gap.
 func TestOldStepsAreTrimmed(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Last, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		const kept = 2 * keyframeEach
 		s.maxSteps = kept
@@ -545,7 +545,7 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 // A page names MaxPage members at most, so that the profiles of all can be read at once. The next page goes on.
 func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		const steps = MaxPage/history.MaxEntries + 20
 		for step := range steps {
@@ -584,7 +584,7 @@ func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 // A history without periods names few more members than its steps have.
 func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 	t.Parallel()
-	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		s.maxSteps, s.maxNames = 2*keyframeEach, 250
 		w.planned("b")

@@ -67,27 +67,11 @@ func simulated(t testing.TB, stores int, cfg Config, boards ...definition.Board)
 
 // worlds runs a test on simulated time, and on a real Redis.
 func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		test(t, simulated(t, stores, cfg, boards(friday)...))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
+	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) }, func(t *testing.T) {
 		w := &world{t: t, url: redistest.Start(t).URL()}
 		w.open(stores, cfg, boards(time.Now().UTC()))
 		test(t, w)
 	})
-}
-
-// longWorlds is worlds for a test of many calls; see longSimulatedWorlds.
-func longWorlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
-	if redistest.Stride == 1 {
-		worlds(t, stores, cfg, boards, test)
-		return
-	}
-	w := &world{t: t, url: redistest.Start(t).URL()}
-	w.open(stores, cfg, boards(time.Now().UTC()))
-	test(t, w)
 }
 
 func (w *world) open(stores int, cfg Config, boards []definition.Board) {

@@ -58,7 +58,7 @@ func TestIDsCountForTheTimeOfTheDefinition(t *testing.T) {
 func TestIDsWhileTheirLengthChanges(t *testing.T) {
 	t.Parallel()
 	lengths := []time.Duration{0, 11 * time.Minute, time.Hour, 30 * time.Hour, 7 * 24 * time.Hour}
-	longSimulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b:{n}"}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b:{n}"}}, func(t *testing.T, w *world) {
 		s, instances := w.stores[0], 0
 		proptest.CheckSeeded(t, redistest.Volume(w.url, 100), func(rt *rapid.T) {
 			instances++

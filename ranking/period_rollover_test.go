@@ -113,13 +113,12 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 // Whoever sends an update again after the turn is told what it did before it.
 func TestRetryAcrossTheTurn(t *testing.T) {
 	t.Parallel()
-	t.Run("embedded", func(t *testing.T) {
+	redistest.Both(t, func(t *testing.T) {
 		url, set := redistest.Clocked(t)
 		now := moment(t, "2026-11-20T12:00:01Z")
 		set(now)
 		retryAcrossTheTurn(t, url, func(*ranking.Store, string) { set(now.Add(time.Second)) })
-	})
-	t.Run("redis", func(t *testing.T) {
+	}, func(t *testing.T) {
 		retryAcrossTheTurn(t, redistest.Start(t).URL(), func(s *ranking.Store, period string) {
 			redistest.Eventually(t, "the turn", func() error {
 				page, err := s.Page(t.Context(), "b", 1, 10)

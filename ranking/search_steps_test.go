@@ -127,7 +127,7 @@ func TestProfileStepsOfTwoCallers(t *testing.T) {
 	} {
 		t.Run(change.name, func(t *testing.T) {
 			t.Parallel()
-			longWorlds(t, 3, patient, boards, func(t *testing.T, w *world) {
+			worlds(t, 3, patient, boards, func(t *testing.T, w *world) {
 				ctx, observer := context.Background(), w.stores[2]
 				member, runs := "", 0
 				var callers [2]*stepper

@@ -72,24 +72,8 @@ func (h *clockHook) replace(args []any) {
 // simulatedWorlds runs a test in a world whose clock stands still until it is moved: the
 // embedded store's, and one that the scripts of a real Redis go by.
 func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.Board, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		test(t, simulated(t, stores, cfg, boards...))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		test(t, simulatedRedis(t, stores, cfg, boards...))
-	})
-}
-
-// longSimulatedWorlds is simulatedWorlds for a test of many calls. Under the race detector, which makes the embedded store
-// ten times as slow, it runs on Redis alone.
-func longSimulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.Board, test func(t *testing.T, w *world)) {
-	if redistest.Stride == 1 {
-		simulatedWorlds(t, stores, cfg, boards, test)
-		return
-	}
-	test(t, simulatedRedis(t, stores, cfg, boards...))
+	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards...)) },
+		func(t *testing.T) { test(t, simulatedRedis(t, stores, cfg, boards...)) })
 }
 
 func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {

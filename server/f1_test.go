@@ -18,6 +18,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -81,7 +82,7 @@ func TestFormula1(t *testing.T) {
 	t.Parallel()
 	seasons := readSeasons(t)
 	require.Len(t, seasons, 19)
-	f1Engines(t, func(t *testing.T, url string) {
+	redistest.Engines(t, func(t *testing.T, url string) {
 		var boards []definition.Board
 		for season := range seasons {
 			boards = append(boards, definition.Board{Name: "f1-" + season})
@@ -166,7 +167,7 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 		require.Equal(t, want, constructors[season], season)
 	}
 
-	f1Engines(t, func(t *testing.T, url string) {
+	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		for path, body := range map[string]string{
 			"boards/drivers:%7Bseason%7D":      `{"kind":"driver","display":{"decimals":1}}`,
@@ -251,7 +252,7 @@ func recount(laps []lap) (order []lap) {
 // and the drivers are so close that best laps are often equal.
 func TestQualifying(t *testing.T) {
 	t.Parallel()
-	f1Engines(t, func(t *testing.T, store string) {
+	redistest.Engines(t, func(t *testing.T, store string) {
 		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
 		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/lap", `{"updates":[

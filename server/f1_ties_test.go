@@ -14,6 +14,7 @@ import (
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -101,7 +102,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 	}
 	require.Greater(t, tied, 100, "or the data is no test of ties")
 
-	f1Engines(t, func(t *testing.T, url string) {
+	redistest.Engines(t, func(t *testing.T, url string) {
 		var boards []definition.Board
 		var points []definition.Target
 		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {

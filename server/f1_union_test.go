@@ -13,6 +13,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -22,7 +23,7 @@ func TestFormula1AllTime(t *testing.T) {
 	t.Parallel()
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
-	f1Engines(t, func(t *testing.T, url string) {
+	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, definition.Board{Name: "drivers:{season}"})
 		var of []string
 		for _, season := range names {

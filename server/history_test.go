@@ -41,15 +41,12 @@ type recorded struct {
 
 // forEachClock runs a test on both engines, with a clock that the test moves on by ten seconds at a time.
 func forEachClock(t *testing.T, test func(t *testing.T, url string, pass func())) {
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
+	redistest.Both(t, func(t *testing.T) {
 		url, set := redistest.Clocked(t)
 		now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 		set(now)
 		test(t, url, func() { now = now.Add(10 * time.Second); set(now) })
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
+	}, func(t *testing.T) {
 		r, shift := redistest.StartShifted(t)
 		by := time.Duration(0)
 		test(t, r.URL(), func() { by += 10 * time.Second; shift(by) })

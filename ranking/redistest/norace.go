@@ -2,4 +2,7 @@
 
 package redistest
 
-const stride = 1
+const (
+	underRace = false
+	stride    = 1
+)

@@ -2,4 +2,7 @@
 
 package redistest
 
-const stride = 4
+const (
+	underRace = true
+	stride    = 4
+)

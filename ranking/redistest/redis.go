@@ -19,16 +19,24 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// Engines runs a test on the embedded store and on a real Redis, side by side: both begin
-// when the function that calls Engines returns.
+// Engines runs a test on the embedded store and on a real Redis, as Both does.
 func Engines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		test(t, Embedded(t))
-	})
+	Both(t, func(t *testing.T) { test(t, Embedded(t)) }, func(t *testing.T) { test(t, Start(t).URL()) })
+}
+
+// Both runs the form of a test for the embedded store and that for a real Redis, side by side: they begin when the
+// function that calls Both returns. Under the race detector only that for Redis runs. The goroutines of the program are
+// the same in both, and the detector slows the scripts of the embedded store down ten times.
+func Both(t *testing.T, embedded, redis func(t *testing.T)) {
+	if !underRace {
+		t.Run("embedded", func(t *testing.T) {
+			t.Parallel()
+			embedded(t)
+		})
+	}
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t).URL())
+		redis(t)
 	})
 }
 
