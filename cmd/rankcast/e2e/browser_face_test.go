@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -32,7 +34,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 			open(t, ctx, addr, c.path, 800, 600, "light", "en")
 			require.NoError(t, chromedp.Do(ctx,
 				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
-				becomes(`[...document.fonts].map(({family, status}) => family + ' ' + status).join()`, "Archivo loaded"),
+				becomes(`[...new Set([...document.fonts].map(({family, status}) => family + ' ' + status))].join()`, "Archivo loaded"),
 				script(`var figures = document.createElement('b');
 					figures.style.font = '40px Archivo, monospace';
 					figures.style.fontVariantNumeric = 'tabular-nums';
@@ -45,4 +47,24 @@ func TestPagesHaveTheirFace(t *testing.T) {
 			))
 		})
 	}
+}
+
+// An overlay stays open for hours: it takes its face also where that comes after the first picture, and no row moves.
+func TestOverlayTakesALateFace(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 5)
+	addr, release := lineThatHolds(t, p.addr, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".woff2") })
+	ctx := ownWindow(t, 800, 600)
+	var before, after string
+	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/overlay/stars?pace=0"),
+		becomes(seen, "1 m01 50 | 2 m02 40 | 3 m03 30 | 4 m04 20 | 5 m05 10"),
+		// The time in which a face that comes may still be used, in pages that keep to the first picture.
+		becomes(`String(performance.now() > performance.getEntriesByType('paint')[0]?.startTime + 500)`, "true"),
+		script(`var digits = document.createRange();
+			digits.selectNodeContents(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]'));
+			var usual = digits.getBoundingClientRect().width`),
+		evaluate(placesOfRows, &before)))
+	release()
+	require.NoError(t, chromedp.Do(ctx, becomes(`String(digits.getBoundingClientRect().width !== usual)`, "true"), evaluate(placesOfRows, &after)))
+	require.Equal(t, before, after)
 }

@@ -21,12 +21,18 @@ import (
 // is released.
 func slowLine(t *testing.T, target string) (addr string, release func()) {
 	t.Helper()
+	return lineThatHolds(t, target, func(r *http.Request) bool { return !strings.Contains(r.Header.Get("Accept"), "text/html") })
+}
+
+// lineThatHolds is like slowLine, and holds the requests for which holds is true.
+func lineThatHolds(t *testing.T, target string, holds func(*http.Request) bool) (addr string, release func()) {
+	t.Helper()
 	to, err := url.Parse("http://" + target)
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	released := make(chan struct{})
 	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		if holds(r) {
 			select {
 			case <-released:
 			case <-r.Context().Done():
