@@ -91,7 +91,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		if u.ID != "" {
 			digest = u.digest(r.Board)
 		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board))
+		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If))
 		if parts&script.Data != 0 {
 			args = append(args, u.Data)
 		}

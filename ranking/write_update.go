@@ -35,23 +35,29 @@ func (w write) op(d definition.Board) string {
 	}
 }
 
-// condition is the condition for apply.lua. For an update to take back it is the operation
-// of that update.
-func (w write) condition(d definition.Board) string {
-	if w.override == takingBack {
-		return string(cmp.Or(w.Op, d.Mode))
+// digest tells one update from another under the same request id, see apply.lua. An update without Op means the mode
+// that the board had when the id was first used, so the record of an id has the operation of then. Of an update to take
+// back it is the digest of that update.
+func (w write) digest(d definition.Board) string {
+	if w.override != none && w.override != takingBack { // Op has no effect
+		return w.Update.Digest(string(w.override)) + "---"
 	}
-	return string(w.If)
+	asked := firstLetter(w.Op)
+	if w.Op == "" {
+		asked = byMode
+	}
+	by := "-"
+	if w.Op == "" || w.Op == d.Mode {
+		by = byMode
+	}
+	return w.Update.Digest("") + firstLetter(cmp.Or(w.Op, d.Mode)) + by + asked
 }
 
-// digest tells one update from another under the same request id. It is the 11 bytes that apply.lua cuts off the
-// front of a stored result.
-func (w write) digest(d definition.Board) string {
-	if w.override == takingBack { // it is the digest of the update to take back
-		return w.Update.Digest(d.Mode, "")
-	}
-	return w.Update.Digest(d.Mode, string(w.override))
-}
+// byMode stands in a digest for the mode of the board.
+const byMode = "="
+
+// firstLetter is a letter for a mode; no two have the same.
+func firstLetter(m definition.Mode) string { return string(m[:min(1, len(m))]) }
 
 // Standing is a score and its rank.
 type Standing struct {

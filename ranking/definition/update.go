@@ -105,16 +105,12 @@ func (u Update) checkEffect() error {
 	return nil
 }
 
-// Digest identifies the content of an update under a request id, on a board with a mode. It is the same for all
-// spellings of the update: of its data, see canonical, of an Op that is the mode, and of the data null. It covers
-// no mode that the update does not name: the board's mode may change between an update and its retry. more is
-// what else tells it from another update.
-func (u Update) Digest(mode Mode, more string) string {
+// Digest identifies the content of an update under a request id, but for its Op: what an update without Op means is
+// known only when it is applied. It is the same for all spellings of the data, see canonical, and of the data null. more
+// is what else tells it from another update.
+func (u Update) Digest(more string) string {
 	b := make([]byte, 0, 2*MaxIDBytes+MaxDataBytes)
 	b = append(b, more...)
-	if u.Op != mode {
-		b = append(b, u.Op...)
-	}
 	b = append(b, ' ')
 	b = strconv.AppendInt(b, u.Score, 10)
 	b = append(b, ' ')

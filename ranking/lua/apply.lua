@@ -19,7 +19,7 @@
 --                      was ever hidden) and kind, for which that is so; wrote (when an update last
 --                      left a score as it was), settled, and listed (when the board was last
 --                      listed), in µs since 1970
---                      request ids: id to digest, 11 bytes, and first result. An update of an
+--                      request ids: id to the first 13 bytes of the digest, and first result. An update of an
 --                      event has ' @' and the board's clock, in hex, after it, for taking it back.
 --                      An update that was taken back has the result of that, and ' t'. Notes of
 --                      take-backs are here too, see apply_takeback.lua
@@ -57,8 +57,11 @@
 --         member
 --         score        canonical decimal
 --         id           request id; '' for none
---         digest       11 bytes that tell this update from another one under the same id
---         if           'exists', 'absent' or ''; with undo the op of the update to take back
+--         digest       14 bytes that tell this update from another one under the same id: 11 of all but the
+--                      op; the letter of the op, and '=' if that is the mode of the board, else '-'; and
+--                      the op that the update names, or '=' if it names none. '-' stands for no op.
+--                      With undo it is that of the update to take back
+--         if           'exists', 'absent' or ''
 --         data         with part data: JSON, 'null' to remove it, '' to leave it
 --         at           with part window: when it happened, ms since 1970; '' for now
 --         Times are Redis's, in µs since 1970; opens and starts are included, closes and ends
@@ -135,8 +138,8 @@ for i = first, #ARGV, STEP do
   local record, result, taken
   if id ~= '' then
     record = known[id]
-    if record and record:sub(1, DIGEST) ~= digest then
-      result = 'm'
+    if record and not (record:sub(1, CONTENT) == digest:sub(1, CONTENT) and record:sub(CONTENT + 1, DIGEST):find(digest:sub(-1), 1, true)) then
+      result = 'm' -- without an op it means the mode of the first time, which may be another one now
     elseif record and op ~= 'undo' then
       result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
     end
@@ -187,7 +190,7 @@ for i = first, #ARGV, STEP do
         if id ~= '' then
           if not record then room = room - 1 end
           local more = mark == '' and id:find('\31', 1, true) and format(' @%x', at) or mark
-          known[id] = digest .. result .. more
+          known[id] = (record or digest):sub(1, DIGEST) .. result .. more
           kept[#kept + 1] = id
           kept[#kept + 1] = known[id]
         end

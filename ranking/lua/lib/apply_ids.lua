@@ -1,6 +1,6 @@
 -- The part of apply.lua that looks up the request ids of the batch, see ids.lua. Follows apply_state.lua.
 
-local DIGEST = 11 -- bytes
+local CONTENT, DIGEST = 11, 13 -- bytes of a digest: without the op, and with that of the first time
 
 local known, kept = {}, {} -- records by id; those to store: {id, record, id, record, ...}
 local ids, held, keep_ids = {[0] = KEYS[3], [1] = KEYS[4]}, nil, nil

@@ -32,7 +32,7 @@
         if not had then result = 'g' end
       --+ if taking_back
       elseif taken then
-        score, own = undone(taken, condition, member, had), false
+        score, own = undone(taken, record:sub(CONTENT + 1, CONTENT + 1), member, had), false
       --+ end
       elseif condition == 'exists' and not had or condition == 'absent' and had then
         score, own = had, false

@@ -38,14 +38,14 @@ end
 
 local function bounded(score, had) return math.max(math.min(score, math.max(max, had)), math.min(min, had)) end
 
--- Returns the score of a member after an update with a result is taken back; nil: none.
+-- Returns the score of a member after an update with a result and the letter of an op is taken back; nil: none.
 local function undone(result, op, member, had)
   local score, old = result:match('^%S* (%S+) %S+ (%S+)')
   if score == '-' or score == old or not had then return had end -- it changed nothing, or the member has left since
   local at = result:match(' @(%x+)')
   at = at and tonumber(at, 16) -- nil: an older version applied it
   if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- the member left, and came back
-  if op == 'sum' then
+  if op == 's' then
     local less = had - tonumber(score) + (tonumber(old) or 0)
     local to = bounded(less, had)
     if less == 0 or to == 0 then return nil end
