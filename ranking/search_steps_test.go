@@ -245,13 +245,7 @@ func TestChangesThatDidNotEndAreRepaired(t *testing.T) {
 		return r.lines()
 	}
 	work := newNameWork(other)
-	look := func() {
-		for more := true; more; {
-			var err error
-			more, err = work.due(ctx)
-			require.NoError(t, err)
-		}
-	}
+	look := func() { require.NoError(t, dueToTheEnd(ctx, work)) }
 	w.pass(nameRepairAge - time.Second)
 	look()
 	require.Empty(t, found("b"))

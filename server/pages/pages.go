@@ -18,8 +18,8 @@ import (
 	"rankcast/web"
 )
 
-// fillTimeout bounds how long a page waits for what it shows first.
-const fillTimeout = time.Second
+// fillTimeout bounds how long a page waits for what it shows first. Tests of what it shows wait longer.
+var fillTimeout = time.Second
 
 // manifest is the web manifest (https://www.w3.org/TR/appmanifest/). Its path is that of the front page, to which its
 // addresses are relative.
