@@ -207,14 +207,14 @@ func appendField(b []byte, name string, n int64) []byte {
 func snapshotFrame(board string, s *publication, n int) *Frame {
 	all := s.rows()
 	rows, _ := all.prefix(n)
-	b := make([]byte, headRoom, headRoom+248+len(board)+copied(rows))
+	b := make([]byte, headRoom, headRoom+256+len(board)+copied(rows))
 	b = appendHead(b, snapshotType, board)
 	b = append(b, `,"period":`...)
 	b = appendString(b, s.period)
 	b = append(b, `,"epoch":`...)
 	b = appendString(b, s.state.Epoch)
 	b = append(b, `,"life":"`...)
-	b = append(b, s.life...)
+	b = append(b, s.position(n).Life...)
 	b = append(b, '"')
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
@@ -224,7 +224,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.position())
+	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.position(n))
 }
 
 // copied is the number of bytes that a frame copies of rows.
@@ -245,7 +245,7 @@ func deltaFrame(board string, s *publication, n int, from int64, changed *encode
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"rows":[`...)
-	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.position())
+	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.position(n))
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of

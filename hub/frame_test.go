@@ -33,7 +33,7 @@ func TestSnapshotOnTheWire(t *testing.T) {
 	s := &publication{period: "2026-W47", life: "1m2n", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
 		{Rank: 1, Member: "s17", Score: 321, Data: `{"a":"\u2028"}`}, {Rank: 2, Member: "s3", Score: -5},
 	}}
-	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","life":"1m2n","seq":120,"total":9821,"ends":`
+	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","life":"1m2n-10","seq":120,"total":9821,"ends":`
 	top := `"top":[{"rank":1,"member":"s17","score":321,"data":{"a":"\u2028"}},{"rank":2,"member":"s3","score":-5}]}`
 	require.Equal(t, head+`null,`+top, string(jsonOf(snapshotFrame("stars@-1", s, 10))))
 	s.ends = time.Date(2026, 11, 23, 0, 0, 0, 123456, time.FixedZone("", 8*3600))

@@ -3,6 +3,7 @@ package hub
 import (
 	"crypto/rand"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 	"weak"
@@ -11,7 +12,7 @@ import (
 )
 
 // Position names the list that a client holds of a board. Life is a random token that no other life has, of no
-// board and no node; "" is no position. In one life a seq may stand for two lists: a later publication of the
+// board and no node, and the top of the client; "" is no position. In one life a seq may stand for two lists: a later publication of the
 // same seq counts as a change after it.
 type Position struct {
 	Life string
@@ -80,8 +81,11 @@ func (s *publication) continues(old *publication) bool {
 		s.final == old.final && s.ends.Equal(old.ends)
 }
 
-// position is what a client holds that has got s.
-func (s *publication) position() Position { return Position{s.life, s.state.Seq} }
+// position is what a client holds that has got the first n entries of s. A list of fewer entries lacks those behind
+// them, so it is another position.
+func (s *publication) position(n int) Position {
+	return Position{s.life + "-" + strconv.Itoa(n), s.state.Seq}
+}
 
 // follow makes s the publication after old, or the first one for nil. It continues the life of old where a
 // delta can lead from old to s, and begins a life otherwise. It returns the rows of that delta, of the first
@@ -124,9 +128,9 @@ func (s *publication) asFinal() *publication {
 }
 
 // resumeFrame is the difference of the first n rows from the position of a client. It is nil
-// where the position is of another life, or a snapshot is smaller. Clients share it.
+// where the position is of another life or another n, or a snapshot is smaller. Clients share it.
 func (s *publication) resumeFrame(board string, n int, has Position) *Frame {
-	if has.Life != s.life || has.Seq > s.state.Seq {
+	if at := s.position(n); has.Life != at.Life || has.Seq > at.Seq {
 		return nil
 	}
 	s.mu.Lock()

@@ -117,7 +117,7 @@ func (w *enginesWorld) run() {
 	}()
 	for range 5 {
 		w.clients = append(w.clients, &resumeClient{
-			top: rapid.SampledFrom([]int{1, 3, 10}).Draw(w.T, "top"), me: rapid.SampledFrom([]string{"", "a", "f"}).Draw(w.T, "me"), conn: &fakeConn{},
+			me: rapid.SampledFrom([]string{"", "a", "f"}).Draw(w.T, "me"), conn: &fakeConn{},
 		})
 	}
 	actions := map[string]func(*rapid.T){
@@ -248,8 +248,9 @@ func (w *enginesWorld) page() (p ranking.Page) {
 	return p
 }
 
-// come connects a client to any node. It resumes from what it holds.
+// come connects a client to any node, with any top. It resumes from what it holds.
 func (w *enginesWorld) come(c *resumeClient) {
+	c.top = drawTop(w.T)
 	c.node = rapid.SampledFrom(w.nodes).Draw(w.T, "node")
 	c.as = c.node.Join(c.conn, nil)
 	held := c.conn.board
@@ -288,8 +289,8 @@ func (c *resumeClient) differs() error {
 			continue
 		}
 		p := v.publication
-		if is, want := c.conn.board.Top, onWire(p.top[:min(c.top, len(p.top))]); !slices.Equal(is, want) || c.conn.board.Life != p.life {
-			return fmt.Errorf("holds\n%v at %s:%d, its node shows\n%v at %v", is, c.conn.board.Life, c.conn.board.Seq, want, p.position())
+		if is, want := c.conn.board.Top, onWire(p.top[:min(c.top, len(p.top))]); !slices.Equal(is, want) || c.conn.board.Life != p.position(c.top).Life {
+			return fmt.Errorf("holds\n%v at %s:%d, its node shows\n%v at %v", is, c.conn.board.Life, c.conn.board.Seq, want, p.position(c.top))
 		}
 	}
 	return nil

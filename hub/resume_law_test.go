@@ -29,7 +29,7 @@ type resumeNode struct {
 
 // resumeClient keeps its list while it is away.
 type resumeClient struct {
-	top  int
+	top  int       // of its last subscription
 	me   string    // whom it follows; "": nobody
 	conn *fakeConn // with the list
 	node *resumeNode
@@ -83,8 +83,9 @@ func (w *resumeWorld) goBack(t *rapid.T) {
 	}
 }
 
-// come connects a client to any node. It resumes from what it holds.
+// come connects a client to any node, with any top. It resumes from what it holds.
 func (w *resumeWorld) come(t *rapid.T, c *resumeClient) {
+	c.top = drawTop(t)
 	c.node = rapid.SampledFrom(w.nodes).Draw(t, "node")
 	first := c.node.Watched() == 0
 	c.as = c.node.Join(c.conn, nil)
@@ -97,6 +98,8 @@ func (w *resumeWorld) come(t *rapid.T, c *resumeClient) {
 		c.node.FeedSubscribed("b")
 	}
 }
+
+func drawTop(t *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 10}).Draw(t, "top") }
 
 func (c *resumeClient) leave() {
 	c.node.Leave(c.as)
@@ -128,7 +131,7 @@ func (w *resumeWorld) holds() {
 			want = append(want, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
 		}
 		if !slices.Equal(list, want) {
-			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want, p.position())
+			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want, p.position(c.top))
 		}
 	}
 }
@@ -161,7 +164,7 @@ func TestEveryResumeEndsRight(t *testing.T) {
 				}
 			}()
 			for range 6 {
-				w.clients = append(w.clients, &resumeClient{top: rapid.SampledFrom([]int{1, 3, 10}).Draw(t, "top"), conn: &fakeConn{}})
+				w.clients = append(w.clients, &resumeClient{conn: &fakeConn{}})
 			}
 			actions := map[string]func(*rapid.T){
 				"write":      func(t *rapid.T) { w.write(t, false) },

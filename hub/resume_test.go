@@ -44,13 +44,13 @@ func TestResumedClientsShareTheDifference(t *testing.T) {
 	for i := range 300 {
 		s.modified[i] = 7
 	}
-	from := func(seq int64) Position { return Position{"l", seq} }
-	f := s.resumeFrame("b", 1000, from(6))
-	require.Same(t, f, s.resumeFrame("b", 1000, from(6)))
-	other := s.resumeFrame("b", 900, from(6))
+	from := func(n int, seq int64) Position { return Position{s.position(n).Life, seq} }
+	f := s.resumeFrame("b", 1000, from(1000, 6))
+	require.Same(t, f, s.resumeFrame("b", 1000, from(1000, 6)))
+	other := s.resumeFrame("b", 900, from(900, 6))
 	require.NotSame(t, f, other)
-	require.NotSame(t, other, s.resumeFrame("b", 900, from(5)))
-	last := s.resumeFrame("b", 1000, from(6))
+	require.NotSame(t, other, s.resumeFrame("b", 900, from(900, 5)))
+	last := s.resumeFrame("b", 1000, from(1000, 6))
 	require.Equal(t, string(jsonOf(f)), string(jsonOf(last)))
 	runtime.KeepAlive(last)
 	runtime.GC()
