@@ -38,8 +38,8 @@ type TakenBack struct {
 //
 // The store knows an occurrence for at least the time of the event's ids. After that, and for an unknown
 // id, TakeBack returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and
-// does nothing, when the event has been redefined since. After any error of a board, such
-// as ErrUnavailable, call TakeBack again: it continues where it stopped.
+// does nothing, when the event has been redefined since, or names a member that was erased since.
+// After any error of a board, such as ErrUnavailable, call TakeBack again: it continues where it stopped.
 func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, by Moderator) (TakenBack, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
@@ -125,6 +125,8 @@ func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, sta
 		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last %s by this sender; the event of a viewer needs the viewer's sub", e.Name, definition.FormatDuration(e.IDsCount())), Kind: ErrUnknownEvent}
 	case "other":
 		return takeBackRecord{}, errRedefined(e.Name)
+	case "erased":
+		return takeBackRecord{}, conflict("id", "is of an event that names a member who was erased since, so Redis no longer holds its fields: correct the scores of other members one by one")
 	}
 	return takeBackRecord{r.Text(), r.Text(), r.Text()}, r.Err
 }

@@ -36,7 +36,8 @@ type erasureState struct {
 const maxErasures = 10_000
 
 // Erase removes a member from all boards of a kind and all their periods, also the closed
-// ones. It removes the score, the data, the state of being hidden, and the member's place in histories. Housekeeping on all
+// ones. It removes the score, the data, the state of being hidden, and the member's place in histories. It takes the
+// fields of events out of the records of request ids. Housekeeping on all
 // nodes shares the work, in small steps; Erasure returns the progress. Updates of the
 // member that come during the erasure or later count anew. The audit and the lists of
 // hidden members keep its id. DeleteProfile deletes its profile.
@@ -95,11 +96,19 @@ func (s *Store) definitionsOfKind(ctx context.Context, kind string) (*definition
 	return s.catalog.readSoon(ctx, d)
 }
 
-// hasKind reports whether a board has a kind. A definition that this node cannot read may have it.
+// hasKind reports whether a board has a kind, or an event names members of it. A definition that this node cannot read
+// may do so.
 func (d *definitions) hasKind(kind string) bool {
 	for _, r := range d.boards {
 		if r.Kind == kind {
 			return true
+		}
+	}
+	for _, e := range d.events {
+		for _, rule := range e.Rules {
+			if rule.Kind == kind {
+				return true
+			}
 		}
 	}
 	return len(d.broken) > 0

@@ -18,15 +18,18 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// erasureWalk is one way through all boards of a kind, as Redis holds it. It removes all members whose
-// erasures began before it. Those of later erasures wait for the next walk. So a board costs the same
-// few reads however many erasures are pending.
+// erasureWalk is one way through all boards of a kind, and then through the request ids of all events, as Redis holds
+// it. It removes all members whose erasures began before it. Those of later erasures wait for the next walk. So a board
+// costs the same few reads however many erasures are pending.
 type erasureWalk struct {
 	Began  int64  `json:"began"` // µs since 1970; no other walk of the kind has the same
 	Boards int64  `json:"boards"`
 	Left   int64  `json:"left,omitzero"`
-	Slot   string `json:"slot,omitzero"`  // of the definition that it has reached
-	After  string `json:"after,omitzero"` // the last instance of that definition that it has gone through
+	Slot   string `json:"slot,omitzero"`   // of the definition that it has reached
+	After  string `json:"after,omitzero"`  // the last instance of that definition that it has gone through
+	Event  string `json:"event,omitzero"`  // whose request ids it has reached
+	Hash   int    `json:"hash,omitzero"`   // of the event's ids
+	Cursor uint64 `json:"cursor,omitzero"` // of HSCAN in that hash
 
 	text string // the JSON that it was read from
 }
@@ -93,7 +96,11 @@ func (s *Store) eraseKind(ctx context.Context, kind string) error {
 		return err
 	}
 	if len(members) > 0 {
-		if ended, err := s.walk(ctx, kind, w, members); err != nil || !ended {
+		stop := time.Now().Add(familySlice)
+		if ended, err := s.walk(ctx, kind, w, members, stop); err != nil || !ended {
+			return err
+		}
+		if ended, err := s.walkIDs(ctx, kind, w, members, stop); err != nil || !ended {
 			return err
 		}
 	}
@@ -122,18 +129,14 @@ func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) 
 	return members, nil
 }
 
-// walk goes on through the boards of a kind for a while. It returns true at the end of the last board.
+// walk goes on through the boards of a kind until stop. It returns true at the end of the last board.
 // It changes w as it records its progress.
-func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, members []string) (ended bool, err error) {
-	d, _, err := s.leasedDefinitions(ctx)
-	if err == nil && d.readAt <= w.Began { // d may lack a board that was defined before the walk began
-		d, err = s.catalog.readFresh(ctx)
-	}
+func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, members []string, stop time.Time) (ended bool, err error) {
+	d, err := s.definitionsOfWalk(ctx, w)
 	if err != nil {
 		return false, err
 	}
 	wanted := newWantedMembers(members)
-	stop := time.Now().Add(familySlice)
 	for _, slot := range slices.Sorted(maps.Keys(d.boards)) {
 		r, _ := d.compiledIn(slot)
 		if r == nil || r.Kind != kind || slot < w.Slot {
@@ -163,22 +166,39 @@ func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, members [
 				more = false
 				next.Slot, next.After = slot+" ", "" // after this slot, and before the next
 			}
-			text, err := json.Marshal(next)
-			if err != nil {
-				return false, fmt.Errorf("encode the progress of erasures: %w", err)
-			}
-			ours, err := s.recordWalk(ctx, kind, w, string(text), removed, walkGoesOn)
+			ours, err := s.recordProgress(ctx, kind, w, next, removed)
 			if err := errors.Join(failed, err); err != nil || !ours {
 				return false, err
 			}
-			*w = next
-			w.text = string(text)
 			if time.Now().After(stop) {
 				return false, nil
 			}
 		}
 	}
 	return true, nil
+}
+
+// definitionsOfWalk returns definitions with all that were defined before the walk began.
+func (s *Store) definitionsOfWalk(ctx context.Context, w *erasureWalk) (*definitions, error) {
+	d, _, err := s.leasedDefinitions(ctx)
+	if err == nil && d.readAt <= w.Began {
+		d, err = s.catalog.readFresh(ctx)
+	}
+	return d, err
+}
+
+// recordProgress is recordWalk for a walk that goes on. It changes w to next.
+func (s *Store) recordProgress(ctx context.Context, kind string, w *erasureWalk, next erasureWalk, removed map[string]int64) (ours bool, err error) {
+	text, err := json.Marshal(next)
+	if err != nil {
+		return false, fmt.Errorf("encode the progress of erasures: %w", err)
+	}
+	ours, err = s.recordWalk(ctx, kind, w, string(text), removed, walkGoesOn)
+	if ours && err == nil {
+		*w = next
+		w.text = string(text)
+	}
+	return ours, err
 }
 
 // What recordWalk does to the erasures of the given members: '1' ends them, see erased.lua.

@@ -99,6 +99,8 @@ func TestFullMemory(t *testing.T) {
 	_, err = s.Erase(ctx, "user", "ana", by)
 	require.NoError(t, err, "erase a member")
 	w.until("the erasure", func() error { return w.erased("user", "ana") })
+	require.NotContains(t, fmt.Sprint(w.recorded("gift")), `"ana"`, "nor do records of events name the member")
+	require.Contains(t, fmt.Sprint(w.recorded("gift")), `"bob"`)
 	for _, board := range []string{"fans:s1", "dense", "hours", "now", "past"} {
 		for _, entry := range entriesOf(t, s, board) {
 			require.NotContains(t, entry, "ana", board)

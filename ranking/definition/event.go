@@ -374,6 +374,15 @@ func (t Target) Slot() string {
 	return SlotOf(base, strings.Count(t.Board, ":"))
 }
 
+// MemberField returns the field that is the member of the update as a whole. ok is false where another text is the member.
+func (t Target) MemberField() (field string, ok bool) {
+	field, ok = strings.CutPrefix(t.Member, "{")
+	if ok {
+		field, ok = strings.CutSuffix(field, "}")
+	}
+	return field, ok && !strings.ContainsAny(field, "{}")
+}
+
 // IsEventName reports whether an event may have the name: 1 to 64 characters of a-z, 0-9,
 // dot, underscore and hyphen, of which the first is a letter or a digit.
 func IsEventName(name string) bool { return baseName.MatchString(name) }

@@ -129,6 +129,9 @@ func (u Update) Digest(more string) string {
 	return Digest(b)
 }
 
+// DigestSize is the length of a Digest, in bytes.
+const DigestSize = 11
+
 // Digest returns 64 bits of the SHA-256 of b, as 11 bytes of base64url. 64 bits are enough that
 // two texts do not have the same digest by chance.
 func Digest(b []byte) string {

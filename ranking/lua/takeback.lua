@@ -9,6 +9,7 @@
 --         the id expires, id and start together stand for this occurrence alone.
 --         {'none'}: the id is unknown, or about to expire
 --         {'other'}: another definition carried out the event
+--         {'erased'}: redact.lua has taken the fields out
 -- Cost   O(1)
 
 local ids, id, state, definition = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1], ARGV[2], ARGV[3]
@@ -21,7 +22,8 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local known, held = ids_find(ids, now, tonumber(ARGV[4]), {id})
 local record = known[id]
-if not record or #record <= DIGEST + 1 then return {'none'} end
+if not record or #record <= DIGEST then return {'none'} end
+if #record == DIGEST + 1 then return {'erased'} end
 local start, ends = ids_kept(held, id)
 if state == 't' and ends - now <= LATE then return {'none'} end
 local was, by, fields = record:sub(DIGEST + 1, DIGEST + 1), '', record:sub(DIGEST + 2)

@@ -1,0 +1,17 @@
+-- Takes the fields out of records of events, so that the records name nobody. Each id stays known: a retry is answered as
+-- one. Follows lib/full_hash.lua.
+--
+-- KEYS  1 hash         ids of the event, see begin.lua
+-- ARGV  two for each record: id, and the digest of the record that the caller has read
+-- Result {'ok'}: the call has changed the records that still have that digest
+-- Cost   O(records)
+
+local ids = KEYS[1]
+local DIGEST = 11
+
+for i = 1, #ARGV, 2 do
+  local id, digest = ARGV[i], ARGV[i + 1]
+  local record = redis.call('HGET', ids, id) or ''
+  if record:sub(1, DIGEST) == digest then redis.call('HSET', ids, id, record:sub(1, DIGEST + 1)) end
+end
+return {'ok'}

@@ -1,0 +1,153 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+// redactCount is the number of request ids that a walk reads in one call. Redis takes some 0.1 ms for it.
+const redactCount = 100
+
+// walkIDs goes on through the request ids of all events, at least one call and until stop. It takes the fields out of the
+// records that name one of the members. It returns true at the end of the last event. It changes w as it records its progress.
+func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, members []string, stop time.Time) (ended bool, err error) {
+	d, err := s.definitionsOfWalk(ctx, w)
+	if err != nil {
+		return false, err
+	}
+	wanted := newWantedMembers(members)
+	for _, event := range slices.Sorted(maps.Keys(d.events)) {
+		if event < w.Event {
+			continue
+		}
+		names, next := newRecordedNames(d, event, kind, wanted), *w
+		if event != w.Event {
+			next.Event, next.Hash, next.Cursor = event, 0, 0
+		}
+		for hashes := s.keys.EventIDs(event); next.Hash < len(hashes); {
+			if next.Cursor, err = s.redact(ctx, hashes[next.Hash], next.Cursor, names); err != nil {
+				return false, err
+			}
+			if next.Cursor == 0 {
+				next.Hash++
+			}
+			if time.Now().After(stop) {
+				_, err := s.recordProgress(ctx, kind, w, next, nil)
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// redact goes through some records of a hash of request ids, from a cursor of HSCAN on, and leaves Redis to other callers
+// for a while. It returns the next cursor; 0: it
+// has gone through all.
+func (s *Store) redact(ctx context.Context, hash string, cursor uint64, names *recordedNames) (next uint64, err error) {
+	began := time.Now()
+	bound, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pairs, next, err := s.rdb.HScan(bound, hash, cursor, "", redactCount).Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: read request ids: %w", ErrUnavailable, err)
+	}
+	if err := restAfter(ctx, began); err != nil {
+		return 0, err
+	}
+	var args []any
+	for pair := range slices.Chunk(pairs, 2) {
+		if id, record := pair[0], pair[1]; names.in(record) {
+			args = append(args, id, record[:definition.DigestSize])
+		}
+	}
+	for some := range slices.Chunk(args, 2*redactCount) {
+		if _, err := s.callScript(ctx, script.Redact, []string{hash}, some); err != nil {
+			return 0, err
+		}
+	}
+	return next, nil
+}
+
+// recordedNames finds records of occurrences of an event that name certain members of a kind.
+type recordedNames struct {
+	e       *definition.Event
+	made    []string        // for each update the kind of its member, if fields make it up, and not one alone
+	isOther map[string]bool // fields that name members of other kinds, by the definition
+	kind    string
+	wanted  wantedMembers
+}
+
+func newRecordedNames(d *definitions, event, kind string, wanted wantedMembers) *recordedNames {
+	n := &recordedNames{e: d.events[event], isOther: make(map[string]bool), kind: kind, wanted: wanted}
+	n.made = make([]string, len(n.e.Updates))
+	isOurs := make(map[string]bool)
+	note := func(field, of string) {
+		isOurs[field] = isOurs[field] || of == kind
+		n.isOther[field] = !isOurs[field]
+	}
+	for i, t := range n.e.Updates {
+		of := ""
+		if r := d.boards[t.Slot()]; r != nil {
+			of = r.Kind
+		}
+		if field, ok := t.MemberField(); ok {
+			note(field, of)
+		} else if strings.Contains(t.Member, "{") {
+			n.made[i] = of
+		}
+	}
+	for field, rule := range n.e.Rules {
+		if rule.Kind != "" {
+			note(field, rule.Kind)
+		}
+	}
+	return n
+}
+
+// in reports whether a record, see begin.lua, names a wanted member. Where the definition of the event does not tell of
+// which kind a field is, or has changed since, the field names the member that has its text as id.
+func (n *recordedNames) in(record string) bool {
+	const head = definition.DigestSize + 1 // digest and state
+	if len(record) <= head+definition.DigestSize {
+		return false // the field '' of the hash, or a record without fields
+	}
+	fields := make(map[string]jsontext.Value)
+	if json.Unmarshal([]byte(record[head+definition.DigestSize:]), &fields) != nil {
+		return false
+	}
+	isCurrent := record[head:head+definition.DigestSize] == n.e.UpdatesDigest()
+	for field, value := range fields {
+		var text string
+		if isCurrent && n.isOther[field] || json.Unmarshal(value, &text) != nil {
+			continue
+		}
+		if _, wanted := n.wanted.index[text]; wanted {
+			return true
+		}
+	}
+	return isCurrent && slices.Contains(n.made, n.kind) && n.isMade(fields)
+}
+
+// isMade reports whether fields make up a wanted member.
+func (n *recordedNames) isMade(fields map[string]jsontext.Value) bool {
+	updates, err := n.e.ExpandRecorded(fields)
+	if err != nil {
+		return false
+	}
+	for i, u := range updates {
+		if _, wanted := n.wanted.index[u.Update.Member]; wanted && n.made[i] == n.kind {
+			return true
+		}
+	}
+	return false
+}
