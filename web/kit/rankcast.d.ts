@@ -72,6 +72,8 @@ export interface Info {
   readonly icon?: string;
   /** What the members are. */
   readonly kind: string;
+  /** Less is better; absent where more is better. */
+  readonly order?: 'asc';
   readonly display?: Display;
   /** The length of a rolling window, such as `3h`. */
   readonly window?: string;

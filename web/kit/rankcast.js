@@ -403,8 +403,8 @@ export class LiveLeaderboard extends HTMLElement {
     const below = this.#me && (!own || own.below || top.length !== snapshot?.total) ? 1 : 0;
     setProperty(this.#list.element, '--_rows', Math.max(top.length, this.#rowsBefore) + below);
     setProperty(this.#list.element, '--_below', below);
-    // Colors of gains: the board does not say whether less is better, but its order does.
-    setAttribute(this.#list.element, 'data-asc', (top[0]?.score ?? 0) < (top.at(-1)?.score ?? 0) && '');
+    // Colors of gains.
+    setAttribute(this.#list.element, 'data-asc', snapshot?.info?.order && '');
     this.#list.render(items, this.#formats, { moves, marks: before !== null });
     this.#renderHeader();
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });

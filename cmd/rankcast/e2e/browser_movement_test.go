@@ -57,8 +57,14 @@ func TestGainsHaveTheColorOfWhatTheyMean(t *testing.T) {
 		var look = field => [...root.querySelectorAll('[data-' + field + ']')].map(marked => marked.dataset[field] + ({'rgb(1, 2, 3)': ' good', 'rgb(4, 5, 6)': ' bad'}[getComputedStyle(marked, '::after').color] ?? ' neither')).join(', ')`),
 		script(`say(list(1, [['a', 30], ['b', 20], ['c', 10]]))`), becomes(`text()`, "1 a 30, 2 b 20, 3 c 10"),
 		script(`pass(2000); say(list(2, [['b', 28], ['a', 25], ['c', 10]]))`), becomes(`look('gain')`, "+8 good, -5 bad"), becomes(`look('move')`, "▲1 good, ▼1 bad"),
-		script(`pass(20000); say(list(1, [['a', 80000], ['b', 90000], ['c', 95000]], {epoch: 'laps'}))`), becomes(`text()`, "1 a 80,000, 2 b 90,000, 3 c 95,000"),
-		script(`pass(2000); say(list(2, [['b', 70000], ['a', 81000], ['c', 95000]], {epoch: 'laps'}))`), becomes(`look('gain')`, "-20,000 good, +1,000 bad"), becomes(`look('move')`, "▲1 good, ▼1 bad"))
+		script(`var laps = {epoch: 'laps', info: {kind: 'member', order: 'asc', period: null}};
+			pass(20000); say(list(1, [['a', 80000], ['b', 90000], ['c', 95000]], laps))`), becomes(`text()`, "1 a 80,000, 2 b 90,000, 3 c 95,000"),
+		script(`pass(2000); say(list(2, [['b', 70000], ['a', 81000], ['c', 95000]], {epoch: 'laps'}))`), becomes(`look('gain')`, "-20,000 good, +1,000 bad"), becomes(`look('move')`, "▲1 good, ▼1 bad"),
+		// The order of the list tells nothing where it has one member, or equal scores.
+		script(`pass(2000); say(list(3, [['b', 60000]], {epoch: 'laps'}))`), becomes(`look('gain')`, "-10,000 good"),
+		script(`pass(2000); say(list(4, [['b', 61000]], {epoch: 'laps'}))`), becomes(`look('gain')`, "+1,000 bad"),
+		script(`pass(20000); say(list(1, [['a', 7], ['b', 9]], laps))`), becomes(`text()`, "1 a 7, 2 b 9"),
+		script(`pass(2000); say(list(2, [['a', 7], ['b', 7]], {epoch: 'laps'}))`), becomes(`look('gain')`, "-2 good"))
 }
 
 // For a reader who prefers reduced motion, or on a calm element, nothing rolls, glides or shines. The marks stay.

@@ -13,6 +13,7 @@ type Info struct {
 	Description definition.Label   `json:"description,omitzero"`
 	Icon        string             `json:"icon,omitzero"`
 	Kind        string             `json:"kind"`
+	Order       definition.Order   `json:"order,omitzero"` // "asc" where less is better, else ""
 	Display     definition.Display `json:"display,omitzero"`
 	Window      string             `json:"window,omitzero"`  // of a rolling window, such as "3h"
 	History     string             `json:"history,omitzero"` // step at which the board records its history, such as "1m"
@@ -32,6 +33,9 @@ type Span struct {
 func New(a ranking.About) Info {
 	d := a.Definition
 	info := Info{Title: a.Title, Description: a.Description, Icon: d.Icon, Kind: d.Kind, Display: d.Display}
+	if d.Order == definition.Asc {
+		info.Order = d.Order
+	}
 	if d.Window > 0 {
 		info.Window = definition.FormatDuration(d.Window)
 	}

@@ -87,8 +87,7 @@ export class RowTrends {
     }
     // One scale for the board: what fills the height is the largest change of all.
     const least = Math.max(0, ...[...points.values()].map((own) => Math.max(...own.map(({ value }) => value)) - Math.min(...own.map(({ value }) => value))));
-    const last = steps.at(-1)?.entries ?? [];
-    const ascending = (last[0]?.score ?? 0) < (last.at(-1)?.score ?? 0);
+    const ascending = this.#leaderboard.shadowRoot?.querySelector('[part=list][data-asc]') !== null;
     for (const [member, own] of points) {
       const sparkline = this.#sparklines.get(member) ?? new Sparkline();
       this.#sparklines.set(member, sparkline);
