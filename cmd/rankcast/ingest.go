@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/alecthomas/kong"
+
 	"rankcast/ranking"
 	"rankcast/ranking/ingest"
 	"rankcast/server"
@@ -49,8 +51,9 @@ func (c *ingestCommand) Validate() error {
 }
 
 // Run consumes the streams until the end of signal, and returns within stopTimeout after that.
-func (c *ingestCommand) Run(signal context.Context) error {
+func (c *ingestCommand) Run(signal context.Context, app *kong.Application) error {
 	log := c.Log.logger(os.Stderr)
+	warnOfUnknownVariables(log, app)
 	err := stopWithin(signal, stopTimeout, log, func() error { return c.run(signal, log) })
 	return c.Log.end(log, err)
 }

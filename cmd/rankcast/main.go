@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -81,7 +83,7 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
-	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
+	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description), kong.TypeMapper(reflect.TypeFor[time.Duration](), decodeDuration),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ShortUsageOnError(), kong.Vars{"version": versionLine(), "addr": remote.DefaultAddr}, kong.BindTo(ctx, (*context.Context)(nil)))
 	args := send.Arguments(os.Args[1:])
@@ -89,8 +91,8 @@ func main() {
 		args = []string{"--help"}
 	}
 	command, err := parser.Parse(args)
-	parser.FatalIfErrorf(err)
-	if err := command.Run(); errors.Is(err, errLogged) {
+	parser.FatalIfErrorf(nameCommands(err))
+	if err := command.Run(parser.Model); errors.Is(err, errLogged) {
 		os.Exit(1)
 	} else if err != nil {
 		for i, line := range strings.Split(err.Error(), "\n") { // the message may have lines of a server

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"rankcast/cmd/rankcast/internal/demo"
 	"rankcast/cmd/rankcast/internal/heapfloor"
 	"rankcast/hub"
@@ -177,9 +179,10 @@ func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), 
 }
 
 // Run serves until --drain-time after the end of signal, and returns within stopTimeout after that.
-func (s *serve) Run(signal context.Context) error {
+func (s *serve) Run(signal context.Context, app *kong.Application) error {
 	heapfloor.Set(heapfloor.Node)
 	log := s.Log.logger(os.Stderr)
+	warnOfUnknownVariables(log, app)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(signal))
 	defer stop(nil)
 	defer afterEnd(signal, s.DrainTime, func() { stop(nil) })()

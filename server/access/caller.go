@@ -36,6 +36,7 @@ type Caller struct {
 	kind      callerType
 	own       rights
 	anonymous *rights // which a viewer has too; else nil
+	public    *rights // those of anonymous, which a key does not have: for the text of a refusal; else nil
 
 	key    *key    // of a keyCaller
 	viewer *Viewer // of a viewerCaller
@@ -138,13 +139,17 @@ func (c *Caller) Check(s Scope, r Resource) error {
 		}
 		return fmt.Errorf("%w: %s needs credentials: %s, as Authorization: Bearer", ErrUnauthorized, need(s, r), credentials)
 	}
+	hint := ""
+	if c.public != nil && c.public.allow(s, r) {
+		hint = "; callers without credentials may do this, but a key has its own scopes and grants only"
+	}
 	if !c.own.has(s) && (c.anonymous == nil || !c.anonymous.has(s)) {
-		return fmt.Errorf("%w: %s lacks the scope %s", ErrForbidden, c, s)
+		return fmt.Errorf("%w: %s lacks the scope %s%s", ErrForbidden, c, s, hint)
 	}
 	if s == ScopeWrite && c.own.onlyEvents && r.Type != EventResource {
 		return fmt.Errorf("%w: %s may send events only", ErrForbidden, c)
 	}
-	return fmt.Errorf("%w: %s has no grant for the %s", ErrForbidden, c, r)
+	return fmt.Errorf("%w: %s has no grant for the %s%s", ErrForbidden, c, r, hint)
 }
 
 // need says what a request needs: "the scope read for the board \"stars\"".

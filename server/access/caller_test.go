@@ -32,6 +32,23 @@ func TestRefusalNamesTheCredentialsThatHelp(t *testing.T) {
 	}
 }
 
+// A key that may not do what callers without credentials may learns that: the rights of anonymous are none of a key.
+func TestRefusalTellsAKeyThatAnonymousMay(t *testing.T) {
+	t.Parallel()
+	p, err := parsePolicy([]byte(`
+keys:
+  - {name: game, hash: "` + testHash + `", scopes: [write], boards: [stars]}
+anonymous: {scopes: [read], boards: [stars]}
+`))
+	require.NoError(t, err)
+	c := p.keys[0].caller
+	const hint = "; callers without credentials may do this, but a key has its own scopes and grants only"
+	require.EqualError(t, c.Check(ScopeRead, Board("stars")), `forbidden: the key "game" lacks the scope read`+hint)
+	require.EqualError(t, c.Check(ScopeRead, Board("laps")), `forbidden: the key "game" lacks the scope read`)
+	require.EqualError(t, c.Check(ScopeWrite, Board("laps")), `forbidden: the key "game" has no grant for the board "laps"`)
+	require.NoError(t, c.Check(ScopeWrite, Board("stars")))
+}
+
 // No caller may read a board whose name is outside of its spans. They have no other names than those with the text
 // before the first * of a pattern.
 func TestBoardSpans(t *testing.T) {

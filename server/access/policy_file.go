@@ -48,6 +48,9 @@ func parsePolicy(file []byte) (*policy, error) {
 	if err == nil {
 		err = p.read(v)
 	}
+	for _, k := range p.keys {
+		k.caller.public = &p.anonymous.own
+	}
 	return p, hideSecrets(definition.Rooted("file", err))
 }
 
@@ -64,6 +67,16 @@ func hideSecrets(err error) error {
 		return &ranking.FieldError{Field: definition.HideLongWords(err.Field), Reason: definition.HideLongWords(err.Reason), Kind: err.Kind}
 	}
 	return err
+}
+
+// Warnings says what a valid access file allows, or does not, that its author may not have meant. It returns nil for a file
+// that is not valid.
+func Warnings(file []byte) []string {
+	p, err := parsePolicy(file)
+	if err != nil {
+		return nil
+	}
+	return p.warnings()
 }
 
 // warnings says what an access file allows, or does not, that its author may not have meant.

@@ -50,6 +50,24 @@ func TestKeysAndTokens(t *testing.T) {
 	require.Regexp(t, `(?m)^rck_[0-9A-Za-z]{43}$`, shown.stdout)
 	require.Regexp(t, `(?m)^  - \{name: "game", hash: "sha256:[0-9a-f]{64}", scopes: \[read, write\], boards: \["stars"\], rate: 5000/s\}$`, shown.stdout)
 
+	for grants, want := range map[string]string{
+		"read":               "rankcast: warning: the key \"a\" has no grants: name boards, events or kinds (--board, --event, --kind); the key may do nothing with them until then\n",
+		"read --board stars": "",
+		"write --event gift": "",
+		"moderate --kind u":  "",
+		"metrics":            "",
+		"admin":              "",
+	} {
+		made := run(t, "", append([]string{"key", "new", "--name", "a", "--scope"}, strings.Fields(grants)...)...)
+		require.Zero(t, made.code, grants)
+		require.Equal(t, want, made.stderr, grants)
+	}
+
+	// A token for a week.
+	signed = run(t, "", "token", "--secret-file", secretFile, "--sub", "u4", "--for", "7d")
+	require.Zero(t, signed.code, signed.stderr)
+	require.NotEmpty(t, signed.stdout)
+
 	for says, args := range map[string][]string{
 		"ops.key exists":            {"key", "new", "--name", "ops", "--scope", "admin", "--key-file", keyFile},
 		"scopes[0]: is not a scope": {"key", "new", "--name", "ops", "--scope", "all"},

@@ -9,22 +9,22 @@ import (
 	"rankcast/server/access"
 )
 
-// textVariable is the variable that holds the text of an access file, in place of a file. No flag does: other
+// TextVariable is the variable that holds the text of an access file, in place of a file. No flag does: other
 // users of the machine see command lines.
-const textVariable = "RANKCAST_ACCESS_TEXT"
+const TextVariable = "RANKCAST_ACCESS_TEXT"
 
 // Flag names an access file. The variable RANKCAST_ACCESS_TEXT may hold its text instead.
 type Flag struct {
 	File string `name:"access" env:"RANKCAST_ACCESS" placeholder:"FILE" help:"Access file (YAML): the keys and tokens that the server accepts, and what each may do. The server reads it again when it changes, and on SIGHUP. RANKCAST_ACCESS_TEXT may hold its text instead. Without one anybody may do anything, so the server listens on loopback only."`
 
-	text string // of textVariable
+	text string // of TextVariable
 }
 
 // Validate checks the flag, and takes the text from the variable.
 func (f *Flag) Validate() error {
-	f.text = os.Getenv(textVariable)
+	f.text = os.Getenv(TextVariable)
 	if f.File != "" && f.text != "" {
-		return fmt.Errorf("--access and %s cannot be used together: both are access files", textVariable)
+		return fmt.Errorf("--access and %s cannot be used together: both are access files", TextVariable)
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (f *Flag) Guard(log *slog.Logger) (*access.Guard, error) {
 	if err == nil {
 		return g, nil
 	}
-	source := textVariable
+	source := TextVariable
 	if f.File != "" {
 		source = "--access " + f.File
 	}

@@ -46,6 +46,9 @@ func (k *NewKey) Run() error {
 	if err != nil {
 		return err
 	}
+	for _, warning := range access.Warnings([]byte("keys:\n  - " + line)) { // beside the output, which becomes the access file
+		fmt.Fprintf(os.Stderr, "rankcast: warning: %s (--board, --event, --kind); the key may do nothing with them until then\n", warning)
+	}
 	if k.KeyFile == "" {
 		_, err = fmt.Printf("The key, which nothing can show again:\n%s\n\nIts line for the access file, below keys:\n  - %s\n", key, line)
 		return err

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// keyVariable holds the key itself. No flag does: other users of the machine see command lines.
-	keyVariable = "RANKCAST_KEY"
+	// KeyVariable holds the key itself. No flag does: other users of the machine see command lines.
+	KeyVariable = "RANKCAST_KEY"
 	// maxKey bounds a key file, in bytes: a server takes 16 KiB of header.
 	maxKey = 12 << 10
 )
@@ -28,9 +28,9 @@ func (s Server) credentials() (func(context.Context) (string, error), error) {
 		f := &keyFile{path: s.KeyFile}
 		return f.get, f.read()
 	}
-	if key := strings.TrimSpace(os.Getenv(keyVariable)); key != "" {
+	if key := strings.TrimSpace(os.Getenv(KeyVariable)); key != "" {
 		if err := checkKey(key); err != nil {
-			return nil, fmt.Errorf("%s: %w", keyVariable, err)
+			return nil, fmt.Errorf("%s: %w", KeyVariable, err)
 		}
 		return client.Key(key), nil
 	}

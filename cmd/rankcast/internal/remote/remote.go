@@ -74,13 +74,13 @@ func (s Server) Refusal(err error) error {
 		}
 		return err
 	}
-	key := keyVariable
+	key := KeyVariable
 	if s.KeyFile != "" {
 		key = s.KeyFile
 	}
 	switch {
-	case answer.Code == codeUnauthorized && s.KeyFile == "" && os.Getenv(keyVariable) == "":
-		return fmt.Errorf("%w; give a key: --key-file FILE, or the variable %s", answer, keyVariable)
+	case answer.Code == codeUnauthorized && s.KeyFile == "" && os.Getenv(KeyVariable) == "":
+		return fmt.Errorf("%w; give a key: --key-file FILE, or the variable %s", answer, KeyVariable)
 	case answer.Code == codeUnauthorized:
 		return fmt.Errorf("%w; the server does not accept the key of %s", answer, key)
 	case answer.Code == codeForbidden && answer.Field == "" && s.hasKey():
