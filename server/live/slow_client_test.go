@@ -36,7 +36,7 @@ func fill(t testing.TB, n *servertest.Node, round int) {
 func TestStalledClient(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(),
-		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: patience}},
+		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: time.Hour}}, // longer than all rounds
 		definition.Board{Name: "b", Mode: definition.Last})
 	stalled, quick := servertest.DialSmall(t, n.Addr), servertest.Dial(t, n.Addr)
 	fill(t, n, 0)
