@@ -151,6 +151,13 @@ func TestImpossibleReadsOfHistories(t *testing.T) {
 	} {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/history?"+query, ""), 400, "invalid_request", field)
 	}
+	for query, reason := range map[string]string{ // of the right form, but beyond the range
+		"step=36601d": "from 1s to 36600d", "step=99999999999": "from 1s to 36600d", "step=0": "from 1s to 36600d",
+		"from=2200-01-01T00:00:00Z": "in the years 1970 to 2199", "to=1969-12-31T00:00:00Z": "in the years 1970 to 2199",
+		"from=2026-01-01T00:00:00.0001Z": "at most milliseconds", "limit=99999999999999999999": "from 1 to 1000",
+	} {
+		require.Contains(t, n.Do("GET", "/v1/boards/b/history?"+query, "").Body, reason, query)
+	}
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/none/history", ""), 404, "unknown_board", "board")
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/year@1999/history", ""), 404, "unknown_period", "board")
 	year := n.Do("GET", "/v1/boards/year/history?step=1m", "")

@@ -78,7 +78,7 @@ func ParseAt(v jsontext.Value) (time.Time, error) {
 // timeText is the form of RFC 3339. Go's time package accepts more than that.
 var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
-const wantAt = "want a time such as 2026-11-20T10:00:00Z, or milliseconds since 1970"
+const wantAt = "want a time such as 2026-11-20T10:00:00Z, or milliseconds since 1970, in the years 1970 to 2199"
 
 // IsWindowed reports whether the board has a window.
 func (d Board) IsWindowed() bool { return d.Window > 0 }

@@ -358,13 +358,14 @@ func readRate(v definition.Value) (tokenRate, error) {
 	return r, nil
 }
 
-const wantRate = "want a rate, such as 20/s or 30/m"
+var wantRate = fmt.Sprintf("want a rate, such as 20/s or 30/m, of more than 0 and at most %d/s", maxRate)
 
 // parseRate parses a rate. The reason says what is wrong; "" for nothing.
 func parseRate(text string) (r tokenRate, reason string) {
+	reason = "is " + strconv.Quote(definition.Clip(text)) + "; " + wantRate
 	parts := rateForm.FindStringSubmatch(text)
 	if parts == nil {
-		return r, "is " + strconv.Quote(definition.Clip(text)) + "; " + wantRate
+		return r, reason
 	}
 	n, _ := strconv.Atoi(parts[1])
 	r = tokenRate{perSecond: float64(n), saved: rateSaved}
@@ -372,7 +373,7 @@ func parseRate(text string) (r tokenRate, reason string) {
 		r = tokenRate{perSecond: float64(n) / time.Minute.Seconds(), saved: time.Minute}
 	}
 	if r.perSecond == 0 || r.perSecond > maxRate {
-		return r, fmt.Sprintf("is out of range; want more than 0, and %d/s at most", maxRate)
+		return r, reason
 	}
 	return r, ""
 }

@@ -107,8 +107,9 @@ func TestAccessFilesThatAreRefused(t *testing.T) {
 		key("boards: [" + strings.Repeat("a", 257) + "]"):                             "keys[0].boards[0]: has 257 bytes",
 		key("rate: 20"):                                                               "keys[0].rate: want a rate, such as 20/s or 30/m",
 		key("rate: fast"):                                                             `keys[0].rate: is "fast"; want a rate`,
-		key("rate: 0/s"):                                                              "keys[0].rate: is out of range",
-		key("rate: 1000001/s"):                                                        "keys[0].rate: is out of range; want more than 0, and 1000000/s at most",
+		key("rate: 0/s"):                                                              `keys[0].rate: is "0/s"; want a rate, such as 20/s or 30/m, of more than 0`,
+		key("rate: 1000001/s"):                                                        `keys[0].rate: is "1000001/s"; want a rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
+		key("rate: 10000000000/s"):                                                    `keys[0].rate: is "10000000000/s"; want a rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
 		key("rate: 20/h"):                                                             `keys[0].rate: is "20/h"`,
 		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: b, hash: \"" + testHash + "\", scopes: [read]}]":     "keys[1].hash: is the same as in keys[0]",
 		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: a, hash: \"" + HashKey("b") + "\", scopes: [read]}]": `keys[1].name: is "a", as in keys[0]`,
@@ -126,7 +127,7 @@ func TestAccessFilesThatAreRefused(t *testing.T) {
 		"tokens: {jwks: 'https://'}":            "tokens.jwks: want an https URL",
 		"tokens: {jwks: 'https://u:p@a'}":       "tokens.jwks: has a user name",
 		"tokens: {jwks: 'https://a'}":           "tokens.audience: is missing",
-		"tokens: {secret_file: a, rate: 0/m}":   "tokens.rate: is out of range",
+		"tokens: {secret_file: a, rate: 0/m}":   `tokens.rate: is "0/m"; want a rate`,
 		"tokens: {secret_file: ''}":             "tokens.secret_file: is empty",
 	} {
 		_, err := parsePolicy([]byte(text))

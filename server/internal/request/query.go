@@ -117,7 +117,7 @@ func (q *Query) Time(name string) time.Time {
 	}
 	t, ok := definition.ParseTime(s)
 	if !ok && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; want a time such as 2026-11-20T10:00:00Z", s))
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; want a time such as 2026-11-20T10:00:00Z, with at most milliseconds, in the years 1970 to 2199", s))
 	}
 	return t
 }
@@ -133,7 +133,7 @@ func (q *Query) Duration(name string) time.Duration {
 		d, ok = definition.ParseDuration(s + "s")
 	}
 	if !ok && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want a whole number of s, m, h or d, such as 5m or 1h", s))
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want a whole number of s, m, h or d, such as 5m or 1h, from 1s to 36600d", s))
 	}
 	return d
 }
