@@ -47,15 +47,23 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		if err := checkHeader(c.Request().Header); err != nil {
-			c.Response().Header().Set("Connection", "close") // the next header would cost as much
+			endConnection(c) // the next header would cost as much
 			return err
 		}
 		if r := c.Request(); r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			c.Response().Header().Set("Connection", "close") // the node does not wait for the body
+			endConnection(c) // the node does not wait for the body
 			return ranking.Invalid("body", "is not for "+r.Method+"; send the request without one")
 		}
 		defer w.countBody(c)()
 		return next(c)
+	}
+}
+
+// endConnection makes the answer the last one of its connection. By HTTP/2 the answer ends its stream alone: the
+// connection may have requests of others, whom a proxy serves.
+func endConnection(c echo.Context) {
+	if c.Request().ProtoMajor == 1 {
+		c.Response().Header().Set("Connection", "close")
 	}
 }
 

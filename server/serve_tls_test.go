@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"os"
 	"strings"
@@ -86,6 +87,55 @@ func TestTLSProtocols(t *testing.T) {
 			conn.Close()
 		}
 	}
+}
+
+// A request that the node refuses before its body, or for its header, ends its own stream of HTTP/2, and not those beside it.
+func TestRefusedRequestsEndTheirStreamAlone(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	client, connections := clientOf(t, trust, true), 0
+	send := func(r *http.Request) int {
+		trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+			if !got.Reused {
+				connections++
+			}
+		}}
+		res, err := client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+		require.NoError(t, err)
+		defer res.Body.Close()
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, err)
+		return res.StatusCode
+	}
+	request := func(path string, body io.Reader) *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+n.Addr+path, body)
+		require.NoError(t, err)
+		return r
+	}
+	watching, err := client.Do(request("/v1/boards/b/live", nil))
+	require.NoError(t, err)
+	defer watching.Body.Close()
+	events := bufio.NewScanner(watching.Body)
+	until := func(text string) {
+		for events.Scan() {
+			if strings.Contains(events.Text(), text) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended while waiting for %s: %v", text, events.Err())
+	}
+	until("event: snapshot")
+	require.Equal(t, 400, send(request("/v1/boards/b/top", strings.NewReader("{}"))))
+	many := request("/v1/boards/b/top", nil)
+	for i := range 101 {
+		many.Header.Set(fmt.Sprint("x-", i), "1")
+	}
+	require.Equal(t, 413, send(many))
+	require.Equal(t, 200, send(request("/v1/boards/b/top", nil)))
+	require.Zero(t, connections, "all took the connection of the stream")
+	_, err = n.Store.Apply(t.Context(), "b", []definition.Update{{Member: "ana", Score: 5}})
+	require.NoError(t, err)
+	until("ana")
 }
 
 // The node tells each HTTP/2 client how many requests it may have under way, and how large its frames may be.
