@@ -38,7 +38,7 @@ func (s *Store) DiagnoseSettings(ctx context.Context) ([]diagnosis.Finding, erro
 }
 
 // Diagnose makes all checks of Redis: those of DiagnoseSettings, the rights of the user, the role,
-// memory, round trip, slots of a cluster, and the definitions. It leaves nothing behind in Redis.
+// memory, expiry, round trip, slots of a cluster, and the definitions. It leaves nothing behind in Redis.
 // Where a server does not answer, a finding says so. Where none answers, there is no other finding.
 func (s *Store) Diagnose(ctx context.Context) []diagnosis.Finding {
 	// The gate of the rights observes no command of a check. The user may lack PING.

@@ -68,6 +68,7 @@ func TestDiagnoseSettings(t *testing.T) {
 		"snapshots only":   {[]string{"--appendonly", "no", "--save", "3600 1"}, want{diagnosis.Persistence: diagnosis.Warning}, true},
 		"small buffers":    {[]string{"--client-output-buffer-limit", "pubsub 16mb 8mb 60"}, want{diagnosis.OutputBuffers: diagnosis.Warning}, true},
 		"tiny buffers":     {[]string{"--client-output-buffer-limit", "pubsub 32kb 8kb 60"}, want{diagnosis.OutputBuffers: diagnosis.Problem}, true},
+		"frees itself":     {[]string{"--lazyfree-lazy-expire", "no"}, want{diagnosis.Expiry: diagnosis.Warning}, false},
 		"renamed commands": {[]string{"--rename-command", "ZADD", ""}, want{diagnosis.Rights: diagnosis.Problem}, false},
 		"no INFO":          {[]string{"--rename-command", "INFO", ""}, want{diagnosis.Version: diagnosis.Unknown, diagnosis.Eviction: diagnosis.Unknown, diagnosis.Persistence: diagnosis.Unknown, diagnosis.Memory: diagnosis.Unknown}, false},
 	} {
@@ -95,7 +96,8 @@ func TestDiagnoseSettings(t *testing.T) {
 // What the fix says makes the finding go away.
 func TestFixesOfSettings(t *testing.T) {
 	t.Parallel()
-	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--appendonly", "no", "--client-output-buffer-limit", "pubsub 1mb 1mb 60")
+	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--appendonly", "no", "--client-output-buffer-limit", "pubsub 1mb 1mb 60",
+		"--lazyfree-lazy-expire", "no")
 	s := doctor(t, r.URL())
 	for _, f := range s.Diagnose(t.Context()) {
 		command, ok := strings.CutPrefix(f.Fix, callCLI(r)+" ")
@@ -143,7 +145,7 @@ func TestDiagnoseAsDocumentedUser(t *testing.T) {
 	url := r.AppURL(documentedRights...)
 	require.Contains(t, url, ":pw@")
 	all := doctor(t, url).Diagnose(t.Context())
-	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown}, levels(all), all)
+	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown, diagnosis.Expiry: diagnosis.Unknown}, levels(all), all)
 	f := of(t, all, diagnosis.OutputBuffers, diagnosis.Unknown)
 	require.Equal(t, `redis user "app" may not run CONFIG GET`, f.Found)
 	require.Equal(t, fmt.Sprintf("ask as another user: %s CONFIG GET client-output-buffer-limit; or allow it: %[1]s ACL SETUSER app '+config|get'", callCLI(r)), f.Fix)
@@ -297,7 +299,7 @@ func TestDiagnoseClusterAsDocumentedUser(t *testing.T) {
 	require.Contains(t, f.Found, `redis user "app" may not run CLUSTER SLOTS`)
 	require.Equal(t, "on each node of the cluster: redis-cli -u redis://HOST:PORT ACL SETUSER app '+cluster|slots'", f.Fix)
 	all = doctor(t, allow(append(documentedRights, "+cluster|slots")...)).Diagnose(t.Context())
-	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown, diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
+	require.Equal(t, map[string]diagnosis.Level{diagnosis.OutputBuffers: diagnosis.Unknown, diagnosis.Expiry: diagnosis.Unknown, diagnosis.Cluster: diagnosis.Warning}, levels(all), all)
 	require.Regexp(t, `^on each node of the cluster: ask as another user: redis-cli -u redis://HOST:PORT CONFIG GET `, of(t, all, diagnosis.OutputBuffers, diagnosis.Unknown).Fix)
 	all = doctor(t, allow(append(documentedRights, "+cluster|slots", "-zcard")...)).Diagnose(t.Context())
 	require.Equal(t, "add +zcard to its ACL rules: on each node of the cluster: redis-cli -u redis://HOST:PORT ACL SETUSER app +zcard", of(t, all, diagnosis.Rights, diagnosis.Problem).Fix)

@@ -57,14 +57,13 @@ func (l pubsubLimit) String() string {
 }
 
 func outputBuffers(s *Server) Finding {
-	const command = "CONFIG GET " + bufferLimits
 	value, known := s.Config[bufferLimits]
 	if !known {
-		return Finding{Check: OutputBuffers, Level: Unknown, Found: fmt.Sprintf("redis user %q may not run CONFIG GET", s.User), Fix: s.ask("'+config|get'", command)}
+		return s.noConfig(OutputBuffers, bufferLimits)
 	}
 	l, ok := parsePubsubLimit(value)
 	if !ok {
-		return Finding{Check: OutputBuffers, Level: Unknown, Found: "Redis answers an unknown form", Fix: "look yourself: " + s.cli() + " " + command}
+		return Finding{Check: OutputBuffers, Level: Unknown, Found: "Redis answers an unknown form", Fix: "look yourself: " + s.cli() + " CONFIG GET " + bufferLimits}
 	}
 	f := Finding{Check: OutputBuffers, Found: l.String()}
 	below := func(limit, least int64) bool { return limit > 0 && limit < least }

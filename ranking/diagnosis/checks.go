@@ -19,8 +19,11 @@ func Settings(servers []*Server) []Finding {
 
 // Full makes all checks of the answers of Redis.
 func Full(servers []*Server) []Finding {
-	all := append(Settings(servers), perServer(servers, memory)...)
-	return append(all, perServer(servers, roundTrip)...)
+	all := Settings(servers)
+	for _, check := range []func(*Server) Finding{memory, expiry, roundTrip} {
+		all = append(all, perServer(servers, check)...)
+	}
+	return all
 }
 
 // ask is the fix of a check without an answer: the right that the user lacks, and a command for
@@ -36,6 +39,11 @@ func (s *Server) noInfo(check, section string) Finding {
 		found = fmt.Sprintf("redis user %q may not run INFO", s.User)
 	}
 	return Finding{Check: check, Level: Unknown, Found: found, Fix: s.ask("+info", "INFO "+section)}
+}
+
+// noConfig is the finding of a check that needs a parameter of CONFIG GET, which is missing.
+func (s *Server) noConfig(check, parameter string) Finding {
+	return Finding{Check: check, Level: Unknown, Found: fmt.Sprintf("redis user %q may not run CONFIG GET", s.User), Fix: s.ask("'+config|get'", "CONFIG GET "+parameter)}
 }
 
 // cli is the call of redis-cli for the server.
@@ -124,6 +132,18 @@ func memory(s *Server) Finding {
 		f.Fix = "give the machine more memory; on Linux also allow the fork: sysctl vm.overcommit_memory=1"
 	}
 	return f
+}
+
+// expiry checks how Redis frees keys that expire. The request ids of a board are one key.
+func expiry(s *Server) Finding {
+	value, known := s.Config[lazyExpire]
+	switch {
+	case !known:
+		return s.noConfig(Expiry, lazyExpire)
+	case value == "no":
+		return Finding{Check: Expiry, Level: Warning, Found: lazyExpire + " no: Redis stands still while it frees request ids that expire, 0.4 s for a million", Fix: s.set(lazyExpire, "yes")}
+	}
+	return Finding{Check: Expiry, Found: lazyExpire + " " + value}
 }
 
 // forks reports whether Redis may fork to write to the disk.

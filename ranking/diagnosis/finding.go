@@ -29,6 +29,7 @@ const (
 	Persistence   = "persistence"
 	Memory        = "memory"
 	OutputBuffers = "output buffers"
+	Expiry        = "expiry"
 	Clock         = "clock"
 	RoundTrip     = "round trip"
 	Cluster       = "cluster"

@@ -19,12 +19,13 @@ type Server struct {
 }
 
 // Parameters are the parameters of CONFIG GET that the checks use.
-var Parameters = []string{bufferLimits, fsyncPolicy, savePoints}
+var Parameters = []string{bufferLimits, fsyncPolicy, savePoints, lazyExpire}
 
 const (
 	bufferLimits = "client-output-buffer-limit"
 	fsyncPolicy  = "appendfsync"
 	savePoints   = "save"
+	lazyExpire   = "lazyfree-lazy-expire"
 )
 
 // Info is the answer of INFO: the value of each field.

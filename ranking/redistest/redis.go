@@ -93,7 +93,7 @@ func start(t testing.TB, dir, url string, args ...string) *Redis {
 // server is a server that is not started yet. The test kills it when it ends.
 func server(t testing.TB, dir, url string, args ...string) *Redis {
 	r := &Redis{t: t, dir: dir, url: url, args: append([]string{
-		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
+		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no", "--lazyfree-lazy-expire", "yes",
 		"--daemonize", "no", "--loglevel", "warning"}, args...)}
 	t.Cleanup(r.Kill)
 	return r
