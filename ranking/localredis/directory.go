@@ -50,6 +50,9 @@ func openDirectory(name string) (d directory, err error) {
 		return d, fmt.Errorf("the path %s has %d bytes, and that of a unix socket has %d at most: choose a data directory with a shorter path",
 			d.file(socketName), n, maxSocketPath)
 	}
+	if err := d.checkParents(); err != nil {
+		return d, err
+	}
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return d, err
 	}
@@ -71,6 +74,33 @@ func openDirectory(name string) (d directory, err error) {
 	}
 	writePid(d.lock, os.Getpid())
 	return d, nil
+}
+
+// checkParents returns an error if another user could replace the directory, because every user may write to a folder
+// above it. With the sticky bit, as /tmp has it, only the owner of a file may replace it. A link may lead to the
+// directory: so the folders above the link count, and those above its target.
+func (d *directory) checkParents() error {
+	for _, path := range []string{d.path, resolved(d.path)} {
+		for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
+			info, err := os.Stat(parent)
+			if err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
+				return fmt.Errorf("every user may write to the folder %s, and so replace the directory %s in it: choose a data directory elsewhere, or chmod o-w %s",
+					parent, d.path, parent)
+			}
+			if parent == filepath.Dir(parent) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// resolved is a path without links, as far as the path exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
+		return real
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
 // checkOwner returns an error if another user could replace files of the directory. It accepts one of root, who may do

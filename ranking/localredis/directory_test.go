@@ -44,6 +44,36 @@ func TestUnsafeDirectories(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+	// A folder above is as unsafe, whether the directory exists or not, and whichever way leads to it.
+	for name, c := range map[string]struct {
+		mode os.FileMode
+		safe bool
+	}{"every user may write above": {0o777, false}, "as /tmp": {0o777 | os.ModeSticky, true}, "a group may write above": {0o775, true}} {
+		t.Run(name, func(t *testing.T) {
+			base := t.TempDir()
+			open := filepath.Join(base, "open")
+			require.NoError(t, os.MkdirAll(filepath.Join(open, "below", "there"), 0o700))
+			require.NoError(t, os.Chmod(open, c.mode))
+			require.NoError(t, os.Symlink(filepath.Join(open, "below", "there"), filepath.Join(base, "to")))
+			require.NoError(t, os.Mkdir(filepath.Join(base, "target"), 0o700))
+			require.NoError(t, os.Symlink(filepath.Join(base, "target"), filepath.Join(open, "from")))
+			for _, dir := range []string{filepath.Join(open, "below", "there"), filepath.Join(open, "new", "one"), filepath.Join(base, "to"), filepath.Join(open, "from")} {
+				d, err := openDirectory(dir)
+				if err == nil {
+					d.lock.Close()
+				}
+				if c.safe {
+					require.NoError(t, err, dir)
+					continue
+				}
+				require.ErrorContains(t, err, "every user may write to the folder "+open, dir)
+				require.ErrorContains(t, err, "chmod o-w "+open, dir)
+			}
+			if !c.safe {
+				require.NoDirExists(t, filepath.Join(open, "new"), "the refusal makes nothing")
+			}
+		})
+	}
 	if dir := t.TempDir(); os.Geteuid() == 0 { // only root can give a directory away
 		require.NoError(t, os.Chown(dir, 12345, -1))
 		_, err := openDirectory(dir)
