@@ -63,6 +63,7 @@ type windowSent struct {
 	answered Result
 	n        int64 // of what it adds; 0: nothing
 	taken    bool
+	erased   bool // its member was erased since, so it cannot be taken back
 }
 
 func (h *windowHistory) now() int64 { return h.w.now.UnixMilli() }
@@ -243,6 +244,11 @@ func (h *windowHistory) takeBack() {
 	h.m.sweep(h.now())
 	was := h.m.standing(s.update.Member)
 	took, err := h.s.TakeBack(context.Background(), h.m.def.Kind, s.update.ID, nil, Moderator{})
+	if s.erased {
+		require.ErrorIs(h.t, err, ErrConflict)
+		require.ErrorContains(h.t, err, "erased")
+		return
+	}
 	require.NoError(h.t, err)
 	require.True(h.t, took.Outcomes[0].Result.TakenBack)
 	if !s.taken {
@@ -271,6 +277,9 @@ func (h *windowHistory) erase() {
 	}
 	h.m.forget(member)
 	h.m.leave(member)
+	for i := range h.given {
+		h.given[i].erased = h.given[i].erased || h.given[i].update.Member == member
+	}
 	left := h.raw()
 	for _, e := range left.events {
 		require.NotEqual(h.t, member, e.member, "%+v %+v", told, left)
