@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 )
 
 // An entry that surely has not counted is tried again, however long that takes, and is no dead letter. So are the entries
@@ -61,4 +62,30 @@ func TestAFullBoardLosesNoEntry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While Redis is at its maxmemory, it refuses each update before anything counts. The entries of then are no dead letters.
+func TestFullMemoryLosesNoEntry(t *testing.T) {
+	t.Parallel()
+	redis, shift := redistest.StartShifted(t)
+	b := newBench(t, redis.URL())
+	b.add("board", "stars", "member", "m", "score", "1")
+	b.add("event", "gift", "star", "s", "user", "u", "flowers", "1")
+	in, err := New(b.rdb, b.fake, Config{Explain: explain, CallTimeout: redistest.CallTimeout, Lease: 2 * time.Hour})
+	require.NoError(t, err)
+	c := in.consumer(stream)
+	_, err = c.take(t.Context(), 0) // acquires the lease, which a full Redis refuses
+	require.NoError(t, err)
+	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "1").Err())
+	for i := range 4 {
+		_, err := c.batch(t.Context())
+		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		shift(time.Duration(i+1) * 8 * time.Minute)
+	}
+	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "0").Err())
+	b.drain(c)
+	require.EqualValues(t, 1, b.score("stars", "m"))
+	require.EqualValues(t, 1, b.score("stars", "s"))
+	letters, _ := b.letters()
+	require.Empty(t, letters)
 }
