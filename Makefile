@@ -60,6 +60,9 @@ test: deps ## Run all tests, on the embedded store and on a real Redis
 
 .PHONY: race
 race: export CGO_ENABLED = 1
+# A program under the race detector sleeps for a second before it ends, for a goroutine that is reporting a race then. The
+# tests wait for their goroutines.
+race: export GORACE = atexit_sleep_ms=0
 race: deps ## Run all tests but those of pages under the race detector
 	$(GO) test -vet=off -race -timeout 20m ./...
 

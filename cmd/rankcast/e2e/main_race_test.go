@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 )
 
@@ -15,7 +14,3 @@ func buildProgram(to string) error {
 	}
 	return nil
 }
-
-// A program under the race detector sleeps for a second before it ends, so that a race that is just being
-// found is still reported. With hundreds of processes that would be most of their time.
-func init() { os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") }

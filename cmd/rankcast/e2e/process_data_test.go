@@ -21,6 +21,9 @@ import (
 	"rankcast/server/servertest"
 )
 
+// twoStores is what each command says of two stores.
+const twoStores = "--data and --redis cannot be used together: with --data the node runs a Redis of its own"
+
 // dataDir returns a directory for --data, with a short name. Its redis-server ends with the test, after the
 // nodes.
 func dataDir(t *testing.T) string {

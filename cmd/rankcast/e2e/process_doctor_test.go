@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -15,9 +17,6 @@ import (
 
 // doctorWarning is the message of a node about a setting of Redis.
 const doctorWarning = "Redis needs another setting; rankcast doctor checks more"
-
-// twoStores is what each command says of two stores.
-const twoStores = "--data and --redis cannot be used together: with --data the node runs a Redis of its own"
 
 // line returns the first line of a text that contains all words, or "".
 func line(text string, words ...string) string {
