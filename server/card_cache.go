@@ -98,7 +98,7 @@ func (c *cards) get(ctx context.Context, board string, from access.Address) (*dr
 			return o.drawn, nil
 		case errors.As(err, &refused) && refused.Limit == access.AddressCards && o.from != from:
 			continue // the limit of another address is none of this one
-		case refused != nil, errors.Is(err, ranking.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		case refused != nil, errors.Is(err, ranking.ErrUnavailable):
 			if drawn := c.last(cardKey{board: board}, cardStale); drawn != nil {
 				return drawn, nil
 			}
@@ -134,7 +134,7 @@ func (c *cards) make(ctx context.Context, board string, from access.Address) (*d
 	case c.turns <- struct{}{}:
 		defer func() { <-c.turns }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, c.limits.RefuseCard()
 	}
 	png, err := c.draw(content.card)
 	if err != nil {

@@ -142,7 +142,7 @@ func TestCardsTakeTurns(t *testing.T) {
 		synctest.Wait()
 		f.set("late", "ana")
 		_, err := c.get(t.Context(), "late", access.Address{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, access.ErrOverloaded)
 		wg.Wait()
 	})
 }
