@@ -31,7 +31,7 @@ func TestStreamShowsTheBoard(t *testing.T) {
 		}
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=10&me=m9&around=1")
 		first := s.Next("snapshot")
-		require.Regexp(t, `^[A-Z0-9]+:20$`, first.ID)
+		require.Regexp(t, `^[A-Z0-9]+-10:20$`, first.ID)
 		me := s.Next("me")
 		require.Empty(t, me.ID)
 		require.EqualValues(t, 10, *s.Board.Me.Rank)
