@@ -127,14 +127,19 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 		script(`var root = document.querySelector('live-leaderboard').shadowRoot, bar = root.querySelector('[part=countdown]'); bar.textContent = '9'; bar.hidden = false`),
 		becomes(`(seconds => [...root.querySelectorAll('[part=list] > [part~=row]')].map(row => row.getBoundingClientRect()).filter(row => row.bottom > seconds.top + 0.5).length + (seconds.bottom > innerHeight ? ' out of view' : ''))(bar.getBoundingClientRect())`, "0"),
 		becomes(`String(root.querySelector('[part=list]').childElementCount > 5)`, "true"),
-		// The outline of a name is half as wide outside the letters as in all.
-		overlay(p, "days", "theme=clear"), becomes(live, "live"),
-		becomes(`(name => {
-			const style = getComputedStyle(name), outside = parseFloat(style.webkitTextStrokeWidth) / 2;
-			const least = Math.min(...['Top', 'Right', 'Bottom', 'Left'].map(side => parseFloat(style['padding' + side])));
-			return outside > 0 && least >= outside && getComputedStyle(name.parentElement).overflow === 'visible' ? 'whole' : [outside, least].join(' ');
-		})(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=member]'))`, "whole"),
 	))
+	// The outline of a text is half as wide outside the letters as in all. Nothing cuts it.
+	for _, c := range []struct{ mode, part, sides string }{
+		{"list", "member", "'Top', 'Right', 'Bottom', 'Left'"}, {"compact", "score", "'Top', 'Right', 'Bottom', 'Left'"},
+		{"list", "gap", "'Right', 'Left'"}, {"me", "figures", "'Right', 'Left'"}, // a line of their own height
+	} {
+		assert.NoError(t, chromedp.Do(ctx, overlay(p, "days", "theme=clear&me=m0005&mode="+c.mode), becomes(live, "live"),
+			becomes(fmt.Sprintf(`(text => {
+				const style = getComputedStyle(text), outside = parseFloat(style.webkitTextStrokeWidth) / 2;
+				const least = Math.min(...[%s].map(side => parseFloat(style['padding' + side])));
+				return outside > 0 && least >= outside && (text.part.value !== 'member' || getComputedStyle(text.parentElement).overflow === 'visible') ? 'whole' : [outside, least].join(' ');
+			})(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me] [part=%s]'))`, c.sides, c.part), "whole")), c)
+	}
 }
 
 // The sparklines of a board have one scale. Better is up, also where less is better, and no line ends in an edge.
