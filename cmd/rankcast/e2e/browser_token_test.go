@@ -149,6 +149,14 @@ func (d *doorman) all() (urls, bearers, sent []string) {
 	return append([]string(nil), d.urls...), append([]string(nil), d.bearers...), append([]string(nil), d.sent...)
 }
 
+// viewerFlowers is starFlowers with an event that viewers may send.
+var viewerFlowers = strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n    updates:\n", 1)
+
+// launchViewerStars runs a server that has it.
+func launchViewerStars(t *testing.T) *process {
+	return launch(t, "--boards", write(t, "boards.yaml", viewerFlowers))
+}
+
 // tokenFor is a token for a member, which may send events.
 func tokenFor(sub string, events ...string) string {
 	claims, _ := json.Marshal(map[string]any{"sub": sub, "exp": 4102444800, "rankcast": map[string]any{"boards": []string{"*"}, "events": events}})
@@ -162,7 +170,7 @@ const gifts = `[document.querySelector('#viewer').checkVisibility() ? 'asks' : '
 // A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
 func TestStarsViewerWithATokenSends(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchViewerStars(t)
 	d := startDoorman(t, p)
 	d.sender = "false"
 	token := tokenFor("莫奇", "gi*")
@@ -214,16 +222,23 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 // Who may send what, as the token and the page have it.
 func TestStarsAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
-	for _, c := range []struct{ anonymous, token, want string }{
-		{"true", "", "asks, sends"},
-		{"true", tokenFor("u4"), "sends, You are u4."},
-		{"false", "", "Only viewers with a token can send flowers here. Open this page by the link that holds yours."},
-		{"false", tokenFor("u4", "gif", "*x", "g.*"), "Your token does not allow you to send flowers."},
-		{"false", tokenFor("u4", "g*f*"), "sends, You are u4."},
-		{"false", "rck_key", "asks, sends"}, // it is for nobody in particular, and the server knows what it may
+	p, keysOnly := launchViewerStars(t), launchStars(t)
+	for _, c := range []struct {
+		server                 *process
+		anonymous, token, want string
+	}{
+		{p, "true", "", "asks, sends"},
+		{p, "true", tokenFor("u4"), "sends, You are u4."},
+		{p, "false", "", "Only viewers with a token can send flowers here. Open this page by the link that holds yours."},
+		{p, "false", tokenFor("u4", "gif", "*x", "g.*"), "Your token does not allow you to send flowers."},
+		{p, "false", tokenFor("u4", "g*f*"), "sends, You are u4."},
+		{p, "false", "rck_key", "asks, sends"}, // it is for nobody in particular, and the server knows what it may
+		// The server refuses an event without a sender from each viewer.
+		{keysOnly, "false", tokenFor("u4", "gift"), "Viewers cannot send flowers here: the event “gift” of this server names no sender."},
+		{keysOnly, "true", tokenFor("u4", "gift"), "sends, You are u4."},
+		{keysOnly, "false", "rck_key", "asks, sends"},
 	} {
-		d := startDoorman(t, p)
+		d := startDoorman(t, c.server)
 		d.sender = c.anonymous
 		require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate(d.URL+"/stars?star=s17&lang=en#token="+c.token),
 			becomes(`document.querySelector('#stars').dataset.state`, "live"), becomes(gifts, c.want)), "%s %s", c.anonymous, c.token)

@@ -13,6 +13,8 @@ const EVENT = 'gift';
 export class Requirements {
   /** As far as the page knows; event '': the server has it. @type {{ boards: string[], event: string }} */
   missing = { boards: [], event: '' };
+  /** Whether the event names who sends it, as far as the page knows. Otherwise no viewer may send it. */
+  namesSender = true;
   /** The most flowers of one event; undefined: the event sets no bound; 0: not known. @type {number | undefined} */
   maxFlowers = 0;
 
@@ -28,6 +30,7 @@ export class Requirements {
         boards: unlisted.filter((_, i) => !hidden[i]),
         event: gift ? '' : EVENT,
       };
+      this.namesSender = !gift || Boolean(gift.sender);
       if (gift) this.maxFlowers = gift.fields?.flowers?.max;
       onChange();
     }).start();

@@ -53,7 +53,8 @@ const feedEmptyText = feedEmpty.textContent ?? '';
 const knownViewer = memberProblem(tokenSub) ? '' : tokenSub;
 /** Whether the server takes events from pages. */
 const takesGifts = 'writes' in document.body.dataset;
-const maySend = takesGifts && (document.body.dataset.anonymousSends === 'true' || tokenMaySend(EVENT));
+const anybodySends = document.body.dataset.anonymousSends === 'true';
+const maySend = takesGifts && (anybodySends || tokenMaySend(EVENT));
 
 const profiles = new ProfileCache(() => {
   giftFeed.renderSoon();
@@ -228,14 +229,20 @@ function renderRequirements() {
   byId('feed', HTMLElement).hidden = event !== '';
   setText(feedEmpty, refusal || feedEmptyText);
   const takes = takesGifts && event === '' && (star === '' || partProblem(star) === '');
-  main.toggleAttribute('data-no-gifts', !(takes && maySend));
+  main.toggleAttribute('data-no-gifts', !(takes && maySend && viewersMaySend()));
   setText(giftTitle, text(takes ? 'stars_send' : 'stars_your_place'));
   setText(viewerNote, viewerText(takes));
   giftButtons?.setBound(requirements.maxFlowers);
 }
 
+/** Whether the event is for viewers: without a sender it is for keys, whatever the token of a viewer allows. */
+function viewersMaySend() {
+  return anybodySends || !tokenSub || requirements.namesSender;
+}
+
 /** @param {boolean} takes whether the server takes gifts for the star */
 function viewerText(takes) {
+  if (takes && maySend && !viewersMaySend()) return text('stars_no_sender');
   if (takes && !maySend) return text(token ? 'stars_token_cannot_send' : 'stars_needs_token');
   if (knownViewer) return text('stars_you_are', { name: profiles.user(knownViewer, star).name || knownViewer });
   const problem = memberProblem(readURL().me, 'stars_nickname');
