@@ -68,6 +68,31 @@ func TestFirstWriteAfterFailover(t *testing.T) {
 	require.NoError(t, s.MissingRights())
 }
 
+// The first write that a replica refuses makes the node check at once: it does not wait for the next probe, and neither does
+// the readiness of the node.
+func TestARefusedWriteFindsReplica(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, redistest.WithDebug...)
+	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: time.Hour})
+	t.Cleanup(s.Close)
+	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "stars"}, ranking.Moderator{}))
+	require.NoError(t, s.CheckRights(t.Context()))
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.DiscardHandler)) })
+	defer wg.Wait()
+	defer cancel()
+	becomeReplica(t, r)
+	require.NoError(t, s.MissingRights(), "no write was refused")
+	requireRefused(t, r, s, readOnlyReplica)
+	redistest.Eventually(t, "the check after a refused write", func() error {
+		if s.MissingRights() == nil {
+			return errors.New("the node takes Redis for a primary")
+		}
+		return nil
+	})
+}
+
 // A probe finds that Redis has become a replica, without any write and with all connections whole. The
 // log has it once, and the node goes on by itself.
 func TestProbeFindsReplica(t *testing.T) {
