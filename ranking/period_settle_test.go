@@ -223,6 +223,36 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 	require.Equal(t, "3", w.write(w.stores[0], "stars", "a", 1).Period)
 }
 
+// Redis's clock is set back within a period that is open: updates count as before, the member who came first ranks first,
+// and a retry is a duplicate. In a period before that was not announced, they count there.
+func TestUpdatesCountWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "plain"}, definition.Board{Name: "daily", Period: "day"}, definition.Board{Name: "hourly", Period: "hour"})
+	boards := []string{"plain", "daily", "hourly"}
+	w.pass(30 * time.Minute)
+	for _, board := range boards {
+		apply(t, w.stores[0], board, definition.Update{Member: "z", Score: 5, ID: "1"})
+	}
+	w.now = w.now.Add(-time.Hour)
+	w.set(w.now)
+	for _, s := range append(w.stores, w.store(Config{})) {
+		for _, board := range boards {
+			o, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5, ID: "2"}, {Member: "z", Score: 5, ID: "1"}})
+			require.NoError(t, err)
+			require.NoError(t, o[0].Err, board)
+			if board == "hourly" {
+				require.Equal(t, "2026-11-20T09Z", o[0].Result.Period)
+				continue
+			}
+			require.True(t, o[1].Result.Duplicate, board)
+			page, err := s.Page(t.Context(), board, 1, 10)
+			require.NoError(t, err)
+			require.Equal(t, []string{"z", "a"}, []string{page.Entries[0].Member, page.Entries[1].Member}, board)
+			require.EqualValues(t, []int64{5, 5}, []int64{page.Entries[0].Score, page.Entries[1].Score}, board)
+		}
+	}
+}
+
 // A failover loses that a period was settled: it is announced again, under the same id. If other writes have led to
 // the same seq meanwhile, it is another result, with another id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
