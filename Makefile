@@ -58,13 +58,16 @@ check-deploy: deps ## Check the example for Kubernetes, and run that for Compose
 test: deps ## Run all tests, on the embedded store and on a real Redis
 	$(GO) test -vet=off -timeout 20m ./...
 
+# Packages that start no goroutine and guard nothing. The race detector sees them in the tests of those that use them.
+PURE = cmd/kitpackage|cmd/setmodule|cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|diagnosis|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web
+
 .PHONY: race
 race: export CGO_ENABLED = 1
 # A program under the race detector sleeps for a second before it ends, for a goroutine that is reporting a race then. The
 # tests wait for their goroutines.
 race: export GORACE = atexit_sleep_ms=0
-race: deps ## Run all tests but those of pages under the race detector
-	$(GO) test -vet=off -race -timeout 20m ./...
+race: deps ## Run the tests of all that has goroutines under the race detector, but those of pages
+	$(GO) test -vet=off -race -timeout 20m $$($(GO) list ./... | grep -vE '/($(PURE))$$')
 
 # Tests that shift the clock of Redis by faketime, under which Valkey does not start.
 SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis
