@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -142,7 +143,7 @@ func TestStreamsEnd(t *testing.T) {
 // A client that does not read skips to the newest state, and delays no other client.
 func TestSlowStreamSkips(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{WriteTimeout: servertest.Patience}}, definition.Board{Name: "b", Mode: definition.Last})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{WriteTimeout: time.Hour}}, definition.Board{Name: "b", Mode: definition.Last})
 	slow, quick := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=1000"), servertest.Dial(t, n.Addr)
 	slow.Shrink()
 	slow.Next("snapshot")

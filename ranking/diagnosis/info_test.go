@@ -135,7 +135,7 @@ func TestUnknown(t *testing.T) {
 		require.Contains(t, f.Fix, "redis-cli ", f)
 		require.Regexp(t, `ACL SETUSER app '?\+`, f.Fix)
 	}
-	require.Len(t, Full([]*Server{refused}), 7)
+	require.Len(t, Full([]*Server{refused}), 8)
 	require.Equal(t, `redis user "app" may not run INFO`, version(refused).Found)
 	require.Equal(t, "INFO does not say it", version(&Server{Info: Info{}}).Found)
 	// A store that answers INFO, but not the fields.

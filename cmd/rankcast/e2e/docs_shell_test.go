@@ -218,7 +218,7 @@ func (p *docPage) serve(b block) {
 	server.shell = p.start(b, watching)
 	p.servers = append(p.servers, server)
 	p.last, p.lastBlock = server.shell, b
-	p.eventually(b, "the server to be ready", func() error {
+	ready := func() error {
 		select {
 		case <-server.ended:
 			p.fail(b, "the server has ended: %v", server.err)
@@ -247,7 +247,16 @@ func (p *docPage) serve(b block) {
 			p.fail(b, "the block does not say where the program listens")
 		}
 		return nil
-	})
+	}
+	// It may first have to be built, and then to make up the history of a demo, and says so.
+	err, said := errors.New("not tried yet"), -1
+	for err != nil && len(server.output()) > said {
+		said = len(server.output())
+		err = redistest.Poll(p.ctx, ready)
+	}
+	if err != nil {
+		p.fail(b, "gave up waiting for the server to be ready: %v", err)
+	}
 }
 
 // accepts reports whether a program listens at a port.

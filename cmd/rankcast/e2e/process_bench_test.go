@@ -105,7 +105,7 @@ func TestBench(t *testing.T) {
 	})
 	t.Run("versus", func(t *testing.T) {
 		t.Parallel()
-		r := runBench(t, "updates", "--duration", "100ms", "--callers", "2", "--members", "20", "--versus", binary, "--rounds", "2")
+		r := runBench(t, "updates", "--duration", "500ms", "--callers", "2", "--members", "20", "--versus", binary, "--rounds", "2")
 		require.Equal(t, []string{"this", "versus", "bare"}, r.names())
 		for _, c := range r.Columns {
 			require.Len(t, c.Rounds, 2, c.Name)
