@@ -123,7 +123,9 @@ func TestStreamsEnd(t *testing.T) {
 	first, err := gone.Read()
 	require.NoError(t, err)
 	require.Equal(t, "3000", first.Retry, "a browser keeps the last one, which was random after a bye")
-	gone.Next("snapshot")
+	if first.Type != "snapshot" { // the status, where the board is not read yet
+		gone.Next("snapshot")
+	}
 	stays.Next("me")
 	require.Equal(t, 1, n.Hub.Followed())
 	gone.Close()
