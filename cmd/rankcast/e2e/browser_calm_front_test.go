@@ -107,7 +107,7 @@ func TestCardsShowWhenTheServerIsAway(t *testing.T) {
 				becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/overview') && responseEnd))`, "true"),
 				evaluate(places, &before),
 				script(`var request = fetch; fetch = () => Promise.reject(new TypeError('away')); dispatchEvent(new Event('online'))`),
-				becomes(note, "The server can’t be reached. As of …"), becomes(stale, "true"), evaluate(places, &away),
+				becomes(note, "Can’t reach the server. As of …"), becomes(stale, "true"), evaluate(places, &away),
 			), "%s at %d", path, width)
 			require.Equal(t, before, away, "%s at %d", path, width)
 			require.NoError(t, chromedp.Do(ctx, script(`fetch = request; dispatchEvent(new Event('online'))`), becomes(note, parts.calm), becomes(stale, "false")), "%s at %d", path, width)

@@ -76,10 +76,10 @@ boards:
 
 	// It says so when the store is gone, or the server, and keeps what it knows.
 	r.Kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t read its boards. As of …"),
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "Can’t read the boards. As of …"),
 		card("stars", "1 | bob | 41 | 2 members")))
 	p.kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t be reached. As of …"),
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "Can’t reach the server. As of …"),
 		card("stars", "1 | bob | 41 | 2 members"),
 		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
 		script(`var boards = ['stars', 'new'].map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, rate: null, leader: null, built: false, unavailable: true})),
