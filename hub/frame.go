@@ -205,7 +205,7 @@ func appendField(b []byte, name string, n int64) []byte {
 
 // snapshotFrame encodes the first n entries of a publication.
 func snapshotFrame(board string, s *publication, n int) *Frame {
-	all := s.rows()
+	all, at := s.rows(), s.position(n)
 	rows, _ := all.prefix(n)
 	b := make([]byte, headRoom, headRoom+256+len(board)+copied(rows))
 	b = appendHead(b, snapshotType, board)
@@ -214,7 +214,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 	b = append(b, `,"epoch":`...)
 	b = appendString(b, s.state.Epoch)
 	b = append(b, `,"life":"`...)
-	b = append(b, s.position(n).Life...)
+	b = append(b, at.Life...)
 	b = append(b, '"')
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
@@ -224,7 +224,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	return rowsFrame(b, all, rows, "]}").as(snapshotType, s.position(n))
+	return rowsFrame(b, all, rows, "]}").as(snapshotType, at)
 }
 
 // copied is the number of bytes that a frame copies of rows.

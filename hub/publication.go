@@ -12,8 +12,8 @@ import (
 )
 
 // Position names the list that a client holds of a board. Life is a random token that no other life has, of no
-// board and no node, and the top of the client; "" is no position. In one life a seq may stand for two lists: a later publication of the
-// same seq counts as a change after it.
+// board and no node, and then the top of the client; "" is no position. In one life a seq may stand for two lists:
+// a later publication of the same seq counts as a change after it.
 type Position struct {
 	Life string
 	Seq  int64

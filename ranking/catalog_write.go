@@ -360,7 +360,8 @@ func (s *Store) DeleteEvent(ctx context.Context, event string, by Moderator) err
 			return catalogChange{}, d.unknownEvent(event)
 		}
 		// Housekeeping keeps its ids for late retries, and no longer.
-		return catalogChange{fields: map[string]string{eventField + event: "", idsField + eventField + event: ""}, reschedule: []string{"/" + event}}, nil
+		fields := map[string]string{eventField + event: "", idsField + eventField + event: ""}
+		return catalogChange{fields: fields, reschedule: []string{"/" + event}}, nil
 	}, &Action{Action: "delete_event", Event: event, Moderator: by})
 }
 

@@ -37,8 +37,8 @@ type TakenBack struct {
 // in a period that has closed since stay (ErrNotOpen), and so do the data of entries.
 //
 // The store knows an occurrence for at least the time of the event's ids. After that, and for an unknown
-// id, TakeBack returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and
-// does nothing, when the event has been redefined since, or names a member that was erased since.
+// id, TakeBack returns an ErrUnknownEvent that names the id. After a new definition of the event, or the erasure of
+// a member that the occurrence names, TakeBack does nothing and returns an ErrConflict.
 // After any error of a board, such as ErrUnavailable, call TakeBack again: it continues where it stopped.
 func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, by Moderator) (TakenBack, error) {
 	e, err := s.event(ctx, event)
@@ -122,11 +122,14 @@ func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, sta
 	}
 	switch r.Text() {
 	case "none":
-		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last %s by this sender; the event of a viewer needs the viewer's sub", e.Name, definition.FormatDuration(e.IDsCount())), Kind: ErrUnknownEvent}
+		return takeBackRecord{}, &FieldError{Field: "id", Kind: ErrUnknownEvent, Reason: fmt.Sprintf(
+			"is not the id of an event %q of the last %s by this sender; the event of a viewer needs the viewer's sub",
+			e.Name, definition.FormatDuration(e.IDsCount()))}
 	case "other":
 		return takeBackRecord{}, errRedefined(e.Name)
 	case "erased":
-		return takeBackRecord{}, conflict("id", "is of an event that names a member who was erased since, so Redis no longer holds its fields: correct the scores of other members one by one")
+		return takeBackRecord{}, conflict("id", "is of an event that names a member who was erased since, "+
+			"so Redis no longer holds its fields: correct the scores of other members one by one")
 	}
 	return takeBackRecord{r.Text(), r.Text(), r.Text()}, r.Err
 }

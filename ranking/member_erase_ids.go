@@ -50,9 +50,8 @@ func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, member
 	return true, nil
 }
 
-// redact goes through some records of a hash of request ids, from a cursor of HSCAN on, and leaves Redis to other callers
-// for a while. It returns the next cursor; 0: it
-// has gone through all.
+// redact goes through some records of a hash of request ids, from a cursor of HSCAN on, and then leaves Redis to
+// other callers for a while. It returns the next cursor, or 0 at the end of the hash.
 func (s *Store) redact(ctx context.Context, hash string, cursor uint64, names *recordedNames) (next uint64, err error) {
 	began := time.Now()
 	bound, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -114,8 +113,9 @@ func newRecordedNames(d *definitions, event, kind string, wanted wantedMembers) 
 	return n
 }
 
-// in reports whether a record, see begin.lua, names a wanted member. Where the definition of the event does not tell of
-// which kind a field is, or has changed since, the field names the member that has its text as id.
+// in reports whether a record, see begin.lua, names a wanted member. The definition of the event tells the kinds of
+// some fields. Any other text field counts as an id of the wanted kind, and so does each text field of a record that
+// an earlier definition made.
 func (n *recordedNames) in(record string) bool {
 	const head = definition.DigestSize + 1 // digest and state
 	if len(record) <= head+definition.DigestSize {

@@ -38,8 +38,8 @@ func (s *Store) About(ctx context.Context, board string) (About, error) {
 // withNamesKey is the key of WithNames in a context.
 type withNamesKey struct{}
 
-// WithNames says of which kinds the caller may read the name of each member. Anybody can make up instances of a family:
-// without WithNames, the title of an instance that holds nothing names no member.
+// WithNames makes the title of an instance that holds nothing name the members of the kinds for which mayRead returns
+// true. Without WithNames such a title names nobody, because anybody can make up instances of a family.
 func WithNames(ctx context.Context, mayRead func(kind string) bool) context.Context {
 	return context.WithValue(ctx, withNamesKey{}, mayRead)
 }

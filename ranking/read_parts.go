@@ -13,8 +13,8 @@ type Part struct {
 	Profile      Profile // zero: the member has none, or is hidden on all boards of its kind
 }
 
-// Parts returns the parts of the name of each instance of a family, at most MaxPage instances that hold something. It reads the profiles of
-// each kind in one call. Parts whose profiles it cannot read have none.
+// Parts returns the parts of the name of each instance of a family, at most MaxPage instances that hold something.
+// It reads the profiles of each kind in one call. Parts whose profiles it cannot read have none.
 func (s *Store) Parts(ctx context.Context, family definition.Board, instances []string) [][]Part {
 	of := make([][]Part, len(instances))
 	members := make(map[string][]string) // by kind

@@ -220,7 +220,7 @@ func TestAnotherNodeTakesTheBuildOver(t *testing.T) {
 	require.Zero(t, w.rdb.Exists(ctx, w.stores[1].keys.Names("user").Pending).Val())
 }
 
-// dueToTheEnd does what is due, in several slices where they take long.
+// dueToTheEnd calls due until nothing is due: on a slow machine one call does a part of the work.
 func dueToTheEnd(ctx context.Context, work *nameWork) (err error) {
 	for more := true; more && err == nil; {
 		more, err = work.due(ctx)

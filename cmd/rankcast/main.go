@@ -83,7 +83,8 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
-	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description), kong.TypeMapper(reflect.TypeFor[time.Duration](), decodeDuration),
+	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), decodeDuration),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ShortUsageOnError(), kong.Vars{"version": versionLine(), "addr": remote.DefaultAddr}, kong.BindTo(ctx, (*context.Context)(nil)))
 	args := send.Arguments(os.Args[1:])

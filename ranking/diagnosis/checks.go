@@ -43,7 +43,8 @@ func (s *Server) noInfo(check, section string) Finding {
 
 // noConfig is the finding of a check that needs a parameter of CONFIG GET, which is missing.
 func (s *Server) noConfig(check, parameter string) Finding {
-	return Finding{Check: check, Level: Unknown, Found: fmt.Sprintf("redis user %q may not run CONFIG GET", s.User), Fix: s.ask("'+config|get'", "CONFIG GET "+parameter)}
+	found := fmt.Sprintf("redis user %q may not run CONFIG GET", s.User)
+	return Finding{Check: check, Level: Unknown, Found: found, Fix: s.ask("'+config|get'", "CONFIG GET "+parameter)}
 }
 
 // cli is the call of redis-cli for the server.
@@ -141,7 +142,8 @@ func expiry(s *Server) Finding {
 	case !known:
 		return s.noConfig(Expiry, lazyExpire)
 	case value == "no":
-		return Finding{Check: Expiry, Level: Warning, Found: lazyExpire + " no: Redis stands still while it frees request ids that expire, 0.4 s for a million", Fix: s.set(lazyExpire, "yes")}
+		const stands = " no: Redis stands still while it frees request ids that expire, 0.4 s for a million"
+		return Finding{Check: Expiry, Level: Warning, Found: lazyExpire + stands, Fix: s.set(lazyExpire, "yes")}
 	}
 	return Finding{Check: Expiry, Found: lazyExpire + " " + value}
 }

@@ -1,5 +1,5 @@
--- Takes the fields out of records of events, so that the records name nobody. Each id stays known: a retry is answered as
--- one. Follows lib/full_hash.lua.
+-- Takes the fields out of records of events, so that the records name nobody. The ids stay known, so the scripts
+-- still recognise a retry. Follows lib/full_hash.lua.
 --
 -- KEYS  1 hash         ids of the event, see begin.lua
 -- ARGV  two for each record: id, and the digest of the record that the caller has read

@@ -21,7 +21,9 @@ var (
 )
 
 // ErrCrossOrigin refuses a request from a page of another site.
-var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is the origin of another site that --origins does not allow", Kind: ErrForbidden}
+var ErrCrossOrigin error = &ranking.FieldError{
+	Field: "Origin", Reason: "is the origin of another site that --origins does not allow", Kind: ErrForbidden,
+}
 
 // ErrNotReady is the error of a readiness check. Its code is unavailable.
 var ErrNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)

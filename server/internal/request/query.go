@@ -117,7 +117,8 @@ func (q *Query) Time(name string) time.Time {
 	}
 	t, ok := definition.ParseTime(s)
 	if !ok && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; want a time such as 2026-11-20T10:00:00Z, with at most milliseconds, in the years 1970 to 2199", s))
+		const want = "want a time such as 2026-11-20T10:00:00Z, with at most milliseconds, in the years 1970 to 2199"
+		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; %s", s, want))
 	}
 	return t
 }
