@@ -143,7 +143,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 				for _, d := range due {
 					require.NoError(t, w.stores[1].Delivered(t.Context(), d))
 				}
-				w.pass(time.Minute) // the clocks of the nodes go on meanwhile, and what is due now is due by them
+				w.pass(time.Second)
 				w.tend()
 				require.Equal(t, []string{"stays", "stays:s1"}, there(), "at once")
 			}

@@ -114,6 +114,7 @@ func (w *world) client() redis.UniversalClient {
 func (w *world) store(cfg Config) *Store {
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, redistest.CallTimeout)
 	s := New(w.client(), cfg)
+	s.catalog.clock.still = w.set != nil
 	w.t.Cleanup(s.Close)
 	w.stores = append(w.stores, s)
 	return s

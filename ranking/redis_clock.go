@@ -9,7 +9,10 @@ import (
 // into. The estimate is the latest reading plus the time that this process has measured
 // since then. The node's own clock may be off by any amount. redisClock may be used
 // concurrently.
-type redisClock struct{ latest atomic.Pointer[clockReading] }
+type redisClock struct {
+	latest atomic.Pointer[clockReading]
+	still  bool // between two readings: in tests that move the clock of Redis by hand
+}
 
 type clockReading struct {
 	redis int64     // µs since 1970
@@ -27,17 +30,24 @@ func (c *redisClock) now() int64 {
 	if r == nil {
 		return 0
 	}
-	return r.redis + time.Since(r.local).Microseconds()
+	return r.redis + c.since(r).Microseconds()
 }
 
 // observe takes the clock from an answer, unless the reading at hand is better.
 func (c *redisClock) observe(redis int64) {
 	r := c.latest.Load()
 	// A slow answer makes a worse reading than a fast one.
-	if r == nil || redis >= c.now() || time.Since(r.local) > readingKept {
+	if r == nil || redis >= c.now() || c.since(r) > readingKept {
 		c.set(redis)
 	}
 }
 
 // set takes the clock from an answer in any case, because the estimate was wrong.
 func (c *redisClock) set(redis int64) { c.latest.Store(&clockReading{redis: redis, local: time.Now()}) }
+
+func (c *redisClock) since(r *clockReading) time.Duration {
+	if c.still {
+		return 0
+	}
+	return time.Since(r.local)
+}
