@@ -3,6 +3,7 @@ package ranking
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -261,6 +262,15 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 	w.write(w.stores[1], "fans:s2", "a", 1)
 }
 
+// eachStep runs a test for each step at which something may happen, until one is not reached. Each has a world of its
+// own, whose connections end with it.
+func eachStep(t *testing.T, test func(t *testing.T, step int) (reached bool)) {
+	for step, reached := 0, true; reached; step += redistest.Stride {
+		ended := t.Run(strconv.Itoa(step), func(t *testing.T) { reached = test(t, step) })
+		reached = reached && ended
+	}
+}
+
 // An instance that is about to be let go is written to, before any of the commands
 // that let it go: what is acknowledged is there, and looked after.
 func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
@@ -272,13 +282,12 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for step, reached := 0, true; reached; step += redistest.Stride {
+			eachStep(t, func(t *testing.T, step int) (reached bool) {
 				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				w.pass(2*time.Hour + relistAfter)
 				rdb := w.client()
 				lets := New(rdb, patient)
-				reached = false
 				var period string
 				var stays bool // what was written before
 				older := definition.Qualify("fans:s1", firstPeriod(def))
@@ -297,7 +306,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 					w.pass(relistAfter)
 				}
 				if !reached {
-					break
+					return false
 				}
 				page, err := w.stores[0].Page(t.Context(), definition.Qualify("fans:s1", period), 1, 10)
 				require.NoError(t, err)
@@ -316,7 +325,8 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 					w.pass(listedFor)
 				}
 				w.until("all to go", w.nothingLeft)
-			}
+				return reached
+			})
 		})
 	}
 }
@@ -341,7 +351,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 	for name, def := range definitions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for step, reached := 0, true; reached; step += redistest.Stride {
+			eachStep(t, func(t *testing.T, step int) (reached bool) {
 				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				if name == "delete" {
@@ -352,7 +362,6 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				held := New(rdb, patient)
 				_, err := held.Boards(t.Context())
 				require.NoError(t, err)
-				reached = false
 				at(rdb, step, func() error {
 					reached = true
 					w.until("all to go", w.nothingLeft)
@@ -375,7 +384,8 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
 					w.cared(name != "delete")
 				}
-			}
+				return reached
+			})
 		})
 	}
 }
@@ -393,7 +403,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 		for _, delivered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,delivered=%v", name, delivered), func(t *testing.T) {
 				t.Parallel()
-				for step, reached := 0, true; reached; step += redistest.Stride {
+				eachStep(t, func(t *testing.T, step int) (reached bool) {
 					var cfg Config
 					if delivered {
 						cfg.Deliver = []string{AllBoards}
@@ -406,7 +416,6 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 					}
 					rdb := w.client()
 					dies := New(rdb, cfg)
-					reached = false
 					at(rdb, step, func() error { reached = true; return errors.New("died") })
 					ids := make(map[string]bool)
 					w.until("all to go", func() error {
@@ -434,7 +443,8 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 					if delivered {
 						require.Len(t, ids, len(want), "one delivery id")
 					}
-				}
+					return reached
+				})
 			})
 		}
 	}

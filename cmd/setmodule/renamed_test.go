@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,4 +67,10 @@ func copySources(t *testing.T, to string) {
 	require.NoError(t, modzip.CreateFromDir(packed, sources, "../..")) // leaves .git out
 	require.NoError(t, packed.Close())
 	require.NoError(t, modzip.Unzip(to, sources, packed.Name()))
+	require.NoError(t, filepath.WalkDir(to, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o644) // the files of a module are for reading alone
+	}))
 }

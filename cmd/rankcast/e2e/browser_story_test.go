@@ -281,6 +281,7 @@ func TestStoryDoesNotJump(t *testing.T) {
 		ctx := window(t, width, 900)
 		var first, then string
 		require.NoError(t, chromedp.Do(ctx,
+			timeZone("America/Argentina/Buenos_Aires"), // whose name is long
 			navigateWithoutLoad("http://"+addr+"/boards/race/story"),
 			becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
 			becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
