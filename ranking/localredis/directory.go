@@ -70,7 +70,7 @@ func openDirectory(name string) (d directory, err error) {
 	}
 	// Every user may read the files that Redis creates there. So the folder around them is for this user only.
 	if err = os.Mkdir(d.file(appendDirName), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return d, errors.Join(err, d.lock.Close())
+		return d, errors.Join(err, unlock(d.lock))
 	}
 	writePid(d.lock, os.Getpid())
 	return d, nil
@@ -168,6 +168,12 @@ func lock(path string) (*os.File, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return f, nil
+}
+
+// unlock gives up a lock, also for a process that this one starts at the moment: until that runs its program, it has the
+// file open too.
+func unlock(f *os.File) error {
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }
 
 // isLocked reports whether another process holds the lock of an open file.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // A directory that another user could change, or that has lost the manifest of its data, is refused, and no link is followed.
@@ -39,7 +40,7 @@ func TestUnsafeDirectories(t *testing.T) {
 			c.prepare(t, dir)
 			d, err := openDirectory(dir)
 			if err == nil {
-				d.lock.Close()
+				unlock(d.lock)
 			}
 			require.ErrorContains(t, err, c.want)
 		})
@@ -60,7 +61,7 @@ func TestUnsafeDirectories(t *testing.T) {
 			for _, dir := range []string{filepath.Join(open, "below", "there"), filepath.Join(open, "new", "one"), filepath.Join(base, "to"), filepath.Join(open, "from")} {
 				d, err := openDirectory(dir)
 				if err == nil {
-					d.lock.Close()
+					unlock(d.lock)
 				}
 				if c.safe {
 					require.NoError(t, err, dir)
@@ -79,4 +80,22 @@ func TestUnsafeDirectories(t *testing.T) {
 		_, err := openDirectory(dir)
 		require.ErrorContains(t, err, "belongs to the user 12345")
 	}
+}
+
+// A directory is free once its owner has given it up, also while a process that the owner has just started, and that does not
+// run its program yet, has the file of the lock open.
+func TestADirectoryIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d, err := openDirectory(dir)
+	require.NoError(t, err)
+	inherited, err := unix.Dup(int(d.lock.Fd()))
+	require.NoError(t, err)
+	defer unix.Close(inherited)
+	_, err = openDirectory(dir)
+	require.ErrorIs(t, err, ErrInUse)
+	require.NoError(t, unlock(d.lock))
+	d, err = openDirectory(dir)
+	require.NoError(t, err)
+	require.NoError(t, unlock(d.lock))
 }

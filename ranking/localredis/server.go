@@ -133,7 +133,7 @@ func (s *Server) Close() {
 			s.cfg.Log.Warn("redis-server keeps running, because the full disk does not hold all its scores; make room, and start the node again", "dir", s.dir.path)
 			s.endLife()
 			s.rdb.Close()
-			s.dir.lock.Close()
+			unlock(s.dir.lock)
 			return
 		default:
 			p.os.Signal(syscall.SIGTERM)
@@ -148,7 +148,7 @@ func (s *Server) release() {
 	s.endLife()
 	s.waiting.Wait()
 	s.rdb.Close()
-	s.dir.lock.Close()
+	unlock(s.dir.lock)
 }
 
 // hasUnsaved reports whether the last write of Redis to its file has failed. It waits a second at most, for

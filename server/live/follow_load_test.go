@@ -43,7 +43,7 @@ func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
 // and Redis was not asked for any of it.
 func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 	t.Parallel()
-	const members, followers, rounds, updates = 20_000, 500, 5, 400
+	const members, followers, rounds, updates = 20_000, 250, 5, 400
 	r := redistest.Start(t)
 	d := definition.Board{Name: "b"}
 	// Neither audit nor seq check nor probe of writes may fall into the count.
