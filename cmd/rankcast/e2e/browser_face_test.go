@@ -30,7 +30,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			t.Parallel()
-			ctx := window(t, 800, 600)
+			ctx := ownWindow(t, 800, 600)
 			open(t, ctx, addr, c.path, 800, 600, "light", "en")
 			require.NoError(t, chromedp.Do(ctx,
 				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),

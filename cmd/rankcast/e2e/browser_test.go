@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/servertest"
+	"rankcast/web"
 )
 
 // patience bounds each wait for something on a page. A window stays open for five times as long. Chromium draws
@@ -75,6 +77,7 @@ func browserPath() (string, error) {
 func window(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	ctx := newWindow(t, width, height)
+	require.NoError(t, chromedp.Do(ctx, withFace(t)))
 	t.Cleanup(func() {
 		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil {
 			call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
@@ -83,7 +86,18 @@ func window(t testing.TB, width, height int) context.Context {
 	return ctx
 }
 
-// ownWindow is like window, with cookies, storage and processes of its own. It takes a second of CPU more.
+// withFace gives each page of a window the face of the server before its first picture. A page whose face comes later keeps
+// the reader's, which may be wider.
+func withFace(t testing.TB) chromedp.Action[chromedp.Void] {
+	t.Helper()
+	face, err := web.Files.ReadFile("assets/shared/archivo.woff2")
+	require.NoError(t, err)
+	return beforeScripts(fmt.Sprintf(`document.fonts.add(new FontFace('Archivo', Uint8Array.from(atob('%s'), c => c.charCodeAt()), {weight: '500 800'}))`,
+		base64.StdEncoding.EncodeToString(face)))
+}
+
+// ownWindow is like window, with cookies, storage and processes of its own, and its pages take their face as it comes. It takes
+// a second of CPU more.
 func ownWindow(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	return newWindow(t, width, height, chromedp.WithNewBrowserContext())
