@@ -18,7 +18,7 @@ const senderHistory = `(async seed => {
 	const {GiftSender} = await import('/assets/stars/gift-sender.js');
 	let state = seed;
 	const below = n => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n;
-	const listen = addEventListener;
+	const listen = addEventListener, listenToDocument = document.addEventListener;
 	const wrong = [], server = new Map(), tapped = {}, bounds = new Map();
 	let line = [], onPageHide = [], sender, bound = 99;
 	const tick = () => new Promise(resolve => { const {port1, port2} = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); });
@@ -30,13 +30,14 @@ const senderHistory = `(async seed => {
 	};
 	const openPage = () => {
 		timers.clear(), line = [], onPageHide = [];
+		document.addEventListener = () => {}; // the browser hides a window when it likes, and pages of before have ended
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
 		sender = new GiftSender(gift => new Promise((resolve, reject) => {
 			// A gift of the page before was perhaps sent under another bound, and stays as it was.
 			if (!bounds.has(gift.id)) bounds.set(gift.id, resumes ? largest : bound);
 			line.push({gift: {...gift}, resolve, reject});
 		}), {onChange() {}, onAccepted() {}, onRefused: (gift, problem) => wrong.push(String(problem.stack))});
-		globalThis.addEventListener = listen;
+		globalThis.addEventListener = listen, document.addEventListener = listenToDocument;
 		sender.setBound(bound);
 		resumes = true;
 		sender.resume();
