@@ -38,8 +38,8 @@ func (s *Store) About(ctx context.Context, board string) (About, error) {
 // withNamesKey is the key of WithNames in a context.
 type withNamesKey struct{}
 
-// WithNames makes the title of an instance that holds nothing name the members of the kinds for which mayRead returns
-// true. Without WithNames such a title names nobody, because anybody can make up instances of a family.
+// WithNames lets About name members in the title of an instance that holds nothing: those of the kinds for which mayRead
+// returns true. By default About names none there, because anybody can make up instances of a family.
 func WithNames(ctx context.Context, mayRead func(kind string) bool) context.Context {
 	return context.WithValue(ctx, withNamesKey{}, mayRead)
 }

@@ -11,7 +11,7 @@ import (
 // concurrently.
 type redisClock struct {
 	latest atomic.Pointer[clockReading]
-	still  bool // between two readings: in tests that move the clock of Redis by hand
+	still  bool // the estimate stands between two readings; for tests that move the clock of Redis by hand
 }
 
 type clockReading struct {

@@ -19,7 +19,7 @@ const idMargin = 10 * time.Second
 // LeastIDSpan is the span of ids that count for the default time, see Event.IDSpan.
 const LeastIDSpan = LeastIDs + idMargin
 
-// idsFault says what is wrong with the `ids` of a definition, or returns "". Zero stands for a definition without `ids`.
+// idsFault returns what is wrong with the span `ids` of a definition, or "" if nothing is. A definition without `ids` has 0.
 func idsFault(d time.Duration) string {
 	if d != 0 && (d < LeastIDs || d > mostIDs || d%time.Second != 0) {
 		return wantIDs

@@ -40,7 +40,7 @@ func TestOutputBuffers(t *testing.T) {
 	}
 }
 
-// doctor warns of a Redis that serves nobody while it frees expired keys.
+// A Redis that frees expired keys in the foreground answers no command meanwhile. doctor warns of it.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Finding{Check: Expiry, Found: "lazyfree-lazy-expire yes"}, expiry(settings(lazyExpire, "yes")))

@@ -170,8 +170,8 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives up a lock, also for a process that this one starts at the moment: until that runs its program, it has the
-// file open too.
+// unlock gives up a lock at once. To close the file is not enough: a process that this one is starting has it open too, until
+// that process runs its program.
 func unlock(f *os.File) error {
 	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }

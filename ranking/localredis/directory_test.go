@@ -82,8 +82,8 @@ func TestUnsafeDirectories(t *testing.T) {
 	}
 }
 
-// A directory is free once its owner has given it up, also while a process that the owner has just started, and that does not
-// run its program yet, has the file of the lock open.
+// The next owner gets a directory at once, also while a process that the former owner is starting still has the file of the
+// lock open.
 func TestADirectoryIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

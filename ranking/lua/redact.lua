@@ -1,5 +1,5 @@
--- Takes the fields out of records of events, so that the records name nobody. The ids stay known, so the scripts
--- still recognise a retry. Follows lib/full_hash.lua.
+-- Cuts records of events down to their digests, so that they name nobody. The ids stay, so the scripts still
+-- recognise a retry. Follows lib/full_hash.lua.
 --
 -- KEYS  1 hash         ids of the event, see begin.lua
 -- ARGV  two for each record: id, and the digest of the record that the caller has read

@@ -126,7 +126,13 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 	assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(400, 300), overlay(p, "days", "top=20"), becomes(live, "live"),
 		script(`var root = document.querySelector('live-leaderboard').shadowRoot, bar = root.querySelector('[part=countdown]')`),
 		// Shown anew at each look: a frame that comes hides it.
-		becomes(`(seconds => [...root.querySelectorAll('[part=list] > [part~=row]')].map(row => row.getBoundingClientRect()).filter(row => row.bottom > seconds.top + 0.5).length + (seconds.bottom > innerHeight ? ' out of view' : ''))((bar.textContent = '9', bar.hidden = false, bar).getBoundingClientRect())`, "0"),
+		becomes(`(() => {
+			bar.textContent = '9';
+			bar.hidden = false;
+			const seconds = bar.getBoundingClientRect();
+			const rows = [...root.querySelectorAll('[part=list] > [part~=row]')].map(row => row.getBoundingClientRect());
+			return rows.filter(row => row.bottom > seconds.top + 0.5).length + (seconds.bottom > innerHeight ? ' out of view' : '');
+		})()`, "0"),
 		becomes(`String(root.querySelector('[part=list]').childElementCount > 5)`, "true"),
 	))
 	// The outline of a text is half as wide outside the letters as in all. Nothing cuts it.

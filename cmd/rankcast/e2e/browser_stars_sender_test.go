@@ -30,7 +30,7 @@ const senderHistory = `(async seed => {
 	};
 	const openPage = () => {
 		timers.clear(), line = [], onPageHide = [];
-		document.addEventListener = () => {}; // the browser hides a window when it likes, and pages of before have ended
+		document.addEventListener = () => {}; // a window that the browser hides would wake the senders of pages that have ended
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
 		sender = new GiftSender(gift => new Promise((resolve, reject) => {
 			// A gift of the page before was perhaps sent under another bound, and stays as it was.

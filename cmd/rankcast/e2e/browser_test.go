@@ -92,8 +92,10 @@ func withFace(t testing.TB) chromedp.Action[chromedp.Void] {
 	t.Helper()
 	face, err := web.Files.ReadFile("assets/shared/archivo.woff2")
 	require.NoError(t, err)
-	return beforeScripts(fmt.Sprintf(`document.fonts.add(new FontFace('Archivo', Uint8Array.from(atob('%s'), c => c.charCodeAt()), {weight: '500 800'}))`,
-		base64.StdEncoding.EncodeToString(face)))
+	return beforeScripts(fmt.Sprintf(`{
+		const bytes = Uint8Array.from(atob('%s'), c => c.charCodeAt());
+		document.fonts.add(new FontFace('Archivo', bytes, {weight: '500 800'}));
+	}`, base64.StdEncoding.EncodeToString(face)))
 }
 
 // ownWindow is like window, with cookies, storage and processes of its own, and its pages take their face as it comes. It takes

@@ -298,7 +298,8 @@ func TestDocsShell(t *testing.T) {
 	t.Parallel()
 	start := func(commands string, inTerminal bool) *shell {
 		t.Helper()
-		s, err := startShell(t.Context(), t.TempDir(), filepath.Join(t.TempDir(), "out"), append(os.Environ(), "LC_ALL=C.UTF-8"), commands, inTerminal)
+		env := append(os.Environ(), "LC_ALL=C.UTF-8")
+		s, err := startShell(t.Context(), t.TempDir(), filepath.Join(t.TempDir(), "out"), env, commands, inTerminal)
 		require.NoError(t, err)
 		return s
 	}

@@ -9,8 +9,8 @@
 -- a smaller one, the other hash stays no longer than a new id would.
 --
 -- Redis deletes a free hash by itself, also that of a board without writes. Without its setting
--- lazyfree-lazy-expire, Redis serves nobody while it frees that memory, which took 0.4 s for a million
--- ids. So the hash stays for a minute more, in which the next id deletes it in the background.
+-- lazyfree-lazy-expire, Redis answers no command meanwhile: it needed 0.4 s for a million ids. So the hash
+-- stays for a minute more, in which the next id deletes it in the background.
 local IDS_FREE = 60 * 1000000 -- µs
 
 -- Returns start and ends of a hash; -1 and 0: it is free.
