@@ -53,7 +53,7 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&lang=en#token="+token("ana", time.Hour)),
 		becomes(gifts, "sends, You are ana."),
 		becomes(boardOf("fans-today"), "1 mochi 3 | ana no flowers yet"), // the rows move the buttons
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		click(`[data-flowers="10"]`),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for Eli: you are No. 1 among today’s fans."),
 		becomes(boardOf("fans-today"), "1 ana 10 | 2 mochi 3"),
 	))

@@ -22,6 +22,13 @@ const (
 	ownInSight = `(({top, bottom}) => top >= 0 && bottom <= innerHeight ? 'in sight' : 'out of sight')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[aria-current]').getBoundingClientRect())`
 )
 
+// watchScroll lets scrollEnds see a page's scrolls.
+var watchScroll = script(`var scroll; addEventListener('scroll', () => scroll = 'under way'); addEventListener('scrollend', () => scroll = 'at its end')`)
+
+// scrollEnds waits until a scroll that has begun is at its end. While a smooth one is under way, scrollTo only changes where it
+// ends.
+var scrollEnds = becomes(`scroll`, "at its end")
+
 // fill gives a board members m0001, m0002, …, by rank.
 func fill(t *testing.T, p *process, board string, members int) {
 	t.Helper()
@@ -44,7 +51,7 @@ func TestListGrowsAsTheReaderScrolls(t *testing.T) {
 	bottom := script(`scrollTo(0, document.documentElement.scrollHeight)`)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5"), becomes(listed, "5"), becomes(shownButton, "Show 40 more"),
-		chromedp.Click(chromedp.CSS("#more-rows")), becomes(listed, "45"), becomes(shownButton, "Show 45 more"),
+		click("#more-rows"), becomes(listed, "45"), becomes(shownButton, "Show 45 more"),
 		bottom, becomes(listed, "90"), bottom, becomes(listed, "150"),
 		becomes(shownButton, "The list shows the first 150 of 160 members. The search finds all others."),
 		// The address keeps the number that the reader has chosen, and another choice begins anew.
@@ -73,12 +80,12 @@ func TestReaderJumpsToTheFollowedRow(t *testing.T) {
 		ctx := ownWindow(t, 390, 844)
 		require.NoError(t, chromedp.Do(ctx, media("prefers-reduced-motion", motion),
 			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0100"), becomes(listed, "10"), follows("below: 100 m0100 1 to next 9,900"), becomes(shownButton, "Show 40 more"), becomes(below, "Jump to No. 100"),
-			script(`var smooth = []; Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior); scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
-			chromedp.Click(chromedp.CSS("#jump-to")), follows("listed: 100 m0100 1 to next 9,900"), becomes(ownInSight, "in sight"), becomes(below, ""),
+			watchScroll, script(`var smooth = []; Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior); scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
+			click("#jump-to"), follows("listed: 100 m0100 1 to next 9,900"), becomes(ownInSight, "in sight"), becomes(below, ""),
 			becomes(`smooth.join()`, map[string]string{"no-preference": "smooth", "reduce": "auto"}[motion]),
-			becomes(`String(scrollY > 2000)`, "true"),
+			becomes(`String(scrollY > 2000)`, "true"), scrollEnds,
 			script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`document.querySelector('#jump').checkVisibility() && document.querySelector('#jump').textContent`, "Jump to No. 100"),
-			chromedp.Click(chromedp.CSS("#jump")), becomes(ownInSight, "in sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "false"),
+			click("#jump"), becomes(ownInSight, "in sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "false"),
 			// A list does not reach the last ones: their row is below it, with their neighbours.
 			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0155"), follows("below: 155 m0155 1 to next 9,845"), becomes(below, ""),
 		), motion)
@@ -92,12 +99,12 @@ func TestFocusIsNotLostWithTheButton(t *testing.T) {
 	fill(t, p, "stars", 160)
 	const focused = `(at => at.shadowRoot?.activeElement?.closest('[data-member]').dataset.member ?? at.id)(document.activeElement)`
 	press := func(id string) chromedp.Action[chromedp.Void] {
-		return chromedp.SendKeys(chromedp.CSS("#"+id), kb.Enter)
+		return typeInto("#"+id, kb.Enter)
 	}
 	require.NoError(t, chromedp.Do(ownWindow(t, 1280, 900),
-		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=m0100"), becomes(shownButton, "Show 40 more"),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=m0100"), becomes(shownButton, "Show 40 more"), watchScroll,
 		press("more-rows"), becomes(listed, "45"), becomes(focused, "m0006"),
-		press("jump-to"), becomes(ownInSight, "in sight"), becomes(focused, "m0100"),
+		press("jump-to"), becomes(ownInSight, "in sight"), becomes(focused, "m0100"), scrollEnds,
 		script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "true"),
 		press("jump"), becomes(focused, "m0100"),
 		press("unfollow"), becomes(urlMe, "none"), becomes(focused, "find-input"),

@@ -298,7 +298,7 @@ func TestDocsSearch(t *testing.T) {
 		slash, chromedp.KeyEvent("t"), becomes(input+`.value`, "t"),
 		typed("tie two"), becomes(combobox, "true true"),
 	))
-	_, err = chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS("#docs-search-results-0")))
+	_, err = chromedp.RunResponse(ctx, click("#docs-search-results-0"))
 	require.NoError(t, err)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(`location.pathname + location.search + location.hash`, "/docs/boards?lang=zh#ties"),

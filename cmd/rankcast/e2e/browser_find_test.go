@@ -41,7 +41,7 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 	named(t, p, "star", map[string]string{"s17": "Solveig Harte", "s18": "Sol Reyes", "s1": name})
 	require.Equal(t, 200, p.post("stars", `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60},{"member":"cid","score":50},{"member":"dan","score":40},{"member":"eve","score":30},{"member":"s17","score":20},{"member":"s18","score":10},{"member":"s1","score":5}]}`).Status)
 	type_ := func(text string) chromedp.Action[chromedp.Void] {
-		return chromedp.SendKeys(chromedp.CSS("#find-input"), text)
+		return typeInto("#find-input", text)
 	}
 	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx,
@@ -59,7 +59,7 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		// Enter need not wait for the suggestions.
 		type_("solveig"+kb.Enter), follows("below: 6 Solveig Harte 10 to next 20 pts"), becomes(urlMe, "s17"), becomes(following, "You follow Solveig Harte Jump to No. 6 Stop"),
 		// A tap; and a name is text, whatever it looks like.
-		type_("img"), becomes(found, "I "+name+" 5 pts No. 8 | Follow the id “img”"), chromedp.Click(chromedp.CSS("#find-list-0")),
+		type_("img"), becomes(found, "I "+name+" 5 pts No. 8 | Follow the id “img”"), click("#find-list-0"),
 		becomes(urlMe, "s1"), becomes(`String(document.querySelector('#following-name img'))`, "null"),
 
 		// An id that has no score yet is the only one to follow, or the last.
@@ -70,7 +70,7 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		type_(strings.Repeat("é", 64)+"x"+kb.Enter), becomes(following, "You follow s Stop | A member id has at most 128 bytes."), becomes(urlMe, "s"),
 		type_(kb.Escape), becomes(`String(document.activeElement === document.body)`, "true"),
 
-		chromedp.Click(chromedp.CSS("#unfollow")), follows(""), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
+		click("#unfollow"), follows(""), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
 	))
 
 	// On a closed period too.
@@ -94,14 +94,14 @@ func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 				signal.addEventListener('abort', () => reject(signal.reason));
 				asked.push({q: new URL(url).searchParams.get('q'), resolve, signal});
 			});`),
-		chromedp.SendKeys(chromedp.CSS("#find-input"), "a"), becomes(`asked.map(({q}) => q).join()`, "a"),
-		chromedp.SendKeys(chromedp.CSS("#find-input"), "n"), becomes(`asked.map(({q, signal}) => q + signal.aborted).join()`, "atrue,anfalse"),
+		typeInto("#find-input", "a"), becomes(`asked.map(({q}) => q).join()`, "a"),
+		typeInto("#find-input", "n"), becomes(`asked.map(({q, signal}) => q + signal.aborted).join()`, "atrue,anfalse"),
 		script(`answer(1, 'ann', false); answer(0, 'bob', true)`),
 		becomes(found, "A ann 70 No. 1 | Follow the id “an”"), becomes(textOf("#find-note"), "There are more. Type on to find them."),
 		// Without an answer an id still works, once the reader says that the text is one.
-		chromedp.SendKeys(chromedp.CSS("#find-input"), "n"+kb.Enter), becomes(`asked.at(-1).q`, "ann"), script(`asked.at(-1).resolve(new Response('', {status: 500}))`),
+		typeInto("#find-input", "n"+kb.Enter), becomes(`asked.at(-1).q`, "ann"), script(`asked.at(-1).resolve(new Response('', {status: 500}))`),
 		becomes(textOf("#find-note"), "The search gets no answer now. Type again to retry."), becomes(found, "Follow the id “ann”"), becomes(urlMe, "none"),
-		chromedp.SendKeys(chromedp.CSS("#find-input"), kb.Enter), becomes(urlMe, "ann"),
+		typeInto("#find-input", kb.Enter), becomes(urlMe, "ann"),
 	))
 }
 
@@ -129,9 +129,9 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 		becomes(`[...document.querySelectorAll('#boards a')].map(a => a.getAttribute('href').replace(location.origin, '')).join()`, "/boards/laps,/boards/month?me=bob,/boards/stars?me=bob"),
 		// An address names another one for now.
 		at("/boards/stars?me=ann"), becomes(following, "You follow ann Stop"), at("/boards/stars"), becomes(urlMe, "bob"),
-		chromedp.Click(chromedp.CSS("#unfollow")), becomes(urlMe, "none"), at("/boards/stars"), shows("ann", "bob"), becomes(following, "Tap a row to follow its member."), becomes(urlMe, "none"),
+		click("#unfollow"), becomes(urlMe, "none"), at("/boards/stars"), shows("ann", "bob"), becomes(following, "Tap a row to follow its member."), becomes(urlMe, "none"),
 		// A device that stores nothing follows without it.
 		script(`Storage.prototype.setItem = Storage.prototype.removeItem = Storage.prototype.getItem = () => { throw new DOMException('', 'SecurityError'); }`),
-		picks("ann", ""), becomes(urlMe, "ann"), chromedp.Click(chromedp.CSS("#unfollow")), becomes(urlMe, "none"),
+		picks("ann", ""), becomes(urlMe, "ann"), click("#unfollow"), becomes(urlMe, "none"),
 	))
 }

@@ -64,10 +64,10 @@ func TestFrontPageFilter(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(note, "9 boards"), becomes(textOf(".card-faces li"), "MMia Torres"),
 		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`), becomes(`document.activeElement.id`, "filter"),
-		chromedp.SendKeys(chromedp.CSS("#filter"), "pRIX"), becomes(cardNames, "Grand Prix"), becomes(note, "1 board matches."),
-		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "mia"), becomes(cardNames, "fam:{star}"),
-		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
-		script(filter+`.select()`), chromedp.SendKeys(chromedp.CSS("#filter"), "b7\r"), becomes(`location.pathname`, "/boards/b7"),
+		typeInto("#filter", "pRIX"), becomes(cardNames, "Grand Prix"), becomes(note, "1 board matches."),
+		script(filter+`.select()`), typeInto("#filter", "mia"), becomes(cardNames, "fam:{star}"),
+		script(filter+`.select()`), typeInto("#filter", "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
+		script(filter+`.select()`), typeInto("#filter", "b7\r"), becomes(`location.pathname`, "/boards/b7"),
 		chromedp.Navigate("http://"+p.addr+"/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`), becomes(cardNames, "大奖赛"),
 	))
 }

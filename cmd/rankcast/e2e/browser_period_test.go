@@ -254,7 +254,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		becomes(problem, "device is missing."), becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),
 		script(`boxes[1].value = 'a:b'; document.querySelector('#instance button').click()`),
 		becomes(problem, "device can have none of : @ / and braces."),
-		chromedp.SendKeys(chromedp.CSS("#parts label:nth-child(2) input"), "\b\b\bnew pc\r"),
+		typeInto("#parts label:nth-child(2) input", "\b\b\bnew pc\r"),
 		becomes(title, "hot:moba:new pc"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
 		becomes(`location.pathname`, "/boards/hot:moba:new%20pc"),
 		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),

@@ -26,10 +26,10 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + addr + path) }
 	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"), becomes(calm, "false"), becomes(bars, "#f6f4ee"),
 		script(`var height = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight`),
-		chromedp.Click(chromedp.CSS("#settings summary")), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
+		click("#settings summary"), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
 		choose("theme", "dark"), choose("motion", "calm"), choose("density", "compact"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"), becomes(bars, "#101312"),
 		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight < height)`, "true"),
-		chromedp.SendKeys(chromedp.CSS("#settings summary"), kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
+		typeInto("#settings summary", kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
 	))
 	for _, path := range []string{"/", "/boards/stars", "/stars"} {
 		require.NoError(t, chromedp.Do(ctx, at(path), becomes(shown, "true"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
@@ -52,7 +52,7 @@ func TestMenuOffersWhatThePageHas(t *testing.T) {
 		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound", "/members/star/s22": "theme motion sound", "/boards/nosuch": "theme motion sound", "/no/page": "theme motion sound",
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
-			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), chromedp.Click(chromedp.CSS("#settings summary")),
+			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), click("#settings summary"),
 			becomes(`[...new Set([...document.querySelectorAll('#settings-form :is(fieldset, .settings-sound)')].filter(part => part.checkVisibility()).map(part => part.querySelector('input').name))].join(' ')`, offered),
 			script(`document.querySelector('#settings [name=theme][value=dark]').click()`), becomes(`document.cookie`, "rankcast-settings=theme=dark&density=compact")), path)
 	}
@@ -76,9 +76,9 @@ func TestPagesPlayTonesOnRequest(t *testing.T) {
 		beforeScripts(`var played = [], now = 0;
 			performance.now = () => now;
 			OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
-		chromedp.Navigate("http://"+p.addr+"/boards/stars?me=bob"), shows("ann", "bob", "cid"), chromedp.Click(chromedp.CSS("#name")),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?me=bob"), shows("ann", "bob", "cid"), click("#name"),
 		event("new-leader"), becomes(`played.join()`, ""),
-		chromedp.Click(chromedp.CSS("#settings summary")), chromedp.Click(chromedp.CSS("#settings [name=sound]")),
+		click("#settings summary"), click("#settings [name=sound]"),
 		becomes(`played.join()`, "523,659"),
 		script(`played.length = 0; now += 1000`), event("new-leader"), becomes(`played.join()`, "523,659"),
 		event("rank-up"), becomes(`played.join()`, "523,659"), script(`now += 1000`), event("rank-up"), becomes(`played.join()`, "523,659,659,784"),

@@ -25,21 +25,21 @@ func TestReaderSharesABoard(t *testing.T) {
 		script(`var copied = '', mayCopy = true, shared = '';
 			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; };
 			document.addEventListener('securitypolicyviolation', ({violatedDirective}) => shared += violatedDirective);`),
-		chromedp.Click(chromedp.CSS("#share")), becomes(`String(`+open+`)`, "true"), becomes(focus, "share-close"),
+		click("#share"), becomes(`String(`+open+`)`, "true"), becomes(focus, "share-close"),
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`, "?text="+url.QueryEscape(address)),
 		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
-		chromedp.Click(chromedp.CSS("#share-copy-url")), done, becomes(`copied`, address),
-		chromedp.Click(chromedp.CSS("#share-copy-frame")), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="354" title="fans:s1 · Rankcast"></iframe>`),
-		chromedp.Click(chromedp.CSS("#share-copy-element")), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
+		click("#share-copy-url"), done, becomes(`copied`, address),
+		click("#share-copy-frame"), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="354" title="fans:s1 · Rankcast"></iframe>`),
+		click("#share-copy-element"), becomes(`copied`, `<script type="module" src="http://`+p.addr+`/kit/rankcast.js"></script>`+"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
 		// Where the page may not copy, the text is there to be copied by hand.
-		script(`mayCopy = false`), chromedp.Click(chromedp.CSS("#share-copy-url")), becomes(`String(getSelection())`, address),
+		script(`mayCopy = false`), click("#share-copy-url"), becomes(`String(getSelection())`, address),
 		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/fans:s1?me=ann"),
-		chromedp.SendKeys(chromedp.CSS("#share-copy-url"), kb.Escape), becomes(`String(`+open+`)`, "false"), becomes(focus, "share"),
+		typeInto("#share-copy-url", kb.Escape), becomes(`String(`+open+`)`, "false"), becomes(focus, "share"),
 		// The share sheet of the device, where it has one.
 		beforeScripts(`var shared; Navigator.prototype.share = async data => shared = data.title + ' ' + data.url`),
-		chromedp.Navigate(address), shows("ann"), chromedp.Click(chromedp.CSS("#share")), chromedp.Click(chromedp.CSS("#share-native")), becomes(`shared`, "fans:s1 · Rankcast "+address),
+		chromedp.Navigate(address), shows("ann"), click("#share"), click("#share-native"), becomes(`shared`, "fans:s1 · Rankcast "+address),
 		// A language that the address names goes along.
-		chromedp.Navigate(address+"&lang=zh"), shows("ann"), chromedp.Click(chromedp.CSS("#share")), becomes(`document.querySelector('#share-frame').textContent.split('"')[1]`, embed+"&amp;lang=zh"),
+		chromedp.Navigate(address+"&lang=zh"), shows("ann"), click("#share"), becomes(`document.querySelector('#share-frame').textContent.split('"')[1]`, embed+"&amp;lang=zh"),
 	))
 }
 
@@ -54,15 +54,15 @@ func TestBoardFillsTheScreen(t *testing.T) {
 	const height = `(list => Math.round(100 * list.getBoundingClientRect().height / innerHeight))(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=list]'))`
 	visible := becomes(`['#name', '#leaderboard', '#choices', '.sidebar', '.masthead'].filter(part => document.querySelector(part).checkVisibility() && document.fullscreenElement?.contains(document.querySelector(part))).join()`, "#name,#leaderboard")
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(listed, "10"),
-		chromedp.Click(chromedp.CSS("#full-screen")), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
+		click("#full-screen"), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
 		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
-		chromedp.Click(chromedp.CSS("#full-screen")), becomes(`String(document.fullscreenElement)`, "null"), becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
+		click("#full-screen"), becomes(`String(document.fullscreenElement)`, "null"), becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
 		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "stable"),
-		chromedp.Navigate("http://"+p.addr+"/boards/few?top=25"), becomes(listed, "12"), chromedp.Click(chromedp.CSS("#full-screen")),
+		chromedp.Navigate("http://"+p.addr+"/boards/few?top=25"), becomes(listed, "12"), click("#full-screen"),
 		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
 		// No room for a scroll bar: it would be a black strip.
 		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "auto"),
-		chromedp.Click(chromedp.CSS("#full-screen")), becomes(`String(document.fullscreenElement)`, "null"),
+		click("#full-screen"), becomes(`String(document.fullscreenElement)`, "null"),
 		chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(listed, "10"),
 		// On a wall the page itself fills the height.
 		chromedp.EmulateViewport(2560, 1440), becomes(`String(`+height+` > 50 && document.querySelector('live-leaderboard').getBoundingClientRect().bottom <= innerHeight)`, "true"),

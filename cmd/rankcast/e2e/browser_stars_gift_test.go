@@ -19,7 +19,7 @@ import (
 const tenFlowers = `[data-flowers="10"]`
 
 // tapTwice taps on the button for ten flowers.
-var tapTwice = chromedp.Steps(chromedp.Click(chromedp.CSS(tenFlowers)), chromedp.Click(chromedp.CSS(tenFlowers)))
+var tapTwice = chromedp.Steps(click(tenFlowers), click(tenFlowers))
 
 // counts waits until a star has so many flowers.
 func (p *process) counts(star string, flowers int) {
@@ -106,7 +106,7 @@ func TestStarsGiftCountsOnce(t *testing.T) {
 	g.cut()
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
-		becomes(taps, "×2"), chromedp.Click(chromedp.CSS(tenFlowers)), becomes(taps, "×3"),
+		becomes(taps, "×2"), click(tenFlowers), becomes(taps, "×3"),
 	))
 	g.shut.Store(false)
 	require.NoError(t, chromedp.Do(ctx,
@@ -126,7 +126,7 @@ func TestStarsGiftSurvivesReload(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(tenFlowers)), becomes(taps, "×1")))
+	require.NoError(t, chromedp.Do(ctx, click(tenFlowers), becomes(taps, "×1")))
 	p.counts("s17", 10)
 	g.shut.Store(true)
 	g.cut()
@@ -170,7 +170,7 @@ func TestStarsGiftOutlivesTheServer(t *testing.T) {
 	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(tenFlowers))))
+	require.NoError(t, chromedp.Do(ctx, click(tenFlowers)))
 	p.counts("s17", 10)
 	_, port, err := net.SplitHostPort(p.addr)
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
 		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10 flowers"),
 		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
-		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(dialog, "true me"),
+		click(tenFlowers), becomes(dialog, "true me"),
 		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
 		// An id has 128 bytes, and the input takes no more characters.
 		chromedp.KeyEvent(strings.Repeat("汀", 43)+"\r"), becomes(textOf("#me-problem"), "This nickname is too long."), becomes(dialog, "true me"),
@@ -208,7 +208,7 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
 		// The next one goes out at once.
-		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(boardOf("fans-today"), "1 小 mochi 20"), becomes(dialog, "false 10"),
+		click(tenFlowers), becomes(boardOf("fans-today"), "1 小 mochi 20"), becomes(dialog, "false 10"),
 	))
 	require.Equal(t, 20, p.score("stars", "s17"))
 }
@@ -225,7 +225,7 @@ func TestStarsWithoutSocketWrites(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
 	p = launchStars(t, "--addr", "127.0.0.1:"+port, "--no-socket-writes")
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
+		click(`[data-flowers="1"]`),
 		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
 		becomes(`stays`, "yes"),
 	))
@@ -248,9 +248,9 @@ func TestStarsGiftHasATone(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching,
-		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."), becomes(`played.join()`, ""),
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."), becomes(`played.join()`, ""),
 		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
 		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
-		chromedp.Click(chromedp.CSS(tenFlowers)), becomes(`played.join()`, "784,1047"),
+		click(tenFlowers), becomes(`played.join()`, "784,1047"),
 	))
 }

@@ -33,8 +33,8 @@ func TestStarsRememberTheViewer(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
 		becomes(boardOf("stars"), "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
-		becomes(viewerName, "Set a nickname"), chromedp.Click(chromedp.CSS("#viewer")), becomes(focus, "me"),
-		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"), becomes(focus, "viewer"),
+		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(focus, "me"),
+		typeInto("#me", "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"), becomes(focus, "viewer"),
 		// Its link was written before that was said.
 		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
@@ -49,8 +49,8 @@ func TestStarsRememberTheViewer(t *testing.T) {
 
 		// Until they say otherwise.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
-		chromedp.Click(chromedp.CSS("#viewer")), becomes(`document.querySelector('#me').value`, "taro"), chromedp.Click(chromedp.CSS("#nickname-done")), becomes(stored, "taro"),
-		chromedp.Click(chromedp.CSS("#viewer")), script(`document.querySelector('#me').value = ''`), chromedp.Click(chromedp.CSS("#nickname-done")),
+		click("#viewer"), becomes(`document.querySelector('#me').value`, "taro"), click("#nickname-done"), becomes(stored, "taro"),
+		click("#viewer"), script(`document.querySelector('#me').value = ''`), click("#nickname-done"),
 		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
 	))
 }
@@ -85,7 +85,7 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would fly for as long as the test.
 		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options); if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(petals, "7"),
+		click(`[data-flowers="10"]`), becomes(petals, "7"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
 		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
@@ -171,9 +171,9 @@ func TestStarsSayWhyNot(t *testing.T) {
 		define("{flowers}")
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang="+lang), watching))
 		require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/events/gift", "").Status)
-		require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(textOf("#gift-note"), want[0])))
+		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="10"]`), becomes(textOf("#gift-note"), want[0])))
 		define("{petals}")
-		require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(`[data-flowers="99"]`)), becomes(textOf("#gift-note"), want[1])))
+		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="99"]`), becomes(textOf("#gift-note"), want[1])))
 	}
 }
 

@@ -122,7 +122,7 @@ func TestStarsMove(t *testing.T) {
 		becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`history.forward()`),
 		becomes(focus, "star-name"), becomes(textOf("#star-name"), "s3"),
-		chromedp.Click(chromedp.CSS("#back")),
+		click("#back"),
 		becomes(`location.search`, "?me=u2&lang=en"), becomes(`stays`, "yes"),
 		// Nobody has sent flowers to this one.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s9&lang=en"),
@@ -274,7 +274,7 @@ func TestStarsNeeds(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look
 		becomes(textOf("#requirements"), ""), becomes(visible, "true,true,true,true,true"),
-		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
+		click(`[data-flowers="1"]`),
 		becomes(boardOf("fans-today"), "1 mochi 1"), becomes(feedOf, "mochi s17 1"), becomes(`stays`, "yes"),
 		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
 		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [530e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),

@@ -205,32 +205,32 @@ func TestStoryPlays(t *testing.T) {
 func TestStoryByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, begin := race(t)
-	plot := chromedp.CSS("#plot")
+	const plot = "#plot"
 	const chosen = `(document.querySelector('#standing [aria-current] .standing-name')?.textContent ?? 'none') + ' ' + (document.querySelector('.line[data-chosen]')?.dataset.member ?? 'none')`
 	const spoken = `document.querySelector('#spoken').textContent.replace(/^.* · /, '')`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/race/story?me=dan"),
 		becomes(chosen, "dan dan"), // whom the address follows
-		chromedp.SendKeys(plot, kb.Escape),
+		typeInto(plot, kb.Escape),
 		becomes(chosen, "none none"),
-		chromedp.SendKeys(plot, kb.Home),
+		typeInto(plot, kb.Home),
 		becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"),
-		chromedp.SendKeys(plot, kb.ArrowDown+kb.ArrowDown),
+		typeInto(plot, kb.ArrowDown+kb.ArrowDown),
 		becomes(chosen, "bob bob"),
 		becomes(spoken, "bob: No. 2 with 20 pts"),
-		chromedp.SendKeys(plot, kb.ArrowRight),
+		typeInto(plot, kb.ArrowRight),
 		becomes(standing, "1 bob 45 pts, 2 ann 30 pts, 3 "+hostileName+" 10 pts"),
 		becomes(spoken, "bob: No. 1 with 45 pts"),
 		becomes(`document.querySelector('#tip').textContent.replace(/ · .*/, '')`, "bob: No. 1 with 45 pts"),
-		chromedp.SendKeys(plot, kb.ArrowUp), // above the first is nobody
+		typeInto(plot, kb.ArrowUp), // above the first is nobody
 		becomes(chosen, "bob bob"),
 	))
 	require.WithinDuration(t, begin.Add(10*time.Minute), shownTime(t, ctx), time.Second, "the next change")
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.SendKeys(plot, kb.ArrowLeft),
+		typeInto(plot, kb.ArrowLeft),
 		becomes(spoken, "bob: No. 2 with 20 pts"),
-		chromedp.SendKeys(plot, kb.End),
+		typeInto(plot, kb.End),
 		becomes(spoken, "bob: No. 1 with 105 pts"),
 		becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
 		// A click on a row does the same as a key.

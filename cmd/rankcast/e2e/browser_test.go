@@ -14,9 +14,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -159,6 +161,53 @@ func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 // state waits until the board on the page has been in a state since the last call.
 func state(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(patience))
+}
+
+// click presses the first element of a selector once, as soon as it is visible. chromedp.Click waits for it for as long as the
+// window is open, and then does not say which it was.
+func click(selector string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		object, err := visible(ctx, t, selector)
+		if err != nil {
+			return chromedp.Void{}, err
+		}
+		if err := call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{ObjectID: object}); err != nil {
+			return chromedp.Void{}, err
+		}
+		box, err := chromedp.Call(ctx, dom.GetBoxModel, dom.GetBoxModelParams{ObjectID: object})
+		if err != nil {
+			return chromedp.Void{}, err
+		}
+		corners := box.Model.Border // x and y of each, clockwise from the top left
+		return chromedp.MouseClickXY((corners[0]+corners[4])/2, (corners[1]+corners[5])/2)(ctx, t)
+	}
+}
+
+// typeInto gives the first element of a selector the focus, as soon as it is visible, and presses keys there.
+func typeInto(selector, keys string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		object, err := visible(ctx, t, selector)
+		if err != nil {
+			return chromedp.Void{}, err
+		}
+		if err := call(ctx, dom.Focus, dom.FocusParams{ObjectID: object}); err != nil {
+			return chromedp.Void{}, err
+		}
+		return chromedp.KeyEvent(keys)(ctx, t)
+	}
+}
+
+// visible waits until the first element of a selector is visible, and returns it.
+func visible(ctx context.Context, t *chromedp.Target, selector string) (runtime.RemoteObjectID, error) {
+	element := fmt.Sprintf("document.querySelector(%q)", selector)
+	if _, err := becomes("String("+element+".checkVisibility({visibilityProperty: true}))", "true")(ctx, t); err != nil {
+		return "", fmt.Errorf("%s: %w", selector, err)
+	}
+	object, err := chromedp.Evaluate[*runtime.RemoteObject](element)(ctx, t)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", selector, err)
+	}
+	return object.ObjectID, nil
 }
 
 // script runs text on the page.

@@ -180,7 +180,7 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 		becomes(`document.querySelector('#stars').dataset.state`, "live"),
 		becomes(`location.href`, d.URL+"/stars?star=s17&me=someone&lang=en"),
 		becomes(gifts, "sends, You are 莫奇."),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		click(`[data-flowers="10"]`),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
 		becomes(boardOf("fans-today"), "1 莫奇 10"),
 		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "莫奇"),
@@ -197,10 +197,10 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 		becomes(holds, ""),
 		// A link to another page passes the token on, and a copied link does not hold it.
 		becomes(`String([...document.querySelectorAll('a')].some(({href}) => href.includes('token')))`, "false"),
-		chromedp.Click(chromedp.CSS(`.site a`)),
+		click(`.site a`),
 		becomes(`String(document.querySelector('.card') !== null)`, "true"), becomes(`location.href`, d.URL+"/?lang=en"), becomes(holds, ""),
-		chromedp.Click(chromedp.CSS(`.card [href*="boards/stars"]`)), shows("s17"), becomes(`location.href`, d.URL+"/boards/stars?lang=en"),
-		chromedp.Click(chromedp.CSS(`#share`)), script(`document.querySelector("#overlay-link").click()`), becomes(`location.href`, d.URL+"/overlay/stars?lang=en"),
+		click(`.card [href*="boards/stars"]`), shows("s17"), becomes(`location.href`, d.URL+"/boards/stars?lang=en"),
+		click(`#share`), script(`document.querySelector("#overlay-link").click()`), becomes(`location.href`, d.URL+"/overlay/stars?lang=en"),
 		becomes(`String(document.querySelector('live-leaderboard')?.dataset.state)`, "live"), shows("s17"),
 	))
 	urls, bearers, sent := d.all()
