@@ -105,7 +105,7 @@ fuzz: ## Fuzz each decoder for FUZZTIME
 	done
 
 .PHONY: soak
-soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
+soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(GO) test -count=1 -timeout 10m ./hub/view -run 'TestView' -rapid.checks=100000
 	$(GO) test -count=30 -timeout 10m ./hub -run 'TestEvery' -skip 'OnEngines'
 	$(GO) test -count=1 -timeout 10m ./hub -run 'TestEveryResumeEndsRightOnEngines' -rapid.checks=400

@@ -14,10 +14,11 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// walkBoards are the boards of the walk beside those of race. A period of sprint ends soon.
+// walkBoards are the boards of the walk beside those of race. A period of sprint ends soon, and is longer
+// than the result of the last one stays, which hides the countdown of an overlay.
 const walkBoards = `
 boards:
-  sprint:          {period: 15s, base: "2026-01-01T00:00:00Z", keep: 1000, kind: player}
+  sprint:          {period: 30s, base: "2026-01-01T00:00:00Z", keep: 1000, kind: player}
   stars:           {period: week, timezone: Asia/Shanghai, kind: star}
   "fans:{star}":   {period: day, timezone: Asia/Shanghai, kind: user}
   "fans3h:{star}": {window: 3h, kind: user}
