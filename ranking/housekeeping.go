@@ -115,6 +115,11 @@ func (s *Store) startDue(ctx context.Context, c *workers) (more bool, err error)
 	if err := s.noteReceiver(ctx); err != nil {
 		return false, errors.Join(err, c.failed())
 	}
+	if len(due) > 0 {
+		// What made an item due, as a member that another node hides everywhere, may be newer than this node's copy. Without an
+		// answer the items go by that copy, within its lease.
+		_, _ = s.catalog.readFresh(ctx)
+	}
 	for _, item := range due {
 		c.start(func() error {
 			if err := s.housekeep(ctx, item); err != nil {
