@@ -2,12 +2,14 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -229,6 +231,40 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 			require.True(t, takeBack(t, s, "1").Before)
 		}
 		require.Equal(t, []string{"take_back 0", "take_back 1"}, audited(t, s))
+	})
+}
+
+// A take-back has succeeded once its updates are undone and its line is written, although an erasure has taken the fields of the
+// event in between.
+func TestTakeBackDuringAnErasure(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		pointEvent(t, s, definition.Board{Name: "one"})
+		apply(t, s, "one", definition.Update{Member: "m", Score: 10})
+		point(t, s, "1", 4)
+		redacted := false
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc != script.Audit.Name || redacted {
+				return passes
+			}
+			redacted = true
+			for _, hash := range s.keys.EventIDs("e") {
+				record, err := other.rdb.HGet(t.Context(), hash, "1").Result()
+				if errors.Is(err, redis.Nil) {
+					continue
+				}
+				require.NoError(t, err)
+				_, err = other.callScript(t.Context(), script.Redact, []string{hash}, []any{"1", record[:definition.DigestSize]})
+				require.NoError(t, err)
+			}
+			return passes
+		}})
+		require.False(t, takeBack(t, s, "1").Before)
+		require.True(t, redacted)
+		require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "one"))
+		_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
+		require.ErrorContains(t, err, "names a member who was erased")
 	})
 }
 

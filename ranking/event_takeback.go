@@ -81,7 +81,9 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return TakenBack{}, err
 	}
 	t.Before = !added
-	if _, err := s.recordTakeBack(ctx, e, o.storedID(), "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
+	// By now the id may have expired, or an erasure may have taken the fields.
+	_, err = s.recordTakeBack(ctx, e, o.storedID(), "T")
+	if err != nil && !errors.Is(err, ErrUnknownEvent) && !errors.Is(err, ErrConflict) {
 		return TakenBack{}, err
 	}
 	return t, nil

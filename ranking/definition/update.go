@@ -106,8 +106,7 @@ func (u Update) checkEffect() error {
 }
 
 // Digest identifies the content of an update under a request id, but for its Op: what an update without Op means is
-// known only when it is applied. It is the same for all spellings of the data, see canonical, and of the data null. more
-// is what else tells it from another update.
+// known only when it is applied. It is the same for all spellings of the data, see canonical. more is what else tells it from another update.
 func (u Update) Digest(more string) string {
 	b := make([]byte, 0, 2*MaxIDBytes+MaxDataBytes)
 	b = append(b, more...)
@@ -115,12 +114,8 @@ func (u Update) Digest(more string) string {
 	b = strconv.AppendInt(b, u.Score, 10)
 	b = append(b, ' ')
 	b = append(b, u.Member...)
-	data := u.Data
-	if data == "null" {
-		data = ""
-	}
-	if u.If != "" || data != "" {
-		b = append(append(append(append(b, keyspace.FieldSep...), u.If...), keyspace.FieldSep...), canonical(jsontext.Value(data))...)
+	if u.If != "" || u.Data != "" {
+		b = append(append(append(append(b, keyspace.FieldSep...), u.If...), keyspace.FieldSep...), canonical(jsontext.Value(u.Data))...)
 	}
 	if !u.At.IsZero() {
 		b = append(b, keyspace.RecordSep...)

@@ -255,14 +255,10 @@ func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	return ranking.Outcome{Result: r}
 }
 
-// meaning is the update that all spellings have in common for a retry: an op that is the board's mode, and data of null,
-// make no difference there.
+// meaning is the update that all spellings have in common for a retry: an op that is the board's mode makes no difference there.
 func (m *Model) meaning(u definition.Update) definition.Update {
 	if u.Op == m.def.Mode {
 		u.Op = ""
-	}
-	if u.Data == "null" {
-		u.Data = ""
 	}
 	return u
 }
