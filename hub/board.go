@@ -64,7 +64,7 @@ type board struct {
 	lookupFetch  fetch[ranking.Places]
 	profileFetch fetch[profileResult]
 	verification verification
-	redisAhead   *ranking.State // what the last seq check found, if the view had not reached it
+	redisAhead   *seqChecked // the last seq check, if the view had not reached what it found
 
 	generation   uint64       // counts the epochs and periods that the view has shown
 	publication  *publication // the last one

@@ -91,6 +91,9 @@ func (b *board) applyAnswers(due *schedule) {
 			b.beginGeneration()
 		}
 		b.resolveName(period)
+		if b.view.Valid() {
+			b.hub.status.confirm(b.pageFetch.began, &b.mark)
+		}
 		b.pageFetch.reset()
 		b.dirty, b.pageToShow = true, true
 		if b.verification.granted {

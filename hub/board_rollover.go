@@ -151,7 +151,8 @@ func (b *board) beginGeneration() {
 func (b *board) pageNotFound(a *fetchResult[ranking.Page]) {
 	b.pageFetch.drop()
 	if b.requestedName == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
-		b.pageFetch.held, b.pageFetch.arrivedAt, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, a.at, true
+		b.pageFetch.held, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, true
+		b.pageFetch.began, b.pageFetch.arrivedAt = a.began, a.at
 		return
 	}
 	// The period is not kept any more: the view's state is its end.

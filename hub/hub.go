@@ -159,7 +159,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	}
 	h.status.hub = h
 	h.status.stream.shards.Store(^uint64(0))
-	h.status.change(time.Time{}, func() {}) // stale until the feed is up
+	h.status.change(func() {}) // stale until the feed is up
 	return h
 }
 

@@ -38,6 +38,7 @@ type checkPosition struct {
 
 // seqChecked is the result of a seq check.
 type seqChecked struct {
+	began  time.Time          // when the check began to read Redis; zero: it did not
 	redis  ranking.BoardState // the state of the period in Redis
 	before checkPosition      // the view's position before the check read Redis
 }
@@ -142,11 +143,17 @@ func (h *Hub) check(ctx context.Context, boards []*board, share float64) (missin
 	if len(names) == 0 {
 		return missing
 	}
+	began := time.Now()
+	var current []*syncMark
 	for i, state := range h.source.States(ctx, names) {
-		if c := (seqChecked{state, before[i]}); h.differs(c) {
+		c := seqChecked{began, state, before[i]}
+		if h.differs(c) {
 			checked[i].postEvent(normal, c)
+		} else {
+			current = append(current, &checked[i].mark)
 		}
 	}
+	h.status.confirm(began, current...)
 	return missing
 }
 
@@ -171,18 +178,23 @@ func (b *board) checkSeq(c seqChecked) {
 		return
 	}
 	at := b.view.State()
-	reached := at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq
-	lost := b.redisAhead != nil && !(at.Epoch == b.redisAhead.Epoch && at.Seq >= b.redisAhead.Seq)
+	reached := func(c seqChecked) bool { return at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq }
+	for _, past := range []*seqChecked{b.redisAhead, &c} {
+		if past != nil && reached(*past) {
+			b.hub.status.confirm(past.began, &b.mark)
+		}
+	}
+	lost := b.redisAhead != nil && !reached(*b.redisAhead)
 	// The view was ahead of Redis: Redis has failed over or lost data.
 	back := c.before.Epoch == c.redis.Epoch && c.before.Seq > c.redis.Seq
 	b.redisAhead = nil
 	switch {
-	case back || !reached && lost:
+	case back || !reached(c) && lost:
 		b.countResync(resyncSeqCheck)
 		b.hub.noteResync("board", b.name, "view", at, "redis", c.redis.State)
 		b.view.Invalidate()
-	case !reached:
-		b.redisAhead = &c.redis.State
+	case !reached(c):
+		b.redisAhead = &c
 	}
 }
 

@@ -15,6 +15,7 @@ type fetch[T any] struct {
 	underWay  *fetchResult[T] // nil: no read is under way
 	held      *T              // an answer that waits until the view has reached its state
 	missing   bool            // held stands for a board that does not exist
+	began     time.Time       // when the read of held began
 	arrivedAt time.Time       // when held arrived
 	notBefore time.Time       // the next read starts no earlier
 	backoff   time.Duration   // before the next attempt; 0: the last one succeeded
@@ -24,7 +25,8 @@ type fetch[T any] struct {
 type fetchResult[T any] struct {
 	value T
 	err   error
-	at    time.Time
+	began time.Time
+	at    time.Time // when it ended
 
 	dropped atomic.Bool // the board does not need it any more
 }
@@ -45,6 +47,7 @@ func (r *fetch[T]) begin(b *board, level urgency, do func(context.Context) (T, e
 		}
 		ctx, cancel := context.WithTimeout(ranking.WithoutBuilds(b.hub.ctx), fetchTimeout)
 		defer cancel()
+		result.began = time.Now()
 		result.value, result.err = do(ctx)
 		result.at = time.Now()
 		b.postEvent(level, result)
@@ -70,7 +73,7 @@ func (r *fetch[T]) drop() {
 func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
 	r.drop()
 	if a.err == nil {
-		r.held, r.arrivedAt = &a.value, a.at
+		r.held, r.began, r.arrivedAt = &a.value, a.began, a.at
 		return true
 	}
 	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) && !errors.Is(a.err, ranking.ErrNotBuilt) { // once an outage
