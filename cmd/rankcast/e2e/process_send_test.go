@@ -103,7 +103,7 @@ func TestSendRefusesBadInput(t *testing.T) {
 		{`--at: is "soon"; want a time`, []string{"laps", "ana", "1", "--at", "soon"}},
 		{"at: applies only to a board with a window", []string{"laps", "ana", "1", "--at", "2026-11-20T08:00:00Z"}},
 		{"--id: has the control character", []string{"laps", "ana", "1", "--id", "a\tb"}},
-		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put nope\n", []string{"nope", "ana", "1"}},
+		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put nope\n          if it is an event: rankcast send --event nope\n", []string{"nope", "ana", "1"}},
 		{`there is no event "nope"; the events are gift (unknown_event`, []string{"--event", "nope", "a=1"}},
 		{"flowers: is missing; event gift has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4"}},
 		{"flower: is not a field of event gift, which has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4", "flower=3"}},

@@ -162,7 +162,8 @@ func (o onePut) title() string {
 func (p *Put) put(ctx context.Context, one onePut) (string, error) {
 	before, err := one.read(ctx, one.name)
 	var answer *client.Error
-	if err != nil && !(errors.As(err, &answer) && (answer.Code == "unknown_board" || answer.Code == "unknown_event")) {
+	// A key that may not even read goes on: the next answer names the scope that it needs.
+	if err != nil && !(errors.As(err, &answer) && slices.Contains([]string{"unknown_board", "unknown_event", "forbidden"}, answer.Code)) {
 		return "", err
 	}
 	defined, err := one.define(ctx, one.name, one.body)

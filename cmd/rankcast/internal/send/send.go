@@ -214,7 +214,7 @@ func (s *Command) explain(ctx context.Context, name string, err error) error {
 	case unknown:
 		return fmt.Errorf("%w\nthe score may have counted: send it again within ten minutes with --id %s", s.Server.Explain(err), s.ID)
 	case errors.As(err, &answer) && answer.Code == "unknown_board" && s.Event == "" && definition.CheckBoard(name) == nil:
-		return fmt.Errorf("%w\ncheck the name, or define it with: rankcast put %s", answer, name)
+		return fmt.Errorf("%w\ncheck the name, or define it with: rankcast put %s\nif it is an event: rankcast send --event %s", answer, name, name)
 	}
 	return s.Server.Explain(err)
 }
