@@ -92,6 +92,90 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 	}
 }
 
+// Redis's clock may go back, also into the span of ids before: what was taken back stays so, and is taken back once. So
+// do notes of take-backs, which tell what to return to.
+func TestTakeBackAfterTheClockWentBack(t *testing.T) {
+	t.Parallel()
+	const span = definition.LeastIDSpan
+	for parity := range 2 {
+		t.Run(fmt.Sprint(parity), func(t *testing.T) {
+			simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+				s := w.stores[0]
+				pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "last", Mode: definition.Last})
+				shows := func(sum, last int) {
+					t.Helper()
+					require.Equal(t, []string{fmt.Sprintf("m %d #1", sum)}, entriesOf(t, s, "sum"))
+					require.Equal(t, []string{fmt.Sprintf("m %d #1", last)}, entriesOf(t, s, "last"))
+				}
+				w.pass(span - time.Duration(w.now.UnixMicro()%span.Microseconds())*time.Microsecond - 5*time.Second)
+				for range parity { // the hashes of ids change places
+					point(t, s, "first", 0)
+					w.pass(span)
+				}
+				point(t, s, "1", 100)
+				for i, score := range []int{3, 9, 3, 7, 3, 20} {
+					point(t, s, string(rune('a'+i)), score)
+				}
+				shows(145, 20)
+				takeBack(t, s, "a")
+				shows(142, 20)
+				w.pass(7 * time.Second)
+				takeBack(t, s, "c") // its note stands beside that of a
+				point(t, s, "later", 20)
+				shows(159, 20)
+				w.pass(-4 * time.Second)
+				for again := range 3 {
+					require.Equal(t, again > 0, takeBack(t, s, "e").Before)
+					shows(156, 20)
+					require.True(t, takeBack(t, s, "c").Before)
+				}
+				takeBack(t, s, "later")
+				takeBack(t, s, "f") // of the three scores of 3, none counts any more
+				shows(116, 7)
+				takeBack(t, s, "d")
+				shows(109, 9)
+				for range 3 {
+					w.pass(time.Second)
+					for _, id := range []string{"a", "c", "d", "e", "f"} {
+						score := map[string]int{"d": 7, "f": 20}[id]
+						for _, o := range point(t, s, id, max(score, 3)).Outcomes {
+							require.True(t, o.Result.Duplicate)
+						}
+						require.True(t, takeBack(t, s, id).Before)
+					}
+					shows(109, 9)
+				}
+				for _, ids := range [][2]string{s.keys.Ids("sum"), s.keys.Ids("last"), s.keys.EventIDs("e")} {
+					for id := range w.rdb.HGetAll(t.Context(), ids[0]).Val() {
+						require.False(t, id != "" && w.rdb.HExists(t.Context(), ids[1], id).Val(), "%q is in both hashes", id)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A note of a take-back counts also after the span of ids in which it was made.
+func TestTakeBackFollowsNotesOfTheSpanBefore(t *testing.T) {
+	t.Parallel()
+	const span = definition.LeastIDSpan
+	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		pointEvent(t, s, definition.Board{Name: "last", Mode: definition.Last})
+		w.pass(span - time.Duration(w.now.UnixMicro()%span.Microseconds())*time.Microsecond - 5*time.Second)
+		for i, score := range []int{9, 3, 20} {
+			point(t, s, fmt.Sprint(i), score)
+		}
+		takeBack(t, s, "1")
+		w.pass(7 * time.Second)
+		point(t, s, "later", 30)
+		takeBack(t, s, "later")
+		require.Equal(t, []string{"m 20 #1"}, entriesOf(t, s, "last"))
+		takeBack(t, s, "2")
+		require.Equal(t, []string{"m 9 #1"}, entriesOf(t, s, "last"))
+	})
+}
+
 // An event that is defined otherwise by now is not taken back by what it has not done;
 // and one that was taken back does not count on boards that it has gained since.
 func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {

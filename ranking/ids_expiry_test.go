@@ -66,3 +66,32 @@ func TestRequestIDsExpireAfterAClockThatWentBack(t *testing.T) {
 		}
 	})
 }
+
+// After a clock that went back, an id is still known for two spans at most, although others come all the time.
+func TestRequestIDsRotateAfterAClockThatWentBack(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{time.Minute, 11 * time.Minute, 3 * time.Hour} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b"}}, func(t *testing.T, w *world) {
+				const span = definition.LeastIDSpan
+				s := w.stores[0]
+				w.pass(span - time.Duration(w.now.UnixMicro()%span.Microseconds())*time.Microsecond - 20*time.Second)
+				w.pass(ahead)
+				require.True(t, countsAs(t, s, "b", "ahead"))
+				w.pass(-ahead)
+				for i := range 3 {
+					id := fmt.Sprint("id", i)
+					require.True(t, countsAs(t, s, "b", id))
+					for sent, n := w.now, 0; w.now.Sub(sent) < 2*span; n++ {
+						require.True(t, countsAs(t, s, "b", fmt.Sprint(id, "other", n)))
+						if w.pass(30 * time.Second); w.now.Sub(sent) < span {
+							require.False(t, countsAs(t, s, "b", id))
+						}
+					}
+					require.True(t, countsAs(t, s, "b", id))
+				}
+			})
+		})
+	}
+}

@@ -142,6 +142,30 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 	})
 }
 
+// After `ids` becomes shorter, Redis keeps none of the earlier ids for the former time: a board that was full takes ids.
+func TestShorterIDsLeaveInTheNewTime(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		define := func(ids time.Duration) {
+			require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", IDs: ids}}}))
+		}
+		define(7 * 24 * time.Hour)
+		for _, id := range []string{"span before", "present span"} { // one in each hash
+			require.True(t, countsAs(t, s, "b", id))
+			w.pass(8 * 24 * time.Hour)
+		}
+		define(0)
+		require.True(t, countsAs(t, s, "b", "after"))
+		w.pass(10 * time.Minute)
+		require.False(t, countsAs(t, s, "b", "present span"))
+		w.pass(2*definition.LeastIDSpan - 10*time.Minute)
+		for _, id := range []string{"span before", "present span", "after"} {
+			require.True(t, countsAs(t, s, "b", id), id)
+		}
+	})
+}
+
 // An id counts for the time of a definition if it came after the last change that made that time longer.
 func TestIDsCountFromAChangeOn(t *testing.T) {
 	t.Parallel()

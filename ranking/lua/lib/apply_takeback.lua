@@ -8,16 +8,14 @@
 local NOTES = 8 -- on one score of a member; the earliest goes first
 local FOLLOW = 64 -- notes that one take-back follows at most
 
--- Returns the record of an id that the call did not ask for, or nil.
-local function look_up(id)
-  local newer = held.newer
-  return not held.is_new and call('HGET', ids[newer], id) or held.has_older and call('HGET', ids[1 - newer], id) or nil
-end
-
 -- Returns the notes on a member's score, and their field.
 local function notes_on(member, score)
-  local field = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score
-  if not known[field] then known[field] = look_up(field) or '' end
+  local field, newer = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score, held.newer
+  if not known[field] then
+    local noted, place = not held.is_new and call('HGET', ids[newer], field), newer
+    if not noted and held.has_older then noted, place = call('HGET', ids[1 - newer], field), 1 - newer end
+    known[field], held.place[field] = noted or '', noted and place or nil
+  end
   return known[field], field
 end
 

@@ -4,9 +4,11 @@
 -- before, so an id is known for one to two spans.
 --
 -- The field '' of a hash holds 'start ends', in µs since 1970: start is that of the span in which the
--- hash got its first id, and from ends on it is free. A hash becomes free at no other time: so no change
--- of the length drops an id early. A greater length makes the ids of the present hash stay longer. After
--- a smaller one, the other hash stays no longer than a new id would.
+-- hash got its first id, and from ends on it is free. A hash becomes free at no other time. A new id sets the
+-- ends: its hash stays as long as that id, and the other hash no longer. So after a change of the length, or after the
+-- clock was set back, each id still stays for the length from now on.
+--
+-- No id is in both hashes: so it does not matter which of them is read first.
 --
 -- Redis deletes a free hash by itself, also that of a board without writes. Without its setting
 -- lazyfree-lazy-expire, Redis answers no command meanwhile: it needed 0.4 s for a million ids. So the hash
@@ -46,22 +48,17 @@ local function ids_find(hashes, now, length, ids)
   local before_had = has_older and ids_read(hashes[1 - newer], ids)
   for i, id in ipairs(ids) do
     if now_has and now_has[i] then
-      known[id], place[id] = now_has[i], newer -- it is later than what the other hash has
+      known[id], place[id] = now_has[i], newer
     elseif before_had and before_had[i] then
       known[id], place[id] = before_had[i], 1 - newer
     end
   end
-  local keep = span + 2 * length -- until when a new id is kept
-  local latest = math.max(ends[newer], keep)
-  if start[newer] > now then -- the clock was set back since
-    start[newer], latest = span, keep
-  end
-  if is_new then start[newer] = span end
+  local keep = span + 2 * length
+  if is_new or start[newer] > now then start[newer] = span end -- the clock may have been set back since
   return known, {
     newer = newer, has_older = has_older, is_new = is_new, -- the hash that takes new ids, and whether it gets its first
     start = start, ends = ends,
-    keep = latest, -- until when the hash newer is kept with new ids
-    cut = has_older and ends[1 - newer] > keep and keep, -- until when the other hash is kept then, if that is a change
+    keep = keep, -- until when the hash newer is kept with new ids, and the other one at most
     place = place -- the hash of each id that is known
   }
 end
@@ -84,13 +81,17 @@ local function ids_expire(hash, start, ends, now)
   redis.pcall('PEXPIRE', hash, string.format('%.0f', math.ceil((ends + IDS_FREE - now) / 1000)))
 end
 
--- Stores records of ids: {id, record, id, record, ...}. now is Redis's clock, in µs since 1970.
+-- Stores records of ids: {id, record, id, record, ...}. now is Redis's clock, in µs since 1970. A known id moves to the
+-- hash of the new ones.
 local function ids_keep(hashes, held, records, now)
   if #records == 0 then return end
   local newer = held.newer
+  for i = 1, #records, 2 do
+    if held.place[records[i]] == 1 - newer then redis.call('HDEL', hashes[1 - newer], records[i]) end
+  end
   if held.is_new then redis.call('UNLINK', hashes[newer], hashes[held.has_older and newer or 1 - newer]) end
   redis.call('HSET', hashes[newer], unpack(records))
   if held.keep ~= held.ends[newer] then ids_expire(hashes[newer], held.start[newer], held.keep, now) end
-  if held.cut then ids_expire(hashes[1 - newer], held.start[1 - newer], held.cut, now) end
+  if held.ends[1 - newer] > held.keep then ids_expire(hashes[1 - newer], held.start[1 - newer], held.keep, now) end
 end
 
