@@ -56,7 +56,7 @@ func openDirectory(name string) (d directory, err error) {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return d, err
 	}
-	for _, check := range []func() error{d.checkOwner, d.checkContent, d.checkManifest} {
+	for _, check := range []func() error{d.checkOwner, d.checkContent, d.checkLinks, d.checkManifest} {
 		if err := check(); err != nil {
 			return d, err
 		}
@@ -104,17 +104,43 @@ func resolved(path string) string {
 }
 
 // checkOwner returns an error if another user could replace files of the directory. It accepts one of root, who may do
-// so anywhere: volumes belong to root.
+// so anywhere: volumes belong to root, and this node may write to them by its group.
 func (d *directory) checkOwner() error {
-	info, err := os.Stat(d.path)
-	if err != nil {
-		return err
+	for _, folder := range []string{d.path, d.file(appendDirName)} {
+		info, err := os.Stat(folder)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		owner, writers := int(info.Sys().(*syscall.Stat_t).Uid), os.FileMode(0o022)
+		if owner != os.Geteuid() {
+			writers = 0o002
+		}
+		if owner != os.Geteuid() && owner != 0 {
+			return fmt.Errorf("the directory %s belongs to the user %d, and this node runs as the user %d: choose a data directory of its own", folder, owner, os.Geteuid())
+		}
+		if info.Mode().Perm()&writers != 0 {
+			return fmt.Errorf("other users may write to the directory %s: choose another data directory, or chmod go-w %s", folder, folder)
+		}
 	}
-	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != os.Geteuid() && owner != 0 {
-		return fmt.Errorf("the directory %s belongs to the user %d, and this node runs as the user %d: choose a data directory of its own", d.path, owner, os.Geteuid())
-	}
-	if info.Mode().Perm()&0o002 != 0 {
-		return fmt.Errorf("every user may write to the directory %s: choose another data directory, or chmod o-w %s", d.path, d.path)
+	return nil
+}
+
+// checkLinks returns an error if a file of the directory is a symbolic link: the node, or Redis, would write to its target.
+func (d *directory) checkLinks() error {
+	for _, folder := range []string{d.path, d.file(appendDirName)} {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			if e.Type() == os.ModeSymlink {
+				return fmt.Errorf("%s is a symbolic link, which the node does not follow: put the file itself in its place, or remove the link",
+					filepath.Join(folder, e.Name()))
+			}
+		}
 	}
 	return nil
 }

@@ -11,28 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A directory that another user could change, or that has lost the manifest of its data, is refused, and no link is followed.
+// A directory that another user could change, or that has lost the manifest of its data, is refused.
 func TestUnsafeDirectories(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, dir string)
 		want    string
 	}{
-		"every user may write": {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o777)) }, "every user may write to the directory"},
+		"every user may write": {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o777)) }, "other users may write to the directory"},
+		"a group may write":    {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o770)) }, "chmod go-w "},
+		"every user may write to the data": {func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
+			require.NoError(t, os.Chmod(filepath.Join(dir, appendDirName), 0o777))
+		}, appendDirName + ": choose another data directory, or chmod go-w "},
 		"without a manifest": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, appendDirName, "appendonly.aof.1.incr.aof"), []byte("x"), 0o600))
 		}, "has data and no manifest"},
-		"with a link": {func(t *testing.T, dir string) {
-			target := filepath.Join(t.TempDir(), "target")
-			require.NoError(t, os.WriteFile(target, []byte("precious"), 0o600))
-			require.NoError(t, os.Symlink(target, filepath.Join(dir, ownerLockName)))
-			t.Cleanup(func() {
-				b, err := os.ReadFile(target)
-				require.NoError(t, err)
-				require.Equal(t, "precious", string(b))
-			})
-		}, "symbolic links"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -82,11 +77,57 @@ func TestUnsafeDirectories(t *testing.T) {
 	}
 }
 
+// A file of the directory that is a symbolic link is refused, whether it leads to something or not. The link and its
+// target stay as they were.
+func TestLinksInADirectory(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		ownerLockName, redisLockName, socketName, logName, probeName, appendDirName, "temp-rewriteaof-1.aof",
+		filepath.Join(appendDirName, "appendonly.aof.manifest"), filepath.Join(appendDirName, "appendonly.aof.1.base.rdb"),
+		filepath.Join(appendDirName, "appendonly.aof.1.incr.aof"),
+	} {
+		for kind, prepare := range map[string]func(target string) error{
+			"a file":   func(target string) error { return os.WriteFile(target, []byte("precious"), 0o600) },
+			"a folder": func(target string) error { return os.Mkdir(target, 0o700) },
+			"nothing":  func(string) error { return nil },
+		} {
+			t.Run(name+" to "+kind, func(t *testing.T) {
+				base := t.TempDir()
+				dir, target := filepath.Join(base, "d"), filepath.Join(base, "target")
+				d, err := openDirectory(dir)
+				require.NoError(t, err)
+				require.NoError(t, unlock(d.lock))
+				require.NoError(t, prepare(target))
+				before, statErr := os.Stat(target)
+				require.NoError(t, os.RemoveAll(d.file(name)))
+				require.NoError(t, os.Symlink(target, d.file(name)))
+
+				d, err = openDirectory(dir)
+				if err == nil {
+					unlock(d.lock)
+				}
+				require.ErrorContains(t, err, d.file(name)+" is a symbolic link")
+				to, err := os.Readlink(d.file(name))
+				require.NoError(t, err)
+				require.Equal(t, target, to)
+				after, err := os.Stat(target)
+				if statErr != nil {
+					require.ErrorIs(t, err, os.ErrNotExist)
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, before.Size(), after.Size())
+				require.Equal(t, before.ModTime(), after.ModTime())
+			})
+		}
+	}
+}
+
 // The next owner gets a directory at once, also while a process that the former owner is starting still has the file of the
 // lock open.
 func TestADirectoryIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "d")
 	d, err := openDirectory(dir)
 	require.NoError(t, err)
 	inherited, err := unix.Dup(int(d.lock.Fd()))

@@ -192,6 +192,7 @@ func wrapRedis(t *testing.T, script string) []string {
 func TestDataThatCannotBe(t *testing.T) {
 	t.Parallel()
 	other := t.TempDir()
+	require.NoError(t, os.Chmod(other, 0o700)) // whatever the umask is
 	require.NoError(t, os.WriteFile(filepath.Join(other, "a.txt"), nil, 0o600))
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
 	dir := dataDir(t)
