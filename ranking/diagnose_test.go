@@ -70,7 +70,8 @@ func TestDiagnoseSettings(t *testing.T) {
 		"tiny buffers":     {[]string{"--client-output-buffer-limit", "pubsub 32kb 8kb 60"}, want{diagnosis.OutputBuffers: diagnosis.Problem}, true},
 		"frees itself":     {[]string{"--lazyfree-lazy-expire", "no"}, want{diagnosis.Expiry: diagnosis.Warning}, false},
 		"renamed commands": {[]string{"--rename-command", "ZADD", ""}, want{diagnosis.Rights: diagnosis.Problem}, false},
-		"no INFO":          {[]string{"--rename-command", "INFO", ""}, want{diagnosis.Version: diagnosis.Unknown, diagnosis.Eviction: diagnosis.Unknown, diagnosis.Persistence: diagnosis.Unknown, diagnosis.Memory: diagnosis.Unknown}, false},
+		"no INFO": {[]string{"--rename-command", "INFO", ""}, want{diagnosis.Version: diagnosis.Unknown, diagnosis.Eviction: diagnosis.Unknown, diagnosis.Persistence: diagnosis.Unknown, diagnosis.Memory: diagnosis.Unknown,
+			diagnosis.Rights: diagnosis.Problem}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -32,13 +33,13 @@ func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, member
 		}
 		names, next := newRecordedNames(d, event, kind, wanted), *w
 		if event != w.Event {
-			next.Event, next.Hash, next.Cursor = event, 0, 0
+			next.Event, next.Hash, next.At = event, 0, scanPosition{}
 		}
 		for hashes := s.keys.EventIDs(event); next.Hash < len(hashes); {
-			if next.Cursor, err = s.redact(ctx, hashes[next.Hash], next.Cursor, names); err != nil {
+			if err := s.redact(ctx, hashes[next.Hash], &next.At, names); err != nil {
 				return false, err
 			}
-			if next.Cursor == 0 {
+			if next.At == (scanPosition{}) {
 				next.Hash++
 			}
 			if time.Now().After(stop) {
@@ -50,31 +51,33 @@ func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, member
 	return true, nil
 }
 
-// redact goes through some records of a hash of request ids, from a cursor of HSCAN on, and then leaves Redis to
-// other callers for a while. It returns the next cursor, or 0 at the end of the hash.
-func (s *Store) redact(ctx context.Context, hash string, cursor uint64, names *recordedNames) (next uint64, err error) {
+// redact goes through some records of a hash of request ids, from a position on, and then leaves Redis to
+// other callers for a while. It moves the position, as scan does.
+func (s *Store) redact(ctx context.Context, hash string, at *scanPosition, names *recordedNames) error {
 	began := time.Now()
-	bound, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	pairs, next, err := s.rdb.HScan(bound, hash, cursor, "", redactCount).Result()
+	r, err := s.scan(ctx, scansHash, []string{hash}, redactCount, at)
 	if err != nil {
-		return 0, fmt.Errorf("%w: read request ids: %w", ErrUnavailable, err)
+		return fmt.Errorf("read request ids: %w", err)
 	}
 	if err := restAfter(ctx, began); err != nil {
-		return 0, err
+		return err
 	}
 	var args []any
-	for pair := range slices.Chunk(pairs, 2) {
-		if id, record := pair[0], pair[1]; names.in(record) {
+	pairs := r.List()
+	for len(pairs.Rest) > 0 && pairs.Err == nil {
+		if id, record := pairs.Text(), pairs.Text(); names.in(record) {
 			args = append(args, id, record[:definition.DigestSize])
 		}
 	}
+	if err := cmp.Or(r.Err, pairs.Err); err != nil {
+		return err
+	}
 	for some := range slices.Chunk(args, 2*redactCount) {
 		if _, err := s.callScript(ctx, script.Redact, []string{hash}, some); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return next, nil
+	return nil
 }
 
 // recordedNames finds records of occurrences of an event that name certain members of a kind.

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
 )
 
 // happen sends an occurrence of an event, all of whose fields are text, and returns its result.
@@ -175,4 +176,66 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 			require.Equal(t, each*4/5, kept)
 		}
 	})
+}
+
+// After a restart, Redis has all fields of a hash in other places. A walk that is half way finds all records.
+func TestErasuresOutliveARestartOfRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, "--appendonly", "yes")
+	s := newNode(t, r.URL())
+	define(t, s, definition.Board{Name: "b", Kind: "user"})
+	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
+	const each = 1500 // Redis lists a hash of up to 512 ids whole
+	var calls []EventCall
+	for i := range each {
+		calls = append(calls, EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"user": jsontext.Value(`"ana"`)}})
+	}
+	h, err := s.ApplyEvents(t.Context(), "e", calls)
+	require.NoError(t, err)
+	for _, o := range h {
+		require.NoError(t, o.Err)
+	}
+	naming := func() (n int) {
+		for _, hash := range s.keys.EventIDs("e") {
+			for _, record := range s.rdb.HGetAll(t.Context(), hash).Val() {
+				if strings.Contains(record, "ana") {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	_, err = s.Erase(t.Context(), "user", "ana", Moderator{})
+	require.NoError(t, err)
+	step := func(stop time.Time) (ended bool) {
+		r, err := s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"), s.keys.ErasureAgenda()}, []any{"user"})
+		require.NoError(t, err)
+		walk, err := parseWalk(r.Text())
+		require.NoError(t, err)
+		ended, err = s.walkIDs(t.Context(), "user", walk, []string{"ana"}, stop)
+		require.NoError(t, err)
+		return ended
+	}
+	for naming() > each*2/3 {
+		require.False(t, step(time.Now()))
+	}
+	restart := func() {
+		before := naming()
+		r.Kill()
+		r.Start()
+		redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
+		require.Equal(t, before, naming(), "Redis has kept all")
+		require.NotZero(t, before)
+	}
+	restart() // between two steps
+	again := false
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.Redact.Name && !again && naming() < each/3 {
+			again = true
+			restart() // within a step
+		}
+	}})
+	require.True(t, step(time.Now().Add(time.Hour)))
+	require.True(t, again, "Redis has restarted within the step")
+	require.Zero(t, naming())
 }

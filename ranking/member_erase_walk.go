@@ -22,14 +22,14 @@ import (
 // it. It removes all members whose erasures began before it. Those of later erasures wait for the next walk. So a board
 // costs the same few reads however many erasures are pending.
 type erasureWalk struct {
-	Began  int64  `json:"began"` // µs since 1970; no other walk of the kind has the same
-	Boards int64  `json:"boards"`
-	Left   int64  `json:"left,omitzero"`
-	Slot   string `json:"slot,omitzero"`   // of the definition that it has reached
-	After  string `json:"after,omitzero"`  // the last instance of that definition that it has gone through
-	Event  string `json:"event,omitzero"`  // whose request ids it has reached
-	Hash   int    `json:"hash,omitzero"`   // of the event's ids
-	Cursor uint64 `json:"cursor,omitzero"` // of HSCAN in that hash
+	Began  int64        `json:"began"` // µs since 1970; no other walk of the kind has the same
+	Boards int64        `json:"boards"`
+	Left   int64        `json:"left,omitzero"`
+	Slot   string       `json:"slot,omitzero"`  // of the definition that it has reached
+	After  string       `json:"after,omitzero"` // the last instance of that definition that it has gone through
+	Event  string       `json:"event,omitzero"` // whose request ids it has reached
+	Hash   int          `json:"hash,omitzero"`  // of the event's ids
+	At     scanPosition `json:"at,omitzero"`    // in that hash
 
 	text string // the JSON that it was read from
 }

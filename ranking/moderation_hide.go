@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -352,16 +351,19 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]
 func (s *Store) scanMembers(ctx context.Context, set string, found func(member, key string)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	for cursor := uint64(0); ; {
-		page, next, err := s.rdb.ZScan(ctx, set, cursor, "", moderationPage).Result()
+	var at scanPosition
+	for more := true; more; more = at != (scanPosition{}) {
+		r, err := s.scan(ctx, scansSet, []string{set}, moderationPage, &at)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return err
 		}
-		for pair := range slices.Chunk(page, 2) {
-			found(pair[0], pair[1])
+		pairs := r.List()
+		for len(pairs.Rest) > 0 && pairs.Err == nil {
+			found(pairs.Text(), pairs.Text())
 		}
-		if cursor = next; cursor == 0 {
-			return nil
+		if err := cmp.Or(r.Err, pairs.Err); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -110,7 +110,6 @@ func TestEachCommandIsTried(t *testing.T) {
 		tried[command] = true
 	}
 	needed := maps.Clone(inScripts)
-	delete(needed, "INFO")    // scan.lua does without it
 	needed["SPUBLISH"] = true // the scripts of boards publish by it on a cluster
 	for _, command := range direct {
 		needed[command] = true

@@ -20,7 +20,7 @@ import (
 )
 
 // allRights are the ACL rules of a user who may do what the documentation asks for.
-var allRights = []string{"~rc:*", "&rc:*", "+@all", "-@dangerous", "-@admin"}
+var allRights = []string{"~rc:*", "&rc:*", "+@all", "-@dangerous", "-@admin", "+info"}
 
 // without returns all rights and then further rules.
 func without(rules ...string) []string { return append(append([]string{}, allRights...), rules...) }
@@ -78,6 +78,10 @@ func TestMissingRights(t *testing.T) {
 		"keys to read alone": {
 			[]string{"%R~rc:*", "&rc:*", "+@all"},
 			every + "use the keys rc:profile:*:*, rc:{*}:*, rc:{/}:*: add ~rc:* to its ACL rules",
+		},
+		"the id of Redis": {
+			without("-info"),
+			every + "run INFO: add +info to its ACL rules",
 		},
 		"several": {
 			[]string{"~rc:*", "+@all", "-zadd"},

@@ -23,7 +23,7 @@ import (
 // of a board.)
 var sentCommands = []string{
 	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSCAN", "PING", "PUBLISH", "SCAN", "SET", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "UNSUBSCRIBE",
-	"XREVRANGE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZMSCORE", "ZRANGE", "ZSCAN", "ZSCORE",
+	"XREVRANGE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZMSCORE", "ZRANGE", "ZSCORE",
 }
 
 // maxTrialIDs bounds the ids that a check tries. A master with one slot of 16,384 misses them all once in 80 million

@@ -81,6 +81,7 @@ func (w *nameWork) due(ctx context.Context) (more bool, err error) {
 	ended, err := w.build.step(ctx, time.Now().Add(nameSlice))
 	if err != nil {
 		// The cursor of a scan means nothing to another process of Redis. So the build starts again, after the claim.
+		// What a build leaves out because it met no error at a restart of Redis, the next one finds.
 		w.build = nil
 		return false, fmt.Errorf("build the indexes of names: %w", err)
 	}

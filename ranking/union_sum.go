@@ -10,7 +10,6 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/script"
 )
 
 // unionSource is a board-period that counts in a union.
@@ -209,28 +208,21 @@ func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSo
 // scanSource reads a board-period. It reports each member that is on the board throughout
 // at least once, with its score at that moment.
 func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
-	server, cursor := "", "0"
-	for first := true; first || cursor != "0"; first = false {
+	var at scanPosition
+	for more := true; more; more = at != (scanPosition{}) {
 		began := time.Now()
-		r, err := s.callScript(ctx, script.Scan, []string{b.keys.Members, b.keys.Meta}, []any{cursor, scanPage})
+		r, err := s.scan(ctx, scansSet, []string{b.keys.Members, b.keys.Meta}, scanPage, &at)
 		if err != nil {
 			return err
 		}
-		from := r.Text()
-		order, _ := takeShape(r, definition.Board{Order: b.rule.Order})
-		cursor = r.Text()
 		rows := r.List()
+		order, _ := takeShape(r, definition.Board{Order: b.rule.Order})
 		for len(rows.Rest) > 0 && rows.Err == nil {
 			member, key := rows.Text(), rows.Key()
 			take(member, key.Score(order))
 		}
 		if err := cmp.Or(r.Err, rows.Err); err != nil {
 			return err
-		}
-		if first {
-			server = from
-		} else if from != server {
-			return fmt.Errorf("%w: another Redis server answered during the read of a board", ErrUnavailable)
 		}
 		if err := between(ctx, time.Since(began)); err != nil {
 			return err

@@ -1,24 +1,35 @@
--- Reads some members of a board-period, at any position. All calls of a scan together return each
--- member that is there throughout at least once.
+-- Reads a page of a hash or a sorted set, at any position. All calls of a scan together return each
+-- field or member that is there throughout at least once. A cursor means something to one process of
+-- Redis alone: each places the fields otherwise. So the scan begins again where another one answers.
 --
--- KEYS  1 sorted set   member by sort key
---       2 hash         meta: shape
--- ARGV  1 cursor       '0' for the first call, then the cursor of the call before
---       2 count        approximate number of members
--- Result {server, shape or '', cursor, {member, key, ...}}: the cursor is '0' at the end of the scan,
---         and valid on this server only; server is '' if the Redis user may not call INFO
--- Cost   O(count); on the embedded store O(members)
+-- KEYS  1 hash or sorted set
+--       2 hash         meta of the board-period, for its shape; absent: the caller needs none
+-- ARGV  1 type         'hash' or 'set'
+--       2 server, 3 cursor   of the call before; '' and '0' for the first call
+--       4 count        approximate number of fields or members
+-- Result {server, cursor, {field, value, ...} or {member, key, ...}, shape or ''}: the cursor is '0' at
+--         the end of the scan; server is the run_id of Redis
+-- Cost   O(count); on the embedded store O(fields)
 
-local members, meta, cursor, count = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local key, meta = KEYS[1], KEYS[2]
+local kind, server, cursor, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local call = redis.call
 
 local WHOLE = '1000000000'
 
 -- The cursor of the embedded store is a position, so members that move could be missing. It reads
--- all members at once. Of the two stores, only Redis has cmsgpack.
-if not pcall(function() return cmsgpack.pack end) then count = WHOLE end
-local info = redis.pcall('INFO', 'server') -- the Redis user may lack this right
-local server = type(info) == 'string' and info:match('run_id:(%w+)') or ''
-local found = call('ZSCAN', members, cursor, 'COUNT', count)
-return {server, call('HGET', meta, 'shape') or '', found[1], found[2]}
+-- all members at once, and has no run_id. Of the two stores, only Redis has cmsgpack.
+if pcall(function() return cmsgpack.pack end) then
+  local id = call('INFO', 'server'):match('run_id:(%w+)') or ''
+  if id ~= server then server, cursor = id, '0' end
+else
+  count = WHOLE
+end
+local found
+if kind == 'hash' then
+  found = call('HSCAN', key, cursor, 'COUNT', count)
+else
+  found = call('ZSCAN', key, cursor, 'COUNT', count)
+end
+return {server, found[1], found[2], meta and call('HGET', meta, 'shape') or ''}

@@ -1,0 +1,45 @@
+package ranking
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// After a restart, Redis has all members of a sorted set in other places. A moderation that is reading them to hide some
+// finds all of them.
+func TestModerationOutlivesARestartOfRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, "--appendonly", "yes")
+	s := newNode(t, r.URL())
+	define(t, s, definition.Board{Name: "b", Kind: "user"})
+	const members = 3*moderationPage + 7
+	var updates []definition.Update
+	for i := range members {
+		updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
+	}
+	_, err := s.Apply(t.Context(), "b", updates)
+	require.NoError(t, err)
+	find := func() (n int) {
+		found := make(map[string]bool)
+		require.NoError(t, s.scanMembers(t.Context(), s.keys.Board("b", "").Members, func(member, _ string) { found[member] = true }))
+		return len(found)
+	}
+	require.Equal(t, members, find(), "Redis knows the script now")
+	restarted := false
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.Scan.Name && !restarted {
+			restarted = true
+			r.Kill()
+			r.Start()
+			redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
+		}
+	}})
+	require.Equal(t, members, find())
+	require.True(t, restarted)
+}
