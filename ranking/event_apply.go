@@ -114,6 +114,10 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		}
 	}
 	s.checkNamedMembers(first, e, all, happened)
+	idsSince, err := s.eventIDsSince(first, event)
+	if err != nil {
+		return nil, err
+	}
 	var valid []*occurrence
 	var whose []*EventResult
 	for i := range occurrences {
@@ -121,7 +125,8 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 			continue
 		}
 		o := &occurrences[i]
-		o.digest, o.definition, o.keeps = e.Digest(all[i].Fields), e.UpdatesDigest(), e.IDSpan()
+		o.digest, o.definition = e.Digest(all[i].Fields), e.UpdatesDigest()
+		o.keeps, o.idsSince = e.IDSpan(), idsSince
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}

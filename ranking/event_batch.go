@@ -42,6 +42,7 @@ type occurrence struct {
 	definition  string        // digest of the event's updates
 	fields      []byte        // JSON
 	keeps       time.Duration // the span of the event's ids, see definition.Event.IDSpan
+	idsSince    int64         // see eventIDsSince
 	isTakenBack bool          // the store takes its updates back instead of applying them
 	result      EventResult
 }
@@ -126,7 +127,7 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 // their place on the connection.
 func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) (differ bool, err error) {
 	args := s.recordArgs(all)
-	if len(args) == 2 {
+	if len(args) == 3 {
 		sent()
 		return false, nil
 	}
@@ -145,7 +146,11 @@ func idSpan(all []*occurrence) int64 {
 
 // recordArgs returns the arguments of begin.lua for the occurrences with an id.
 func (s *Store) recordArgs(all []*occurrence) []any {
-	args := append(make([]any, 0, 2+4*len(all)), idSpan(all), s.cfg.MaxIDs)
+	since := int64(0)
+	for _, o := range all {
+		since = max(since, o.idsSince)
+	}
+	args := append(make([]any, 0, 3+4*len(all)), idSpan(all), s.cfg.MaxIDs, since)
 	for _, o := range all {
 		if o.id != "" {
 			args = append(args, o.id, o.digest, o.definition, o.fields)

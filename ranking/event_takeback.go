@@ -76,7 +76,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 	}
 	// Concurrent callers all come here, and so does a caller that repeats a failed call. The
 	// audit gets one line from all of them.
-	added, err := s.audit(ctx, o.takeBackAction(event, by), takeBackID(event, o.storedID(), record.start))
+	added, err := s.audit(ctx, o.takeBackAction(event, by), takeBackID(event, o.storedID(), record.began))
 	if err != nil {
 		return TakenBack{}, err
 	}
@@ -103,22 +103,26 @@ func errRedefined(event string) error {
 }
 
 // takeBackID is the id of the act of taking back an occurrence, for the audit. id is as storedID returns it. A later
-// occurrence may have the same id, but not the same start.
-func takeBackID(event, id, start string) string {
-	return strings.Join([]string{"take_back", event, id, start}, keyspace.FieldSep)
+// occurrence may have the same id, but it began later.
+func takeBackID(event, id, began string) string {
+	return strings.Join([]string{"take_back", event, id, began}, keyspace.FieldSep)
 }
 
 // takeBackRecord is what Redis knows of an occurrence that is taken back.
 type takeBackRecord struct {
 	was    string // the state before, see takeback.lua
 	fields string // of the occurrence, as JSON
-	start  string // of the hash that keeps the id, see takeback.lua
+	began  string // see takeback.lua
 }
 
 // recordTakeBack records the state of taking back an occurrence. id is as storedID returns it.
 func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (takeBackRecord, error) {
+	since, err := s.eventIDsSince(ctx, e.Name)
+	if err != nil {
+		return takeBackRecord{}, err
+	}
 	ids := s.keys.EventIDs(e.Name)
-	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds()})
+	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), since})
 	if err != nil {
 		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}

@@ -35,10 +35,29 @@ func (s *Store) EventIDsCount(ctx context.Context, event string, since time.Time
 	})
 }
 
+// eventIDsSince returns since when the ids of an event count for the time of its definition, in µs since 1970; 0: all of
+// them do.
+func (s *Store) eventIDsSince(ctx context.Context, event string) (int64, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.fullIDsSince(eventField + event), nil
+}
+
+// fullIDsSince returns since when the ids of a definition count for its time. Until the grace after a change has passed,
+// some nodes store ids by the former definition.
+func (d *definitions) fullIDsSince(field string) int64 {
+	if since, told := d.idsSince[field]; told {
+		return since + grace.Microseconds()
+	}
+	return 0
+}
+
 // idsCount returns how long the ids of a definition count that came at since or later. count is the time that the
-// definition gives now. Until the grace after a change has passed, some nodes store ids by the former definition.
+// definition gives now.
 func (d *definitions) idsCount(field string, count time.Duration, since time.Time) time.Duration {
-	if since.UnixMicro() < d.idsSince[field]+grace.Microseconds() {
+	if since.UnixMicro() < d.fullIDsSince(field) {
 		return definition.LeastIDs
 	}
 	return count

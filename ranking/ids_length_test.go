@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +85,7 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 				}))
 				_, err := s.catalog.readFresh(t.Context())
 				require.NoError(rt, err)
+				w.pass(grace) // an id of an event that came earlier counts for the least time
 				for _, id := range known {
 					id.least, id.most = min(id.least, count(id.asEvent)), max(id.most, count(false))
 				}
@@ -140,6 +142,166 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Whatever becomes of the length, a take-back that succeeds has taken the event back on each of its boards, once: the
+// event forgets an id no later than the boards. While the id counts, a retry counts nowhere, and a take-back finds it.
+func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
+	t.Parallel()
+	lengths := []time.Duration{0, 11 * time.Minute, time.Hour, 100 * time.Minute, 30 * time.Hour, 7 * 24 * time.Hour}
+	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+		s, runs := w.stores[0], 0
+		proptest.CheckSeeded(t, redistest.Volume(w.url, 300), func(rt *rapid.T) {
+			runs++
+			length := func(of string) time.Duration { return rapid.SampledFrom(lengths).Draw(rt, of) }
+			define := func() {
+				require.NoError(rt, s.Define(t.Context(), definition.Set{
+					Boards: []definition.Board{{Name: "of:{n}", IDs: length("of")}, {Name: "all", IDs: length("all")}},
+					Events: []definition.Event{{Name: "e", IDs: length("event"), Updates: []definition.Target{
+						{Board: "of:{n}", Member: "m", Score: "1"}, {Board: "all", Member: "{n}", Score: "1"}}}},
+				}))
+				_, err := s.catalog.readFresh(t.Context())
+				require.NoError(rt, err)
+			}
+			define()
+			instances := []string{fmt.Sprint(runs, "a"), fmt.Sprint(runs, "b")}
+			scores := func(n string) [2]int64 { // on the two boards of an event
+				of, err := w.rdb.ZScore(t.Context(), s.keys.Board("of:"+n, "").Members, "m").Result()
+				require.NoError(rt, err)
+				all, err := w.rdb.ZScore(t.Context(), s.keys.Board("all", "").Members, n).Result()
+				require.NoError(rt, err)
+				return [2]int64{-int64(math.Floor(of)), -int64(math.Floor(all))}
+			}
+			for _, n := range instances { // no member leaves
+				apply(t, s, "of:"+n, definition.Update{Member: "m", Score: 1000})
+				apply(t, s, "all", definition.Update{Member: n, Score: 1000})
+			}
+			type occurrence struct {
+				at     time.Time // when it counted first, since the latest time it was new
+				counts [2]bool   // on each board
+			}
+			sent := make(map[string]*occurrence)
+			promised := func(o *occurrence) bool { // whether the id counts now
+				count, err := s.EventIDsCount(t.Context(), "e", o.at)
+				require.NoError(rt, err)
+				return w.now.Sub(o.at) < count
+			}
+			for step := range rapid.IntRange(5, 40).Draw(rt, "steps") {
+				i := rapid.IntRange(0, 3).Draw(rt, "id")
+				n, id := instances[i%2], fmt.Sprint(runs, "-", i)
+				was := sent[id]
+				switch rapid.IntRange(0, 7).Draw(rt, "step") {
+				case 0:
+					define()
+				case 1, 2:
+					w.pass(length("pass")*time.Duration(rapid.IntRange(1, 8).Draw(rt, "quarters"))/4 + time.Second)
+				case 3: // the hashes of ids of one board may change their places
+					board := rapid.SampledFrom([]string{"of:" + n, "all"}).Draw(rt, "board")
+					apply(t, s, board, definition.Update{Member: "other", Score: 1, ID: fmt.Sprint("plain", runs, "-", step)})
+				case 4, 5:
+					before := scores(n)
+					took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
+					if err != nil {
+						require.ErrorIs(rt, err, ErrUnknownEvent)
+						require.False(rt, was != nil && promised(was), "a take-back of an id that counts")
+						require.Equal(rt, before, scores(n))
+						continue
+					}
+					for b, counted := range was.counts {
+						if counted {
+							before[b]--
+						}
+						require.NoError(rt, took.Outcomes[b].Err)
+						require.True(rt, took.Outcomes[b].Result.TakenBack)
+					}
+					require.Equal(rt, before, scores(n))
+					was.counts = [2]bool{}
+				default:
+					before := scores(n)
+					h := happen(t, s, "e", id, "n", n)
+					isNew := was == nil
+					now := new(occurrence)
+					for b, o := range h.Outcomes {
+						require.NoError(rt, o.Err)
+						now.counts[b] = !o.Result.TakenBack
+						if !o.Result.Duplicate {
+							isNew = true
+							before[b]++
+						}
+					}
+					require.Equal(rt, before, scores(n))
+					require.False(rt, isNew && was != nil && promised(was), "a retry of an id that counts")
+					if now.at = w.now; !isNew {
+						now.at = was.at
+					}
+					sent[id] = now
+				}
+			}
+		})
+	})
+}
+
+// A take-back claims no success on a board that has forgotten the event, while other events keep the hash in which
+// the event has its id.
+func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, test := range map[string]struct {
+		first, second, third time.Duration // ids
+		between, pass        time.Duration // between the second and the third, and after that
+	}{
+		"longer":                          {0, day, day, time.Minute, time.Hour},
+		"shorter":                         {day, 0, 0, time.Minute, time.Hour},
+		"shorter, and longer":             {day, 0, day, time.Minute, time.Hour},
+		"spans that begin at other times": {11 * time.Minute, 0, 0, 0, 18 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+				s := w.stores[0]
+				define := func(ids time.Duration) {
+					require.NoError(t, s.Define(t.Context(), definition.Set{
+						Boards: []definition.Board{{Name: "of:{n}"}},
+						Events: []definition.Event{{Name: "e", IDs: ids, Updates: []definition.Target{{Board: "of:{n}", Member: "m", Score: "1"}}}},
+					}))
+					_, err := s.catalog.readFresh(t.Context())
+					require.NoError(t, err)
+				}
+				define(test.first)
+				const span = 11*time.Minute + 10*time.Second
+				for { // until a span of eleven minutes is about to end, and one of ten has begun
+					us := time.Duration(w.now.UnixMicro()) * time.Microsecond
+					if left := span - us%span; left > 12*time.Second && left < 25*time.Second && us%definition.LeastIDSpan < 25*time.Second {
+						break
+					}
+					w.now = w.now.Add(time.Second)
+				}
+				w.pass(-span)
+				happen(t, s, "e", "before", "n", "2") // it has the other hash
+				w.pass(span)
+				happen(t, s, "e", "x", "n", "1")
+				require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "of:1"))
+				define(test.second)
+				w.pass(test.between)
+				if test.between > 0 {
+					require.True(t, countsAs(t, s, "of:1", "plain"))
+				}
+				define(test.third)
+				w.pass(grace)
+				for range 6 { // some of these keep the hash of the event
+					happen(t, s, "e", fmt.Sprint("y", w.now), "n", "2")
+					w.pass(test.pass / 6)
+				}
+				happen(t, s, "e", "y", "n", "3")
+				before := entriesOf(t, s, "of:1")
+				_, err := s.TakeBack(t.Context(), "e", "x", nil, Moderator{})
+				require.ErrorIs(t, err, ErrUnknownEvent)
+				require.Equal(t, before, entriesOf(t, s, "of:1"))
+				require.False(t, takeBack(t, s, "y").Before)
+				require.Empty(t, entriesOf(t, s, "of:3"))
+			})
+		})
+	}
 }
 
 // After `ids` becomes shorter, Redis keeps none of the earlier ids for the former time: a board that was full takes ids.

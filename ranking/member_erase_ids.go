@@ -16,6 +16,9 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
+// recordHead is the length of the head of an event's record, in bytes: a digest, a state, and when it began, see lib/amend.lua.
+const recordHead = definition.DigestSize + 1 + 13
+
 // redactCount is the number of request ids that a walk reads in one call. Redis takes some 0.1 ms for it.
 const redactCount = 100
 
@@ -120,7 +123,7 @@ func newRecordedNames(d *definitions, event, kind string, wanted wantedMembers) 
 // some fields. Any other text field counts as an id of the wanted kind, and so does each text field of a record that
 // an earlier definition made.
 func (n *recordedNames) in(record string) bool {
-	const head = definition.DigestSize + 1 // digest and state
+	const head = recordHead
 	if len(record) <= head+definition.DigestSize {
 		return false // the field '' of the hash, or a record without fields
 	}

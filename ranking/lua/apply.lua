@@ -142,6 +142,11 @@ for i = first, #ARGV, STEP do
       result = 'm' -- without an op it means the mode of the first time, which may be another one now
     elseif record and op ~= 'undo' then
       result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
+      local place = held.place[id]
+      if place and held.ends[place] < held.keep and id:find('\31', 1, true) then
+        kept[#kept + 1] = id -- the event may have forgotten the id before, and then knows it for longer than this record stays
+        kept[#kept + 1] = record
+      end
     end
   end
   --+ if taking_back

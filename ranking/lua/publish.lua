@@ -13,7 +13,7 @@
 -- Cost   O(events), and the message to each node
 
 local ids, channel = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1]
-local FIRST, STEP, DIGEST = 3, 3, 11
+local FIRST, STEP = 3, 3
 
 -- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
@@ -25,18 +25,18 @@ local asked = {}
 for i = FIRST, #ARGV, STEP do
   if ARGV[i] ~= '' then asked[#asked + 1] = ARGV[i] end
 end
-local known, held = ids_find(ids, now, tonumber(ARGV[2]), asked)
+local length = tonumber(ARGV[2])
+local known, held = ids_find(ids, now, length, asked)
 
 local items, records = {}, {}
 for i = FIRST, #ARGV, STEP do
   local id, digest, item = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  local record = known[id] or digest
-  local state = record:sub(DIGEST + 1, DIGEST + 1) -- '': an older version began the event
+  local found = known[id]
+  local record = found or digest .. 'b' .. event_began(now, length)
   if id == '' then
     items[#items + 1] = item
-  elseif state == '' or state == 'b' then
+  elseif record:sub(DIGEST + 1, DIGEST + 1) == 'b' then
     items[#items + 1] = item
-    local found = known[id]
     known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
     if found then
       ids_amend(ids, held, id, known[id]) -- the boards forget their ids no later than this record

@@ -1,4 +1,4 @@
--- Cuts records of events down to their digests, so that they name nobody. The ids stay, so the scripts still
+-- Cuts records of events down to their heads, see lib/amend.lua, so that they name nobody. The ids stay, so the scripts still
 -- recognise a retry. Follows lib/full_hash.lua.
 --
 -- KEYS  1 hash         ids of the event, see begin.lua
@@ -7,11 +7,11 @@
 -- Cost   O(records)
 
 local ids = KEYS[1]
-local DIGEST = 11
+local HEAD, DIGEST = 25, 11
 
 for i = 1, #ARGV, 2 do
   local id, digest = ARGV[i], ARGV[i + 1]
   local record = redis.call('HGET', ids, id) or ''
-  if record:sub(1, DIGEST) == digest then redis.call('HSET', ids, id, record:sub(1, DIGEST + 1)) end
+  if record:sub(1, DIGEST) == digest then redis.call('HSET', ids, id, record:sub(1, HEAD)) end
 end
 return {'ok'}
