@@ -26,7 +26,7 @@ func TestRetryInOtherWords(t *testing.T) {
 		}, `{"member":"m","score":1,"id":"1","data":{"x":"1","y":[2,"A"]}}`},
 		{"/v1/boards/b/scores", []string{
 			`{"member":"m","score":1,"id":"2"}`,
-			`{"member":"m","score":1.0,"id":"2"}`,
+			`{"id":"2","score":1,"member":"m"}`,
 		}, `{"member":"m","score":1,"id":"2","data":null}`}, // without data, those before stay; null removes them
 		{"/v1/events/e", []string{
 			`{"id":"3","d":{"x":9007199254740993,"y":0}}`,
