@@ -29,6 +29,7 @@ export class BoardDetails {
   #trends = byId('trends', HTMLElement);
   #title = byId('trends-title', HTMLElement);
   #latency = byId('latency', HTMLElement);
+  #isLive = false;
   #final = new FinalFacts();
   #boardURL;
   #every;
@@ -87,7 +88,8 @@ export class BoardDetails {
    * @param {(score: number) => string} format
    */
   update({ snapshot, me, state }, format) {
-    if (state !== 'live') {
+    this.#isLive = state === 'live';
+    if (!this.#isLive) {
       this.#pingAt = -Infinity;
       setText(this.#latency, state === 'away' ? text('no_connection') : '');
     }
@@ -127,9 +129,12 @@ export class BoardDetails {
     if (document.visibilityState === 'hidden') return;
     this.#renderTrends();
     const now = performance.now();
-    if (now - this.#pingAt < PING_MS) return;
+    if (!this.#isLive || now - this.#pingAt < PING_MS) return;
     this.#pingAt = now;
-    connectWithToken().ping().then((ms) => setText(this.#latency, ms === null ? '' : text('latency', { n: Math.max(1, Math.round(ms)) })));
+    connectWithToken().ping().then((ms) => {
+      // The end of the connection answers a ping that is under way too, after the page has said so.
+      if (this.#isLive) setText(this.#latency, ms === null ? '' : text('latency', { n: Math.max(1, Math.round(ms)) }));
+    });
   }
 
   #renderTrends() {
