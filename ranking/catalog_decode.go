@@ -39,7 +39,7 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
 	d.idsSince = make(map[string]int64)
-	for len(fields.Rest) > 0 && fields.Err == nil {
+	for fields.More() {
 		field := fields.Text()
 		if slot, ok := strings.CutPrefix(field, leavingField); ok {
 			d.leaving[slot] = fields.Number()

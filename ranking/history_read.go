@@ -290,7 +290,7 @@ func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member stri
 	p := stepsPage{moderated: r.Number(), last: r.Number(), seen: r.Number(), number: r.Text()}
 	for _, steps := range []*[]encodedStep{&p.before, &p.after} {
 		list := r.List()
-		for len(list.Rest) > 0 && list.Err == nil {
+		for list.More() {
 			*steps = append(*steps, encodedStep{list.Number(), list.Text()})
 		}
 		r.Err = cmp.Or(r.Err, list.Err)

@@ -41,7 +41,7 @@ func takeClaim(r *script.Reply, now int64) claim {
 
 // takeClaims takes all further items.
 func takeClaims(r *script.Reply, now int64) (due []claim, err error) {
-	for len(r.Rest) > 0 && r.Err == nil {
+	for r.More() {
 		due = append(due, takeClaim(r, now))
 	}
 	return due, r.Err

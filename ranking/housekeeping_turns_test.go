@@ -156,7 +156,7 @@ func TestItemsAreClaimedBeforeAllHaveJoined(t *testing.T) {
 			require.NoError(t, err)
 			r.Number()
 			state = r.Text()
-			for len(r.Rest) > 0 {
+			for r.More() {
 				claimed = append(claimed, r.Text())
 				r.Text()
 			}

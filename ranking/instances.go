@@ -94,7 +94,7 @@ func (s *Store) listedInstances(ctx context.Context, slot, after string, limit i
 		return Instances{}, err
 	}
 	page, names := Instances{Total: r.Number(), Names: []string{}}, r.List()
-	for len(names.Rest) > 0 && names.Err == nil {
+	for names.More() {
 		page.Names = append(page.Names, names.Text())
 	}
 	if err := cmp.Or(r.Err, names.Err); err != nil {

@@ -67,7 +67,7 @@ func (s *Store) redact(ctx context.Context, hash string, at *scanPosition, names
 	}
 	var args []any
 	pairs := r.List()
-	for len(pairs.Rest) > 0 && pairs.Err == nil {
+	for pairs.More() {
 		if id, record := pairs.Text(), pairs.Text(); names.in(record) {
 			args = append(args, id, record[:definition.DigestSize])
 		}

@@ -358,7 +358,7 @@ func (s *Store) scanMembers(ctx context.Context, set string, found func(member, 
 			return err
 		}
 		pairs := r.List()
-		for len(pairs.Rest) > 0 && pairs.Err == nil {
+		for pairs.More() {
 			found(pairs.Text(), pairs.Text())
 		}
 		if err := cmp.Or(r.Err, pairs.Err); err != nil {

@@ -217,7 +217,7 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 		return nil, err
 	}
 	now := s.takeClock(r)
-	for len(r.Rest) > 0 && r.Err == nil {
+	for r.More() {
 		slot := r.Text()
 		due = append(due, deliveryClaim{takeClaim(r, now), slot})
 	}

@@ -179,7 +179,7 @@ func (s *Store) tryServer(ctx context.Context, server *trialServer) (missing []m
 		if err != nil {
 			return nil, err
 		}
-		for len(r.Rest) > 0 && r.Err == nil {
+		for r.More() {
 			command, channel, text := r.Text(), r.Text(), r.Text()
 			pattern := keys.Pattern
 			if channel != "" {

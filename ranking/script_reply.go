@@ -37,7 +37,7 @@ func takeShape(r *script.Reply, d definition.Board) (definition.Order, definitio
 func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t definition.Ties) []Entry {
 	rows, data := r.List(), r.List()
 	entries := make([]Entry, 0, len(rows.Rest)/2)
-	for len(rows.Rest) > 0 && rows.Err == nil {
+	for rows.More() {
 		member, key := rows.Text(), rows.Key()
 		position++
 		e := Entry{Rank: position, Member: member, Score: key.Score(o), Key: key}

@@ -217,7 +217,7 @@ func (s *Store) scanSource(ctx context.Context, b unionSource, between func(cont
 		}
 		rows := r.List()
 		order, _ := takeShape(r, definition.Board{Order: b.rule.Order})
-		for len(rows.Rest) > 0 && rows.Err == nil {
+		for rows.More() {
 			member, key := rows.Text(), rows.Key()
 			take(member, key.Score(order))
 		}

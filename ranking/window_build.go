@@ -34,7 +34,7 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 			return nil, err
 		}
 		rows := r.List()
-		for len(rows.Rest) > 0 && rows.Err == nil {
+		for rows.More() {
 			text := rows.Text()
 			ms := rows.Number()
 			member, n, score, ok := parseWindowEvent(text)

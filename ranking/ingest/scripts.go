@@ -79,10 +79,10 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 		r.Fail(fmt.Sprintf("has the unknown state %q", definition.Clip(state)))
 	}
 	t.now, t.length, t.oldest, t.dead = time.UnixMilli(r.Number()).UTC(), r.Number(), r.Text(), r.Number()
-	for len(r.Rest) > 0 && r.Err == nil {
+	for r.More() {
 		e := entry{id: r.Text(), again: r.Number() == 1, age: time.Duration(r.Number()) * time.Millisecond, size: r.Number()}
 		fields := r.List()
-		for len(fields.Rest) > 0 && fields.Err == nil {
+		for fields.More() {
 			e.fields = append(e.fields, fields.Text())
 		}
 		if fields.Err != nil || len(e.fields)%2 != 0 {

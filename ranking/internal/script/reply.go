@@ -36,6 +36,11 @@ func (r *Reply) Fail(why string) {
 	}
 }
 
+// More reports whether a value is left to take. It is false once Err is set, so that a loop over the values ends.
+func (r *Reply) More() bool {
+	return r.Err == nil && len(r.Rest) > 0
+}
+
 // Text takes a text.
 func (r *Reply) Text() string {
 	s, ok := r.next().(string)
