@@ -166,48 +166,45 @@ func state(name string) chromedp.Action[chromedp.Void] {
 // click presses the first element of a selector once, as soon as it is visible. chromedp.Click waits for it for as long as the
 // window is open, and then does not say which it was.
 func click(selector string) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		object, err := visible(ctx, t, selector)
-		if err != nil {
-			return chromedp.Void{}, err
-		}
+	return onVisible(selector, func(ctx context.Context, t *chromedp.Target, object runtime.RemoteObjectID) error {
 		if err := call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{ObjectID: object}); err != nil {
-			return chromedp.Void{}, err
+			return err
 		}
 		box, err := chromedp.Call(ctx, dom.GetBoxModel, dom.GetBoxModelParams{ObjectID: object})
 		if err != nil {
-			return chromedp.Void{}, err
+			return err
 		}
 		corners := box.Model.Border // x and y of each, clockwise from the top left
-		return chromedp.MouseClickXY((corners[0]+corners[4])/2, (corners[1]+corners[5])/2)(ctx, t)
-	}
+		_, err = chromedp.MouseClickXY((corners[0]+corners[4])/2, (corners[1]+corners[5])/2)(ctx, t)
+		return err
+	})
 }
 
 // typeInto gives the first element of a selector the focus, as soon as it is visible, and presses keys there.
 func typeInto(selector, keys string) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		object, err := visible(ctx, t, selector)
-		if err != nil {
-			return chromedp.Void{}, err
-		}
+	return onVisible(selector, func(ctx context.Context, t *chromedp.Target, object runtime.RemoteObjectID) error {
 		if err := call(ctx, dom.Focus, dom.FocusParams{ObjectID: object}); err != nil {
-			return chromedp.Void{}, err
+			return err
 		}
-		return chromedp.KeyEvent(keys)(ctx, t)
-	}
+		_, err := chromedp.KeyEvent(keys)(ctx, t)
+		return err
+	})
 }
 
-// visible waits until the first element of a selector is visible, and returns it.
-func visible(ctx context.Context, t *chromedp.Target, selector string) (runtime.RemoteObjectID, error) {
-	element := fmt.Sprintf("document.querySelector(%q)", selector)
-	if _, err := becomes("String("+element+".checkVisibility({visibilityProperty: true}))", "true")(ctx, t); err != nil {
-		return "", fmt.Errorf("%s: %w", selector, err)
+// onVisible waits until the first element of a selector is visible, and does something with it.
+func onVisible(selector string, do func(context.Context, *chromedp.Target, runtime.RemoteObjectID) error) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		element := fmt.Sprintf("document.querySelector(%q)", selector)
+		_, err := becomes("String("+element+".checkVisibility({visibilityProperty: true}))", "true")(ctx, t)
+		if err != nil {
+			return chromedp.Void{}, fmt.Errorf("%s: %w", selector, err)
+		}
+		object, err := chromedp.Evaluate[*runtime.RemoteObject](element)(ctx, t)
+		if err != nil {
+			return chromedp.Void{}, fmt.Errorf("%s: %w", selector, err)
+		}
+		return chromedp.Void{}, do(ctx, t, object.ObjectID)
 	}
-	object, err := chromedp.Evaluate[*runtime.RemoteObject](element)(ctx, t)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", selector, err)
-	}
-	return object.ObjectID, nil
 }
 
 // script runs text on the page.
