@@ -20,7 +20,9 @@ const (
 	ownerLockName = "rankcast.lock"
 	redisLockName = "redis.lock"
 	logName       = "redis.log"
-	appendDirName = "appendonlydir" // as Redis names it
+	appendDirName = "appendonlydir" // as Redis names it, and the next two
+	manifestName  = "appendonly.aof.manifest"
+	dumpName      = "dump.rdb"
 	probeName     = "rankcast.probe"
 )
 
@@ -145,16 +147,21 @@ func (d *directory) checkLinks() error {
 	return nil
 }
 
-// checkManifest returns an error if the append-only file has lost its manifest. Without it, Redis would start empty.
+// checkManifest returns an error if Redis would start empty although there are data: those of an append-only file that has
+// lost its manifest, or that has another name, and a dump, which Redis does not read.
 func (d *directory) checkManifest() error {
 	entries, err := os.ReadDir(d.file(appendDirName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	isManifest := func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".manifest") }
-	if len(entries) > 0 && !slices.ContainsFunc(entries, isManifest) {
-		return fmt.Errorf("the folder %s has data and no manifest, so Redis would start empty: restore the manifest from a backup, or move the folder away to start anew",
-			d.file(appendDirName))
+	is := func(name string) func(os.DirEntry) bool { return func(e os.DirEntry) bool { return e.Name() == name } }
+	if len(entries) > 0 && !slices.ContainsFunc(entries, is(manifestName)) {
+		return fmt.Errorf("the folder %s has data and no %s, so Redis would start empty: restore that file from a backup, or move the folder away to start anew",
+			d.file(appendDirName), manifestName)
+	}
+	if others, err := os.ReadDir(d.path); err == nil && len(entries) == 0 && slices.ContainsFunc(others, is(dumpName)) {
+		return fmt.Errorf("the directory %s has a %s and no append-only file, so Redis would start empty: the page Deploy tells how to restore it; or move it away to start anew",
+			d.path, dumpName)
 	}
 	return nil
 }

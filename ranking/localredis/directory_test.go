@@ -27,7 +27,19 @@ func TestUnsafeDirectories(t *testing.T) {
 		"without a manifest": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, appendDirName, "appendonly.aof.1.incr.aof"), []byte("x"), 0o600))
-		}, "has data and no manifest"},
+		}, "has data and no appendonly.aof.manifest, so Redis would start empty"},
+		"with a manifest of another name": {func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
+			for _, name := range []string{"scores.aof.manifest", "scores.aof.1.base.rdb", "appendonly.aof.1.base.rdb", "temp-appendonly.aof.manifest"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, appendDirName, name), []byte("x"), 0o600))
+			}
+		}, "has data and no appendonly.aof.manifest, so Redis would start empty"},
+		"with a dump alone, where a node has been": {func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
+			for _, name := range []string{ownerLockName, "dump.rdb"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+			}
+		}, "has a dump.rdb and no append-only file, so Redis would start empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
