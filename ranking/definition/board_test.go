@@ -79,7 +79,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for body, field := range map[string]string{
 		// Not of a board at all.
-		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "body",
+		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "kind",
 		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
 		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board", `{"board":1}`: "board",
 		// Of the wrong type.

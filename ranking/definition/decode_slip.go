@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -14,6 +15,11 @@ import (
 // gives its errors no codes, so yamlFault compares their texts. TestSlipsInAFile has a file for
 // each text, and fails when a new version of the parser words one differently.
 func yamlFault(file []byte, err error) string {
+	for n, line := range slices.Collect(strings.Lines(string(file))) {
+		if !utf8.ValidString(line) {
+			return fmt.Sprintf("is not UTF-8 in line %d: %q", n+1, Clip(strings.TrimSpace(line)))
+		}
+	}
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok || load.Mark.Line < 1 {
 		return fmt.Sprintf("is not valid YAML: %v", err)
@@ -32,6 +38,9 @@ func yamlFault(file []byte, err error) string {
 	before := at - 1
 	for before > 0 && blank.MatchString(text(before)) {
 		before--
+	}
+	if strings.Contains(load.ContextMsg, "quoted scalar") && !strings.Contains(load.Message, "found unexpected") {
+		return fmt.Sprintf("has a \\ in line %d with which no escape of YAML begins; want the character itself, or \\\\ for a \\: %s", at, quoteLine(text(at)))
 	}
 	for _, n := range []int{at, before} {
 		if line := " " + text(n); noSpace.MatchString(line) && !bareFamily.MatchString(line) {

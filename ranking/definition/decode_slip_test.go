@@ -53,6 +53,10 @@ func TestSlipsInAFile(t *testing.T) {
 		"boards: {laps:{mode: best}}\n":                          `file: lacks a space after the colon in line 1: boards: {laps:{mode: best}}`,
 		"boards:\n  fans:{star}: {}\n  a: mode: best\n":          `file: has one colon too many in line 3: a: mode: best; want braces around several fields, such as {mode: best}`,
 		"boards:\n  a: {mode: \"best}\n":                         `file: has a quote in line 2 that is never closed: a: {mode: "best}`,
+		"boards:\n  a: {title: \"a\\q\"}\n":                      `file: has a \ in line 2 with which no escape of YAML begins; want the character itself, or \\ for a \: a: {title: "a\q"}`,
+		"boards:\n  a: {title: \"a\\x\"}\n":                      `file: has a \ in line 2 with which no escape of YAML begins; want the character itself, or \\ for a \: a: {title: "a\x"}`,
+		`{"boards":{"a":{"title":"a\ud83d"}}}`:                   `file: has a \ in line 1 with which no escape of YAML begins; want the character itself, or \\ for a \: {"boards":{"a":{"title":"a\ud83d"}}}`,
+		"boards:\n  a: {title: \"T\xff\"}\n":                     `file: is not UTF-8 in line 2: "a: {title: \"T\xff\"}"`,
 		"boards:\n  a: {}\n b: {}\n":                             `file: is not valid YAML in line 3: b: {}; compare its indentation and braces with the lines around it`,
 		"points: {mode: best}\n":                                 `points: is not a field of a boards file; want boards or events; a board stands under boards, indented`,
 		"boards: {":                                              `file: is not valid YAML in line 2: did not find expected node content`,
@@ -66,4 +70,8 @@ func TestSlipsInAFile(t *testing.T) {
 	require.ErrorContains(t, err, `boards.Points: has a capital letter; want 1 to 64 characters`)
 	_, err = ParseBoard("a", []byte(`{"mode": ["best"]}`))
 	require.EqualError(t, err, "mode: is a list; want a string", "JSON has no such hints")
+	for body, field := range map[string]string{`{"title":{"en":"A\ud83d"}}`: "title.en", "{\"kind\":\"\xff\"}": "kind", `{"history":{"tops":[1,"\ud83d"]}}`: "history.tops[1]"} {
+		_, err = ParseBoard("a", []byte(body))
+		require.EqualError(t, err, field+": is not well-formed text: it has half of a character, as an emoji that was cut in two")
+	}
 }

@@ -2,7 +2,6 @@ package request
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,27 +32,15 @@ func ParseObject(field string, b []byte) (Object, error) {
 	err := json.Unmarshal(b, &o)
 	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax) && json.Unmarshal(b, &o, jsontext.AllowInvalidUTF8(true)) == nil && o != nil:
-		return o, ranking.Invalid(pathOf(field, syntax.JSONPointer), "is not well-formed text: it has half of a character, as an emoji that was cut in two")
 	case errors.As(err, &syntax):
-		return nil, ranking.Invalid(field, fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset))
+		if json.Unmarshal(b, &o, jsontext.AllowInvalidUTF8(true)) != nil {
+			o = nil
+		}
+		return o, definition.SyntaxFault(field, "", b, syntax)
 	case err != nil || o == nil:
 		return nil, ranking.Invalid(field, "is not a JSON object")
 	}
 	return o, nil
-}
-
-// pathOf is the path of the value that a pointer (RFC 6901) leads to; whole for an object itself.
-func pathOf(whole string, to jsontext.Pointer) string {
-	path := ""
-	for token := range to.Tokens() {
-		if i, err := strconv.Atoi(token); err == nil {
-			path = definition.ItemPath(path, i)
-		} else {
-			path = definition.FieldPath(path, token)
-		}
-	}
-	return cmp.Or(path, whole)
 }
 
 // ParseItem is ParseObject for the item i of a batch.
@@ -172,6 +159,8 @@ func (o Object) digits(name string) (string, error) {
 	switch {
 	case !ok:
 		return "", ranking.Invalid(name, "is missing")
+	case v.Kind() == '"':
+		return "", ranking.Invalid(name, "is a string; want an integer, without quotes")
 	case v.Kind() != '0':
 		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
