@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -91,6 +92,7 @@ func main() {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	parser.FatalIfErrorf(checkText(args))
 	command, err := parser.Parse(args)
 	parser.FatalIfErrorf(nameCommands(err))
 	if err := command.Run(parser.Model); errors.Is(err, errLogged) {
@@ -101,4 +103,14 @@ func main() {
 		}
 		os.Exit(1)
 	}
+}
+
+// checkText refuses arguments that are not UTF-8. JSON has no form for such bytes: what is sent would name another member.
+func checkText(args []string) error {
+	for _, arg := range args {
+		if !utf8.ValidString(arg) {
+			return fmt.Errorf("%q is not UTF-8: type it on a terminal with a UTF-8 locale, or convert it with iconv", arg)
+		}
+	}
+	return nil
 }
