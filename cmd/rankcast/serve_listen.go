@@ -76,7 +76,7 @@ func nextAddr(addr string, err error) (next string, ok bool) {
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 // firstScore is the command that sends a score to one of the boards of this node: to points, or
-// else to the first board that takes scores under its own name. The member is ana, or on a board of
+// else to the first board that takes any score, under its own name, at any time. The member is ana, or on a board of
 // another kind than players one that shows what the board ranks, such as idol-1. program is the path of
 // this program, page the URL of the front page.
 func firstScore(program, page string, boards []definition.Board) string {
@@ -85,7 +85,8 @@ func firstScore(program, page string, boards []definition.Board) string {
 	}
 	board, member := "", "ana"
 	for _, d := range boards {
-		takes := d.Union == nil && !strings.Contains(d.Name, ":")
+		isBounded := d.Min != nil || d.Max != nil || d.MaxChange != 0 || !d.Starts.IsZero() || !d.Ends.IsZero()
+		takes := d.Union == nil && !strings.Contains(d.Name, ":") && !isBounded
 		if takes && (board == "" || d.Name == "points") {
 			board, member = d.Name, "ana"
 			if !slices.Contains([]string{"", "member", "player", "user"}, d.Kind) {

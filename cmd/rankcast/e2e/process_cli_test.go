@@ -63,7 +63,8 @@ func TestStartSaysWhatItDoes(t *testing.T) {
 		`first_score="`+binary+" send points ana 40 --server http://"+p.addr+`"`)
 	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}, b: {}, all: {union: {of: [b]}}}`))
 	says(p, `first_score="`+binary+" send b ana 40 --server http://"+p.addr+`"`)
-	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}}`))
+	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}, b: {max: 10}, c: {min: 100}, d: {max_change: 5},
+		e: {ends: 2020-01-01T00:00:00Z}, f: {starts: 2030-01-01T00:00:00Z, period: day}}`))
 	says(p, `first_score="`+binary+` send --help"`)
 	// A Redis that keeps scores is no place for a made-up one.
 	p = launch(t, "--redis", redistest.Start(t).URL(), "--boards", write(t, "boards.yaml", `boards: {b: {}}`))
@@ -104,6 +105,9 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"replay", "f.csv", "--board", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
 		{[]string{"put", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
 		{[]string{"send", "b", "m", "1", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"send", "points", "Ana \xff", "1"}, 1, `"Ana \xff" is not UTF-8`},
+		{[]string{"send", "--event", "gift", "star=Ana \xed\xa0\xbd", "user=u", "flowers=1"}, 1, `"star=Ana \xed\xa0\xbd" is not UTF-8`},
+		{[]string{"put", "points", "{title: \"T\xff\"}"}, 1, "is not UTF-8"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
