@@ -63,9 +63,6 @@ type cardContent struct {
 	card card.Card
 }
 
-// cardTimeForm is the form of the time on a card.
-const cardTimeForm = "2006-01-02 15:04 UTC"
-
 // readCard reads what the card of a board shows now. All empty boards of a definition share one card: anybody may
 // name instances of a family, and none of them costs a card before it has a score.
 func (s *Server) readCard(ctx context.Context, name string) (cardContent, error) {
@@ -85,10 +82,10 @@ func (s *Server) readCard(ctx context.Context, name string) (cardContent, error)
 		made.Left = "1 member"
 	}
 	if now := s.store.Now(); !now.IsZero() {
-		made.Right = now.Format(cardTimeForm)
+		made.Right = cardTime(board.Definition, now)
 	}
 	if page.Final {
-		made.Right = "Final, " + page.Ends.UTC().Format(cardTimeForm)
+		made.Right = "Final, " + cardTime(board.Definition, page.Ends)
 	}
 	for _, e := range s.entries(ctx, page.Kind, page.Entries) {
 		made.Rows = append(made.Rows, card.Row{
@@ -96,6 +93,15 @@ func (s *Server) readCard(ctx context.Context, name string) (cardContent, error)
 		})
 	}
 	return cardContent{cardKey{board: name}, made}, nil
+}
+
+// cardTime is the text of a time on the card of a board, by the clock of its periods.
+func cardTime(d definition.Board, t time.Time) string {
+	zone, err := time.LoadLocation(d.Timezone)
+	if err != nil { // of a definition from a machine with other data
+		zone = time.UTC
+	}
+	return t.In(zone).Format("2006-01-02 15:04 ") + zone.String()
 }
 
 // cardLanguage is the language of all cards, so that one card serves everybody.

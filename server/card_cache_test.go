@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/card"
 )
@@ -311,4 +312,13 @@ func TestCardThatCannotBeDrawn(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.Empty(t, c.kept)
 	require.Empty(t, c.turns)
+}
+
+// A card tells times by the clock of its board, as the period above them goes by it.
+func TestCardTime(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 18, 7, 0, 0, time.UTC)
+	require.Equal(t, "2026-11-28 02:07 Asia/Shanghai", cardTime(definition.Board{Timezone: "Asia/Shanghai"}, at))
+	require.Equal(t, "2026-11-27 18:07 UTC", cardTime(definition.Board{}, at.In(time.FixedZone("", 3600))))
+	require.Equal(t, "2026-11-27 18:07 UTC", cardTime(definition.Board{Timezone: "None/None"}, at))
 }
