@@ -158,7 +158,7 @@ export class Row {
     if (field === 'rank') return rank !== null ? numbers.format(rank) : score === null ? '' : '…';
     /** @type {any} */
     let value = { name: name || member, member, gap, data };
-    for (const key of field.split('.')) value = Object.hasOwn(Object(value), key) ? value[key] : '';
+    for (const key of field.split('.')) value = new Map(value === Object(value) ? Object.entries(value) : []).get(key);
     return typeof value === 'object' ? '' : String(value ?? '');
   }
 

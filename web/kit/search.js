@@ -19,27 +19,25 @@ import { RankcastError } from './socket.js';
  * @returns {Promise<Found>}
  */
 export async function search(socketURL, credentials, board, query, { limit = 10, signal } = {}) {
-  const url = new URL(`boards/${encodeURIComponent(board)}/search?limit=${limit}&q=${encodeURIComponent(query)}`, socketURL.replace('ws', 'http'));
   for (let attempt = 0; ; attempt++) {
     const token = await credentials?.get().catch((error) => {
       throw new RankcastError({ code: 'no_token', message: `The page's function gave no token: ${error}` });
     });
     // A ticket opens a socket and nothing else.
     const sent = token && !isTicket(token);
-    /** @type {any} */
+    let response;
     let answer;
-    let status;
     try {
-      const response = await fetch(url, { signal, cache: 'no-store', credentials: 'omit', headers: sent ? { authorization: `Bearer ${token}` } : {} });
-      status = response.status;
+      const url = new URL(`boards/${encodeURIComponent(board)}/search?limit=${limit}&q=${encodeURIComponent(query)}`, socketURL.replace('ws', 'http'));
+      response = await fetch(url, { signal, cache: 'no-store', credentials: 'omit', headers: sent ? { authorization: `Bearer ${token}` } : {} });
       answer = await response.json();
-    } catch {
+    } catch (error) {
       signal?.throwIfAborted();
-      answer = { code: 'unavailable', detail: 'No answer.' };
-      status = 0;
+      // A URIError is about half of a character, as of an emoji that was cut in two.
+      throw new RankcastError({ code: error instanceof URIError ? 'invalid_request' : 'unavailable', message: String(error) });
     }
-    if (status === 200) return answer;
-    if (status !== 401 || !sent || attempt) throw new RankcastError({ ...answer, message: answer.detail });
+    if (response.ok) return answer;
+    if (response.status !== 401 || !sent || attempt) throw new RankcastError({ ...answer, message: answer.detail });
     credentials?.drop(token);
   }
 }
