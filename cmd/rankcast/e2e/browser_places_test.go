@@ -17,7 +17,7 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// collisions is an expression for what the marks of moves and the gains of the rows cover, or where their rows cut them off; "none
+// collisions is an expression for what the marks of moves and the gains of the rows cover, or where something cuts them off; "none
 // yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are pseudo-elements: the place of a gain
 // follows from its styles.
 const collisions = `((marked, gained) => {
@@ -32,19 +32,24 @@ const collisions = `((marked, gained) => {
 	const holds = (a, b) => a.left <= b.left + 0.5 && b.right <= a.right + 0.5 && a.top <= b.top + 0.5 && b.bottom <= a.bottom + 0.5;
 	let marks = 0, gains = 0;
 	const found = [];
+	// What is outside of a box between it and its row, where the box cuts off what overflows.
+	const isCut = (element, row, own) => {
+		for (let at = element; (at = at.parentElement) !== row;) if (getComputedStyle(at).overflowX !== 'visible' && !holds(box(at), own)) return true;
+		return getComputedStyle(row).contain.includes('content') && !holds(box(row), own);
+	};
 	for (const row of root.querySelectorAll('[part=list] > [part~=row]')) {
 		const fieldOf = name => row.querySelector('[data-field=' + name + ']');
 		const score = fieldOf('score'), move = fieldOf('move'), others = {portrait: box(fieldOf('portrait')), score: box(score)};
 		for (const name of ['rank', 'name', 'gap']) if (fieldOf(name)) others[name] = textBox(fieldOf(name));
-		const note = (what, own) => {
+		const note = (what, element, own) => {
 			for (const [field, other] of Object.entries(others)) if (meet(own, other)) found.push(row.dataset.member + ': ' + what + ' over ' + field);
-			if (getComputedStyle(row).contain.includes('content') && !holds(box(row), own)) found.push(row.dataset.member + ': ' + what + ' is cut off');
+			if (isCut(element, row, own)) found.push(row.dataset.member + ': ' + what + ' is cut off');
 		};
 		if (move.dataset.move && move.checkVisibility()) {
 			const {left, right, top, height} = box(move);
-			marks++, note('mark', {left, right, top, bottom: top + Math.max(height, parseFloat(getComputedStyle(move).lineHeight))});
+			marks++, note('mark', move, {left, right, top, bottom: top + Math.max(height, parseFloat(getComputedStyle(move).lineHeight))});
 		}
-		if (gained && score.dataset.gain) gains++, note('gain', gainOf(score));
+		if (gained && score.dataset.gain) gains++, note('gain', score, gainOf(score));
 	}
 	return (marked && !marks) || (gained && !gains) ? 'none yet: ' + marks + ' marks, ' + gains + ' gains' : found.join(', ');
 })`
@@ -74,6 +79,9 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 		{"/boards/laps?top=25&me=member-05&lang=en", "laps", 390, 844, true, true},
 		{"/boards/laps?top=25&me=member-05&lang=en", "laps", 300, 844, false, true},
 		{"/overlay/laps?top=20&me=member-05&lang=en&pace=0", "laps", 400, 300, true, true},
+		{"/overlay/points?top=12&lang=en&pace=0", "points", 400, 300, true, true},
+		{"/overlay/points?top=12&theme=light&lang=en&pace=0", "points", 800, 600, true, true},
+		{"/overlay/points?top=12&theme=clear&lang=en&pace=0", "points", 500, 300, true, true},
 		{"/stars?lang=en", "stars", 1280, 900, true, true},
 		// The podium of phones has the gain at the foot of the portrait.
 		{"/stars?lang=en", "stars", 390, 844, true, false},
