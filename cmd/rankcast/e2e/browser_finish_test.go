@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -66,4 +68,57 @@ func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "countdown")))
 	require.Equal(t, 200, p.post("round", `{"updates":[{"member":"a","score":30},{"member":"m","score":20}]}`).Status)
 	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "mark")))
+}
+
+// The last seconds stand over the end of the period in the header, as a whole, and over no part of another text.
+func TestCountdownCoversTheEndAlone(t *testing.T) {
+	t.Parallel()
+	var body string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, body)
+	}))
+	defer site.Close()
+	p := launch(t, "--origins", site.URL, "--boards", write(t, "boards.yaml", `boards: {days: {period: day, timezone: Asia/Shanghai}}`))
+	fill(t, p, "days", 30)
+	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard board="days" top="5" me="m0003" moments></live-leaderboard>`, p.addr)
+	const (
+		live = `document.querySelector('live-leaderboard').dataset.state`
+		// Shown anew at each look: a frame that comes hides it.
+		covered = `(root => {
+			const part = name => root.querySelector('[part=' + name + ']'), bar = part('countdown');
+			const texts = {ends: 'ends in 0:09', total: '1,234,567 members', moment: 'Somebody with a long name passed another one with a name that is as long for No. 2'};
+			for (const [name, text] of Object.entries(texts)) part(name).textContent = text;
+			bar.textContent = '9';
+			bar.hidden = false;
+			const cover = bar.getBoundingClientRect();
+			const found = [];
+			for (const name of ['period-name', 'ends', 'state', 'total', 'moment']) {
+				const range = document.createRange();
+				range.selectNodeContents(part(name));
+				const {left, right: end, top, bottom} = range.getBoundingClientRect(), right = Math.min(end, part(name).getBoundingClientRect().right);
+				if (left > cover.right - 1.5 || right < cover.left + 1.5 || top > cover.bottom - 1.5 || bottom < cover.top + 1.5) continue;
+				const whole = left > cover.left - 1.5 && right < cover.right + 1.5 && top > cover.top - 1.5 && bottom < cover.bottom + 1.5;
+				found.push(name + (whole ? '' : ' in part'));
+			}
+			return found.join(', ');
+		})(document.querySelector('live-leaderboard').shadowRoot)`
+	)
+	board := "http://" + p.addr + "/boards/days?me=m0029&lang=en"
+	for _, c := range []struct {
+		page          string
+		full          bool
+		width, height int
+	}{
+		{site.URL, false, 390, 600}, {site.URL, false, 1280, 600}, {"http://" + p.addr + "/embed/days?top=5&lang=en", false, 480, 420},
+		{board, false, 390, 844}, {board, false, 700, 844}, {board, false, 1280, 900}, {board, false, 2560, 1440},
+		{board, true, 390, 844}, {board, true, 768, 1024}, {board, true, 1280, 720}, {board, true, 1920, 1080},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(c.page), becomes(live, "live"), becomes(`document.fonts.status`, "loaded")), c)
+		if c.full {
+			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
+		}
+		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
+	}
 }
