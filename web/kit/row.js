@@ -76,8 +76,6 @@ export class Row {
   #fields;
   /** When the score last changed. */
   #changedAt = -Infinity;
-  /** The length of the text of the score, if it has a smaller font. */
-  #length = 0;
   /** The rank with which the present one is compared. @type {number | null} */
   #from = null;
   #fromAt = -Infinity;
@@ -141,11 +139,7 @@ export class Row {
     const whole = score === null ? '' : exact(score);
     setAttribute(field, 'title', text !== whole && whole);
     setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '-') + gap(Math.abs(score - before)));
-    const length = text.length > FULL_LENGTH ? text.length : 0;
-    if (length !== this.#length) {
-      this.#length = length;
-      setProperty(field, '--_score', length);
-    }
+    setProperty(field, '--_score', text.length);
     if (before === null) setText(field, text);
     else roll(field, text);
   }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -120,5 +121,72 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
 		}
 		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
+	}
+}
+
+// The result of a period fits its card and, on a board alone, the screen. What belongs to a step stays in its column, and the
+// followed member's score is whole.
+func TestResultFits(t *testing.T) {
+	t.Parallel()
+	p := rounds(t)
+	const misplaced = `(root => {
+		const board = document.querySelector('live-leaderboard');
+		if (!board.hasAttribute('data-finish') || root.querySelectorAll('[part=podium] > *').length < 4) return board.dataset.misplaced ?? 'not yet';
+		const card = board.getBoundingClientRect(), found = [];
+		const rows = [...root.querySelectorAll('[part=podium] > *')];
+		for (const row of rows) {
+			const box = row.getBoundingClientRect();
+			for (const field of row.querySelectorAll('[part=portrait], [part=member], [part=score], [part=rank]')) {
+				const {left, right} = field.getBoundingClientRect();
+				if (left < box.left - 1 || right > box.right + 1) found.push(row.textContent.trim().slice(0, 1) + ' ' + field.getAttribute('part') + ' outside by ' + Math.max(box.left - left, right - box.right).toFixed(1));
+			}
+			if (box.left < card.left || box.right > card.right) found.push('a step outside the card');
+		}
+		if (document.fullscreenElement) {
+			const name = rows.at(-1).querySelector('[part=member]');
+			if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
+			const title = root.querySelector('[part=result]');
+			if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize)) found.push('a title of two lines');
+			if (rows.at(-1).getBoundingClientRect().bottom > innerHeight) found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
+		}
+		return board.dataset.misplaced = found.join(', '); // which is left when the result goes
+	})(document.querySelector('live-leaderboard').shadowRoot)`
+	for _, c := range []struct {
+		board         string
+		full          bool
+		width, height int
+	}{
+		{"round", true, 390, 844}, {"round", true, 300, 600}, {"round", true, 844, 390}, {"round", true, 768, 1024}, {"round", true, 1280, 720}, {"round", true, 1920, 1080},
+		{"large", true, 390, 844}, {"large", false, 390, 844}, {"large", false, 300, 600}, {"large", false, 1280, 900},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?me=m&lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")), c)
+		if c.full {
+			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
+		}
+		scale := map[string]int{"round": 1, "large": 40_000}[c.board]
+		require.Equal(t, 200, p.post(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale)).Status)
+		assert.NoError(t, chromedp.Do(ctx, becomes(misplaced, "")), c)
+	}
+}
+
+// A board alone on the screen fits it also after a period with more rows: the list keeps their room.
+func TestBoardFitsTheScreenAfterALongerPeriod(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {days: {period: day, timezone: Asia/Shanghai}}`))
+	sockets, _, _ := strings.Cut(wire, "var connection")
+	const (
+		listed = `String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [data-member]').length)`
+		fits   = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
+	)
+	for _, size := range [][2]int{{390, 844}, {1280, 720}, {1920, 1080}} {
+		ctx := ownWindow(t, size[0], size[1])
+		assert.NoError(t, chromedp.Do(ctx, beforeScripts(sockets), chromedp.Navigate("http://"+p.addr+"/boards/days?lang=en"),
+			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`), becomes(`String(socket() !== undefined)`, "true"),
+			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period, ends: '2999-01-01T00:00:00Z', total: members.length})`),
+			script(`socket().say({type: 'ok', id: socket().sent.find(({type}) => type === 'subscribe').id}); say('1', 'abcdefghij')`), becomes(listed, "10"),
+			click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"), becomes(fits, "fits"),
+			script(`say('2', 'abcd')`), becomes(listed, "4"), becomes(fits, "fits"),
+		), size)
 	}
 }

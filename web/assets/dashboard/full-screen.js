@@ -19,12 +19,14 @@ export class FullScreen {
       if (document.fullscreenElement) document.exitFullscreen();
       else section.requestFullscreen().catch(() => {}); // the browser or the reader has refused: the page stays as it is
     });
-    let members = 0;
-    const setRows = () => setProperty(section, '--rows', Math.max(LEAST_ROWS, Math.min(members, Number(board.getAttribute('top')))));
-    board.addEventListener('update', ({ detail }) => {
-      members = detail.snapshot?.total ?? 0;
-      setRows();
-    });
+    const list = board.shadowRoot?.querySelector('[part=list]');
+    if (list instanceof HTMLElement) {
+      // A list keeps the room of the last period's rows.
+      board.addEventListener('update', () => {
+        const [rows, below] = ['--_rows', '--_below'].map((name) => Number(list.style.getPropertyValue(name)));
+        setProperty(section, '--rows', Math.max(LEAST_ROWS, rows - below));
+      });
+    }
     document.addEventListener('fullscreenchange', () => {
       const isAlone = document.fullscreenElement === section;
       setAttribute(board, 'data-alone', isAlone && '');
