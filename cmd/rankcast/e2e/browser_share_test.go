@@ -43,6 +43,29 @@ func TestReaderSharesABoard(t *testing.T) {
 	))
 }
 
+// A dialog darkens the whole window, and leaves the page below it where it is, whether the page scrolls or not.
+func TestDialogsCoverTheWindow(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	fill(t, p, "stars", 100)
+	fill(t, p, "fans:s1", 3)
+	ctx := window(t, 1920, 1080)
+	const page = `document.documentElement.getBoundingClientRect().width`
+	const places = `['.brand', '.site', 'main'].flatMap(part => { const {left, right, top} = document.querySelector(part).getBoundingClientRect(); return [left, right, top]; }).join()`
+	const dialog = `[...document.querySelectorAll('dialog[open]')]`
+	for _, c := range []struct{ path, opens, scrolls string }{{"/boards/fans:s1", "#share", "false"}, {"/boards/stars?top=100", "#share", "true"}, {"/stars", "#viewer", "true"}} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+c.path), becomes(shown, "true"), becomes(`String([...document.querySelectorAll('live-leaderboard')].some(({dataset}) => dataset.state === 'live'))`, "true"),
+			becomes(`String(document.documentElement.scrollHeight > innerHeight)`, c.scrolls),
+			becomes(`String(`+page+` < innerWidth)`, "true"), // there is a gutter
+			script(`scrollTo(0, 40); var before = `+places+`; document.querySelector('`+c.opens+`').click()`),
+			becomes(dialog+`.map(open => parseFloat(getComputedStyle(open, '::backdrop').width) - innerWidth).join()`, "0"),
+			becomes(`(now => now === before ? "" : before + " then " + now)(`+places+`)`, ""),
+			script(dialog+`[0].close()`),
+			becomes(`String(`+page+` < innerWidth && `+places+` === before)`, "true"),
+		), c.path)
+	}
+}
+
 // A board is alone on the whole screen, and large: as large as the members that there are leave room for.
 func TestBoardFillsTheScreen(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,7 @@
 
 /** The dialog that shares a board: its address as a link and as a QR code, and its code for other sites. dashboard.js uses it. */
 
-import { byId, setText } from '../shared/dom.js';
+import { byId, setText, showModal } from '../shared/dom.js';
 import { encodeSegment, pageURL, ROOT } from '../shared/links.js';
 import { text } from '../shared/texts.js';
 
@@ -48,7 +48,7 @@ export class ShareDialog {
       this.#element,
       `<script type="module" src="${attribute(new URL('kit/rankcast.js', ROOT).href)}"></script>\n<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
     );
-    this.#dialog.showModal();
+    showModal(this.#dialog);
   }
 
   /** @param {HTMLElement} shown */

@@ -2,6 +2,8 @@
 
 /** Functions that find, make and update elements. All pages use them; some are the kit's. */
 
+import { setProperty } from '../../kit/dom.js';
+
 export { setAttribute, setProperty, setText } from '../../kit/dom.js';
 
 /**
@@ -29,6 +31,17 @@ export function createElement(tag, className, ...content) {
   element.className = className;
   element.append(...content);
   return element;
+}
+
+/**
+ * Opens a dialog over the page, which stays where it is: base.css keeps the room of its scroll bar or gutter.
+ *
+ * @param {HTMLDialogElement} dialog
+ */
+export function showModal(dialog) {
+  const page = document.documentElement;
+  setProperty(page, '--gutter', innerWidth - page.getBoundingClientRect().width);
+  dialog.showModal();
 }
 
 /**

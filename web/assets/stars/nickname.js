@@ -2,7 +2,7 @@
 
 /** The dialog that asks viewers for a nickname, which is their id. */
 
-import { byId, setText } from '../shared/dom.js';
+import { byId, setText, showModal } from '../shared/dom.js';
 import { showMemberProblem } from '../shared/member-id.js';
 import { countedText, text } from '../shared/texts.js';
 
@@ -43,7 +43,7 @@ export class NicknameDialog {
     this.#input.value = name;
     showMemberProblem(name, this.#input, this.#problem, 'stars_nickname');
     setText(this.#done, flowers > 0 ? countedText('stars_nickname_send', flowers) : text('stars_nickname_done'));
-    this.#dialog.showModal();
+    showModal(this.#dialog);
     this.#input.select();
   }
 }
