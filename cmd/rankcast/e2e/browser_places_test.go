@@ -196,4 +196,7 @@ func TestSparklinesCompare(t *testing.T) {
 	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/laps"), becomes(drawn, "bob 34, ann 0"),
 		script(`var line = ''; import('/assets/dashboard/sparkline.js').then(({Sparkline}) => { const drawing = new Sparkline(); drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10); line = drawing.element.querySelector('.line').getAttribute('d'); })`),
 		becomes(`String(/H240(\.0)?V/.test(line)) + /H120.0V/.test(line)`, "falsetrue")))
+	// The chart beside the board agrees with the line in the row.
+	require.Equal(t, 200, p.post("laps", `{"member":"bob","score":60000}`).Status)
+	assert.NoError(t, chromedp.Do(ctx, becomes(course, "bob -10,000 higher")))
 }

@@ -116,12 +116,12 @@ export class BoardDetails {
       return;
     }
     const [leader] = snapshot.top;
-    if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, format);
+    if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, snapshot.info, format);
     // The rank is older than the list, and may be of another epoch.
     const rank = me?.seq === -1 ? null : me;
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? rank?.around?.find(({ member }) => member === this.#me);
     const score = own?.score ?? rank?.score;
-    if (this.#me && score !== undefined && score !== null) this.#own.add(this.#me, own?.name || this.#me, score, format);
+    if (this.#me && score !== undefined && score !== null) this.#own.add(this.#me, own?.name || this.#me, score, snapshot.info, format);
     this.#renderTrends();
   }
 

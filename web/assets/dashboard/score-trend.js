@@ -14,6 +14,8 @@ export class ScoreTrend {
   #member = '';
   /** The first score of this member: the series may begin with those of an earlier leader. */
   #firstScore = 0;
+  /** Less is better. */
+  #ascending = false;
 
   /** @param {string} label */
   constructor(label) {
@@ -41,9 +43,11 @@ export class ScoreTrend {
    * @param {string} member
    * @param {string} name
    * @param {number} score
+   * @param {import('../../kit/rankcast.js').Info | undefined} info of the board
    * @param {(score: number) => string} format
    */
-  add(member, name, score, format) {
+  add(member, name, score, info, format) {
+    this.#ascending = info?.order === 'asc';
     if (member !== this.#member) {
       this.#member = member;
       this.#firstScore = score;
@@ -56,6 +60,6 @@ export class ScoreTrend {
   }
 
   render() {
-    this.#sparkline.render(this.#series.points, performance.now());
+    this.#sparkline.render(this.#series.points, performance.now(), { ascending: this.#ascending });
   }
 }
