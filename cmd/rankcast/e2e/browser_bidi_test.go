@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -97,4 +98,11 @@ func TestPagesIsolateNames(t *testing.T) {
 			script(inOrder), becomes(`inOrder(rowsOf(document.querySelector('live-leaderboard')))`, "")))
 	}
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/overlay/stars?mode=me&me=s2"), becomes(isolates("[part=member]"), "true")))
+	// A long name keeps its beginning.
+	p.name("star", "s3", strings.Repeat(star+" ", 14))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching))
+	p.give("s3", user, 1)
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
+		becomes(`(star => String(star.checkVisibility() && star.textContent.length > 50))(document.querySelector('.feed-star'))`, "true"),
+		script(inOrder), becomes(`((first, line) => String(first.left >= line.left && first.right <= line.right))(at(document.querySelector('.feed-star'), 0), document.querySelector('.feed-to').getBoundingClientRect())`, "true")))
 }

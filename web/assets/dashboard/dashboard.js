@@ -9,7 +9,7 @@
 import { fill, scoreFormat, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
-import { setDisplay } from '../shared/board-display.js';
+import { formatsOf, setDisplay } from '../shared/board-display.js';
 import { findDefinition, placeholders, titleOf, withoutPlaceholders } from '../shared/board-name.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
@@ -274,7 +274,7 @@ function render() {
   const problem = memberProblem(me);
   following.show(problem ? '' : me);
   setText(meProblem, problem && text(problem));
-  find.show(isBoard ? board : '', scoreFormat(definition?.display ?? {}));
+  find.show(isBoard ? board : '', formatsOf(definition?.display));
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
   // Until the definitions have come, the link is as the server rendered it.

@@ -3,6 +3,7 @@
 /** The box that finds a member of the board by name or id, with suggestions. dashboard.js uses it. */
 
 import { numbers } from '../../kit/format.js';
+import { formatsOf, renderScore } from '../shared/board-display.js';
 import { Combobox } from '../shared/combobox.js';
 import { connectWithToken } from '../shared/connection.js';
 import { createElement } from '../shared/dom.js';
@@ -23,7 +24,7 @@ export class Find {
   #box;
   #follow;
   #board = '';
-  #format = (/** @type {number} */ score) => String(score);
+  #formats = formatsOf();
   /** The reader has pressed Enter before the answer came, and waits for it. */
   #entered = false;
   #searching = new AbortController();
@@ -47,10 +48,10 @@ export class Find {
 
   /**
    * @param {string} board '': none
-   * @param {(score: number) => string} format
+   * @param {import('../shared/board-display.js').Formats} formats
    */
-  show(board, format) {
-    this.#format = format;
+  show(board, formats) {
+    this.#formats = formats;
     if (board === this.#board) return;
     this.#board = board;
     this.#stop();
@@ -102,8 +103,9 @@ export class Find {
   #newOption({ member, name = member, avatar, rank, score }) {
     const portrait = new Portrait();
     portrait.render(member, name, avatar);
-    const words = createElement('span', 'found-name', createElement('bdi', '', name));
-    const option = createElement('div', 'found', portrait.element, ' ', words, ' ', createElement('span', 'found-score', this.#format(score)), ' ', createElement('span', 'found-rank', text('place', { n: numbers.format(rank) })));
+    const points = createElement('span', 'found-score');
+    renderScore(points, score, this.#formats);
+    const option = createElement('div', 'found', portrait.element, ' ', createElement('bdi', 'found-name', name), ' ', points, ' ', createElement('span', 'found-rank', text('place', { n: numbers.format(rank) })));
     option.title = member;
     return this.#choosable(option, member, name);
   }

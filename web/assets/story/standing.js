@@ -16,7 +16,7 @@ class StandingRow {
   #portrait = new Portrait();
   #name = createElement('bdi', 'standing-name');
   #score = createElement('span', 'standing-score');
-  element = createElement('li', 'standing-row', this.#rank, ' ', this.#portrait.element, ' ', createElement('span', 'standing-who', this.#name), ' ', this.#score);
+  element = createElement('li', 'standing-row', this.#rank, ' ', this.#portrait.element, ' ', this.#name, ' ', this.#score);
 
   /**
    * @param {Entry} entry
