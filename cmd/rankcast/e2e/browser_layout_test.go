@@ -123,6 +123,10 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	}
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("http://"+p.addr+"/boards/huge"), typeInto("#find-input", arabic[:len("محمد")]),
 		becomes(`String(document.querySelectorAll('.found-name').length)`, "1"), becomes(misfits, "")))
+	// The change in the chart beside the board is long too.
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+p.addr+"/boards/huge?me="+url.QueryEscape(arabic)), becomes(`String(document.querySelectorAll('.trend-name:not(:empty)').length)`, "2")))
+	require.Equal(t, 200, p.post("huge", `{"member":"`+arabic+`","score":1}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(crowded(`[...document.querySelectorAll('.trend-head')].filter(head => head.querySelector('.trend-change').textContent.length > 20)`, ".trend-name", ".trend-change"), "")))
 	// The rows that come with the page.
 	addr, release := slowLine(t, p.addr)
 	defer release()
