@@ -316,7 +316,8 @@ export class LiveLeaderboard extends HTMLElement {
     /** @param {Me} [own] */
     const show = (own) => {
       this.#showResult(result, own);
-      if (result.final && (own || !this.#me)) this.#endResult?.();
+      // The name of the followed member comes with its neighbours, which may come after its rank.
+      if (result.final && (own?.around || !this.#me)) this.#endResult?.();
     };
     this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, me: this.#me, around: 1, info: true }, {
       onTop: (snapshot) => {
