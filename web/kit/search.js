@@ -34,7 +34,7 @@ export async function search(socketURL, credentials, board, query, { limit = 10,
     } catch (error) {
       signal?.throwIfAborted();
       // A URIError is about half of a character, as of an emoji that was cut in two.
-      throw new RankcastError({ code: error instanceof URIError ? 'invalid_request' : 'unavailable', message: String(error) });
+      throw new RankcastError(error instanceof URIError ? { code: 'invalid_request', message: String(error) } : { code: 'unavailable', message: 'No answer.' });
     }
     if (response.ok) return answer;
     if (response.status !== 401 || !sent || attempt) throw new RankcastError({ ...answer, message: answer.detail });
