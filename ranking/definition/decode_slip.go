@@ -15,16 +15,14 @@ import (
 // gives its errors no codes, so yamlFault compares their texts. TestSlipsInAFile has a file for
 // each text, and fails when a new version of the parser words one differently.
 func yamlFault(file []byte, err error) string {
-	for n, line := range slices.Collect(strings.Lines(string(file))) {
-		if !utf8.ValidString(line) {
-			return fmt.Sprintf("is not UTF-8 in line %d: %q", n+1, Clip(strings.TrimSpace(line)))
-		}
+	lines := strings.Split(string(file), "\n")
+	if i := slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) }); i >= 0 {
+		return fmt.Sprintf("is not UTF-8 in line %d: %q", i+1, quoteLine(lines[i]))
 	}
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok || load.Mark.Line < 1 {
 		return fmt.Sprintf("is not valid YAML: %v", err)
 	}
-	lines := strings.Split(string(file), "\n")
 	text := func(n int) string {
 		if n < 1 || n > len(lines) {
 			return ""
@@ -40,7 +38,8 @@ func yamlFault(file []byte, err error) string {
 		before--
 	}
 	if strings.Contains(load.ContextMsg, "quoted scalar") && !strings.Contains(load.Message, "found unexpected") {
-		return fmt.Sprintf("has a \\ in line %d with which no escape of YAML begins; want the character itself, or \\\\ for a \\: %s", at, quoteLine(text(at)))
+		return fmt.Sprintf("has a \\ in line %d with which no escape of YAML begins; want the character itself, or \\\\ for a \\: %s",
+			at, quoteLine(text(at)))
 	}
 	for _, n := range []int{at, before} {
 		if line := " " + text(n); noSpace.MatchString(line) && !bareFamily.MatchString(line) {

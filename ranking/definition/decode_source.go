@@ -2,7 +2,6 @@ package definition
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,21 +57,19 @@ func parseJSON(path string, b []byte) (Value, error) {
 	case errors.As(err, &fe):
 		return v, err
 	case errors.As(err, &syntax):
-		return v, SyntaxFault(path, path, b, syntax)
+		return v, SyntaxFault(path, b, syntax)
 	default:
 		return v, Value{Path: path}.Refuse("is not valid JSON: it ends early")
 	}
 }
 
-// SyntaxFault returns the FieldError about JSON that a decoder has refused. A text that is not well formed, such as
-// "\ud83d", half of an emoji, is told by the path of its field: base and what leads from there to the text. All else is
-// told by the path of the whole, b.
-func SyntaxFault(whole, base string, b []byte, err *jsontext.SyntacticError) error {
+// SyntaxFault returns the FieldError about the JSON b at path, which a decoder has refused. If only a text in it is not
+// well formed, such as "\ud83d", half of an emoji, the error names the field of that text.
+func SyntaxFault(path string, b []byte, err *jsontext.SyntacticError) error {
 	anyText := []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
 	if errors.Is(err, jsontext.ErrDuplicateName) || !jsontext.Value(b).IsValid(anyText...) {
-		return Invalid(whole, fmt.Sprintf("is not valid JSON: %v at byte %d", err.Err, err.ByteOffset))
+		return Invalid(path, fmt.Sprintf("is not valid JSON: %v at byte %d", err.Err, err.ByteOffset))
 	}
-	path := base
 	for token := range err.JSONPointer.Tokens() {
 		if i, noIndex := strconv.Atoi(token); noIndex == nil {
 			path = ItemPath(path, i)
@@ -80,7 +77,7 @@ func SyntaxFault(whole, base string, b []byte, err *jsontext.SyntacticError) err
 			path = FieldPath(path, token)
 		}
 	}
-	return Invalid(cmp.Or(path, whole), "is not well-formed text: it has half of a character, as an emoji that was cut in two")
+	return Invalid(path, "is not well-formed text: it has half of a character, as an emoji that was cut in two")
 }
 
 func (s *source) readJSON(v Value, depth int) (Value, error) {

@@ -36,7 +36,7 @@ func ParseObject(field string, b []byte) (Object, error) {
 		if json.Unmarshal(b, &o, jsontext.AllowInvalidUTF8(true)) != nil {
 			o = nil
 		}
-		return o, definition.SyntaxFault(field, "", b, syntax)
+		return o, definition.Rooted(field, definition.SyntaxFault("", b, syntax))
 	case err != nil || o == nil:
 		return nil, ranking.Invalid(field, "is not a JSON object")
 	}
