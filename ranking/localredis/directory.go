@@ -154,14 +154,17 @@ func (d *directory) checkManifest() error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	is := func(name string) func(os.DirEntry) bool { return func(e os.DirEntry) bool { return e.Name() == name } }
-	if len(entries) > 0 && !slices.ContainsFunc(entries, is(manifestName)) {
-		return fmt.Errorf("the folder %s has data and no %s, so Redis would start empty: restore that file from a backup, or move the folder away to start anew",
-			d.file(appendDirName), manifestName)
+	there := func(name string) bool {
+		_, err := os.Stat(d.file(name))
+		return err == nil
 	}
-	if others, err := os.ReadDir(d.path); err == nil && len(entries) == 0 && slices.ContainsFunc(others, is(dumpName)) {
-		return fmt.Errorf("the directory %s has a %s and no append-only file, so Redis would start empty: the page Deploy tells how to restore it; or move it away to start anew",
-			d.path, dumpName)
+	switch {
+	case len(entries) > 0 && !there(filepath.Join(appendDirName, manifestName)):
+		return fmt.Errorf("the folder %s has data and no %s, so Redis would start empty: "+
+			"restore that file from a backup, or move the folder away to start anew", d.file(appendDirName), manifestName)
+	case len(entries) == 0 && there(dumpName):
+		return fmt.Errorf("the directory %s has a %s and no append-only file, so Redis would start empty: "+
+			"the page Deploy tells how to restore it; or move it away to start anew", d.path, dumpName)
 	}
 	return nil
 }
