@@ -1,5 +1,5 @@
--- Cuts records of events down to their heads, see lib/amend.lua, so that they name nobody. The ids stay, so the scripts still
--- recognise a retry. Follows lib/full_hash.lua.
+-- Cuts the fields off the records of events, so that these name nobody. Their heads stay, so the scripts still recognise
+-- a retry. Follows lib/full_hash.lua and lib/amend.lua.
 --
 -- KEYS  1 hash         ids of the event, see begin.lua
 -- ARGV  two for each record: id, and the digest of the record that the caller has read
@@ -7,7 +7,6 @@
 -- Cost   O(records)
 
 local ids = KEYS[1]
-local HEAD, DIGEST = 25, 11
 
 for i = 1, #ARGV, 2 do
   local id, digest = ARGV[i], ARGV[i + 1]

@@ -47,7 +47,7 @@ var (
 	Erasing  = load("erasing", "full_hash", "erasure")
 	Walk     = load("walk", "full_hash", "erasure")
 	Erased   = load("erased", "full_hash", "erasure")
-	Redact   = load("redact", "full_hash")
+	Redact   = load("redact", "full_hash", "amend")
 	Reports  = load("reports", "full_hash", "erasure")
 	Clear    = load("clear", "full_set", "board", "changes", "order", "rank_tied", "leaving")
 	Drop     = load("drop")
