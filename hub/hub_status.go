@@ -93,8 +93,8 @@ func (s *status) beginOutage(all []*syncMark) {
 	}
 }
 
-// begin adds a board or a feed. It is unsynced if clients are stale already. Until it has been read, it counts as
-// current as of the last read of any board: clients see nothing of it, and learn the time for all their boards.
+// begin adds a board or a feed, as unsynced if clients are stale already. Until the hub has read it, its time is that of
+// the last read of any board: clients see nothing of it yet, and learn one time for all their boards.
 func (s *status) begin(m *syncMark) {
 	s.change(func() {
 		s.mark(m, s.stale)

@@ -154,7 +154,7 @@ func TestHideEverywhere(t *testing.T) {
 	})
 }
 
-// Whichever node goes through the boards of a kind knows who is hidden, although it has read the definitions just before.
+// A node that goes through the boards of a kind knows whom another node has just hidden, also right after a read of the definitions.
 func TestHideEverywhereByAnotherNode(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})

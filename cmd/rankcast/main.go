@@ -105,7 +105,7 @@ func main() {
 	}
 }
 
-// checkText refuses arguments that are not UTF-8. JSON has no form for such bytes: what is sent would name another member.
+// checkText refuses arguments that are not UTF-8. JSON cannot hold such bytes, so a score would count for another member.
 func checkText(args []string) error {
 	for _, arg := range args {
 		if !utf8.ValidString(arg) {

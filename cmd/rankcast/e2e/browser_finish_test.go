@@ -55,7 +55,7 @@ func TestFinishLineKeepsShortNames(t *testing.T) {
 func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 	t.Parallel()
 	p := rounds(t)
-	// covered is an expression for whether the name reaches below what is there, and for what that is.
+	// The expression covered says what stands at the end of the card, and whether it covers the name.
 	const covered = `((root, mark) => {
 		const bar = root.querySelector('[part=countdown]');
 		if (!document.querySelector('#rank-change').hidden) return 'rank change';

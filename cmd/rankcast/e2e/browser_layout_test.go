@@ -50,8 +50,8 @@ func crowded(rows, name, score string) string {
 	}).join('; ') : 'no rows')(%s)`, name, score, rows)
 }
 
-// misfits is an expression for what is wrong with a page: it scrolls sideways, a card is narrower than what it shows, or the
-// beginning of a text is cut off in place of its end.
+// The expression misfits lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, or an
+// ellipsis stands for the beginning of a text.
 const misfits = `[
 	document.documentElement.scrollWidth > innerWidth && 'the page is ' + document.documentElement.scrollWidth + ' px wide',
 	...[...document.querySelectorAll('.card, .member-board')].map(card => card.scrollWidth > card.clientWidth && 'left by ' + (card.scrollWidth - card.clientWidth) + ' px: ' + card.textContent.slice(0, 20)),

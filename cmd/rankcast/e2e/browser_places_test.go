@@ -32,7 +32,7 @@ const collisions = `((marked, gained) => {
 	const holds = (a, b) => a.left <= b.left + 0.5 && b.right <= a.right + 0.5 && a.top <= b.top + 0.5 && b.bottom <= a.bottom + 0.5;
 	let marks = 0, gains = 0;
 	const found = [];
-	// What is outside of a box between it and its row, where the box cuts off what overflows.
+	// isCut tells whether a box between the element and its row cuts off a part of the element.
 	const isCut = (element, row, own) => {
 		for (let at = element; (at = at.parentElement) !== row;) if (getComputedStyle(at).overflowX !== 'visible' && !holds(box(at), own)) return true;
 		return getComputedStyle(row).contain.includes('content') && !holds(box(row), own);
