@@ -1,4 +1,4 @@
-//go:build module
+//go:build soak
 
 package main
 
@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +23,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// published is the version under which the test publishes the renamed module.
-var published = module.Version{Path: newPath, Version: "v1.2.3"}
+// published is the path that the test gives the module, and the version under which it publishes the module.
+var published = module.Version{Path: "example.net/scores/rankcast", Version: "v1.2.3"}
 
 // program is a program of another module. It writes to a board and watches it.
 const program = `package main
@@ -59,18 +61,33 @@ func main() {
 }
 `
 
-// The module under another path builds, and the test that names paths passes in it. go get takes it, and a program of another module writes to
-// and watches a board of the renamed server with its client.
+// The module under another path is complete: each import of each file is there, with any build tag, and gofmt has nothing
+// to change. The test that names paths passes in it. go get takes it, and a program of another module writes to and
+// watches a board of the renamed server with its client.
 func TestPublishedModule(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	copied, proxy, other := filepath.Join(dir, "copy"), filepath.Join(dir, "proxy"), filepath.Join(dir, "other")
 	copySources(t, copied)
-	_, _, err := rename(copied, published.Path)
+	for _, bad := range []string{"", "https://example.org/rankcast", "-x/rankcast"} {
+		_, err := makeModule(copied, bad)
+		require.Error(t, err, bad)
+		require.Equal(t, "rankcast\n", goRun(t, copied, nil, "list", "-m"))
+	}
+	for _, path := range []string{"example.org/you/rankcast", published.Path} { // as often as one likes
+		said, err := makeModule(copied, path)
+		require.NoError(t, err, "%s", said)
+	}
+	unformatted, err := exec.Command("gofmt", "-l", copied).CombinedOutput()
 	require.NoError(t, err)
+	require.Empty(t, string(unformatted))
+	guide, err := os.ReadFile(filepath.Join(copied, "web", "docs", "terminal.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(guide), `"`+published.Path+`/server/client"`)
 
-	// As make build does it, so that the cache of Go has the dependencies, and the next time all that has not changed.
+	// As make does it, so that the cache of Go has the dependencies, and the next time all that has not changed.
 	static := []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath"}
+	goRun(t, copied, static, "vet", "-tags", allTags(t), "./...")
 	goRun(t, copied, static, "test", "-run", "TestImportsRunOneWay", "./cmd/rankcast")
 	goRun(t, copied, static, "build", "-o", filepath.Join(dir, "rankcast"), "./cmd/rankcast")
 
@@ -117,4 +134,48 @@ func publish(t *testing.T, dir, proxy string) {
 	put(published.Version+".info", info)
 	put(published.Version+".mod", mod)
 	put(published.Version+".zip", packed.Bytes())
+}
+
+// makeModule runs make module in a folder, and returns what it prints.
+func makeModule(dir, path string) ([]byte, error) {
+	return exec.Command("make", "-C", dir, "module", "MODULE="+path).CombinedOutput()
+}
+
+// allTags are the build tags of the tests, as the Makefile has them.
+func allTags(t *testing.T) string {
+	t.Helper()
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(makefile), "\nTAGS = ")
+	require.True(t, found)
+	tags, _, _ := strings.Cut(rest, "\n")
+	return tags
+}
+
+// goRun runs the go command in a folder with more variables, and returns what it prints.
+func goRun(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{"GOWORK=off"}, env)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Run(), "go %s: %s%s", strings.Join(args, " "), &stdout, &stderr)
+	return stdout.String()
+}
+
+// copySources copies the module as a clone has it.
+func copySources(t *testing.T, to string) {
+	t.Helper()
+	sources := module.Version{Path: "example.org/sources", Version: "v1.0.0"}
+	packed, err := os.Create(filepath.Join(t.TempDir(), "sources.zip"))
+	require.NoError(t, err)
+	require.NoError(t, modzip.CreateFromDir(packed, sources, "../..")) // leaves .git out
+	require.NoError(t, packed.Close())
+	require.NoError(t, modzip.Unzip(to, sources, packed.Name()))
+	require.NoError(t, filepath.WalkDir(to, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o644) // the files of a module are for reading alone
+	}))
 }
