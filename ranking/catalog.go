@@ -55,7 +55,7 @@ const (
 	wantedField  = "receiver:"
 	idsField     = "ids:"
 	// profilesField and a kind: a member of that kind has, or has had, a profile; with
-	// everyKind, members of any kind may have one.
+	// profiles.EveryKind, members of any kind may have one.
 	profilesField = "profiles:"
 	// forgottenField is a revision of the moderation, see censor.lua.
 	forgottenField = "forgotten"

@@ -7,6 +7,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/profiles"
 )
 
 // Sender is a caller who may be anybody: a viewer with a token, or an anonymous caller. The definition of an
@@ -69,7 +70,7 @@ func (s *Store) checkNamedMembers(ctx context.Context, e *definition.Event, all 
 		return
 	}
 	byKind := make(map[string][]string)
-	seen := make(map[profileKey]bool)
+	seen := make(map[profiles.Member]bool)
 	named := make([][]definition.NamedMember, len(all))
 	for i, o := range all {
 		if happened[i].Err != nil {
@@ -77,24 +78,24 @@ func (s *Store) checkNamedMembers(ctx context.Context, e *definition.Event, all 
 		}
 		named[i] = e.NamedMembers(o.Fields)
 		for _, m := range named[i] {
-			if who := (profileKey{m.Kind, m.Member}); !seen[who] {
+			if who := (profiles.Member{Kind: m.Kind, ID: m.Member}); !seen[who] {
 				seen[who] = true
 				byKind[m.Kind] = append(byKind[m.Kind], m.Member)
 			}
 		}
 	}
-	has := make(map[profileKey]bool)
+	has := make(map[profiles.Member]bool)
 	failed := make(map[string]error)
 	for kind, members := range byKind {
 		found, err := s.membersWithProfile(ctx, kind, members)
 		for _, m := range found {
-			has[profileKey{kind, m}] = true
+			has[profiles.Member{Kind: kind, ID: m}] = true
 		}
 		failed[kind] = err
 	}
 	for i := range happened {
 		for _, m := range named[i] {
-			if has[profileKey{m.Kind, m.Member}] {
+			if has[profiles.Member{Kind: m.Kind, ID: m.Member}] {
 				continue
 			}
 			if happened[i].Err = failed[m.Kind]; happened[i].Err == nil {

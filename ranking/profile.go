@@ -12,6 +12,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/profiles"
 	"rankcast/ranking/internal/script"
 )
 
@@ -98,7 +99,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	if text != "" {
 		s.ForgetProfile(kind, member)
 	} else {
-		s.profiles.forget(profileKey{kind, member})
+		s.profiles.Forget(profiles.Member{Kind: kind, ID: member})
 	}
 	if err != nil {
 		return false, fmt.Errorf("set a profile of kind %q: %w", kind, outcomeOf(err))
@@ -117,7 +118,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Profile{}, err
 	}
-	s.profiles.forget(profileKey{kind, member})
+	s.profiles.Forget(profiles.Member{Kind: kind, ID: member})
 	found, err := s.readProfiles(ctx, kind, []string{member})
 	if err != nil {
 		return Profile{}, err
@@ -150,7 +151,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	found := make(map[string]Profile, len(members))
 	var missing []string
 	for _, m := range members {
-		if p, known := s.profiles.get(profileKey{kind, m}); !known {
+		if p, known := s.profiles.Get(profiles.Member{Kind: kind, ID: m}); !known {
 			missing = append(missing, m)
 		} else if p != (Profile{}) {
 			found[m] = p
@@ -166,7 +167,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 
 // tryReadProfiles is readProfiles, but fails at once if Redis did not answer a moment ago.
 func (s *Store) tryReadProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
-	if !s.profiles.mayRead(s.cfg.CallTimeout) {
+	if !s.profiles.MayRead(s.cfg.CallTimeout) {
 		return nil, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
 	}
 	return s.readProfiles(ctx, kind, members)
@@ -178,11 +179,11 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	reading := s.profiles.begin(kind, members)
-	defer s.profiles.end(reading)
+	reading := s.profiles.Begin(kind, members)
+	defer s.profiles.End(reading)
 	read, found, silent, failed := s.fetchProfiles(ctx, kind, members)
-	s.profiles.store(reading, read, found)
-	s.profiles.noteRead(silent, caller.Err() != nil)
+	s.profiles.Store(reading, read, found)
+	s.profiles.NoteRead(silent, caller.Err() != nil)
 	if failed != nil {
 		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
 	}
@@ -234,21 +235,49 @@ func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	if !s.Profiled(kind) {
 		return Profile{}, true
 	}
-	return s.profiles.get(profileKey{kind, member})
+	return s.profiles.Get(profiles.Member{Kind: kind, ID: member})
 }
 
 // ForgetProfile makes the next use of a member's profile read it from Redis. A feed.Handler
 // calls it when the feed reports a change.
 func (s *Store) ForgetProfile(kind, member string) {
 	if !s.Profiled(kind) {
-		s.profiled.add(kind)
+		s.profiled.Add(kind)
 	}
-	s.profiles.forget(profileKey{kind, member})
+	s.profiles.Forget(profiles.Member{Kind: kind, ID: member})
 }
 
 // ForgetProfiles makes the next use of each profile read it from Redis. A feed.Handler
 // calls it when the feed is up again, because the node may have missed changes.
 func (s *Store) ForgetProfiles() {
-	s.profiles.forgetAll()
-	s.profiles.noteRead(false, false) // Redis answers
+	s.profiles.ForgetAll()
+	s.profiles.NoteRead(false, false) // Redis answers
+}
+
+// hasProfiles reports whether members of a kind have, or have had, profiles.
+func (d *definitions) hasProfiles(kind string) bool {
+	return d.profiled[kind] || d.profiled[profiles.EveryKind]
+}
+
+// markKind records that members of a kind have profiles, if that is not known. When Redis
+// loses the mark, nodes restore it with the definitions.
+func (s *Store) markKind(ctx context.Context, kind string) error {
+	d, err := s.catalog.get(ctx)
+	if err != nil || d.hasProfiles(kind) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField, kind, profiles.EveryKind, profiles.MaxKinds, newEpoch()})
+	return err
+}
+
+// Profiled reports whether any member of a kind has had a profile, as far as this node
+// knows. The node looks once a second while it is in use.
+func (s *Store) Profiled(kind string) bool {
+	if s.profiled.Has(kind) {
+		return true
+	}
+	d := s.catalog.latest.Load()
+	return d != nil && d.hasProfiles(kind)
 }

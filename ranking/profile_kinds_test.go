@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/internal/profiles"
 	"rankcast/ranking/redistest"
 )
 
@@ -18,7 +19,7 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other, ctx := newNode(t, url), newNode(t, url), t.Context()
 		var fields []any
-		for i := range maxProfiled - 2 {
+		for i := range profiles.MaxKinds - 2 {
 			fields = append(fields, fmt.Sprint(profilesField, "old", i), "1")
 		}
 		require.NoError(t, s.rdb.HSet(ctx, s.keys.Definitions(), append(fields, "version", "1", layoutField, Layout)...).Err())
@@ -45,10 +46,10 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 					n++
 				}
 			}
-			require.Contains(t, names, profilesField+everyKind)
+			require.Contains(t, names, profilesField+profiles.EveryKind)
 			return n
 		}
-		require.Equal(t, maxProfiled+1, marks(), "with the mark of every kind")
+		require.Equal(t, profiles.MaxKinds+1, marks(), "with the mark of every kind")
 		third := newNode(t, url)
 		for _, kind := range append(kinds, "later") {
 			_, err := third.SetProfile(ctx, kind, "m", Profile{Name: "Bob"})
@@ -59,18 +60,6 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, found, "m", kind)
 		}
-		require.Equal(t, maxProfiled+1, marks())
+		require.Equal(t, profiles.MaxKinds+1, marks())
 	})
-}
-
-// A node keeps so many kinds that it has heard of, and then takes it that each has profiles.
-func TestKindsThatANodeHasHeardOfAreBounded(t *testing.T) {
-	t.Parallel()
-	s := newNode(t, redistest.Embedded(t))
-	for i := range 2 * maxProfiled {
-		kind := fmt.Sprint("kind", i)
-		s.ForgetProfile(kind, "m")
-		require.True(t, s.Profiled(kind))
-	}
-	require.Len(t, s.profiled.kinds, maxProfiled+1)
 }

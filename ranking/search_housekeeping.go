@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/internal/profiles"
 	"rankcast/ranking/internal/script"
 )
 
@@ -215,7 +216,7 @@ func (d *definitions) indexedKinds() []string {
 	if kinds == nil {
 		kinds = make(map[string]bool)
 	}
-	delete(kinds, everyKind)
+	delete(kinds, profiles.EveryKind)
 	for _, r := range d.boards {
 		kinds[r.Kind] = true
 	}

@@ -17,6 +17,7 @@ import (
 	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/pipeline"
+	"rankcast/ranking/internal/profiles"
 )
 
 // Config holds the settings of a Store beside its client. The zero value is the documented
@@ -31,7 +32,7 @@ type Config struct {
 	// Default 2 s.
 	ProbeInterval time.Duration
 	// ProfileAge is how long the node uses a profile that it has read, unless the feed
-	// reports a change of it. Default 30 s.
+	// reports a change of it: pub/sub may lose one. Default 30 s.
 	ProfileAge time.Duration
 	// Announce is the number of first entries in the message about a closed period, 0 to
 	// MaxAnnounce. Default 0. Configure all nodes alike: the node that settles or delivers
@@ -67,7 +68,7 @@ func (c Config) withDefaults() Config {
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
 	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
 	c.MaxIDs = cmp.Or(c.MaxIDs, maxIDs)
-	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
+	c.ProfileAge = cmp.Or(c.ProfileAge, 30*time.Second)
 	return c
 }
 
@@ -100,8 +101,8 @@ type Store struct {
 
 	parts    partsOfBoards
 	builds   builds
-	profiles *profileCache
-	profiled profiledKinds
+	profiles *profiles.Cache[Profile]
+	profiled profiles.Kinds
 
 	inProfileSteps atomic.Bool // a profile and the index change in steps, see putProfileInSteps
 	searches       searchBounds
@@ -128,7 +129,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	client.AddHook(&s.rights)
 	s.metrics = newMetrics(cfg.Metrics)
 	client.AddHook(s.metrics)
-	s.profiles = newProfileCache(cfg.ProfileAge)
+	s.profiles = profiles.NewCache[Profile](cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/profiles"
 	"rankcast/ranking/redistest"
 )
 
@@ -204,7 +205,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 			}
 			_, waited := longest(took)
 			require.LessOrEqual(t, waited, 1)
-			time.Sleep(profilePause - time.Millisecond)
+			time.Sleep(profiles.Pause - time.Millisecond)
 			took, _ = together(20, read)
 			_, waited = longest(took)
 			require.LessOrEqual(t, waited, 1)
@@ -216,7 +217,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 			require.LessOrEqual(t, hook.calls.Load()-calls, int64(2), "for definitions, and for profiles")
 		}
 		hook.on.Store(false)
-		time.Sleep(profilePause)
+		time.Sleep(profiles.Pause)
 		require.NoError(t, read())
 		require.NoError(t, read())
 
