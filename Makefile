@@ -59,7 +59,7 @@ test: deps ## Run all tests, on the embedded store and on a real Redis
 	$(GO) test -vet=off -timeout 20m ./...
 
 # Packages that start no goroutine and guard nothing. The race detector sees them in the tests of those that use them.
-PURE = cmd/kitpackage|cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|diagnosis|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web
+PURE = cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|diagnosis|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web|web/generate
 
 .PHONY: race
 race: export CGO_ENABLED = 1
@@ -132,7 +132,7 @@ module: ## Give the module another path: make module MODULE=example.org/you/rank
 	@old=$$($(GO) list -m) && $(GO) mod edit -module '$(MODULE)' && \
 		grep -rl --include='*.go' --include='*.md' "\"$$old/" . | xargs sed -i.was -E \
 			"s#^((import )?[[:space:]]*([A-Za-z0-9_.]+ )?\")$$old(/[^\"]*\"[[:space:]]*(//.*)?)\$$#\1$(MODULE)\4#" && \
-		find . -name '*.was' -delete && gofmt -w .
+		find . -name '*.was' -delete && gofmt -w . && $(GO) generate ./web
 
 .PHONY: lint
 lint: ## Check format and find mistakes
@@ -149,10 +149,14 @@ lint-web: ## Check the types of the scripts (needs Node)
 reference: ## Write the pages of the documentation that are made from the contract
 	$(GO) test -count=1 -run TestReference ./server/servertest/contract -update
 
+.PHONY: generate
+generate: reference ## Make the files that are made from others: web/dist, and the reference pages
+	$(GO) generate ./web
+
 .PHONY: kit
 kit: ## Pack the kit for npm into DIST (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir -p "$(DIST)" && \
-		$(GO) run ./cmd/kitpackage "$(VERSION)" "$$dir" && npm pack --silent --pack-destination "$(DIST)" "$$dir"
+		(cd web && $(GO) run ./generate kit "$(VERSION)" "$$dir") && npm pack --silent --pack-destination "$(DIST)" "$$dir"
 
 .PHONY: check-kit
 check-kit: deps ## Check the packed kit, build a page with it, and open the page (needs Node)

@@ -1,6 +1,11 @@
 // Package web holds the files that browsers load: the server's own pages with their
-// assets and texts, and the kit for pages of other sites.
+// assets and texts, and the kit for pages of other sites. The binary holds pages/, texts/, contract/ and dist/.
 //
+//   - dist/ is made of assets/, kit/ and docs/ by `go generate ./web`, see generate/, and is part of the repository, so
+//     that the binary holds files and no tools. Whoever changes one of these files runs that too; a test says when
+//     dist/ is not current. dist/assets/ and dist/kit/ have the files of the same names as browsers load them;
+//     dist/docs/ has the body of each page of the documentation, the list of the pages in the order of the menu, and
+//     the index of the search.
 //   - pages/ holds the web manifest and templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
 //     stars.html, missing.html (the answer to a path without a page) and shared.html (blocks that the
 //     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
@@ -26,7 +31,7 @@
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit.
 //   - kit/ holds the modules that show a board on any page. rankcast.d.ts documents them. package.json and
-//     README.md belong to the npm package, which cmd/kitpackage makes; the binary does not hold them.
+//     README.md belong to the npm package, which `make kit` packs.
 //
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
 // <live-leaderboard>) → connection.js (the sockets of a page) → subscription.js (one board) →
@@ -35,16 +40,15 @@
 // finish.js, announcer.js and style.css; dom.js, portrait.js and format.js serve all of these.
 // search.js finds members by HTTP. token-url.js gets tokens for the element.
 //
-// Scripts are ES modules without a build step. The server joins the kit, and the script of each
-// page, with the modules that it imports, and removes comments and spaces; see package
-// server/pages. All paths between files are relative, so that a proxy may serve them below a
+// Scripts are ES modules that run as they are. generate joins the kit, and the script of each page, with the modules that it
+// imports, and removes comments and spaces. All paths between files are relative, so that a proxy may serve them below a
 // prefix.
 package web
 
 import "embed"
 
-// Files holds pages/, texts/, assets/, kit/, docs/ and contract/. It is read-only and safe for concurrent
-// use.
+// Files holds pages/, texts/, contract/ and dist/. It is read-only and safe for concurrent use.
 //
-//go:embed pages texts assets kit/*.js kit/*.ts kit/*.css docs contract/*.yaml
+//go:generate go run ./generate
+//go:embed pages texts contract/*.yaml dist
 var Files embed.FS

@@ -47,6 +47,9 @@ var importRules = []struct {
 	// A client shares no code with the server.
 	{folder: "server/client", forbid: []string{"."}},
 
+	// The binary holds files that are ready for browsers, and nothing that makes them.
+	{folder: "cmd/rankcast", forbid: []string{"github.com/evanw/esbuild", "github.com/yuin/goldmark"}, deep: true},
+
 	// The commands: each stands alone, and knows of the server what any client knows. Only
 	// credentials, accessfile and doctor know the access file too.
 	{folder: "cmd/rankcast/internal", forbid: []string{"./hub", "./server"}, except: []string{"./server/client", "./server/access"}},

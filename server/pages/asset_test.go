@@ -48,14 +48,17 @@ func TestAllContent(t *testing.T) {
 	for name, file := range c.files {
 		require.NotEmpty(t, file().identity, name)
 	}
-	require.NotEmpty(t, c.docs().pages)
+	require.NotEmpty(t, c.docs)
+	for _, d := range c.docs {
+		require.NotEmpty(t, d.ready[settings{}]().identity, d.Slug)
+	}
 	require.NotEmpty(t, c.notFound().templates)
 }
 
 // The kit is small: all of it, as a browser gets it, is less than 16 KB.
 func TestKitIsSmall(t *testing.T) {
 	t.Parallel()
-	d, err := newFileAsset(web.Files, kitScript)
+	d, err := newFileAsset(web.Files, "dist/kit/rankcast.js")
 	require.NoError(t, err)
 	require.Less(t, len(d.gzip), 16_000)
 	t.Log(len(d.gzip), "bytes")
@@ -64,12 +67,12 @@ func TestKitIsSmall(t *testing.T) {
 // The face of the pages is small, comes with its license, and a browser that has it shows it without asking first.
 func TestFaceIsSmall(t *testing.T) {
 	t.Parallel()
-	d, err := newFileAsset(web.Files, "assets/shared/archivo.woff2")
+	d, err := newFileAsset(web.Files, "dist/assets/shared/archivo.woff2")
 	require.NoError(t, err)
 	require.Less(t, len(d.identity), 35_000)
 	require.Equal(t, []string{"font/woff2"}, d.header["Content-Type"])
 	require.Regexp(t, `^max-age=86400, `, d.header.Get("Cache-Control"))
-	license, err := newFileAsset(web.Files, "assets/shared/archivo-OFL.txt")
+	license, err := newFileAsset(web.Files, "dist/assets/shared/archivo-OFL.txt")
 	require.NoError(t, err)
 	require.Contains(t, string(license.identity), "SIL Open Font License, Version 1.1")
 }

@@ -4,5 +4,5 @@ import "time"
 
 func init() { fillTimeout = 5 * time.Second }
 
-// DocSlugs are the pages of the documentation in the order of the menu.
-var DocSlugs = docSlugs
+// DocPages are the pages of the documentation in the order of the menu.
+var DocPages = siteContent().docs

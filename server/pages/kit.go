@@ -5,10 +5,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-
-	"github.com/evanw/esbuild/pkg/api"
-
-	"rankcast/web"
 )
 
 // kitVersion is the major version of the kit. docs/pages.md says what pages may rely on for as long as it is the same.
@@ -30,10 +26,4 @@ func addStableKit(files map[string]func() *asset) {
 			})
 		}
 	}
-}
-
-// KitModule returns the kit as one module for the bundlers of other sites. It keeps names, lines and many comments, so
-// that people can read it while they look for a fault.
-func KitModule() ([]byte, error) {
-	return join(web.Files, kitScript, api.BuildOptions{})
 }

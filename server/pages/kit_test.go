@@ -1,16 +1,12 @@
 package pages_test
 
 import (
-	"fmt"
 	"io/fs"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
-	"rankcast/server/pages"
 	"rankcast/server/servertest"
 	"rankcast/web"
 )
@@ -19,7 +15,7 @@ import (
 func TestKitHasStableAddresses(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
-	entries, err := fs.ReadDir(web.Files, "kit")
+	entries, err := fs.ReadDir(web.Files, "dist/kit")
 	require.NoError(t, err)
 	require.Greater(t, len(entries), 10)
 	for _, entry := range entries {
@@ -42,36 +38,5 @@ func TestKitHasStableAddresses(t *testing.T) {
 		missing := n.Do("GET", path, "")
 		require.Equal(t, 404, missing.Status, path)
 		require.NotContains(t, missing.Header.Get("Cache-Control"), "max-age", path)
-	}
-}
-
-// What pages use of version 1 of the kit stays, and the documentation names it. A release may add to these names. One that
-// removes any needs another version.
-func TestKitKeepsVersion1(t *testing.T) {
-	t.Parallel()
-	module, err := pages.KitModule()
-	require.NoError(t, err)
-	docs, err := fs.ReadFile(web.Files, "docs/pages.md")
-	require.NoError(t, err)
-	style := regexp.MustCompile(`(?m)^.*replaceSync\(.*$`).FindString(string(module))
-	require.NotEmpty(t, style)
-	script := strings.Replace(string(module), style, "", 1)
-	for _, c := range []struct{ in, pattern, names string }{
-		{script, `(?s)\nexport \{[^}]*\b%s\b`, "connect subscribe scoreFormat textIn timeLeft words LiveLeaderboard"},
-		{script, `\n  set %s\(`, "token"},
-		{style, `var\(%s,`, "--rankcast-ink --rankcast-quiet --rankcast-line --rankcast-surface --rankcast-accent --rankcast-warn --rankcast-me " +
-			"--rankcast-gold --rankcast-silver --rankcast-bronze --rankcast-row-height"},
-		{style, `\[%s\]`, "moments"},
-		// Strings: attributes, slots and fields of a template; parts; events; states and codes.
-		{script, `"(?:[^"\n]*[^\w-])?%s(?:[^\w-][^"\n]*)?"`, "board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-finish " +
-			"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
-			"header total connection dot state period period-name ends moment list rank score who member countdown finish result podium step note " +
-			"update rank-up overtaken enter-top new-leader pick " +
-			"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
-	} {
-		for name := range strings.FieldsSeq(c.names) {
-			require.True(t, regexp.MustCompile(fmt.Sprintf(c.pattern, name)).MatchString(c.in), "the kit lacks %s", name)
-			require.True(t, regexp.MustCompile("[`\"(]"+name+"[`\"(]").Match(docs), "pages.md lacks %s", name)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -127,7 +126,7 @@ type content struct {
 	pages    [][]func() *pageTemplate // by pageFile and locale
 	files    map[string]func() *asset // by path
 	manifest func() *asset
-	docs     func() *docs
+	docs     []docPage
 	notFound func() notFoundPage
 }
 
@@ -184,8 +183,12 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 		}
 		c.pages = append(c.pages, pages)
 	}
+	dist, err := fs.Sub(files, "dist")
+	if err != nil {
+		return nil, err
+	}
 	for _, folder := range []string{"assets", "kit"} {
-		if err := addFolder(c.files, files, folder); err != nil {
+		if err := addFolder(c.files, dist, folder); err != nil {
 			return nil, err
 		}
 	}
@@ -193,6 +196,7 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 		c.files[name] = once(func() (*asset, error) { return newFileAsset(files, "contract/"+name) })
 	}
 	addStableKit(c.files)
+	c.files["docs/search.json"] = once(func() (*asset, error) { return newFileAsset(dist, "docs/search.json") })
 	c.manifest = once(func() (*asset, error) {
 		content, err := fs.ReadFile(files, "pages/"+manifest)
 		if err != nil {
@@ -200,7 +204,9 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 		}
 		return newAsset(manifest, content)
 	})
-	c.docs = once(func() (*docs, error) { return newDocs(files) })
+	if c.docs, err = newDocs(files); err != nil {
+		return nil, err
+	}
 	c.notFound = once(func() (notFoundPage, error) { return newNotFoundPage(files) })
 	return c, nil
 }
@@ -332,7 +338,7 @@ func addFolder(to map[string]func() *asset, files fs.FS, folder string) error {
 }
 
 func newFileAsset(files fs.FS, name string) (*asset, error) {
-	content, err := readFile(files, name)
+	content, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, err
 	}
@@ -346,20 +352,4 @@ func newFileAsset(files fs.FS, name string) (*asset, error) {
 		d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 	return d, nil
-}
-
-// readFile reads a file as browsers get it.
-func readFile(files fs.FS, name string) ([]byte, error) {
-	switch {
-	case isBundle(name):
-		return bundle(files, name)
-	case path.Dir(name) == "kit" && path.Ext(name) == ".js":
-		// A page never holds a part of the kit twice.
-		return fmt.Appendf(nil, "export*from'./%s'", path.Base(kitScript)), nil
-	}
-	content, err := fs.ReadFile(files, name)
-	if ext := path.Ext(name); err != nil || ext != ".js" && ext != ".css" {
-		return content, err
-	}
-	return minify(name, content)
 }

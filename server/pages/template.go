@@ -216,7 +216,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 func readStyle(files fs.FS, root string, names []string) (style template.CSS, hash string, err error) {
 	var b strings.Builder
 	for _, name := range names {
-		content, err := readFile(files, path.Join("assets", name))
+		content, err := fs.ReadFile(files, path.Join("dist/assets", name))
 		if err != nil {
 			return "", "", err
 		}

@@ -19,7 +19,7 @@ func TestInvalidPage(t *testing.T) {
 		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
-		files := fstest.MapFS{"assets/p/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		files := fstest.MapFS{"pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
 		page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
 		if c.says == "" {
 			require.NoError(t, err)
@@ -38,7 +38,6 @@ func TestPageEscapesTexts(t *testing.T) {
 	files := fstest.MapFS{
 		"pages/shared.html": {},
 		"pages/p.html":      {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
-		"assets/p/p.js":     {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
 	page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")

@@ -3,7 +3,8 @@
 package e2e
 
 import (
-	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,13 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/servertest"
-	"rankcast/web"
 )
 
 // The complete client of live.md comes back after a lost connection, and gets only what it has missed.
 func TestDocsClientResumes(t *testing.T) {
 	t.Parallel()
-	text, err := fs.ReadFile(web.Files, "docs/live.md")
+	text, err := os.ReadFile(filepath.Join(moduleRoot, "web/docs/live.md"))
 	require.NoError(t, err)
 	blocks, err := parseBlocks("live.md", string(text))
 	require.NoError(t, err)

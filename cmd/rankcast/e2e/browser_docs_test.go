@@ -6,7 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,17 +19,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/servertest"
-	"rankcast/web"
 )
 
 // docsPages are the paths of the documentation.
 var docsPages = func() (paths []string) {
-	names, err := fs.Glob(web.Files, "docs/*.md")
+	names, err := filepath.Glob(filepath.Join(moduleRoot, "web/docs/*.md"))
 	if err != nil {
 		panic(err) // the pattern is wrong
 	}
 	for _, name := range names {
-		paths = append(paths, "/"+strings.TrimSuffix(name, ".md"))
+		paths = append(paths, "/docs/"+strings.TrimSuffix(filepath.Base(name), ".md"))
 	}
 	return paths
 }()
@@ -132,7 +132,7 @@ func TestDocsCaptions(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	for _, path := range docsPages {
-		text, err := fs.ReadFile(web.Files, path[1:]+".md")
+		text, err := os.ReadFile(filepath.Join(moduleRoot, "web", path+".md"))
 		require.NoError(t, err)
 		blocks, err := parseBlocks(path, string(text))
 		require.NoError(t, err)

@@ -5,9 +5,10 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,6 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
-	"rankcast/web"
 )
 
 // seen is an expression for the rows of an overlay that can be seen, as words.
@@ -80,7 +80,7 @@ func TestOverlayMovesByItself(t *testing.T) {
 // proposes changes nothing.
 func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
 	t.Parallel()
-	docs, err := fs.ReadFile(web.Files, "docs/pages.md")
+	docs, err := os.ReadFile(filepath.Join(moduleRoot, "web/docs/pages.md"))
 	require.NoError(t, err)
 	blocks, err := parseBlocks("pages.md", string(docs))
 	require.NoError(t, err)

@@ -92,7 +92,7 @@ func window(t testing.TB, width, height int) context.Context {
 // the reader's, which may be wider.
 func withFace(t testing.TB) chromedp.Action[chromedp.Void] {
 	t.Helper()
-	face, err := web.Files.ReadFile("assets/shared/archivo.woff2")
+	face, err := web.Files.ReadFile("dist/assets/shared/archivo.woff2")
 	require.NoError(t, err)
 	return beforeScripts(fmt.Sprintf(`{
 		const bytes = Uint8Array.from(atob('%s'), c => c.charCodeAt());

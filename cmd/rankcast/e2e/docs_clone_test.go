@@ -32,7 +32,7 @@ func clone(dir string) error {
 		}
 		target := filepath.Join(dir, relative)
 		if entry.IsDir() {
-			switch entry.Name() {
+			switch relative {
 			case ".git", "bin", "dist", "node_modules":
 				return filepath.SkipDir
 			}
