@@ -6,7 +6,9 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 const defaultAudit = 100
@@ -20,7 +22,7 @@ func (s *Server) listAudit(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	actions, err := s.store.Audit(asCaller(c), before, limit)
+	actions, err := s.store.Audit(gate.AsCaller(c), before, limit)
 	if err != nil {
 		return err
 	}
@@ -33,14 +35,14 @@ func (s *Server) listAudit(c echo.Context) error {
 		Cursor *string      `json:"cursor"`
 	}{Audit: make([]actionJSON, 0, len(actions))}
 	for _, a := range actions {
-		if mayAudit(callerOf(c), a) {
+		if mayAudit(gate.Caller(c), a) {
 			answer.Audit = append(answer.Audit, actionJSON{definition.FormatTime(a.At), a})
 		}
 	}
 	if len(actions) == limit {
 		answer.Cursor = &actions[limit-1].Line
 	}
-	return ok(c, answer)
+	return respond.OK(c, answer)
 }
 
 // mayAudit reports whether a caller may moderate all that an action was about.

@@ -5,9 +5,12 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -76,3 +79,13 @@ func itemKey(key string, i int) string {
 
 // errConflictingIDs refuses an item whose id differs from the one of its request's header.
 var errConflictingIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
+
+// batchCaller is the caller of a batch, of whose rate authorize has taken one token.
+type batchCaller struct {
+	caller *access.Caller
+	take   func(n int) error // takes n tokens more
+}
+
+func (s *Server) batchOf(c echo.Context) batchCaller {
+	return batchCaller{gate.Caller(c), func(n int) error { return s.gate.TakeRate(c, n) }}
+}

@@ -12,7 +12,12 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/boardinfo"
+	"rankcast/server/internal/entry"
+	"rankcast/server/internal/gate"
+	"rankcast/server/internal/readable"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
+	"rankcast/server/overview"
 )
 
 // listBoards answers the definitions of the boards and families that the caller may read.
@@ -20,10 +25,10 @@ func (s *Server) listBoards(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *namedList) error {
+	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
 		boards, err := s.store.Boards(ctx)
 		for _, d := range boards {
-			err = cmp.Or(err, to.add(access.Board(d.Name), d))
+			err = cmp.Or(err, to.Add(access.Board(d.Name), d))
 		}
 		return err
 	})
@@ -36,7 +41,7 @@ func (s *Server) getBoard(c echo.Context) error {
 		return err
 	}
 	board := request.PathValue(c, "board")
-	if isFamily(board) {
+	if overview.IsFamily(board) {
 		return s.okRead(c, familyRead{board})
 	}
 	return s.okRead(c, infoRead{board, s.mayNameParts(c, board)})
@@ -49,7 +54,7 @@ func (s *Server) mayNameParts(c echo.Context, board string) bool {
 		return false
 	}
 	for kind := range b.Definition.Parts(b.Instance) {
-		if !callerOf(c).MayReadKind(kind) {
+		if !gate.Caller(c).MayReadKind(kind) {
 			return false
 		}
 	}
@@ -62,7 +67,7 @@ type infoRead struct {
 }
 
 type infoJSON struct {
-	headJSON
+	entry.Head
 	Total         int64            `json:"total"`
 	Epoch         string           `json:"epoch"`
 	Seq           int64            `json:"seq"`
@@ -80,7 +85,7 @@ func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
 		return nil, err
 	}
 	answer := infoJSON{
-		headJSON: newHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
+		Head: entry.NewHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
 		LastChange: definition.FormatTime(info.LastChange), Memory: info.Memory, Info: boardinfo.New(info.About), Definition: info.About.Definition,
 	}
 	if us := info.TieResolution.Microseconds(); us > 0 {
@@ -127,7 +132,7 @@ func (s *Server) putBoard(c echo.Context) error {
 	if err := s.store.DefineBoard(c.Request().Context(), d, author(c)); err != nil {
 		return err
 	}
-	return writeJSON(c, status, echo.MIMEApplicationJSON, d)
+	return respond.JSON(c, status, echo.MIMEApplicationJSON, d)
 }
 
 // definitionStatus is the status for a definition that was written: 201 if reading it before failed

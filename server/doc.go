@@ -1,19 +1,21 @@
-// Package server is Rankcast's HTTP server: resources, middleware, errors. Its sub-packages serve
-// sockets (live) and pages (pages).
+// Package server is Rankcast's HTTP server: its resources, and what a process needs to run it.
 //
-//	request ─► middleware ─► handler ─► request.Read… ─► ranking.Store ─► JSON
-//	              │              └─ error ─► problem.Of ─► application/problem+json
-//	              ├─ /v1/live ─► live.Sessions ─► hub
-//	              └─ /, /stars, /docs, /assets, /kit ─► pages.Site
+//	connection ─► gate ─► handler ─► request.Read… ─► ranking.Store ─► respond.OK ─► JSON
+//	               ▲        ├─ error ─► gate ─► problem.Of ─► application/problem+json
+//	               │        ├─ /v1/live ─► live.Sessions ─► hub
+//	               │        └─ /, /stars, /docs, /assets, /kit ─► pages.Site
+//	               └─ routes.go: what each route needs of its caller
 //
 // There is one file per resource; routes.go maps each path to its handler: /v1/boards/{board}/top is in
 // top.go. A handler reads its request, calls the store and writes the answer.
 //
-// A handler returns errors; errors.go answers them. The table in internal/problem maps each error to a
-// status and a code, for HTTP and for sockets. Package internal/request decodes paths, queries and
-// bodies; its errors name the field.
+// Package internal/gate admits requests: limits, hosts, origins, callers, rights and turns. It answers the errors that
+// handlers return. The table in internal/problem maps each error to a status and a code, for HTTP and for sockets.
+// Package internal/request decodes paths, queries and bodies; its errors name the field. Package internal/entry encodes
+// entries with the names of members, internal/respond encodes answers.
 //
-// Package access limits what a client may use of the node; limits.go asks it before each handler.
+// Package access knows keys, tokens and limits. Package overview reads many boards at once, cards draws pictures of
+// boards, live serves sockets and event streams, and pages serves pages; pages/reader reads what they show first.
 //
 // Package client is the Go client. Package webhook delivers the results of closed periods.
 // Package servertest runs a node within a test.

@@ -74,7 +74,7 @@ func TestDocsHideReadsOfModerators(t *testing.T) {
 			continue // the access file decides on those
 		}
 		path := parameter.ReplaceAllString(route.Path, "fans:s17")
-		isPrivate := needs["GET"][route.Path].isPrivate()
+		isPrivate := needs["GET"][route.Path].IsPrivate()
 		require.Equal(t, isPrivate, regexp.MustCompile(location[1]).MatchString(path), "%s matches %s", path, location[1])
 		if isPrivate {
 			requireRow(t, "operations.md", page, documented(route.Path))
@@ -102,17 +102,17 @@ func TestDocsNameTheNeedOfEachRoute(t *testing.T) {
 	page := source(t, "web/docs/security.md")
 	for _, r := range (&Server{}).apiRoutes() {
 		scope, grant := "none", ".*"
-		if r.need.scope != 0 {
-			scope = "`" + r.need.scope.String() + "`"
+		if r.need.Scope != 0 {
+			scope = "`" + r.need.Scope.String() + "`"
 		}
 		switch {
-		case r.need.credentials:
+		case r.need.Credentials:
 			grant = "any key or token"
-		case r.need.scope == access.ScopeAdmin || r.need.scope == access.ScopeMetrics:
+		case r.need.Scope == access.ScopeAdmin || r.need.Scope == access.ScopeMetrics:
 			grant = ""
-		case r.need.resource != access.NoResource:
-			grant = "`" + r.need.resource.String() + "s`"
-		case r.need.scope != 0:
+		case r.need.Resource != access.NoResource:
+			grant = "`" + r.need.Resource.String() + "s`"
+		case r.need.Scope != 0:
 			grant = "the list shows what the caller may .*"
 		}
 		row := regexp.MustCompile("(?m)^\\| `" + r.method + " " + documented(r.path) + "` \\| " + scope + " \\| +" + grant + " *\\|$")

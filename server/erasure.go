@@ -8,6 +8,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 type erasureJSON struct {
@@ -42,7 +43,7 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 	if err := s.store.DeleteProfile(c.Request().Context(), kind, member); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusAccepted, echo.MIMEApplicationJSON, newErasure(kind, member, e))
+	return respond.JSON(c, http.StatusAccepted, echo.MIMEApplicationJSON, newErasure(kind, member, e))
 }
 
 // getErasure answers the progress of a member's erasure.
@@ -55,5 +56,5 @@ func (s *Server) getErasure(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, newErasure(kind, member, e))
+	return respond.OK(c, newErasure(kind, member, e))
 }

@@ -1,201 +1,14 @@
 package server
 
 import (
-	"cmp"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
 )
-
-// storeRetry is the Retry-After while the store is unavailable or overloaded.
-const storeRetry = time.Second
-
-// retryAfter is the Retry-After of an answer in whole seconds, 1 at least; 0 for none.
-func retryAfter(status int, err error) int {
-	after := time.Duration(0)
-	var refused *access.Refusal
-	var keys *access.KeysUnavailableError
-	var field *ranking.FieldError
-	switch {
-	case errors.As(err, &refused):
-		after = max(refused.RetryAfter, time.Second)
-	case errors.As(err, &keys):
-		after = keys.RetryAfter
-	case errors.As(err, &field) && field.RetryAfter > 0:
-		after = field.RetryAfter
-	case status == http.StatusServiceUnavailable:
-		after = storeRetry
-	}
-	return seconds(after)
-}
-
-// seconds rounds a time up to whole seconds.
-func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
-
-// logFailure logs a failed request, see warnOnceASecond. The path may name a member, so the line has the route, and the
-// board or event.
-func (s *Server) logFailure(c echo.Context, err error) {
-	about := []any{"method", c.Request().Method, "route", documentedPath(c.Path()), "request", requestID(c), "error", err}
-	for _, name := range []string{"board", "event"} {
-		if value := c.Param(name); value != "" {
-			about = append(about, name, value)
-		}
-	}
-	s.warnOnceASecond("request failed", about...)
-}
-
-// noteRefusal logs that a caller may not do what it asked for: one line a minute for callers without valid
-// credentials, and one for those without the rights.
-func (s *Server) noteRefusal(err error) {
-	switch {
-	case errors.Is(err, access.ErrUnauthorized):
-		s.unauthorized.Add(func(since uint64) {
-			s.log.Warn("callers have no valid key or token", "refusals", since)
-		})
-	case errors.Is(err, access.ErrForbidden):
-		s.forbidden.Add(func(since uint64) {
-			s.log.Warn("callers may not do what they ask for, by the access file or the definition of an event", "refusals", since)
-		})
-	}
-}
-
-// requestIDField is the field of a request, and of an answer with an error, that identifies the request in the logs of
-// proxies and nodes.
-const requestIDField = "X-Request-Id"
-
-// maxRequestID bounds the id of a request, in bytes.
-const maxRequestID = 64
-
-// requestID returns the id of a request: that which the request brings along, if that is short and printable, or else a
-// new one. The answer carries it.
-func requestID(c echo.Context) string {
-	answer := c.Response().Header()
-	if id := answer.Get(requestIDField); id != "" {
-		return id
-	}
-	id := c.Request().Header.Get(requestIDField)
-	printable := func(r rune) bool { return r > ' ' && r <= '~' }
-	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(r rune) bool { return !printable(r) }) {
-		id = rand.Text()
-	}
-	answer.Set(requestIDField, id)
-	return id
-}
-
-// warnOnceASecond logs one failure a second: in an outage all requests fail in the same way.
-func (s *Server) warnOnceASecond(failure string, attributes ...any) {
-	now, last := time.Now().UnixNano(), s.loggedAt.Load()
-	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
-		s.log.Warn(failure+" (the log has one failure a second)", attributes...)
-	}
-}
-
-type problemJSON struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-	Field  string `json:"field,omitempty"`
-	// Counted is false if no update of this request has counted, and absent if the server does not say.
-	Counted *bool `json:"counted,omitempty"`
-
-	*importProblemJSON // of an import
-	*fileStatesJSON    // of a node that is not ready
-}
-
-// notCountedError is the error of a request whose updates or events have not counted.
-type notCountedError struct{ error }
-
-func (e *notCountedError) Unwrap() error { return e.error }
-
-// markNotCounted marks an error of the store about the updates or the events of a request, if it says that none has
-// counted.
-func markNotCounted(err error) error {
-	if err == nil || errors.Is(err, ranking.ErrOutcomeUnknown) {
-		return err
-	}
-	return &notCountedError{err}
-}
-
-// handleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
-// person asked for a page. It is Echo's error handler.
-func (s *Server) handleError(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	var router *echo.HTTPError
-	if errors.As(err, &router) {
-		err = routeError(c, router)
-	}
-	if errors.Is(err, problem.ErrNotFound) {
-		served, pageErr := s.pages.ServeNotFound(c)
-		if served {
-			return
-		}
-		err = cmp.Or(pageErr, err)
-	}
-	p := problem.For(s.callerOr(c), err)
-	id := requestID(c)
-	s.noteRefusal(err)
-	s.log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status, "code", p.Code, "error", err)
-	var stopped *importError
-	var report *importProblemJSON
-	if errors.As(err, &stopped) {
-		report = stopped.report(&p)
-	}
-	var unready *unreadyError
-	var files *fileStatesJSON
-	if errors.As(err, &unready) {
-		files = &unready.files
-	}
-	var counted *bool
-	if p.Status == http.StatusServiceUnavailable && errors.As(err, new(*notCountedError)) {
-		counted = new(bool)
-	}
-	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
-	// of its own: any token could fill this one.
-	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err, access.ErrKeysUnavailable) {
-		s.logFailure(c, err)
-	}
-	if fields := challenge(c.Request(), err); fields != "" {
-		c.Response().Header().Set("WWW-Authenticate", fields)
-	}
-	if seconds := retryAfter(p.Status, err); seconds > 0 {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
-	}
-	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, Counted: counted, importProblemJSON: report, fileStatesJSON: files,
-	}); err != nil {
-		s.log.Debug("the server cannot write an answer", "error", err)
-	}
-}
-
-// routeError words the router's error about a request that has no handler.
-func routeError(c echo.Context, router *echo.HTTPError) error {
-	r, hint := c.Request(), ""
-	if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; !isRead && !strings.HasPrefix(r.URL.Path, "/v1/") {
-		hint = "; paths of the API begin with /v1" // pages are only read
-	}
-	switch router.Code {
-	case http.StatusMethodNotAllowed:
-		allowed := strings.TrimPrefix(c.Response().Header().Get(echo.HeaderAllow), http.MethodOptions+", ")
-		return fmt.Errorf("%w: %s; want %s%s", problem.ErrMethodNotAllowed, r.Method, allowed, hint)
-	case http.StatusNotFound:
-		return fmt.Errorf("%w: %s%s", problem.ErrNotFound, r.URL.Path, hint)
-	}
-	return router
-}
 
 // Explain describes an error of the store as the API does: by its code, the field that is wrong or "", and a message. It
 // is for a process that applies updates without a Server.
@@ -217,4 +30,30 @@ type errorJSON struct {
 func newRefusal(c *access.Caller, err error) refusalJSON {
 	p := problem.For(c, err)
 	return refusalJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
+}
+
+// notCountedError is the error of a request whose updates or events have not counted.
+type notCountedError struct{ error }
+
+func (e *notCountedError) Unwrap() error { return e.error }
+
+// Extend is part of gate.Extended. Counted is false if no update of this request has counted, and absent if the server
+// does not say.
+func (e *notCountedError) Extend(p gate.Problem) any {
+	if p.Status != http.StatusServiceUnavailable {
+		return p
+	}
+	return struct {
+		gate.Problem
+		Counted bool `json:"counted"`
+	}{p, false}
+}
+
+// markNotCounted marks an error of the store about the updates or the events of a request, if it says that none has
+// counted.
+func markNotCounted(err error) error {
+	if err == nil || errors.Is(err, ranking.ErrOutcomeUnknown) {
+		return err
+	}
+	return &notCountedError{err}
 }

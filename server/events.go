@@ -11,7 +11,10 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
+	"rankcast/server/internal/readable"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 // maxEvents bounds a batch of events.
@@ -22,10 +25,10 @@ func (s *Server) listEvents(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *namedList) error {
+	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *readable.List) error {
 		events, err := s.store.Events(ctx)
 		for _, e := range events {
-			err = cmp.Or(err, to.add(access.Event(e.Name), e))
+			err = cmp.Or(err, to.Add(access.Event(e.Name), e))
 		}
 		return err
 	})
@@ -49,7 +52,7 @@ func (s *Server) putEvent(c echo.Context) error {
 	if err := s.store.DefineEvent(c.Request().Context(), e, author(c)); err != nil {
 		return err
 	}
-	return writeJSON(c, status, echo.MIMEApplicationJSON, e)
+	return respond.JSON(c, status, echo.MIMEApplicationJSON, e)
 }
 
 // getEvent answers the definition of an event.
@@ -61,7 +64,7 @@ func (s *Server) getEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, e)
+	return respond.OK(c, e)
 }
 
 // deleteEvent deletes the definition of an event. Scores that the event gave stay.
@@ -92,21 +95,21 @@ func (s *Server) postEvents(c echo.Context) error {
 		}
 		return s.applyEvents(c, event, list, key)
 	}
-	answer, err := s.applyEvent(ctx, callerOf(c), event, body, key)
+	answer, err := applyEvent(ctx, s.store, gate.Caller(c), event, body, key)
 	if err != nil {
 		return markNotCounted(err)
 	}
-	return ok(c, answer)
+	return respond.OK(c, answer)
 }
 
 // applyEvent applies one event.
-func (s *Server) applyEvent(ctx context.Context, caller *access.Caller, event string, body request.Object, key string) (resultsJSON, error) {
+func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller, event string, body request.Object, key string) (resultsJSON, error) {
 	o, err := readEvent(body, key)
 	if err != nil {
 		return resultsJSON{}, err
 	}
 	o.Sender = senderOf(caller)
-	happened, err := s.store.ApplyEvents(ctx, event, []ranking.EventCall{o})
+	happened, err := store.ApplyEvents(ctx, event, []ranking.EventCall{o})
 	if err == nil {
 		err = happened[0].Err
 	}
@@ -120,20 +123,20 @@ func (s *Server) applyEvent(ctx context.Context, caller *access.Caller, event st
 func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
 	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent, func(all []ranking.EventCall) (func(int) (any, error), error) {
 		for i := range all {
-			all[i].Sender = senderOf(callerOf(c))
+			all[i].Sender = senderOf(gate.Caller(c))
 		}
 		happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
 		return func(i int) (any, error) {
 			if err := happened[i].Err; err != nil {
 				return nil, err
 			}
-			return newEventResult(callerOf(c), happened[i]), nil
+			return newEventResult(gate.Caller(c), happened[i]), nil
 		}, err
 	})
 	if err != nil {
 		return err
 	}
-	return ok(c, results)
+	return respond.OK(c, results)
 }
 
 // senderOf is the sender of a caller's events; nil for a caller whom the definitions of events do not bind.
@@ -178,4 +181,48 @@ func newEventResult(c *access.Caller, h ranking.EventResult) resultsJSON {
 type boardRefusalJSON struct {
 	Board string `json:"board"`
 	refusalJSON
+}
+
+// takeBackEvent takes back an event by its id (POST …/take-back).
+func (s *Server) takeBackEvent(c echo.Context) error {
+	if err := request.NoQuery(c); err != nil {
+		return err
+	}
+	body, err := request.ReadObject(c)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("id", "sub", "reason", "by"); err != nil {
+		return err
+	}
+	id, err := body.RequiredText("id")
+	if err != nil {
+		return err
+	}
+	sender, err := readSender(body)
+	if err != nil {
+		return err
+	}
+	by, err := moderatorOf(c, body)
+	if err != nil {
+		return err
+	}
+	result, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, sender, by)
+	if err != nil {
+		return err
+	}
+	return respond.OK(c, struct {
+		Duplicate bool  `json:"duplicate"`
+		Results   []any `json:"results"`
+	}{result.Before, newEventResult(gate.Caller(c), result.EventResult).Results})
+}
+
+// readSender reads who has sent an event: without the field "sub" a key, with an empty one an anonymous caller,
+// and else the viewer of that sub.
+func readSender(body request.Object) (*ranking.Sender, error) {
+	if _, there := body["sub"]; !there {
+		return nil, nil
+	}
+	sub, err := body.Text("sub")
+	return &ranking.Sender{Sub: sub}, err
 }

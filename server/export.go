@@ -15,6 +15,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/entry"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 )
 
@@ -42,7 +44,7 @@ type entryEncoder func(w io.Writer, entries []ranking.Entry) error
 // encodeNDJSON escapes U+2028 and U+2029, which some programs treat as ends of a line.
 func encodeNDJSON(w io.Writer, entries []ranking.Entry) error {
 	for _, e := range entries {
-		line, err := json.Marshal(rowJSON{e.Member, e.Score, dataJSON(e.Data)}, jsontext.EscapeForJS(true))
+		line, err := json.Marshal(rowJSON{e.Member, e.Score, entry.Data(e.Data)}, jsontext.EscapeForJS(true))
 		if err != nil {
 			return fmt.Errorf("encode an entry: %w", err)
 		}
@@ -79,26 +81,26 @@ func (s *Server) getExport(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	slot, err := s.limits.AcquireExport(clientOf(c))
+	slot, err := s.limits.AcquireExport(gate.Client(c))
 	if err != nil {
 		return err
 	}
 	defer slot.Release()
-	if err := endCount(c.Request()); err != nil {
+	if err := gate.EndCount(c.Request()); err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(asCaller(c), request.PathValue(c, "board")) {
+	for page, err := range s.store.Export(gate.AsCaller(c), request.PathValue(c, "board")) {
 		if err == nil {
-			err = s.reauthorize(c) // an export may take long
+			err = s.gate.Reauthorize(c) // an export may take long
 		}
 		switch {
 		case err != nil && !begun:
 			return err
 		case err != nil:
 			if c.Request().Context().Err() == nil {
-				s.logFailure(c, err)
+				s.gate.LogFailure(c, err)
 			}
 			panic(http.ErrAbortHandler)
 		case !begun:

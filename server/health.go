@@ -12,12 +12,14 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/respond"
 )
 
 // healthz answers that the process is alive, whatever the state of Redis.
 func (s *Server) healthz(c echo.Context) error {
-	return ok(c, struct {
+	return respond.OK(c, struct {
 		Status string `json:"status"`
 	}{"ok"})
 }
@@ -28,7 +30,7 @@ func (s *Server) healthz(c echo.Context) error {
 func (s *Server) readyz(c echo.Context) error {
 	verbose := c.QueryParams().Has("verbose")
 	if verbose {
-		if err := callerOf(c).Check(access.ScopeAdmin, access.Resource{}); err != nil {
+		if err := gate.Caller(c).Check(access.ScopeAdmin, access.Resource{}); err != nil {
 			return err
 		}
 	}
@@ -41,7 +43,7 @@ func (s *Server) readyz(c echo.Context) error {
 	case err != nil:
 		return &unreadyError{err, s.fileStates()}
 	}
-	return ok(c, nodeStateJSON{"ok", s.fileStates()})
+	return respond.OK(c, nodeStateJSON{"ok", s.fileStates()})
 }
 
 // unreadyError is the reason for which a node cannot serve traffic, with the state of its files.
@@ -51,6 +53,14 @@ type unreadyError struct {
 }
 
 func (e *unreadyError) Unwrap() error { return e.error }
+
+// Extend is part of gate.Extended.
+func (e *unreadyError) Extend(p gate.Problem) any {
+	return struct {
+		gate.Problem
+		fileStatesJSON
+	}{p, e.files}
+}
 
 func (s *Server) fileStates() (j fileStatesJSON) {
 	if !s.guard.Open() {

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/internal/entry"
 	"rankcast/server/internal/request"
 )
 
@@ -52,7 +52,7 @@ type historyRead struct {
 
 // boardHistoryJSON answers the history of the first ten entries.
 type boardHistoryJSON struct {
-	headJSON
+	entry.Head
 	Step     *string                    `json:"step"`
 	Until    *string                    `json:"until"`
 	Steps    []stepJSON                 `json:"steps"`
@@ -74,7 +74,7 @@ type historyEntryJSON struct {
 
 // memberHistoryJSON answers the history of one member.
 type memberHistoryJSON struct {
-	headJSON
+	entry.Head
 	Step     *string                    `json:"step"`
 	Until    *string                    `json:"until"`
 	Member   string                     `json:"member"`
@@ -102,7 +102,7 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, until := newHead(r.board, h.Period, h.Bounds), definition.FormatTime(h.Until)
+	head, until := entry.NewHead(r.board, h.Period, h.Bounds), definition.FormatTime(h.Until)
 	var step, cursor *string
 	if h.Step > 0 {
 		step = new(definition.FormatDuration(h.Step))
@@ -110,9 +110,9 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	if h.Next != nil {
 		cursor = new(h.Next.String())
 	}
-	profiles := s.historyProfiles(ctx, h)
+	profiles := s.entries.History(ctx, h)
 	if r.member == "" {
-		answer := &boardHistoryJSON{headJSON: head, Step: step, Until: until, Steps: make([]stepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
+		answer := &boardHistoryJSON{Head: head, Step: step, Until: until, Steps: make([]stepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
 		for i, st := range h.Steps {
 			entries := make([]historyEntryJSON, len(st.Entries))
 			for j, e := range st.Entries {
@@ -122,7 +122,7 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 		}
 		return answer, nil
 	}
-	answer := &memberHistoryJSON{headJSON: head, Step: step, Until: until, Member: r.member, Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
+	answer := &memberHistoryJSON{Head: head, Step: step, Until: until, Member: r.member, Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
 	if h.Best != nil {
 		answer.Best = &bestJSON{h.Best.Rank, definition.FormatTime(h.Best.At), h.Best.Period}
 	}
@@ -133,24 +133,4 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 		}
 	}
 	return answer, nil
-}
-
-// historyProfiles reads the profiles of the members of a history. The result leaves out members without a profile.
-func (s *Server) historyProfiles(ctx context.Context, h ranking.History) map[string]ranking.Profile {
-	found := make(map[string]ranking.Profile)
-	if !s.store.Profiled(h.Kind) {
-		return found
-	}
-	var members []string
-	seen := make(map[string]bool)
-	for _, step := range h.Steps {
-		for _, e := range step.Entries {
-			if !seen[e.Member] {
-				seen[e.Member] = true
-				members = append(members, e.Member)
-			}
-		}
-	}
-	maps.Copy(found, s.profiles(ctx, h.Kind, members)) // ranking.MaxPage at most
-	return found
 }

@@ -18,8 +18,9 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
-	"rankcast/server/internal/problem"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 // maxLine bounds a line of an import, in bytes, with its end. Member and data have 384 bytes at
@@ -47,6 +48,7 @@ type rowErrorJSON struct {
 
 // importProblemJSON extends the problem of an import that stopped: the line, and the result so far.
 type importProblemJSON struct {
+	gate.Problem
 	Line int64 `json:"line,omitzero"`
 	importJSON
 }
@@ -61,19 +63,19 @@ func (e *importError) Error() string { return "import: " + e.err.Error() }
 
 func (e *importError) Unwrap() error { return e.err }
 
-// report extends the import's problem and adapts its message.
-func (e *importError) report(p *problem.Problem) *importProblemJSON {
-	j := &importProblemJSON{importJSON: e.done}
+// Extend is part of gate.Extended. It also adapts the message.
+func (e *importError) Extend(p gate.Problem) any {
+	j := importProblemJSON{Problem: p, importJSON: e.done}
 	var row *ranking.RowError
 	switch {
 	case p.Status == http.StatusServiceUnavailable:
-		p.Message += "; send the import again: rows that were imported keep their ranks"
+		j.Detail += "; send the import again: rows that were imported keep their ranks"
 		if errors.Is(e.err, ranking.ErrOutcomeUnknown) {
-			p.Message = "the store failed during the import; send the import again: rows that were imported keep their ranks"
+			j.Detail = "the store failed during the import; send the import again: rows that were imported keep their ranks"
 		}
 	case errors.As(e.err, &row):
 		j.Line = row.Line
-		p.Message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.Message, lineField+": "))
+		j.Detail = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.Detail, lineField+": "))
 	}
 	return j
 }
@@ -92,22 +94,20 @@ func (s *Server) postImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := endCount(c.Request()); err != nil {
+	if err := gate.EndCount(c.Request()); err != nil {
 		return err
 	}
-	if counted := c.Response().Writer.(*waitingWriter).body; counted != nil {
-		counted.most = importBuffer
-	}
+	gate.HoldAtMost(c, importBuffer)
 	control := http.NewResponseController(c.Response())
 	body := &importReader{r: c.Request(), control: control, timeout: s.cfg.RequestTimeout}
 	lines := &lineReader{r: bufio.NewReaderSize(body, importBuffer), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
-	answer := newImport(callerOf(c), board, done)
+	answer := newImport(gate.Caller(c), board, done)
 	if err != nil {
 		return &importError{answer, err}
 	}
-	return ok(c, answer)
+	return respond.OK(c, answer)
 }
 
 func newImport(caller *access.Caller, board string, done ranking.Imported) importJSON {
@@ -133,13 +133,13 @@ func (i *importReader) Read(b []byte) (int, error) {
 		i.renewed = now
 		i.control.SetReadDeadline(now.Add(i.timeout)) // a reader without deadlines needs none
 	}
-	turn, takesTurns := i.r.Body.(*turnBody)
+	turn, takesTurns := i.r.Body.(*gate.TurnBody)
 	if takesTurns {
-		turn.end()
+		turn.End()
 	}
 	n, err := i.r.Body.Read(b)
 	if takesTurns && n > 0 {
-		if _, refused := turn.begin(i.r.Context(), n); refused != nil {
+		if _, refused := turn.Renew(i.r.Context(), n); refused != nil {
 			return 0, refused
 		}
 	}

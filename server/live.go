@@ -2,16 +2,23 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
+	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
+	"rankcast/server/live"
 )
 
 // live turns a WebSocket handshake into a session. A ticket in the address replaces the caller of the request.
@@ -19,49 +26,27 @@ func (s *Server) live(c echo.Context) error {
 	if c.Request().ProtoMajor != 1 { // the library would answer with fields that HTTP/2 forbids
 		return fmt.Errorf("%w: it takes HTTP/1.1", problem.ErrHandshake)
 	}
-	find := func() (*access.Caller, error) { return callerOf(c), nil }
-	if ticket, ok := ticketIn(c); ok {
-		find = func() (*access.Caller, error) { return s.callerOfTicket(c.Request().Context(), ticket) }
+	find := func() (*access.Caller, error) { return gate.Caller(c), nil }
+	if ticket, ok := gate.TicketIn(c); ok {
+		find = func() (*access.Caller, error) { return s.gate.CallerOfTicket(c.Request().Context(), ticket) }
 	}
-	err := s.sessions.Accept(c.Response().Writer, c.Request(), clientOf(c), find)
+	err := s.sessions.Accept(c.Response().Writer, c.Request(), gate.Client(c), find)
 	if err == nil {
 		c.Response().Committed = true // Echo answers nothing more
 	}
 	return err
 }
 
-// ticketIn is the ticket in the address of a request.
-func ticketIn(c echo.Context) (ticket string, ok bool) {
-	tickets := c.QueryParams()["ticket"]
-	if len(tickets) == 0 {
-		return "", false
-	}
-	return tickets[0], true
-}
-
-// callerOfTicket is the caller who has got a ticket, which it uses up. The error of a ticket that is not valid is
-// an access.ErrExpired.
-func (s *Server) callerOfTicket(ctx context.Context, ticket string) (*access.Caller, error) {
-	about, err := s.store.TakeTicket(ctx, access.HashTicket(ticket))
-	if errors.Is(err, ranking.ErrUnknownTicket) {
-		return nil, access.ErrTicket
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.guard.FromTicket(about)
-}
-
 // socketUpdater applies the updates and events that come over sockets.
-type socketUpdater struct{ *Server }
+type socketUpdater struct{ store *ranking.Store }
 
 func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) (any, error) {
-	answer, err := s.applyUpdate(ctx, board, update, "")
+	answer, err := applyUpdate(ctx, s.store, board, update, "")
 	return encoded(answer, err)
 }
 
 func (s socketUpdater) Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (any, error) {
-	answer, err := s.applyEvent(ctx, caller, event, fields, "")
+	answer, err := applyEvent(ctx, s.store, caller, event, fields, "")
 	return encoded(answer, err)
 }
 
@@ -70,6 +55,73 @@ func encoded(answer any, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := marshal(answer)
+	b, err := respond.Marshal(answer)
 	return jsontext.Value(b), err
+}
+
+// postTickets answers a ticket for one socket or event stream. A browser can send no credentials with those,
+// and a ticket may stand in an address: it works once, and for a short time.
+func (s *Server) postTickets(c echo.Context) error {
+	if err := request.NoParameters(c); err != nil {
+		return err
+	}
+	about, err := gate.Caller(c).EncodeForTicket()
+	if err != nil {
+		return err
+	}
+	ticket := access.NewTicket()
+	expires, err := s.store.SaveTicket(c.Request().Context(), access.HashTicket(ticket), about, access.TicketTime)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return respond.JSON(c, http.StatusCreated, echo.MIMEApplicationJSON, ticketJSON{ticket, expires.Format(definition.TimeForm)})
+}
+
+type ticketJSON struct {
+	Ticket  string `json:"ticket"`
+	Expires string `json:"expires"` // by the clock of Redis
+}
+
+// lastEventID is the header by which a browser resumes an event stream.
+const lastEventID = "Last-Event-ID"
+
+// getStream serves a board as server-sent events.
+func (s *Server) getStream(c echo.Context) error {
+	q := request.ReadQuery(c, "top", "me", "around", "info", "ticket")
+	most := int64(s.cfg.MaxTop)
+	watch := hub.Watch{Top: int(q.Integer("top", min(defaultTop, most), 0, most)), Around: int(q.Integer("around", 0, 0, hub.MaxAround))}
+	watch.Me, _ = q.Get("me")
+	withInfo := q.Boolean("info")
+	if q.Err != nil {
+		return q.Err
+	}
+	if err := live.CheckWatch(watch); err != nil {
+		return err
+	}
+	watch.Resume = resumePosition(c.Request().Header.Get(lastEventID))
+	board, err := s.store.Board(c.Request().Context(), request.PathValue(c, "board"))
+	if err != nil {
+		return err
+	}
+	if withInfo {
+		if watch.Info, err = live.EncodeInfo(c.Request().Context(), s.store, gate.Caller(c), board.Name); err != nil {
+			return err
+		}
+	}
+	if err := gate.EndCount(c.Request()); err != nil {
+		return err
+	}
+	return s.sessions.Stream(c.Response(), c.Request(), gate.Client(c), gate.Caller(c), board, watch)
+}
+
+// resumePosition reads the id of an event, life:seq. An id that is not one of a node's events is no position: with
+// an error, a browser would give the stream up for ever.
+func resumePosition(id string) hub.Position {
+	life, number, _ := strings.Cut(id, ":")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	if at := (hub.Position{Life: life, Seq: seq}); err == nil && live.CheckPosition(at) == nil {
+		return at
+	}
+	return hub.Position{}
 }

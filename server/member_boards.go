@@ -5,16 +5,18 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
-	"rankcast/server/access"
 	"rankcast/server/internal/boardinfo"
+	"rankcast/server/internal/entry"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 const defaultMemberBoards = 50
 
 // memberBoardJSON is a member's place on one board. It has the fields of placeJSON, without those of the member.
 type memberBoardJSON struct {
-	headJSON
+	entry.Head
 	Rank       int64           `json:"rank"`
 	Score      int64           `json:"score"`
 	Data       jsontext.Value  `json:"data,omitzero"`
@@ -33,9 +35,9 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	ctx, caller := asCaller(c), callerOf(c)
+	ctx, caller := gate.AsCaller(c), gate.Caller(c)
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
-	page, err := s.store.MemberBoards(ctx, kind, member, ranking.MemberBoardsQuery{After: after, Limit: limit, Only: readableBoards(caller)})
+	page, err := s.store.MemberBoards(ctx, kind, member, ranking.MemberBoardsQuery{After: after, Limit: limit, Only: caller.ReadableBoards()})
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	boards := make([]memberBoardJSON, len(page.Boards))
 	for i, b := range page.Boards {
 		boards[i] = memberBoardJSON{
-			newHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, dataJSON(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(), nil,
+			entry.NewHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, entry.Data(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(), nil,
 		}
 		if about, exists := abouts[b.Board]; exists { // a board that was deleted meanwhile comes without
 			boards[i].Info = new(boardinfo.New(about))
@@ -55,9 +57,9 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	// The entries of a board show profiles, so a caller that may read none of them must not learn of one here.
 	var profile ranking.Profile
 	if s.store.Profiled(kind) && (len(boards) > 0 || caller.MayReadKind(kind)) {
-		profile = s.profiles(ctx, kind, []string{member})[member]
+		profile = s.entries.Profiles(ctx, kind, []string{member})[member]
 	}
-	return ok(c, struct {
+	return respond.OK(c, struct {
 		Kind   string `json:"kind"`
 		Member string `json:"member"`
 		ranking.Profile
@@ -66,15 +68,4 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 		NotBuilt    int               `json:"not_built,omitzero"`   // boards without a result that is young enough
 		Cursor      *string           `json:"cursor"`
 	}{kind, member, profile, boards, page.Unavailable, page.NotBuilt, newNameCursor(page.Next)})
-}
-
-// readableBoards are the boards that a caller may read; nil for all boards.
-func readableBoards(caller *access.Caller) *ranking.BoardFilter {
-	if caller.MayAll() {
-		return nil
-	}
-	return &ranking.BoardFilter{
-		Has:   func(board string) bool { return caller.May(access.ScopeRead, access.Board(board)) },
-		Spans: caller.BoardSpans(access.ScopeRead),
-	}
 }

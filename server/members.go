@@ -8,7 +8,10 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/internal/entry"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 // getMember answers one member's entry and its neighbours.
@@ -30,12 +33,12 @@ type memberRead struct {
 }
 
 type placeJSON struct {
-	headJSON
-	entryJSON
-	Total      int64       `json:"total"`
-	Percentile float64     `json:"percentile"`
-	ToNext     *int64      `json:"to_next"`
-	Around     []entryJSON `json:"around,omitempty"`
+	entry.Head
+	entry.Entry
+	Total      int64         `json:"total"`
+	Percentile float64       `json:"percentile"`
+	ToNext     *int64        `json:"to_next"`
+	Around     []entry.Entry `json:"around,omitempty"`
 }
 
 func (r memberRead) answer(ctx context.Context, s *Server) (any, error) {
@@ -47,9 +50,9 @@ func (r memberRead) answer(ctx context.Context, s *Server) (any, error) {
 	if r.around > 0 {
 		list = append(list, n.Around...)
 	}
-	entries := s.entries(ctx, n.Kind, list)
+	entries := s.entries.Entries(ctx, n.Kind, list)
 	return &placeJSON{
-		headJSON: newHead(r.board, n.Period, n.Bounds), entryJSON: entries[0],
+		Head: entry.NewHead(r.board, n.Period, n.Bounds), Entry: entries[0],
 		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), Around: entries[1:],
 	}, nil
 }
@@ -74,7 +77,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c.Request().Context(), m.Kind, s.namedMembers(callerOf(c), m))
+	profiles := s.entries.Profiles(c.Request().Context(), m.Kind, s.namedMembers(gate.Caller(c), m))
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`
@@ -88,14 +91,14 @@ func (s *Server) getMembers(c echo.Context) error {
 	for i, e := range members {
 		list[i].Member, list[i].Name, list[i].Avatar = e.Member, profiles[e.Member].Name, profiles[e.Member].Avatar
 		if e.Rank > 0 {
-			list[i].Rank, list[i].Among, list[i].Score, list[i].Data = &e.Rank, &e.Among, &e.Score, dataJSON(e.Data)
+			list[i].Rank, list[i].Among, list[i].Score, list[i].Data = &e.Rank, &e.Among, &e.Score, entry.Data(e.Data)
 		}
 	}
-	return ok(c, struct {
-		headJSON
+	return respond.OK(c, struct {
+		entry.Head
 		Total   int64        `json:"total"`
 		Members []memberJSON `json:"members"`
-	}{newHead(board, m.Period, m.Bounds), m.Total, list})
+	}{entry.NewHead(board, m.Period, m.Bounds), m.Total, list})
 }
 
 // namedMembers are the members of an answer whose profiles the caller may read: those that the board shows, and with a
@@ -121,5 +124,5 @@ func (s *Server) deleteMember(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, newResult(board, member, r))
+	return respond.OK(c, newResult(board, member, r))
 }

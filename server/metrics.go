@@ -1,6 +1,7 @@
 package server
 
 import (
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/host"
 )
 
@@ -33,23 +35,12 @@ func countReads(r prometheus.Registerer, routes []route) {
 		if route.method != http.MethodGet || !strings.HasPrefix(route.path, "/v1/") || strings.HasSuffix(route.path, "/live") {
 			continue
 		}
-		count := reads.WithLabelValues(documentedPath(route.path))
+		count := reads.WithLabelValues(gate.DocumentedPath(route.path))
 		routes[i].handler = func(c echo.Context) error {
 			count.Inc()
 			return route.handler(c)
 		}
 	}
-}
-
-// documentedPath is the path of a route as the documentation writes it: /v1/boards/{board}/top.
-func documentedPath(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
 }
 
 // limitedCounter gives the number of refusals of each limit as metrics.
@@ -72,6 +63,9 @@ func (l *limitedCounter) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
+// Limited gives the number of refusals of each limit since the start, by the limit's name.
+func (s *Server) Limited() iter.Seq2[string, uint64] { return s.limits.Counts() }
+
 // Admin is the handler of a listener for operators alone: the metrics at /metrics, and profiles at /debug/pprof/. It
 // asks for no key, and applies no limits. On a loopback address it answers only requests that Config.Hosts allows,
 // as the Server does.
@@ -92,7 +86,7 @@ func adminHandler(listener net.Addr, metrics *prometheus.Registry, hosts *host.L
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	if !isLoopback(listener) {
+	if !gate.IsLoopback(listener) {
 		return mux
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -4,7 +4,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking/definition"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 type periodJSON struct {
@@ -21,7 +23,7 @@ func (s *Server) listPeriods(c echo.Context) error {
 		return err
 	}
 	board := request.PathValue(c, "board")
-	periods, err := s.store.Periods(asCaller(c), board)
+	periods, err := s.store.Periods(gate.AsCaller(c), board)
 	if err != nil {
 		return err
 	}
@@ -29,7 +31,7 @@ func (s *Server) listPeriods(c echo.Context) error {
 	for i, p := range periods {
 		list[i] = periodJSON{p.Period, definition.FormatTime(p.Opens), definition.FormatTime(p.Ends), p.Final, p.Total}
 	}
-	return ok(c, struct {
+	return respond.OK(c, struct {
 		Board   string       `json:"board"`
 		Periods []periodJSON `json:"periods"`
 	}{board, list})

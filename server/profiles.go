@@ -7,6 +7,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 type profileJSON struct {
@@ -25,7 +26,7 @@ func (s *Server) getProfile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, profileJSON{kind, member, p})
+	return respond.OK(c, profileJSON{kind, member, p})
 }
 
 // putProfile replaces the profile of a member of a kind.
@@ -56,7 +57,7 @@ func (s *Server) putProfile(c echo.Context) error {
 	if first {
 		status = http.StatusCreated
 	}
-	return writeJSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
+	return respond.JSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
 }
 
 // deleteProfile deletes a member's profile only.

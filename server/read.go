@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/gate"
+	"rankcast/server/internal/respond"
 )
 
 // boardRead is a valid request for the state of a board. It is comparable, and holds all that its answer depends
@@ -24,7 +26,7 @@ func (s *Server) okRead(c echo.Context, r boardRead) error {
 	b, err := s.reads.Do(ctx, r)
 	switch {
 	case err == nil:
-		return writeEncoded(c, b)
+		return respond.Encoded(c, b)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ranking.ErrUnavailable, err)
 	}
@@ -36,11 +38,11 @@ func (s *Server) okPage(c echo.Context, r boardRead, limit int) error {
 	if limit <= ranking.PacedEntries {
 		return s.okRead(c, r)
 	}
-	b, err := s.encodeRead(asCaller(c), r)
+	b, err := s.encodeRead(gate.AsCaller(c), r)
 	if err != nil {
 		return err
 	}
-	return writeEncoded(c, b)
+	return respond.Encoded(c, b)
 }
 
 // encodeRead reads and encodes the answer to a read.
@@ -49,7 +51,7 @@ func (s *Server) encodeRead(ctx context.Context, r boardRead) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeJSON(answer)
+	return respond.Encode(answer)
 }
 
 // isTimeout reports whether an error says that Redis was silent for as long as a call waits.

@@ -7,24 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/respond"
 )
-
-// appender is an answer that encodes itself. For the answers that a busy node gives most, reflection takes ten
-// times as long.
-type appender interface {
-	appendJSON(b []byte) ([]byte, error)
-}
-
-// resultBytes is the size of the buffer of an answer that encodes itself. It is enough for the result of an update.
-const resultBytes = 512
-
-// marshal encodes an answer. The bytes may have spare capacity.
-func marshal(answer any) ([]byte, error) {
-	if own, ok := answer.(appender); ok {
-		return own.appendJSON(make([]byte, 0, resultBytes))
-	}
-	return json.Marshal(answer)
-}
 
 // resultJSON answers an update of one member of a board.
 type resultJSON struct {
@@ -36,7 +20,7 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 	return resultJSON{board, member, r}
 }
 
-func (j resultJSON) appendJSON(b []byte) ([]byte, error) {
+func (j resultJSON) AppendJSON(b []byte) ([]byte, error) {
 	b, err := jsontext.AppendQuote(append(b, `{"board":`...), j.board)
 	if err != nil {
 		return nil, err
@@ -65,22 +49,22 @@ func (j resultJSON) appendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON is for a result within another answer.
-func (j resultJSON) MarshalJSON() ([]byte, error) { return marshal(j) }
+func (j resultJSON) MarshalJSON() ([]byte, error) { return respond.Marshal(j) }
 
 // resultsJSON answers a batch, or an event: a result or a refusal of each item.
 type resultsJSON struct {
 	Results []any `json:"results"`
 }
 
-func (j resultsJSON) appendJSON(b []byte) ([]byte, error) {
+func (j resultsJSON) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"results":[`...)
 	for i, r := range j.Results {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		var err error
-		if own, ok := r.(appender); ok {
-			b, err = own.appendJSON(b)
+		if own, ok := r.(respond.Appender); ok {
+			b, err = own.AppendJSON(b)
 		} else {
 			var encoded []byte
 			encoded, err = json.Marshal(r)

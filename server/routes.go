@@ -5,42 +5,34 @@ import (
 	"strings"
 
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 
 	"github.com/labstack/echo/v4"
 )
 
-// need is what a route needs of its caller. A route must say it: no route has the zero need.
-type need struct {
-	// public marks a route that is open to everybody, or whose handler checks the caller.
-	public bool
-	scope  access.Scope
-	// resource is what the route is about: its parameter board, event or kind names it. For
-	// access.NoResource the route needs no grant: a list shows what the caller may read.
-	resource access.ResourceType
-	// credentials marks a route that any key or token may use.
-	credentials bool
-}
-
 var (
-	readsBoard       = need{scope: access.ScopeRead, resource: access.BoardResource}
-	readsEvent       = need{scope: access.ScopeRead, resource: access.EventResource}
-	readsKind        = need{scope: access.ScopeRead, resource: access.KindResource}
-	readsList        = need{scope: access.ScopeRead}
-	writesBoard      = need{scope: access.ScopeWrite, resource: access.BoardResource}
-	writesEvent      = need{scope: access.ScopeWrite, resource: access.EventResource}
-	writesKind       = need{scope: access.ScopeWrite, resource: access.KindResource}
-	moderatesBoard   = need{scope: access.ScopeModerate, resource: access.BoardResource}
-	moderatesEvent   = need{scope: access.ScopeModerate, resource: access.EventResource}
-	moderatesKind    = need{scope: access.ScopeModerate, resource: access.KindResource}
-	administersBoard = need{scope: access.ScopeAdmin, resource: access.BoardResource}
-	administersEvent = need{scope: access.ScopeAdmin, resource: access.EventResource}
+	readsBoard       = gate.Need{Scope: access.ScopeRead, Resource: access.BoardResource}
+	readsEvent       = gate.Need{Scope: access.ScopeRead, Resource: access.EventResource}
+	readsKind        = gate.Need{Scope: access.ScopeRead, Resource: access.KindResource}
+	readsList        = gate.Need{Scope: access.ScopeRead}
+	writesBoard      = gate.Need{Scope: access.ScopeWrite, Resource: access.BoardResource}
+	writesEvent      = gate.Need{Scope: access.ScopeWrite, Resource: access.EventResource}
+	writesKind       = gate.Need{Scope: access.ScopeWrite, Resource: access.KindResource}
+	moderatesBoard   = gate.Need{Scope: access.ScopeModerate, Resource: access.BoardResource}
+	moderatesEvent   = gate.Need{Scope: access.ScopeModerate, Resource: access.EventResource}
+	moderatesKind    = gate.Need{Scope: access.ScopeModerate, Resource: access.KindResource}
+	administersBoard = gate.Need{Scope: access.ScopeAdmin, Resource: access.BoardResource}
+	// The caller of an event stream may come with a ticket.
+	streamsBoard     = gate.Need{Scope: access.ScopeRead, Resource: access.BoardResource, TakesTicket: true, TakesNoTurn: true}
+	exportsBoard     = gate.Need{Scope: access.ScopeAdmin, Resource: access.BoardResource, TakesNoTurn: true}
+	administersEvent = gate.Need{Scope: access.ScopeAdmin, Resource: access.EventResource}
 )
 
 // route is a resource of the API, with what it needs of its caller.
 type route struct {
 	method, path string
-	need         need
+	need         gate.Need
 	handler      echo.HandlerFunc
 }
 
@@ -60,7 +52,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/boards/:board/at", readsBoard, s.getAt},
 		{"GET", "/v1/boards/:board/count", readsBoard, s.getCount},
 		{"GET", "/v1/boards/:board/search", readsBoard, s.getSearch},
-		{"GET", "/v1/boards/:board/export", administersBoard, s.getExport},
+		{"GET", "/v1/boards/:board/export", exportsBoard, s.getExport},
 		{"POST", "/v1/boards/:board/import", administersBoard, s.postImport},
 		{"GET", "/v1/boards/:board/members", readsBoard, s.getMembers},
 		{"GET", "/v1/boards/:board/members/:member", readsBoard, s.getMember},
@@ -79,20 +71,20 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/members/:kind/:member", moderatesKind, s.deleteMemberOf},
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, s.deleteProfile},
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, s.getErasure},
-		{"GET", "/v1/audit", need{scope: access.ScopeModerate}, s.listAudit},
+		{"GET", "/v1/audit", gate.Need{Scope: access.ScopeModerate}, s.listAudit},
 		{"GET", "/v1/events", readsList, s.listEvents},
 		{"GET", "/v1/events/:event", readsEvent, s.getEvent},
 		{"PUT", "/v1/events/:event", administersEvent, s.putEvent},
 		{"DELETE", "/v1/events/:event", administersEvent, s.deleteEvent},
 		{"POST", "/v1/events/:event", writesEvent, s.postEvents},
 		{"POST", "/v1/events/:event/take-back", moderatesEvent, s.takeBackEvent},
-		{"POST", "/v1/tickets", need{credentials: true}, s.postTickets},
-		{"GET", "/v1/live", need{public: true}, s.live}, // each message needs what the same request by HTTP needs
-		{"GET", streamPath, readsBoard, s.getStream},
-		{"GET", cardPath, need{public: true}, s.getCard}, // a board that the caller may not read has no card, as one that does not exist
-		{"GET", "/healthz", need{public: true}, s.healthz},
-		{"GET", readyPath, need{public: true}, s.readyz},
-		{"GET", metricsPath, need{scope: access.ScopeMetrics}, echo.WrapHandler(metricsHandler(s.cfg.Metrics))},
+		{"POST", "/v1/tickets", gate.Need{Credentials: true}, s.postTickets},
+		{"GET", "/v1/live", gate.Need{Public: true, TakesNoTurn: true}, s.live}, // each message needs what the same request by HTTP needs
+		{"GET", "/v1/boards/:board/live", streamsBoard, s.getStream},
+		{"GET", cardPath, gate.Need{Public: true}, s.getCard}, // a board that the caller may not read has no card, as one that does not exist
+		{"GET", "/healthz", gate.Need{Public: true, KnowsNoCaller: true}, s.healthz},
+		{"GET", readyPath, gate.Need{Public: true}, s.readyz},
+		{"GET", metricsPath, gate.Need{Scope: access.ScopeMetrics, TakesNoTurn: true}, echo.WrapHandler(metricsHandler(s.cfg.Metrics))},
 	}
 }
 
@@ -116,27 +108,14 @@ func (s *Server) addRoutes(e *echo.Echo, routes []route) {
 // readyPath is of the readiness check, which tells an administrator more than others.
 const readyPath = "/readyz"
 
-// streamPath is of event streams, whose caller may come with a ticket.
-const streamPath = "/v1/boards/:board/live"
-
 // importPath is the one write that takes other types than JSON.
 const importPath = "/v1/boards/:board/import"
 
-// needsOf returns the needs of routes, by method and path. It panics for a route that says nothing of its caller.
-func needsOf(routes []route) map[string]map[string]need {
-	needs := make(map[string]map[string]need)
+// needsOf returns the needs of routes.
+func needsOf(routes []route) gate.Needs {
+	needs := make(gate.Needs)
 	for _, r := range routes {
-		if r.need == (need{}) {
-			panic("the route " + r.method + " " + r.path + " says nothing of its caller")
-		}
-		if needs[r.method] == nil {
-			needs[r.method] = make(map[string]need)
-		}
-		needs[r.method][r.path] = r.need
+		needs.Add(r.method, r.path, r.need)
 	}
-	needs[http.MethodHead] = needs[http.MethodGet]
 	return needs
 }
-
-// needOf is what a request by a method needs of its caller: the zero need for a page, or without a route.
-func (s *Server) needOf(c echo.Context, method string) need { return s.needs[method][c.Path()] }

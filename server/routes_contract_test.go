@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/server/internal/gate"
 	"rankcast/server/servertest/contract"
 )
 
@@ -17,12 +18,12 @@ func TestContractHasEachRoute(t *testing.T) {
 	routes := make(map[string][]string)
 	for _, r := range s.apiRoutes() {
 		var scopes []string // nil: for everybody
-		if r.need.scope != 0 {
-			scopes = []string{r.need.scope.String()}
-		} else if r.need.credentials {
+		if r.need.Scope != 0 {
+			scopes = []string{r.need.Scope.String()}
+		} else if r.need.Credentials {
 			scopes = []string{}
 		}
-		routes[r.method+" "+documentedPath(r.path)] = scopes
+		routes[r.method+" "+gate.DocumentedPath(r.path)] = scopes
 	}
 	routes["GET /v1/live"] = []string{} // each message needs rights, see the contract of messages
 	require.Equal(t, routes, contract.Operations())

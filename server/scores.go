@@ -7,8 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 )
 
 // maxUpdates bounds a batch of updates.
@@ -30,20 +32,20 @@ func (s *Server) postScores(c echo.Context) error {
 	if err := body.OnlyOr("; or updates, a list", updateFields...); err != nil {
 		return err
 	}
-	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
+	answer, err := applyUpdate(c.Request().Context(), s.store, board, body, key)
 	if err != nil {
 		return markNotCounted(err)
 	}
-	return ok(c, answer)
+	return respond.OK(c, answer)
 }
 
 // applyUpdate applies one update.
-func (s *Server) applyUpdate(ctx context.Context, board string, body request.Object, key string) (resultJSON, error) {
+func applyUpdate(ctx context.Context, store *ranking.Store, board string, body request.Object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
 		return resultJSON{}, err
 	}
-	outcomes, err := s.store.Apply(ctx, board, []definition.Update{u})
+	outcomes, err := store.Apply(ctx, board, []definition.Update{u})
 	if err == nil {
 		err = outcomes[0].Err
 	}
@@ -64,7 +66,7 @@ func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value,
 	if err != nil {
 		return err
 	}
-	return ok(c, results)
+	return respond.OK(c, results)
 }
 
 // updateFields are the fields of an update.
@@ -136,5 +138,5 @@ func (s *Server) putScore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, newResult(board, member, r))
+	return respond.OK(c, newResult(board, member, r))
 }

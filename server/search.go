@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/entry"
 	"rankcast/server/internal/request"
 )
 
@@ -32,10 +33,10 @@ type searchRead struct {
 }
 
 type searchJSON struct {
-	headJSON
-	Total    int64       `json:"total"`
-	Complete bool        `json:"complete"`
-	Entries  []entryJSON `json:"entries"`
+	entry.Head
+	Total    int64         `json:"total"`
+	Complete bool          `json:"complete"`
+	Entries  []entry.Entry `json:"entries"`
 }
 
 func (r searchRead) answer(ctx context.Context, s *Server) (any, error) {
@@ -43,9 +44,9 @@ func (r searchRead) answer(ctx context.Context, s *Server) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]entryJSON, len(found.List))
+	entries := make([]entry.Entry, len(found.List))
 	for i, f := range found.List {
-		entries[i] = entryJSON{f.Rank, f.Member, f.Score, f.Profile.Name, f.Profile.Avatar, dataJSON(f.Data)}
+		entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar, Data: entry.Data(f.Data)}
 	}
-	return &searchJSON{newHead(r.board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
+	return &searchJSON{entry.NewHead(r.board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
 }

@@ -7,84 +7,27 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/access"
-	"rankcast/server/certificate"
+	"rankcast/server/cards"
+	"rankcast/server/internal/entry"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
-	"rankcast/server/internal/refusal"
 	"rankcast/server/internal/sharedread"
 	"rankcast/server/live"
+	"rankcast/server/overview"
 	"rankcast/server/pages"
+	"rankcast/server/pages/reader"
 )
-
-// Config configures a Server. The zero value of each field means its default.
-type Config struct {
-	// MaxTop is the maximum number of entries in a subscription or a page, 1 to 1,000.
-	// Default 1,000.
-	MaxTop int
-	// WriteTimeout is how long a WebSocket may take to accept 2 KiB, or the rest of a frame,
-	// before the server closes it.
-	// Default 10 s.
-	WriteTimeout time.Duration
-	// PingAfter is the silence of a socket after which the server pings it. A socket that sends nothing
-	// for further 10 s is closed. Proxies close idle connections after 30 s to 60 s. Default 25 s.
-	PingAfter time.Duration
-	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
-	// import or export it bounds the time without any byte. Default 30 s.
-	RequestTimeout time.Duration
-	// IdleTimeout is how long a connection may stay open between two requests. A load balancer that keeps connections
-	// for longer than the node sends a request on one that the node closes, and answers 502. Default 620 s: balancers
-	// commonly keep theirs for up to 600 s.
-	IdleTimeout time.Duration
-	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
-	ReadOnlySockets bool
-	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
-	// sockets. Such sockets accept updates and events only with credentials. The server closes a socket of any
-	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
-	Origins []string
-	// FrameOrigins are the origins of other sites whose pages may frame /embed/{board}. CheckFrameOrigin checks an origin.
-	// Default none.
-	FrameOrigins []string
-	// AvatarOrigins are the origins of other sites whose images the server's pages may show as avatars.
-	// CheckAvatarOrigin checks an origin. Default none.
-	AvatarOrigins []string
-	// TrustedProxies are the proxies whose Forwarded or X-Forwarded-For names the client of a request.
-	// access.ParseProxies reads them. Default none.
-	TrustedProxies []netip.Prefix
-	// Limits bounds what clients may use of the node. Default: the defaults of access.Config.
-	Limits access.Config
-	// Hosts are the names of the server, such as scores.example.com or *.example.com, with an optional
-	// port. With Hosts, and always on a loopback address or without Access, the server answers only
-	// requests whose Host is one of them, localhost, a name below localhost or an IP literal. It answers
-	// all others with 421. CheckHost checks a host. Default none.
-	Hosts []string
-	// Access finds the callers of requests, and their rights. The caller of New runs it. Default: anybody may
-	// do anything.
-	Access *access.Guard
-	// Certificate makes the server speak TLS, with HTTP/2 and HTTP/1.1. The caller of New runs it. Default: no
-	// TLS, and HTTP/1.1 alone.
-	Certificate *certificate.Files
-	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
-	// requests, and of clients that have not answered the close frame. Default 5 s.
-	StopTimeout time.Duration
-	// Log gets messages for operators. Default slog.Default.
-	Log *slog.Logger
-	// Metrics gets the metrics of the server, and is what /metrics shows. Default a registry of the server's own.
-	Metrics *prometheus.Registry
-}
 
 // Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
 // called concurrently.
@@ -95,29 +38,21 @@ type Server struct {
 	log   *slog.Logger
 	echo  *echo.Echo
 
-	addresses *access.Addresses
-	limits    *access.Limits
-	guard     *access.Guard
-	needs     map[string]map[string]need // by method and path of a route
+	limits *access.Limits
+	guard  *access.Guard
+	hosts  *host.List
+	gate   *gate.Gate
 
-	reads       sharedread.Reads[boardRead, []byte] // with encoded answers
-	overviews   recentReads[*overview]
-	families    recentReads[*familyOverview]
-	familyReads *semaphore.Weighted // of maxFamilyReads
-	rates       changeRates
-	boardList   definitionsCache
-	eventList   definitionsCache
-	pages       *pages.Site
-	cards       *cards
+	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
+	entries   *entry.Reader
+	overviews *overview.Reader
+	boardList definitionsCache
+	eventList definitionsCache
+	pages     *pages.Site
+	cards     *cards.Cards
 
 	sessions *live.Sessions
 	stopping atomic.Bool
-
-	hosts      *host.List
-	checksHost atomic.Bool // whether the rule of Config.Hosts applies
-
-	loggedAt                atomic.Int64 // time of the last log entry about a failed request, Unix ns
-	unauthorized, forbidden refusal.Count
 }
 
 // New makes a Server of a store and a hub that watches it. It starts nothing.
@@ -131,46 +66,39 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Limits.Log = cmp.Or(cfg.Limits.Log, cfg.Log)
 	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
-	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, familyReads: semaphore.NewWeighted(maxFamilyReads)}
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits)}
 	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
-	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()
 	}
-	s.cards = newCards(s.readCard, s.limits)
 	s.hosts = host.New(cfg.Hosts, cfg.Log)
-	s.checksHost.Store(len(cfg.Hosts) > 0)
 	origins := origin.New(cfg.Origins, s.hosts.Names, cfg.Log)
-	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.noteRefusal, Metrics: cfg.Metrics,
+	s.gate = gate.New(gate.Config{
+		Guard: s.guard, Limits: s.limits, TrustedProxies: cfg.TrustedProxies, Origins: origins, Hosts: s.hosts, ChecksHost: len(cfg.Hosts) > 0,
+		Certificate: cfg.Certificate, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, Tickets: store,
+		NotFound: func(c echo.Context) (bool, error) { return s.pages.ServeNotFound(c) }, Log: cfg.Log,
+	})
+	s.entries = &entry.Reader{Store: store, Warn: s.gate.WarnOnceASecond}
+	s.overviews = overview.New(store, s.entries, cfg.Log)
+	s.cards = cards.New(store, s.entries, s.limits)
+	s.sessions = live.New(store, socketUpdater{store}, h, live.Config{
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets,
+		Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.gate.NoteRefusal, Metrics: cfg.Metrics,
+	})
+	shown := reader.New(store, s.guard, s.overviews, s.entries, cfg.MaxTop)
+	s.pages = pages.New(pages.Config{
+		ReadOnly: cfg.ReadOnlySockets, CheckBoard: shown.Check, AnonymousMaySend: shown.AnonymousMaySend, SiteURL: s.gate.SiteURL,
+		MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: shown,
+		MayRead: func(c echo.Context) error { return s.gate.TakeRate(c, 1) }, Version: s.guard.Version,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend, SiteURL: s.siteURL, MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: pageReader{s}, MayRead: func(c echo.Context) error { return s.takeRate(c, 1) }, Version: s.guard.Version})
-
-	e := echo.New()
-	s.echo = e
-	e.HTTPErrorHandler = s.handleError
-	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-		s.log.Error("handler panicked", "method", c.Request().Method, "route", documentedPath(c.Path()), "request", requestID(c), "error", err, "stack", string(stack))
-		return err
-	}})
 	cfg.Metrics.MustRegister(newLimitedCounter(s.limits), newProbeCollector(s))
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
-	s.needs = needsOf(routes)
-	e.Use(chain(allowOrigins(origins, s.needOf), logPanics, s.limitRequests, s.rejectOtherHosts, answerPreflights(origins, s.needOf), rejectDotSegments, s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
-	s.addRoutes(e, routes)
+	s.echo = echo.New()
+	s.gate.Protect(s.echo, needsOf(routes))
+	s.addRoutes(s.echo, routes)
 	return s
-}
-
-// chain is middleware that passes a request to each of all in turn, and then to the handler of its route. Echo
-// would make the handlers of all for each request anew: chain makes them once.
-func chain(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
-	handle := func(c echo.Context) error { return c.Handler()(c) }
-	for _, m := range slices.Backward(all) {
-		handle = m(handle)
-	}
-	return func(echo.HandlerFunc) echo.HandlerFunc { return handle }
 }
 
 // ServeHTTP answers one request; Server is an http.Handler.
@@ -180,7 +108,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.ProtoMajor >= 2 {
 		var done func()
-		r, done = s.countStream(w, r)
+		r, done = s.gate.CountStream(w, r)
 		defer done()
 	}
 	s.echo.ServeHTTP(w, r)
@@ -204,18 +132,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s, ConnContext: live.ConnContext, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: headerBytes,
 	}
-	if s.guard.Open() || isLoopback(l.Addr()) {
-		s.checksHost.Store(true)
-	}
 	var wg, keeping sync.WaitGroup
 	serving, end := context.WithCancel(ctx)
 	keeping.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
-	limited := s.limits.Listener(l, s.addresses, s.log)
-	if len(s.cfg.Origins) > 0 && s.cfg.Certificate == nil {
-		limited = corsListener{limited}
-	}
-	go func() { failed <- s.serveOn(web, limited) }()
+	go func() { failed <- s.gate.Serve(web, l) }()
 	var err error
 	select {
 	case err = <-failed:

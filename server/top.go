@@ -7,6 +7,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/internal/entry"
 	"rankcast/server/internal/request"
 )
 
@@ -52,11 +53,11 @@ type topRead struct {
 }
 
 type topJSON struct {
-	headJSON
-	Total  int64       `json:"total"`
-	Count  *int64      `json:"count,omitzero"` // with a range of scores
-	Top    []entryJSON `json:"top"`
-	Cursor *string     `json:"cursor"`
+	entry.Head
+	Total  int64         `json:"total"`
+	Count  *int64        `json:"count,omitzero"` // with a range of scores
+	Top    []entry.Entry `json:"top"`
+	Cursor *string       `json:"cursor"`
 }
 
 func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
@@ -67,8 +68,8 @@ func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
 		return nil, err
 	}
 	answer := topJSON{
-		headJSON: newHead(r.board, page.Period, page.Bounds), Total: page.Total,
-		Top: s.entries(ctx, page.Kind, page.Entries), Cursor: cursorJSON(page.Next()),
+		Head: entry.NewHead(r.board, page.Period, page.Bounds), Total: page.Total,
+		Top: s.entries.Entries(ctx, page.Kind, page.Entries), Cursor: cursorJSON(page.Next()),
 	}
 	if r.minScore.given || r.maxScore.given {
 		answer.Count = &page.Count
@@ -99,13 +100,13 @@ type atRead struct {
 }
 
 type atJSON struct {
-	headJSON
-	Total   int64       `json:"total"`
-	Score   int64       `json:"score"`
-	Rank    int64       `json:"rank"`
-	Count   int64       `json:"count"`
-	Members []entryJSON `json:"members"`
-	Cursor  *string     `json:"cursor"`
+	entry.Head
+	Total   int64         `json:"total"`
+	Score   int64         `json:"score"`
+	Rank    int64         `json:"rank"`
+	Count   int64         `json:"count"`
+	Members []entry.Entry `json:"members"`
+	Cursor  *string       `json:"cursor"`
 }
 
 func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
@@ -114,8 +115,8 @@ func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
 		return nil, err
 	}
 	return &atJSON{
-		headJSON: newHead(r.board, at.Period, at.Bounds), Total: at.Total, Score: r.score, Rank: at.Rank, Count: at.Count,
-		Members: s.entries(ctx, at.Kind, at.Entries), Cursor: cursorJSON(at.Next()),
+		Head: entry.NewHead(r.board, at.Period, at.Bounds), Total: at.Total, Score: r.score, Rank: at.Rank, Count: at.Count,
+		Members: s.entries.Entries(ctx, at.Kind, at.Entries), Cursor: cursorJSON(at.Next()),
 	}, nil
 }
 
@@ -135,7 +136,7 @@ type countRead struct {
 }
 
 type countJSON struct {
-	headJSON
+	entry.Head
 	Total int64 `json:"total"`
 	Count int64 `json:"count"`
 }
@@ -145,5 +146,5 @@ func (r countRead) answer(ctx context.Context, s *Server) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &countJSON{newHead(r.board, page.Period, page.Bounds), page.Total, page.Count}, nil
+	return &countJSON{entry.NewHead(r.board, page.Period, page.Bounds), page.Total, page.Count}, nil
 }

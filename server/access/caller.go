@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -180,3 +181,14 @@ func newViewer(v *Viewer, anonymous *rights) *Caller {
 
 // everyGrant is the viewer of a token that grants all that a token can grant. It never changes.
 var everyGrant = newViewer(&Viewer{Boards: []string{"*"}, Events: []string{"*"}}, nil)
+
+// ReadableBoards are the boards that the caller may read; nil for all boards.
+func (c *Caller) ReadableBoards() *ranking.BoardFilter {
+	if c.MayAll() {
+		return nil
+	}
+	return &ranking.BoardFilter{
+		Has:   func(board string) bool { return c.May(ScopeRead, Board(board)) },
+		Spans: c.BoardSpans(ScopeRead),
+	}
+}

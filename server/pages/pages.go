@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/server/internal/recent"
 	"rankcast/server/internal/request"
 	"rankcast/web"
 )
@@ -95,8 +96,8 @@ type Site struct {
 	*content
 	routes []route
 	cfg    Config
-	filled filledPages
-	policy string // the field Content-Security-Policy of all but pages; see policyOf
+	filled *recent.Cache[*asset] // by filledKey
+	policy string                // the field Content-Security-Policy of all but pages; see policyOf
 }
 
 // senders are who may send scores from pages.
@@ -153,7 +154,7 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{cfg: cfg, policy: policyOf(cfg.AvatarOrigins, nil, "")}
+	s := &Site{cfg: cfg, filled: newFilledPages(), policy: policyOf(cfg.AvatarOrigins, nil, "")}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
 		s.content = once(func() (*content, error) {
@@ -260,16 +261,17 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
 		return s.serveMissingBoard(c, file.path, empty, err)
 	}
-	key := f.key(i, locale, may)
-	if d := s.filled.fresh(key); d != nil {
+	key := f.key(i, locale, may).String()
+	if d, ok := s.filled.Fresh(key); ok {
 		return d.serve(c)
 	}
 	if s.cfg.Reader == nil || s.cfg.MayRead != nil && s.cfg.MayRead(c) != nil {
 		return empty().serve(c)
 	}
-	d, err := s.filled.get(key, func() (*asset, error) {
+	whole := context.WithoutCancel(c.Request().Context()) // others wait for it too
+	d, err := s.filled.Get(whole, key, func() (*asset, error) {
 		var cancel context.CancelFunc
-		f.ctx, cancel = context.WithTimeout(context.WithoutCancel(c.Request().Context()), fillTimeout) // others wait for it too
+		f.ctx, cancel = context.WithTimeout(whole, fillTimeout)
 		defer cancel()
 		file.fill(f)
 		d, err := t.render(f.page)

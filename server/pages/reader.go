@@ -8,6 +8,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/internal/entry"
 )
 
 // Reader reads what pages show before their scripts run: what a viewer without a token may read. A method
@@ -75,6 +76,11 @@ type Row struct {
 	Score  int64
 	Me     bool   // the followed member
 	ToNext *int64 // of the followed member below the first entries: the distance in score to the place above; nil: not known
+}
+
+// RowOf is an entry as a page shows it.
+func RowOf(e entry.Entry) Row {
+	return Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score}
 }
 
 // Overview is the state of all boards as the front page shows it first.

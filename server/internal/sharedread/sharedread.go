@@ -125,21 +125,21 @@ func (r *Reads[K, V]) readShared(key K) {
 		if g == nil {
 			return
 		}
-		g.answer, g.err = r.readSafely(g.ctx, key)
+		g.answer, g.err = Safely(func() (V, error) { return r.Read(g.ctx, key) })
 		r.failWaiting(g.ctx, key, g.err)
 		g.cancel()
 		close(g.done)
 	}
 }
 
-// readSafely is Read, but returns an error if Read panics: nobody else recovers the goroutine of a shared read.
-func (r *Reads[K, V]) readSafely(ctx context.Context, key K) (answer V, err error) {
+// Safely calls read, and returns an error if read panics: nobody else recovers the goroutine of a shared read.
+func Safely[V any](read func() (V, error)) (answer V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v\n%s", ErrPanicked, p, debug.Stack())
 		}
 	}()
-	return r.Read(ctx, key)
+	return read()
 }
 
 // release ends the turn of the read that is out if no group waits for that. It reports whether one does.

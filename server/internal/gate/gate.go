@@ -1,0 +1,84 @@
+package gate
+
+import (
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"rankcast/server/access"
+	"rankcast/server/certificate"
+	"rankcast/server/internal/host"
+	"rankcast/server/internal/origin"
+	"rankcast/server/internal/refusal"
+)
+
+// Config is what a Gate decides by. All fields but Certificate are required.
+type Config struct {
+	Guard          *access.Guard
+	Limits         *access.Limits
+	TrustedProxies []netip.Prefix
+	Origins        *origin.List
+	Hosts          *host.List
+	// ChecksHost makes the gate refuse other hosts than Hosts on every listener. Without it, the gate does so on a
+	// loopback address, and where Guard is open.
+	ChecksHost bool
+	// Certificate makes Serve speak TLS; nil for none.
+	Certificate *certificate.Files
+	// WriteTimeout and PingAfter are those of an HTTP/2 connection.
+	WriteTimeout, PingAfter time.Duration
+	Tickets                 TicketStore
+	// NotFound may answer a request for a path that does not exist, and reports whether it has.
+	NotFound func(c echo.Context) (answered bool, err error)
+	Log      *slog.Logger
+}
+
+// Gate admits requests, and answers those that fail. New makes it; all methods may be called concurrently.
+type Gate struct {
+	cfg       Config
+	guard     *access.Guard
+	limits    *access.Limits
+	addresses *access.Addresses
+	hosts     *host.List
+	log       *slog.Logger
+	needs     Needs
+
+	checksHost              atomic.Bool
+	loggedAt                atomic.Int64 // time of the last log entry about a failed request, Unix ns
+	unauthorized, forbidden refusal.Count
+}
+
+// New makes a Gate. Protect tells it of the routes.
+func New(cfg Config) *Gate {
+	g := &Gate{cfg: cfg, guard: cfg.Guard, limits: cfg.Limits, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log), hosts: cfg.Hosts, log: cfg.Log}
+	g.checksHost.Store(cfg.ChecksHost)
+	return g
+}
+
+// Protect makes each request to e pass the gate, and the gate answer the errors of handlers. It is called once, before the
+// first request.
+func (g *Gate) Protect(e *echo.Echo, needs Needs) {
+	g.needs = needs
+	e.HTTPErrorHandler = g.HandleError
+	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+		g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c), "error", err, "stack", string(stack))
+		return err
+	}})
+	origins := g.cfg.Origins
+	e.Use(chain(allowOrigins(origins, g.needOf), logPanics, g.limitRequests, g.rejectOtherHosts, answerPreflights(origins, g.needOf),
+		rejectDotSegments, g.authenticate, rejectCrossOrigin(origins), g.authorize, g.takeTurns))
+}
+
+// chain is middleware that passes a request to each of all in turn, and then to the handler of its route. Echo
+// would make the handlers of all for each request anew: chain makes them once.
+func chain(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
+	handle := func(c echo.Context) error { return c.Handler()(c) }
+	for _, m := range slices.Backward(all) {
+		handle = m(handle)
+	}
+	return func(echo.HandlerFunc) echo.HandlerFunc { return handle }
+}

@@ -1,0 +1,44 @@
+package gate
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/access"
+)
+
+// The address of the site has the host of the request and the scheme of the client, and holds nothing that a
+// stranger could make up.
+func TestSiteURL(t *testing.T) {
+	t.Parallel()
+	trusted, err := access.ParseProxies([]string{"loopback"})
+	require.NoError(t, err)
+	g := &Gate{addresses: access.NewAddresses(trusted, slog.New(slog.DiscardHandler))}
+	https := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-Prefix": {"/scores"}, "X-Forwarded-Host": {"evil.example"}}
+	for _, c := range []struct {
+		host, peer string
+		tls        bool
+		header     http.Header
+		want       string
+	}{
+		{"scores.example.com", "203.0.113.9:1", false, nil, "http://scores.example.com/"},
+		{"Scores.Example.com:8443", "203.0.113.9:1", true, nil, "https://scores.example.com:8443/"},
+		{"scores.example.com", "203.0.113.9:1", false, https, "http://scores.example.com/"},
+		{"scores.example.com", "127.0.0.1:1", false, https, "https://scores.example.com/scores/"},
+		{"[::1]:8080", "[::1]:1", false, nil, "http://[::1]:8080/"},
+		{"", "127.0.0.1:1", false, https, ""},
+		{`a"><script>`, "127.0.0.1:1", false, https, ""},
+		{"user@evil.example", "127.0.0.1:1", false, https, ""},
+		{"evil.example/path", "127.0.0.1:1", false, https, ""},
+	} {
+		r := &http.Request{Host: c.host, RemoteAddr: c.peer, Header: c.header}
+		if c.tls {
+			r.TLS = new(tls.ConnectionState)
+		}
+		require.Equal(t, c.want, g.SiteURL(r), "%+v", c)
+	}
+}

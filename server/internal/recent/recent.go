@@ -1,0 +1,69 @@
+// Package recent shares an answer for a second among all who ask for it.
+package recent
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"rankcast/ranking/lru"
+	"rankcast/server/internal/sharedread"
+)
+
+// Age is how long the node answers from one read, so that a crowd costs one read a second.
+const Age = time.Second
+
+// Cache keeps answers for Age, and shares each read among the callers of one time. New makes one. All methods may be
+// called concurrently.
+type Cache[V any] struct {
+	weigh func(V) int
+	kept  *lru.Cache[string, read[V]]
+	reads singleflight.Group
+}
+
+type read[V any] struct {
+	answer V
+	at     time.Time // when the read began
+}
+
+// New makes a Cache of answers that weigh most together.
+func New[V any](most int, weigh func(V) int) *Cache[V] {
+	return &Cache[V]{weigh: weigh, kept: lru.New[string, read[V]](most)}
+}
+
+// Get returns an answer that is younger than Age. Callers of one time share a call of do, which continues after the end of
+// ctx. An error is not kept.
+func (c *Cache[V]) Get(ctx context.Context, key string, do func() (V, error)) (V, error) {
+	if answer, ok := c.Fresh(key); ok {
+		return answer, nil
+	}
+	reading := c.reads.DoChan(key, func() (any, error) {
+		if answer, ok := c.Fresh(key); ok { // another caller has read it since
+			return answer, nil
+		}
+		began := time.Now()
+		answer, err := sharedread.Safely(do)
+		if err == nil {
+			c.kept.Put(key, read[V]{answer, began}, c.weigh(answer))
+		}
+		return answer, err
+	})
+	select {
+	case result := <-reading:
+		answer, _ := result.Val.(V)
+		return answer, result.Err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// Fresh returns the answer of a key that is younger than Age, if the node has one.
+func (c *Cache[V]) Fresh(key string) (answer V, ok bool) {
+	kept, ok := c.kept.Get(key)
+	if !ok || time.Since(kept.at) >= Age {
+		return answer, false
+	}
+	return kept.answer, true
+}

@@ -1,0 +1,274 @@
+// Package reader reads what pages show before their scripts run.
+package reader
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/boardinfo"
+	"rankcast/server/internal/entry"
+	"rankcast/server/overview"
+	"rankcast/server/pages"
+)
+
+// maxPagePeriods is the greatest number of kept periods whose links a page has before its script runs.
+const maxPagePeriods = 100
+
+// pageMemberBoards is the number of boards that the page of a member has before its script runs.
+const pageMemberBoards = 20
+
+// Reader reads what pages show first, as callers without credentials may read it. It is a pages.Reader. New makes one.
+type Reader struct {
+	store     *ranking.Store
+	guard     *access.Guard
+	overviews *overview.Reader
+	entries   *entry.Reader
+	maxTop    int
+}
+
+// New makes a Reader of at most maxTop entries of a board.
+func New(store *ranking.Store, guard *access.Guard, overviews *overview.Reader, entries *entry.Reader, maxTop int) *Reader {
+	return &Reader{store, guard, overviews, entries, maxTop}
+}
+
+// snapshotJSON is a snapshot of the live protocol; package hub makes those of frames.
+type snapshotJSON struct {
+	Board  string         `json:"board"`
+	Period string         `json:"period"`
+	Epoch  string         `json:"epoch"`
+	Seq    int64          `json:"seq"`
+	Total  int64          `json:"total"`
+	Ends   *string        `json:"ends"`
+	Final  bool           `json:"final,omitzero"`
+	Top    []entry.Entry  `json:"top"`
+	Info   boardinfo.Info `json:"info"`
+}
+
+// standingJSON is the frame of a followed member.
+type standingJSON struct {
+	Seq    int64         `json:"seq"`
+	Rank   *int64        `json:"rank"`
+	Score  *int64        `json:"score"`
+	Total  int64         `json:"total"`
+	ToNext *int64        `json:"to_next"`
+	Around []entry.Entry `json:"around"`
+}
+
+// Board is part of pages.Reader.
+func (r *Reader) Board(ctx context.Context, name string, top int, member string, around int) *pages.Board {
+	if overview.IsFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	ctx = ranking.WithNames(ranking.WithoutBuilds(ctx), r.guard.Anonymous().MayReadKind)
+	about, err := r.store.About(ctx, name)
+	if err != nil {
+		return nil
+	}
+	page, err := r.store.Read(ctx, name, ranking.Query{Limit: min(top, r.maxTop)})
+	if err != nil {
+		return &pages.Board{About: about, Now: r.store.Now()}
+	}
+	snapshot := snapshotJSON{
+		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: definition.FormatTime(page.Ends), Final: page.Final,
+		Top: r.entries.Entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
+	}
+	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total, Periods: r.periods(ctx, about)}
+	for i := range snapshot.Top {
+		snapshot.Top[i].Data = nil // pages do not show it, and it may be large
+	}
+	b.Snapshot = encodeForPage(snapshot)
+	listed := false
+	for _, e := range snapshot.Top {
+		row := pages.RowOf(e)
+		row.Me = member != "" && e.Member == member
+		listed = listed || row.Me
+		b.Rows = append(b.Rows, row)
+	}
+	if member != "" && definition.CheckMember(member) == nil && !listed {
+		r.addStanding(ctx, b, page, name, member, around)
+	}
+	return b
+}
+
+// periods reads the periods of a board. With an error the page comes without the links.
+func (r *Reader) periods(ctx context.Context, about ranking.About) []ranking.PeriodInfo {
+	if about.Definition.Period == "" || *about.Definition.Keep > maxPagePeriods {
+		return nil
+	}
+	periods, _ := r.store.Periods(ctx, about.Instance)
+	return periods
+}
+
+// History is part of pages.Reader.
+func (r *Reader) History(ctx context.Context, name string) *pages.History {
+	if overview.IsFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	about, err := r.store.About(ranking.WithNames(ctx, r.guard.Anonymous().MayReadKind), name)
+	if err != nil {
+		return nil
+	}
+	h, err := r.store.History(ctx, name, ranking.HistoryQuery{From: r.store.Now(), Limit: 1})
+	if err != nil && !errors.Is(err, ranking.ErrUnknownHistory) {
+		return nil
+	}
+	view := &pages.History{About: about, Recorded: err == nil, Periods: r.periods(ctx, about)}
+	if len(h.Steps) > 0 {
+		profiles := r.entries.History(ctx, h)
+		for _, e := range h.Steps[len(h.Steps)-1].Entries {
+			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Avatar: profiles[e.Member].Avatar, Score: e.Score})
+		}
+	}
+	return view
+}
+
+// Member is part of pages.Reader.
+func (r *Reader) Member(ctx context.Context, kind, member string) *pages.Member {
+	if definition.CheckKind(kind) != nil || definition.CheckMember(member) != nil {
+		return &pages.Member{Missing: true}
+	}
+	anonymous := r.guard.Anonymous()
+	page, err := r.store.MemberBoards(ctx, kind, member, ranking.MemberBoardsQuery{Limit: pageMemberBoards, Only: anonymous.ReadableBoards()})
+	if err != nil {
+		return nil
+	}
+	view := &pages.Member{}
+	abouts := r.store.AboutEach(ctx, page.Names())
+	for _, b := range page.Boards {
+		if about, exists := abouts[b.Board]; exists {
+			view.Boards = append(view.Boards, pages.MemberBoard{About: about, Rank: b.Entry.Rank, Score: b.Entry.Score, Total: b.Total})
+		}
+	}
+	// The same rule as for listMemberBoards.
+	if len(page.Boards) > 0 || anonymous.MayReadKind(kind) {
+		profile := r.entries.Profiles(ctx, kind, []string{member})[member]
+		view.Name, view.Avatar = profile.Name, profile.Avatar
+	}
+	isWhole := page.Next == "" && page.Unavailable == 0 && page.NotBuilt == 0 && anonymous.MayAll()
+	view.Missing = isWhole && len(page.Boards) == 0 && view.Name == ""
+	return view
+}
+
+// addStanding adds the place of a member that is not among the first entries, and its neighbours.
+func (r *Reader) addStanding(ctx context.Context, b *pages.Board, page ranking.Page, name, member string, around int) {
+	place, err := r.store.Around(ctx, name, member, around)
+	switch {
+	case errors.Is(err, ranking.ErrUnknownMember):
+		b.Below = []pages.Row{{Member: member, Me: true}}
+		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
+			b.MeName = r.entries.Profiles(ctx, page.Kind, []string{member})[member].Name
+		}
+		b.Me = encodeForPage(standingJSON{Seq: page.Seq, Total: page.Total, Around: []entry.Entry{}})
+	case err == nil:
+		neighbours := r.entries.Entries(ctx, page.Kind, place.Around)
+		for _, e := range neighbours {
+			isMe := e.Member == member
+			if around == 0 && !isMe || slices.ContainsFunc(b.Rows, func(row pages.Row) bool { return row.Member == e.Member }) {
+				continue
+			}
+			row := pages.RowOf(e)
+			if row.Me = isMe; isMe {
+				row.ToNext = place.ToNext()
+			}
+			b.Below = append(b.Below, row)
+		}
+		// The place is of a later read than the page, and no later than the first frame.
+		b.Me = encodeForPage(standingJSON{page.Seq, &place.Entry.Rank, &place.Entry.Score, place.Total, place.ToNext(), neighbours})
+	}
+}
+
+// encodeForPage encodes what a script of a page reads.
+func encodeForPage(v any) jsontext.Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it holds strings, numbers and valid JSON only
+	}
+	return b
+}
+
+// Overview is part of pages.Reader.
+func (r *Reader) Overview(ctx context.Context) *pages.Overview {
+	o, err := r.overviews.All(ctx)
+	if err != nil {
+		return nil
+	}
+	anonymous := r.guard.Anonymous()
+	view := &pages.Overview{Now: r.store.Now()}
+	for _, card := range o.BoardCards {
+		if anonymous.May(access.ScopeRead, access.Board(card.Board)) {
+			view.Boards = append(view.Boards, card)
+		}
+	}
+	for _, card := range o.FamilyCards {
+		if anonymous.May(access.ScopeRead, access.Board(card.Definition.Name)) {
+			if slices.ContainsFunc(card.First, func(i pages.Instance) bool { return !anonymous.May(access.ScopeRead, access.Board(i.Board)) }) {
+				card.First = nil
+			}
+			view.Families = append(view.Families, card)
+		}
+	}
+	view.LeftOff = o.LeftOffFor(anonymous)
+	return view
+}
+
+// Family is part of pages.Reader.
+func (r *Reader) Family(ctx context.Context, name string) *pages.Family {
+	anonymous := r.guard.Anonymous()
+	if !anonymous.May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	page, err := r.overviews.ReadableNames(ctx, anonymous, name, "", overview.FamilyPage)
+	if err != nil {
+		return nil
+	}
+	o, err := r.overviews.Instances(ctx, name, page.Names)
+	if err != nil {
+		return nil
+	}
+	return &pages.Family{Now: r.store.Now(), Total: page.Total, Boards: o.Cards}
+}
+
+// StarFlowers is part of pages.Reader. It looks into lists: to look for a name that is not there, a call waits for Redis.
+func (r *Reader) StarFlowers(ctx context.Context) bool {
+	boards, err := r.store.Boards(ctx)
+	if err != nil {
+		return false
+	}
+	events, err := r.store.Events(ctx)
+	if err != nil {
+		return false
+	}
+	anonymous := r.guard.Anonymous()
+	for _, name := range []string{"stars", "fans:{star}", "fans3h:{star}"} {
+		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return b.Name == name }) || !anonymous.May(access.ScopeRead, access.Board(name)) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(events, func(e definition.Event) bool { return e.Name == "gift" }) && anonymous.May(access.ScopeRead, access.Event("gift"))
+}
+
+// Definitions is part of pages.Reader.
+func (r *Reader) Definitions(ctx context.Context, most int) []definition.Board {
+	all, err := r.store.Boards(ctx)
+	if err != nil {
+		return nil
+	}
+	anonymous := r.guard.Anonymous()
+	var some []definition.Board
+	for _, d := range all {
+		if len(some) == most {
+			break
+		}
+		if anonymous.May(access.ScopeRead, access.Board(d.Name)) {
+			some = append(some, d)
+		}
+	}
+	return some
+}
