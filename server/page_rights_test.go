@@ -183,6 +183,41 @@ func TestPagesTakeTheRateOfAnonymous(t *testing.T) {
 	require.Greater(t, without, 30)
 }
 
+// The page /stars shows the first event with a show. It holds the names of that show for everybody, and no other board of
+// the event; rows, and what it says of senders, follow the rights of anonymous.
+func TestPageOfAShowFollowsTheRights(t *testing.T) {
+	t.Parallel()
+	for access, want := range map[string]struct{ rows, linked, sends bool }{
+		`anonymous: {scopes: [read, write], boards: ["*"], events: [vote]}`:  {rows: true, linked: true, sends: true},
+		`anonymous: {scopes: [read, write], boards: ["*"], events: [other]}`: {rows: true},
+		`anonymous: {scopes: [read], boards: [secret], events: ["*"]}`:       {},
+	} {
+		guard := accesstest.Start(t, access)
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard.Guard}},
+			definition.Board{Name: "idols"}, definition.Board{Name: "secret"}, definition.Board{Name: "fans-of:{idol}"})
+		update := func(board string) definition.Target {
+			return definition.Target{Board: board, Member: "{idol}", Score: "1"}
+		}
+		for _, e := range []definition.Event{
+			{Name: "other", Updates: []definition.Target{update("secret")}},
+			{Name: "vote", Show: &definition.Show{Board: "idols", Fans: "fans-of:{idol}"},
+				Updates: []definition.Target{update("secret"), update("fans-of:{idol}"), update("idols")}},
+			{Name: "win", Show: &definition.Show{Board: "secret"}, Updates: []definition.Target{update("secret")}},
+		} {
+			require.NoError(t, n.Store.DefineEvent(t.Context(), e, ranking.Moderator{}))
+		}
+		_, err := n.Store.Apply(t.Context(), "idols", []definition.Update{{Member: "mia", Score: 1}})
+		require.NoError(t, err)
+		page := n.Do("GET", "/stars", "", "Accept", "text/html").Body
+		require.Contains(t, page, `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}"},`+
+			`"updates":[{"board":"fans-of:{idol}","member":"{idol}","score":1},{"board":"idols","member":"{idol}","score":1}]}`)
+		require.NotContains(t, page, "secret")
+		require.Equal(t, want.rows, strings.Contains(page, "mia"), access)
+		require.Contains(t, page, fmt.Sprintf(`data-anonymous-sends="%t"`, want.sends), access)
+		require.Equal(t, want.linked, strings.Contains(n.Do("GET", "/", "", "Accept", "text/html").Body, `href="./stars"`), access)
+	}
+}
+
 // A QR code costs the rate of anonymous.
 func TestQRCodesTakeTheRateOfAnonymous(t *testing.T) {
 	t.Parallel()

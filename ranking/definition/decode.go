@@ -184,7 +184,7 @@ func nameIn(b []byte, field string) (string, error) {
 //	{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}],
 //	 "sender":"user","fields":{"flowers":{"min":1,"max":99}}}
 //
-// sender, fields and ids may be left out. The object may contain the event's name, which must then
+// sender, fields, ids and show may be left out. The object may contain the event's name, which must then
 // equal event. The result is
 // normalized. An error is a FieldError that names the field, such as updates[0].score.
 func ParseEvent(event string, body []byte) (Event, error) {
@@ -231,7 +231,7 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v Value) error {
-	fields := []string{"updates", "sender", "fields", "ids"}
+	fields := []string{"updates", "sender", "fields", "ids", "show"}
 	return v.ReadObject("an object with updates", fields, func(f FieldValue) error {
 		switch f.Name {
 		case "event":
@@ -244,6 +244,8 @@ func (e *Event) read(v Value) error {
 			return e.readRules(f.Value)
 		case "ids":
 			return readRange(f.Value, &e.IDs, wantIDs)
+		case "show":
+			return e.readShow(f.Value)
 		}
 		return f.Unknown(v.Path, "an event", fields)
 	})

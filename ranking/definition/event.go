@@ -25,6 +25,7 @@ type Event struct {
 	Sender  string        `json:"sender,omitzero"`
 	Rules   FieldRules    `json:"fields,omitzero"` // nil for none
 	IDs     time.Duration `json:"ids,omitzero"`    // how long the id of an occurrence counts at least: 10m to 7d. Default 10m
+	Show    *Show         `json:"show,omitzero"`   // what the page about the event shows; nil: it has no page
 	Updates []Target      `json:"updates"`         // 1 to 32
 
 	compiled *compiledEvent // set by Normalize
@@ -85,6 +86,7 @@ type compiledEvent struct {
 
 	kinds    []string // fields with a rule that has a kind, sorted
 	onlyKeys string   // why nobody but keys may send the event; "": the rules bound all its fields
+	shown    string   // see ShownField
 }
 
 // target is a Target that is ready for Expand.
@@ -153,6 +155,9 @@ func (e Event) Normalize() (Event, error) {
 		e.Rules = nil
 	}
 	if err := c.compileRules(e); err != nil {
+		return e, err
+	}
+	if err := c.compileShow(e); err != nil {
 		return e, err
 	}
 	e.compiled = c

@@ -32,12 +32,13 @@ const (
 //	    - {board: stars, member: "{star}", score: "{flowers}"}
 //	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
 //
-// The list of an event means an object with updates alone. An object may also have the sender
-// and the rules of fields:
+// The list of an event means an object with updates alone. An object may also have the sender,
+// the rules of fields and what a page shows:
 //
 //	gift:
 //	  sender: user
 //	  fields: {flowers: {min: 1, max: 99}, star: {kind: star}}
+//	  show: {board: stars}
 //	  updates:
 //	    - {board: stars, member: "{star}", score: "{flowers}"}
 //
@@ -194,7 +195,7 @@ func (d Board) LocateInFile(err error) error { return locateInFile(SectionBoards
 // name of its event.
 func (e Event) LocateInFile(err error) error {
 	fe, ok := errors.AsType[*FieldError](err)
-	if ok && !e.inObject && e.Sender == "" && e.IDs == 0 && len(e.Rules) == 0 {
+	if ok && !e.inObject && e.Sender == "" && e.IDs == 0 && e.Show == nil && len(e.Rules) == 0 {
 		if item, is := strings.CutPrefix(fe.Field, "updates"); is {
 			return &FieldError{Field: FieldPath(SectionEvents, e.Name) + item, Reason: fe.Reason, Kind: fe.Kind}
 		}

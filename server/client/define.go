@@ -24,7 +24,7 @@ func (c *Client) DefineBoard(ctx context.Context, board string, definition jsont
 }
 
 // DefineEvent defines an event, or replaces its definition. definition is a JSON object with updates, a
-// list of 1 to 32, and optionally with sender and fields. The boards of the updates must be defined before.
+// list of 1 to 32, and optionally with sender, fields, ids and show. The boards of the updates must be defined before.
 // DefineEvent retries and fails like DefineBoard.
 func (c *Client) DefineEvent(ctx context.Context, event string, definition jsontext.Value) (jsontext.Value, error) {
 	d, err := c.define(ctx, c.eventURL(event), definition)

@@ -27,8 +27,6 @@ const (
 	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.
 	dashboardAround = 2
-	// starsBoard is the board of the star-flower page.
-	starsBoard = "stars"
 )
 
 // dashboardTops are the numbers of entries that the page of a board offers.
@@ -142,7 +140,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	f.page.StarFlowers = f.site.cfg.Reader.StarFlowers(f.ctx)
+	_, f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx)
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
 	v.MeName = v.Me
@@ -290,10 +288,13 @@ func (f *filler) stars() {
 	v := f.first("")
 	star := f.star()
 	v.Me = f.me("me")
-	b := f.read(v, starsBoard, starsTop, star, 0)
+	var b *Board
+	if v.Show, _ = f.site.cfg.Reader.Show(f.ctx); v.Show != nil {
+		b = f.read(v, v.Show.Show.Board, starsTop, star, 0)
+	}
 	v.Title, v.Description = f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
 	if f.address != "" && b != nil {
-		v.URL, v.Card = f.address+"stars", f.address+CardPath(starsBoard)
+		v.URL, v.Card = f.address+"stars", f.address+CardPath(v.Show.Show.Board)
 	}
 	if b == nil {
 		return
@@ -327,9 +328,13 @@ func (f *filler) stars() {
 		}
 	}
 	v.Star.Portrait = f.portrait(star, v.Star.Name, avatar)
-	for i, family := range []string{"fans:", "fans3h:"} {
-		if b := f.site.cfg.Reader.Board(f.ctx, family+star, fansTop, v.Me, 0); b != nil {
-			fans := f.boardView(family+star, b, fansTop, v.Me)
+	fans, recent := v.Show.ShownBoards(star)
+	for i, board := range []string{fans, recent} {
+		if board == "" {
+			continue
+		}
+		if b := f.site.cfg.Reader.Board(f.ctx, board, fansTop, v.Me, 0); b != nil {
+			fans := f.boardView(board, b, fansTop, v.Me)
 			fans.Total = p.counted("stars_fan_count", b.Total)
 			f.wordNoFlowers(fans, b)
 			v.Fans[i] = fans

@@ -17,7 +17,7 @@ const minFiltered = 9
 
 // overview fills the front page.
 func (f *filler) overview() {
-	f.page.StarFlowers = f.site.cfg.Reader.StarFlowers(f.ctx)
+	_, f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx)
 	o := f.site.cfg.Reader.Overview(f.ctx)
 	if o == nil {
 		return

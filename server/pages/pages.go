@@ -28,6 +28,7 @@ const manifest = "manifest.webmanifest"
 const (
 	overlayPath = "/overlay/:board"
 	embedPath   = "/embed/:board"
+	starsPath   = "/stars"
 )
 
 // pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
@@ -46,7 +47,7 @@ var pageFiles = []pageFile{
 	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle, "member/member.css"}, (*filler).memberPage},
 	{overlayPath, "overlay.html", "../", []string{faceStyle, "shared/portrait.css", "shared/first-rows.css", "overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "shared/list-rows.css", "embed/embed.css"}, (*filler).embed},
-	{"/stars", "stars.html", "./", []string{
+	{starsPath, "stars.html", "./", []string{
 		faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "stars/stars.css", "stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css", "stars/layout.css",
 	}, (*filler).stars},
 }
@@ -63,9 +64,9 @@ type Config struct {
 	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
 	// AnonymousMaySend reports whether a viewer without a token may send what the star-flower page sends.
-	// Else the page has controls for viewers with a token only. The Site calls it for each request of a
+	// Else the page has controls for viewers with a token only. The Site calls it for each request of that
 	// page, concurrently. Default: anybody may.
-	AnonymousMaySend func() bool
+	AnonymousMaySend func(ctx context.Context) bool
 	// CheckBoard returns an error if there is no board or family of a name. Then the answer to a
 	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
 	// soon. Default: there is a board of each name.
@@ -110,12 +111,12 @@ const (
 	sendersCount
 )
 
-// senders returns who may send now.
-func (cfg *Config) senders() senders {
+// senders returns who may send now. Only the star-flower page says whether that is anybody.
+func (cfg *Config) senders(ctx context.Context, path string) senders {
 	switch {
 	case cfg.ReadOnly:
 		return nobodySends
-	case cfg.AnonymousMaySend == nil || cfg.AnonymousMaySend():
+	case path != starsPath || cfg.AnonymousMaySend == nil || cfg.AnonymousMaySend(ctx):
 		return anybodySends
 	}
 	return viewersSend
@@ -244,7 +245,7 @@ func (s *Site) servePage(c echo.Context, i int) error {
 		styles = inlineStyles // a hash beside it would turn it off
 	}
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
-	may := s.cfg.senders()
+	may := s.cfg.senders(c.Request().Context(), file.path)
 	f := &filler{site: s, query: c.QueryParams(), template: t, page: t.page(may)}
 	if t.hasSettings {
 		f.page.Settings = settingsOf(c.Request())

@@ -25,8 +25,9 @@ type Reader interface {
 	Overview(ctx context.Context) *Overview
 	// Family reads the state of the first instances of a family.
 	Family(ctx context.Context, name string) *Family
-	// StarFlowers reports whether the boards and the event of the star-flower page are there.
-	StarFlowers(ctx context.Context) bool
+	// Show reads the event of the page /stars, with the updates of its show alone; nil for none. readable reports whether
+	// a viewer without a token may read its boards and its feed.
+	Show(ctx context.Context) (e *definition.Event, readable bool)
 	// Definitions reads the definitions of the boards, by name, at most that many.
 	Definitions(ctx context.Context, most int) []definition.Board
 }

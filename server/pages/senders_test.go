@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -16,15 +17,16 @@ import (
 func TestPageSaysWhoMaySend(t *testing.T) {
 	t.Parallel()
 	var anonymous atomic.Bool
+	may := func(context.Context) bool { return anonymous.Load() }
 	for _, c := range []struct {
 		cfg       pages.Config
 		anonymous bool
 		body      string
 	}{
 		{pages.Config{}, false, `<body data-writes data-anonymous-sends="true">`},
-		{pages.Config{AnonymousMaySend: anonymous.Load}, true, `<body data-writes data-anonymous-sends="true">`},
-		{pages.Config{AnonymousMaySend: anonymous.Load}, false, `<body data-writes data-anonymous-sends="false">`},
-		{pages.Config{AnonymousMaySend: anonymous.Load, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
+		{pages.Config{AnonymousMaySend: may}, true, `<body data-writes data-anonymous-sends="true">`},
+		{pages.Config{AnonymousMaySend: may}, false, `<body data-writes data-anonymous-sends="false">`},
+		{pages.Config{AnonymousMaySend: may, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
 	} {
 		e := echo.New()
 		pages.New(c.cfg).Register(func(path string, h echo.HandlerFunc) { e.GET(path, h) })

@@ -28,7 +28,7 @@ type page struct {
 	Board         string     // the board that does not exist
 	Front         bool       // it is the front page
 	MinFiltered   int        // the number of cards from which the front page has a filter
-	StarFlowers   bool       // there are the boards of the star-flower page
+	StarFlowers   bool       // there is an event for the star-flower page
 	BlankCard     cardView   // for the script, with a row and a face
 	Skeletons     []cardView // in place of cards that are not known
 	Settings      settings   // of the reader
@@ -56,6 +56,7 @@ type firstView struct {
 	Story       *storyView
 	StoryPath   string // of the board's story; "" if it records no history
 	Member      *memberView
+	Show        *definition.Event // of the star-flower page, also for its script
 	Star        *starView
 	Fans        [2]*boardView     // of the star: of today, and of the last three hours
 	Countdown   []piece           // the time that is left

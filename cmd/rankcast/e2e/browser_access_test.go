@@ -26,7 +26,7 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 		"secret": string(secret),
 		"access.yaml": fmt.Sprintf("keys: [{name: ops, hash: %q, scopes: [admin]}]\nanonymous: {scopes: [read], boards: [\"*\"], events: [gift]}\n"+
 			"tokens: {secret_file: secret}\n", access.HashKey(key)),
-		"stars.yaml": strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n    fields: {flowers: {min: 1, max: 99}, star: {kind: star}}\n    updates:\n", 1),
+		"stars.yaml": strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n    fields: {flowers: {min: 1, max: 99}, star: {kind: star}}\n", 1),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}

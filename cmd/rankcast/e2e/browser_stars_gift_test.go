@@ -72,7 +72,7 @@ var boundsKnown = becomes(`String(performance.getEntriesByType('resource').some(
 func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
 	t.Parallel()
 	for bound, want := range map[int][]int{99: {99, 99, 90, 10}, 50: {50, 49, 50, 49, 50, 50}} {
-		p := launch(t, "--boards", write(t, "stars.yaml", strings.Replace(starFlowers, "  gift:\n", fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n    updates:\n", bound), 1)))
+		p := launch(t, "--boards", write(t, "stars.yaml", strings.Replace(starFlowers, "  gift:\n", fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1)))
 		d := startDoorman(t, p)
 		ctx := window(t, 390, 844)
 		require.NoError(t, chromedp.Do(ctx,

@@ -165,7 +165,8 @@ func TestStarsSayWhyNot(t *testing.T) {
 	} {
 		define := func(score string) {
 			t.Helper()
-			a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"`+score+`"}]}`)
+			a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}"},"updates":[
+				{"board":"stars","member":"{star}","score":"`+score+`"},{"board":"fans:{star}","member":"{user}","score":1}]}`)
 			require.Equal(t, 2, a.Status/100, a.Body)
 		}
 		define("{flowers}")

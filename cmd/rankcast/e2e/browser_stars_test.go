@@ -25,9 +25,11 @@ boards:
 const giftEvent = `
 events:
   gift:
-    - {board: stars,           member: "{star}", score: "{flowers}"}
-    - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
-    - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
+    show: {board: stars, fans: "fans:{star}", recent: "fans3h:{star}"}
+    updates:
+      - {board: stars,           member: "{star}", score: "{flowers}"}
+      - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
+      - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
 `
 
 // launchStars runs a server that has it.
@@ -134,6 +136,59 @@ func TestStarsMove(t *testing.T) {
 	))
 }
 
+// The page shows and sends the first event that has a show, whatever the names of its boards and fields.
+func TestStarsShowTheBoardsOfAnEvent(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "votes.yaml", `
+boards:
+  idols:            {period: day}
+  "fans-of:{idol}": {}
+  "now:{idol}":     {window: 1h, refresh: live}
+  city:             {}
+events:
+  a: [{board: city, member: "{idol}", score: 1}]
+  vote:
+    show: {board: idols, fans: "fans-of:{idol}", recent: "now:{idol}"}
+    updates:
+      - {board: idols,            member: "{idol}", score: "{votes}"}
+      - {board: "fans-of:{idol}", member: "{fan}",  score: "{votes}"}
+      - {board: "now:{idol}",     member: "{fan}",  score: "{votes}"}
+  z:
+    show: {board: city}
+    updates: [{board: city, member: "{idol}", score: 1}]
+`))
+	vote := func(idol, fan string, votes int) {
+		t.Helper()
+		a := p.submit("/v1/events/vote", fmt.Sprintf(`{"idol":%q,"fan":%q,"votes":%d}`, idol, fan, votes))
+		require.Equal(t, 200, a.Status, a.Body)
+	}
+	vote("ann", "uma", 30)
+	vote("bo", "uma", 20)
+	first := servertest.Request(t, "GET", "http://"+p.addr+"/stars?star=bo", "", "Accept", "text/html").Body
+	for _, board := range []string{"idols", "fans-of:bo", "now:bo"} {
+		require.Contains(t, first, `board="`+board+`"`)
+	}
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=bo&me=mochi&lang=en"), watching,
+		becomes(boardOf("stars"), "1 ann 30 | 2 bo 10 to next 20"),
+		becomes(boardOf("fans-today"), "1 uma 20 | mochi no flowers yet"), becomes(boardOf("fans-3h"), "1 uma 20 | mochi no flowers yet")))
+	vote("ann", "uma", 1)
+	require.NoError(t, chromedp.Do(ctx, becomes(feedOf, "uma ann 1"),
+		click(`[data-flowers="10"]`),
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for bo: you are No. 2 among today’s fans."),
+		becomes(feedOf, "mochi bo 10 | uma ann 1"),
+		becomes(boardOf("stars"), "1 ann 31 | 2 bo 1 to next 30"), becomes(boardOf("fans-3h"), "1 uma 20 | 2 mochi 10 to next 10"),
+	))
+	require.Zero(t, p.score("city", "bo"))
+	// A show without boards of fans.
+	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/events/vote", "").Status)
+	require.Equal(t, 200, p.submit("/v1/events/z", `{"idol":"bo"}`).Status)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=bo&me=mochi&lang=en"), watching, becomes(boardOf("stars"), "1 bo 1"),
+		becomes(`['#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
+	))
+}
+
 // Quick gifts of one person to one star are one line.
 func TestStarsFeedMerges(t *testing.T) {
 	t.Parallel()
@@ -214,7 +269,9 @@ boards:
   "fans:{star}":   {}
   "fans3h:{star}": {window: 3h}
 events:
-  gift: [{board: stars, member: "{star}", score: "{flowers}"}, {board: "fans:{star}", member: "{user}", score: 1}]
+  gift:
+    show: {board: stars, fans: "fans:{star}"}
+    updates: [{board: stars, member: "{star}", score: "{flowers}"}, {board: "fans:{star}", member: "{user}", score: 1}]
 `))
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
@@ -261,15 +318,17 @@ func TestStarsNeeds(t *testing.T) {
 	const visible = `['#week', '#feed', '#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
-		becomes(textOf("#requirements"), "This page shows the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
-			"“rankcast example boards > boards.yaml” writes the file that defines them. Start the server with --boards boards.yaml, or with --demo."),
-		becomes(visible, "true,false,false,false,false"),
+		becomes(textOf("#requirements"), "This page shows an event whose definition has “show”, and this server has none yet. "+
+			"“rankcast example boards > boards.yaml” writes a file with one. Start the server with --boards boards.yaml, or with --demo."),
+		becomes(visible, "false,false,false,false,false"),
 		script(`var stays = 'yes'`),
 	))
 	for path, body := range map[string]string{"boards/fans:%7Bstar%7D": `{}`, "boards/fans3h:%7Bstar%7D": `{"window":"3h"}`} {
 		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/"+path, body).Status)
 	}
-	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"}]}`)
+	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans3h:{star}"},"updates":[`+
+		`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},`+
+		`{"board":"fans3h:{star}","member":"{user}","score":"{flowers}"}]}`)
 	require.Equal(t, 201, a.Status, a.Body)
 	require.NoError(t, chromedp.Do(ctx,
 		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look

@@ -150,7 +150,7 @@ func (d *doorman) all() (urls, bearers, sent []string) {
 }
 
 // viewerFlowers is starFlowers with an event that viewers may send.
-var viewerFlowers = strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n    updates:\n", 1)
+var viewerFlowers = strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n", 1)
 
 // launchViewerStars runs a server that has it.
 func launchViewerStars(t *testing.T) *process {

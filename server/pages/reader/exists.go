@@ -3,9 +3,11 @@ package reader
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/overview"
 )
@@ -23,12 +25,30 @@ func (r *Reader) Check(ctx context.Context, name string) error {
 	return r.checkBoard(ctx, name)
 }
 
-// giftEvent is the event that the star-flower page sends.
-const giftEvent = "gift"
+// shownEvent is the event of the page /stars: the first one, by name, whose definition has a show; nil for none. It looks
+// into a list: to look for a name that is not there, a call waits for Redis.
+func (r *Reader) shownEvent(ctx context.Context) *definition.Event {
+	events, err := r.store.Events(ctx)
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(events, func(e definition.Event) bool { return e.Show != nil })
+	if i < 0 {
+		return nil
+	}
+	return &events[i]
+}
 
-// AnonymousMaySend reports whether callers without credentials may send what the star-flower page sends.
-func (r *Reader) AnonymousMaySend() bool {
-	return r.guard.Anonymous().May(access.ScopeWrite, access.Event(giftEvent))
+// AnonymousMaySend reports whether callers without credentials may send the event of the page /stars; before there is
+// one, whether they may send an event of any name.
+func (r *Reader) AnonymousMaySend(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, boardWait)
+	defer cancel()
+	name := ""
+	if e := r.shownEvent(ctx); e != nil {
+		name = e.Name
+	}
+	return r.guard.Anonymous().May(access.ScopeWrite, access.Event(name))
 }
 
 // checkBoard returns ErrUnknownBoard or ErrUnknownPeriod if there is no board or family of a name. An

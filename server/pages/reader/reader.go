@@ -235,23 +235,20 @@ func (r *Reader) Family(ctx context.Context, name string) *pages.Family {
 	return &pages.Family{Now: r.store.Now(), Total: page.Total, Boards: o.Cards}
 }
 
-// StarFlowers is part of pages.Reader. It looks into lists: to look for a name that is not there, a call waits for Redis.
-func (r *Reader) StarFlowers(ctx context.Context) bool {
-	boards, err := r.store.Boards(ctx)
-	if err != nil {
-		return false
+// Show is part of pages.Reader. Anybody may open the page and read what it shows, so the event has only the updates of
+// its show.
+func (r *Reader) Show(ctx context.Context) (e *definition.Event, readable bool) {
+	if e = r.shownEvent(ctx); e == nil {
+		return nil, false
 	}
-	events, err := r.store.Events(ctx)
-	if err != nil {
-		return false
-	}
+	boards := []string{e.Show.Board, e.Show.Fans, e.Show.Recent}
+	e.Updates = slices.DeleteFunc(slices.Clone(e.Updates), func(t definition.Target) bool { return !slices.Contains(boards, t.Board) })
 	anonymous := r.guard.Anonymous()
-	for _, name := range []string{"stars", "fans:{star}", "fans3h:{star}"} {
-		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return b.Name == name }) || !anonymous.May(access.ScopeRead, access.Board(name)) {
-			return false
-		}
+	readable = anonymous.May(access.ScopeRead, access.Event(e.Name))
+	for _, t := range e.Updates {
+		readable = readable && anonymous.May(access.ScopeRead, access.Board(t.Board))
 	}
-	return slices.ContainsFunc(events, func(e definition.Event) bool { return e.Name == "gift" }) && anonymous.May(access.ScopeRead, access.Event("gift"))
+	return e, readable
 }
 
 // Definitions is part of pages.Reader.

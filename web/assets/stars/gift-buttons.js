@@ -15,6 +15,7 @@ import { countedText, text } from '../shared/texts.js';
 import { token } from '../shared/token.js';
 import { GiftFlights } from './gift-flight.js';
 import { GiftSender } from './gift-sender.js';
+import { fieldsOf, instance, show } from './show.js';
 
 /** After the last gift. */
 const THANKS_MS = 9_000;
@@ -91,7 +92,7 @@ export class GiftButtons {
   #thanked = null;
   /** Ends the thanks. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  #sender = new GiftSender((gift, within) => connectWithToken().send('gift', gift, within), {
+  #sender = new GiftSender(sendGift, {
     onChange: () => this.#render(),
     onAccepted: (gift, results) => this.#thank(gift, results),
     onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),
@@ -168,7 +169,8 @@ export class GiftButtons {
    * @param {any[]} results
    */
   #thank({ star, user, size, flowers }, results) {
-    const rank = results.find(({ board }) => board === `fans:${star}`)?.rank;
+    const fans = show?.fans && instance(show.fans, star);
+    const rank = results.find(({ board }) => board === fans)?.rank;
     const values = { star: this.#page.nameOf(star) };
     const before = this.#thanked;
     const sum = flowers + (before?.star === star && before.user === user ? before.flowers : 0);
@@ -201,6 +203,21 @@ export class GiftButtons {
     const waits = this.#sender.pending > 0 && (this.#state === 'away' || this.#state === 'stale');
     setText(this.#note, waits ? text('stars_waits') : this.#message);
   }
+}
+
+/**
+ * @param {{ id: string, star: string, user: string, flowers: number }} gift
+ * @param {number} within ms
+ * @returns {Promise<any[]>} the results of the boards
+ * @throws {Problem} refused, by the board of stars too
+ */
+async function sendGift(gift, within) {
+  if (!show) throw { code: 'unknown_event' };
+  const { event, board } = show;
+  const results = await connectWithToken().send(event, { id: gift.id, ...fieldsOf(gift) }, within);
+  const refusal = results.find((result) => result.board === board)?.error;
+  if (refusal) throw refusal;
+  return results;
 }
 
 /** @param {Problem} problem its message is in the server's language, not in the page's */

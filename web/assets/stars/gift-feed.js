@@ -12,6 +12,7 @@ import { isCalm } from '../shared/motion.js';
 import { Portrait } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
+import { giftOf } from './show.js';
 
 /**
  * Gifts of one user to one star; at: time of the last one, ms; line: null unless shown.
@@ -107,8 +108,8 @@ export class GiftFeed {
   /** @param {readonly { at: string, data: any }[]} items of the feed */
   addItems(items) {
     for (const { at, data } of items) {
-      const { user, star, flowers } = data ?? {};
-      // A server may define an event of the same name with other fields.
+      const { user, star, flowers } = giftOf(data ?? {});
+      // The definition of the event may have changed since.
       if (typeof user !== 'string' || typeof star !== 'string' || typeof flowers !== 'number') continue;
       this.#add(user, star, flowers, Date.parse(at));
     }

@@ -169,8 +169,7 @@ export class GiftSender {
     let report;
     try {
       const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
-      const refusal = results.find(({ board }) => board === 'stars')?.error;
-      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results);
+      report = () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }

@@ -7,8 +7,9 @@
  */
 
 import { fetchJSON } from '../shared/api.js';
-import { instance, partProblem } from '../shared/board-name.js';
+import { partProblem } from '../shared/board-name.js';
 import { encodeSegment } from '../shared/links.js';
+import { instance, show } from './show.js';
 
 /** @typedef {{ readonly name?: string, readonly avatar?: string }} Profile */
 
@@ -53,7 +54,7 @@ export class ProfileCache {
    * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
   star(id) {
-    return partProblem(id) ? {} : this.#get({ kind: 'star', id, board: 'stars' });
+    return show && !partProblem(id) ? this.#get({ kind: 'star', id, board: show.board }) : {};
   }
 
   /**
@@ -62,7 +63,8 @@ export class ProfileCache {
    * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
   user(id, star) {
-    return partProblem(star) ? {} : this.#get({ kind: 'user', id, board: instance('fans:{star}', [star]) });
+    const family = show?.fans || show?.recent;
+    return family && !partProblem(star) ? this.#get({ kind: 'user', id, board: instance(family, star) }) : {};
   }
 
   /** @param {Wanted} wanted */

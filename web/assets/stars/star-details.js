@@ -3,11 +3,12 @@
 /** The view of one star: its rank this week, and its fans of today and of the last three hours. */
 
 import { numbers, words } from '../../kit/format.js';
-import { instance, partProblem } from '../shared/board-name.js';
+import { partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
 import { isInView, renderFlowers } from './board-rows.js';
+import { instance, isKnown, show } from './show.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
@@ -24,8 +25,8 @@ export class StarDetails {
   #progress = byId('star-progress', HTMLElement);
   #portrait = new Portrait();
   #fanBoards = [
-    { family: 'fans:{star}', section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement), count: byId('fans-today-count', HTMLElement) },
-    { family: 'fans3h:{star}', section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement), count: byId('fans-3h-count', HTMLElement) },
+    { of: () => show?.fans, section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement), count: byId('fans-today-count', HTMLElement) },
+    { of: () => show?.recent, section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement), count: byId('fans-3h-count', HTMLElement) },
   ];
   #profiles;
   #star = '';
@@ -58,15 +59,15 @@ export class StarDetails {
   /**
    * @param {string} star '': none
    * @param {string} me the viewer, whom the fan boards follow
-   * @param {readonly string[]} missing boards that the server has not defined
    */
-  show(star, me, missing) {
+  show(star, me) {
     const changed = star !== this.#star;
     this.#star = star;
-    for (const { family, section, board } of this.#fanBoards) {
-      section.hidden = missing.includes(family) || partProblem(star) !== '';
+    for (const { of, section, board } of this.#fanBoards) {
+      const family = of();
+      section.hidden = (isKnown && !family) || partProblem(star) !== '';
       setAttribute(board, 'me', me);
-      setAttribute(board, 'board', star && !section.hidden ? instance(family, [star]) : '');
+      setAttribute(board, 'board', family && star && !section.hidden ? instance(family, star) : '');
     }
     if (star && changed) this.update({ snapshot: null, me: null, state: 'connecting' });
   }

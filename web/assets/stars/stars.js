@@ -26,14 +26,13 @@ import { GiftButtons } from './gift-buttons.js';
 import { GiftFeed } from './gift-feed.js';
 import { NicknameDialog } from './nickname.js';
 import { ProfileCache } from './profile-cache.js';
-import { Requirements } from './requirements.js';
+import { isKnown, show, watchShow } from './show.js';
 import { StarDetails } from './star-details.js';
 import { Winners } from './winners.js';
 
 /** @typedef {import('../../kit/rankcast.js').Problem} Problem */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
-const EVENT = 'gift';
 const main = byId('main', HTMLElement);
 const requirementsNote = byId('requirements', HTMLElement);
 const starSection = byId('star', HTMLElement);
@@ -54,7 +53,7 @@ const knownViewer = memberProblem(tokenSub) ? '' : tokenSub;
 /** Whether the server takes events from pages. */
 const takesGifts = 'writes' in document.body.dataset;
 const anybodySends = document.body.dataset.anonymousSends === 'true';
-const maySend = takesGifts && (anybodySends || tokenMaySend(EVENT));
+const maySend = takesGifts && (anybodySends || (show ? tokenMaySend(show.event) : token !== ''));
 
 const profiles = new ProfileCache(() => {
   giftFeed.renderSoon();
@@ -72,17 +71,13 @@ const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
 const starDetails = new StarDetails(profiles);
 const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTaps());
 const giftButtons = maySend ? newGiftButtons() : null;
-const requirements = new Requirements(() => {
-  watchGifts();
-  render();
-});
 
 /** The star shown; '': all stars. */
 let star = '';
 /** The viewer of the URL as last shown. */
 let viewer = '';
-/** @type {(() => void) | null} */
-let unwatchGifts = null;
+/** Ends the feed of an event. @type {{ event: string, end: () => void } | null} */
+let watchedGifts = null;
 /** Why the server refused the feed. @type {Problem | null} */
 let feedProblem = null;
 
@@ -119,22 +114,28 @@ viewerButton.hidden = knownViewer !== '' || (takesGifts && !maySend);
 setUpPodium(board);
 setToken([...document.querySelectorAll('live-leaderboard')]);
 watchGifts();
+watchShow(() => {
+  watchGifts();
+  render();
+});
 restoreViewer();
 render();
 giftButtons?.resume();
 
 // The kit does not retry a refused feed, and an operator may define the event later.
 function watchGifts() {
-  if (unwatchGifts && !feedProblem) return;
-  unwatchGifts?.();
+  if (!show || (watchedGifts?.event === show.event && !feedProblem)) return;
+  watchedGifts?.end();
   feedProblem = null;
-  unwatchGifts = connectWithToken().feed(EVENT, {
+  const { event } = show;
+  const end = connectWithToken().feed(event, {
     onItems: (items) => giftFeed.addItems(items),
     onError: (problem) => {
       feedProblem = problem;
       renderRequirements();
     },
   });
+  watchedGifts = { event, end };
 }
 
 function newGiftButtons() {
@@ -195,7 +196,6 @@ function onNavigation(toTop) {
 /** Renders what the URL asks for. */
 function render() {
   const { star: requestedStar, me: named } = readURL();
-  const { missing } = requirements;
   star = requestedStar;
   const me = memberProblem(named) ? '' : named;
   main.dataset.view = star ? 'star' : 'all';
@@ -205,11 +205,11 @@ function render() {
   setAttribute(viewerButton, 'aria-label', me !== '' && text('stars_nickname_change', { name: me }));
   renderRequirements();
   board.toggleAttribute('data-podium', !star);
-  starDetails.show(star, me, missing.boards);
+  starDetails.show(star, me);
   // A board shows nothing if the member that it follows is invalid. (A star's id is also a part of
   // a board's name, for which the rules are stricter.)
   setAttribute(board, 'me', partProblem(star) ? '' : star);
-  setAttribute(board, 'board', missing.boards.includes('stars') ? '' : 'stars');
+  setAttribute(board, 'board', show?.board ?? '');
   giftButtons?.show(star, me);
   winners.updateLinks();
   giftFeed.renderSoon();
@@ -220,29 +220,25 @@ function render() {
 
 function renderRequirements() {
   const refusal = feedProblem ? refusalText(feedProblem) : '';
-  const { boards } = requirements.missing;
-  // The server does not list an event that the viewer may not see.
-  const event = refusal ? '' : requirements.missing.event;
-  const missing = [...boards, ...(event ? [text('stars_event', { name: event })] : [])];
-  setText(requirementsNote, missing.length > 0 ? text('stars_requirements', { missing: missing.join(text('stars_list')) }) : '');
-  byId('week', HTMLElement).hidden = byId('winners', HTMLElement).hidden = boards.includes('stars');
-  byId('feed', HTMLElement).hidden = event !== '';
+  const isMissing = isKnown && !show;
+  setText(requirementsNote, isMissing ? text('stars_requirements') : '');
+  for (const id of ['week', 'winners', 'feed']) byId(id, HTMLElement).hidden = isMissing;
   setText(feedEmpty, refusal || feedEmptyText);
-  const takes = takesGifts && event === '' && (star === '' || partProblem(star) === '');
+  const takes = takesGifts && !isMissing && show?.user !== '' && (star === '' || partProblem(star) === '');
   main.toggleAttribute('data-no-gifts', !(takes && maySend && viewersMaySend()));
   setText(giftTitle, text(takes ? 'stars_send' : 'stars_your_place'));
   setText(viewerNote, viewerText(takes));
-  giftButtons?.setBound(requirements.maxFlowers);
+  giftButtons?.setBound(show ? show.max : 0);
 }
 
 /** Whether the event is for viewers: without a sender it is for keys, whatever the token of a viewer allows. */
 function viewersMaySend() {
-  return anybodySends || !tokenSub || requirements.namesSender;
+  return anybodySends || !tokenSub || !show || show.namesSender;
 }
 
 /** @param {boolean} takes whether the server takes gifts for the star */
 function viewerText(takes) {
-  if (takes && maySend && !viewersMaySend()) return text('stars_no_sender');
+  if (takes && maySend && !viewersMaySend()) return text('stars_no_sender', { event: show?.event ?? '' });
   if (takes && !maySend) return text(token ? 'stars_token_cannot_send' : 'stars_needs_token');
   if (knownViewer) return text('stars_you_are', { name: profiles.user(knownViewer, star).name || knownViewer });
   const problem = memberProblem(readURL().me, 'stars_nickname');

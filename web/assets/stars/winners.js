@@ -10,6 +10,7 @@ import { Portrait } from '../shared/portrait.js';
 import { refusalText } from '../shared/refusal.js';
 import { countedText, text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
+import { show } from './show.js';
 
 /** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 
@@ -55,7 +56,7 @@ export class Winners {
     let top = [];
     let none = this.#noneText;
     try {
-      ({ top } = await fetchJSON('v1/boards/stars@-1/top?limit=3', signal));
+      ({ top } = await fetchJSON(`v1/boards/${show?.board}@-1/top?limit=3`, signal));
     } catch (error) {
       // The period does not exist: this week is the first, or the server keeps no earlier ones.
       if (!(error instanceof HTTPError && error.status < 500)) throw error;

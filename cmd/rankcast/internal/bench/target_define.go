@@ -34,6 +34,7 @@ func (t *target) defineGift(ctx context.Context) (event string, err error) {
 		return "", err
 	}
 	gift := file.Events[0]
+	gift.Show = nil // it names boards of the file
 	counts := make(map[string]bool)
 	for i, u := range gift.Updates {
 		counts[u.Board] = true

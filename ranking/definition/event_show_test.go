@@ -1,0 +1,58 @@
+package definition
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+)
+
+const shownUpdates = `"updates":[
+	{"board":"idols","member":"{idol}","score":"{roses}"},
+	{"board":"fans-of:{idol}","member":"{fan}","score":"{roses}"},
+	{"board":"now:{idol}","member":"{fan}","score":"{roses}"},
+	{"board":"cities:{city}","member":"{idol}","score":1},
+	{"board":"pairs","member":"{idol} {fan}","score":1},
+	{"board":"total","member":"all","score":"{roses}"},
+	{"board":"both:{idol}:{city}","member":"{fan}","score":1}]`
+
+func TestShowIsWrittenAsItIsRead(t *testing.T) {
+	t.Parallel()
+	e, err := ParseEvent("vote", []byte(`{"show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}"},`+shownUpdates+`}`))
+	require.NoError(t, err)
+	require.Equal(t, &Show{Board: "idols", Fans: "fans-of:{idol}", Recent: "now:{idol}"}, e.Show)
+	require.Equal(t, "idol", e.ShownField())
+	b, err := json.Marshal(e)
+	require.NoError(t, err)
+	require.Contains(t, string(b), `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}"},"updates":`)
+	sameEvent(t, e)
+
+	for member, want := range map[string][2]string{"s17": {"fans-of:s17", "now:s17"}, "a:b": {}, "": {}, "a@b": {}} {
+		fans, recent := e.ShownBoards(member)
+		require.Equal(t, want, [2]string{fans, recent}, member)
+	}
+	e, err = ParseEvent("vote", []byte(`{"show":{"board":"idols"},`+shownUpdates+`}`))
+	require.NoError(t, err)
+	fans, recent := e.ShownBoards("s17")
+	require.Empty(t, fans+recent)
+}
+
+func TestImpossibleShowsAreRefused(t *testing.T) {
+	t.Parallel()
+	for show, field := range map[string]string{
+		`null`: "show", `[]`: "show", `"idols"`: "show",
+		`{}`: "show.board", `{"fans":"fans-of:{idol}"}`: "show.board", `{"board":""}`: "show.board", `{"board":1}`: "show.board",
+		`{"board":"nosuch"}`: "show.board", `{"board":"fans-of:{idol}"}`: "show.board", `{"board":"fans-of:s17"}`: "show.board",
+		`{"board":"pairs"}`: "show.board", `{"board":"total"}`: "show.board",
+		`{"board":"idols","fans":"nosuch:{idol}"}`: "show.fans", `{"board":"idols","fans":"fans-of:{fan}"}`: "show.fans",
+		`{"board":"idols","fans":"pairs"}`: "show.fans", `{"board":"idols","fans":"cities:{city}"}`: "show.fans",
+		`{"board":"idols","recent":"both:{idol}:{city}"}`: "show.recent", `{"board":"idols","recent":"idols"}`: "show.recent",
+		`{"board":"idols","recent":null}`: "show.recent", `{"board":"idols","title":"Idols"}`: "show.title",
+	} {
+		_, err := ParseEvent("vote", []byte(`{"show":`+show+`,`+shownUpdates+`}`))
+		refused(t, err, field, show)
+	}
+	_, err := ParseFile([]byte(`events: {vote: {show: {board: nosuch}, updates: [{board: idols, member: "{idol}", score: 1}]}}`))
+	refused(t, err, "events.vote.show.board")
+	require.ErrorContains(t, err, `is "nosuch", which event vote does not update; want one of idols`)
+}
