@@ -120,7 +120,6 @@ watchShow(() => {
 });
 restoreViewer();
 render();
-giftButtons?.resume();
 
 // The kit does not retry a refused feed, and an operator may define the event later.
 function watchGifts() {
@@ -135,6 +134,8 @@ function watchGifts() {
       renderRequirements();
     },
   });
+  // What the last page left waits until the page knows how to send it.
+  if (!watchedGifts) giftButtons?.resume();
   watchedGifts = { event, end };
 }
 
@@ -224,7 +225,7 @@ function renderRequirements() {
   setText(requirementsNote, isMissing ? text('stars_requirements') : '');
   for (const id of ['week', 'winners', 'feed']) byId(id, HTMLElement).hidden = isMissing;
   setText(feedEmpty, refusal || feedEmptyText);
-  const takes = takesGifts && !isMissing && show?.user !== '' && (star === '' || partProblem(star) === '');
+  const takes = takesGifts && Boolean(show?.user) && (star === '' || partProblem(star) === '');
   main.toggleAttribute('data-no-gifts', !(takes && maySend && viewersMaySend()));
   setText(giftTitle, text(takes ? 'stars_send' : 'stars_your_place'));
   setText(viewerNote, viewerText(takes));
