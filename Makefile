@@ -59,7 +59,7 @@ test: deps ## Run all tests, on the embedded store and on a real Redis
 	$(GO) test -vet=off -timeout 20m ./...
 
 # Packages that start no goroutine and guard nothing. The race detector sees them in the tests of those that use them.
-PURE = cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|diagnosis|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web|web/generate
+PURE = cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web|web/generate
 
 .PHONY: race
 race: export CGO_ENABLED = 1

@@ -15,6 +15,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/rights"
 	"rankcast/ranking/internal/script"
 )
 
@@ -127,7 +128,7 @@ type catalog struct {
 	rdb     redis.UniversalClient
 	keys    keyspace.Keys
 	timeout time.Duration
-	rights  *rightsGate
+	rights  *rights.Gate
 	clock   redisClock
 
 	latest  atomic.Pointer[definitions] // nil: never read
@@ -241,7 +242,7 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 	}
 	found, err := in(d, false)
 	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
-		if err := c.rights.refusesAll(); err != nil {
+		if err := c.rights.RefusesAll(); err != nil {
 			return none, err // the node could not add its own definitions
 		}
 		if d, err = c.readSoon(ctx, d); err != nil {

@@ -56,7 +56,7 @@
 // # Rights
 //
 // Before a node writes, it tries each command that it needs, under each pattern of keys and
-// channels (rights_try.go, lua/try.lua). Redis may refuse one to the node's user, or have renamed
+// channels (internal/rights, lua/try.lua). Redis may refuse one to the node's user, or have renamed
 // it. Then rights.go, a hook of the Redis client, stops each write until a later check succeeds.
 // For rights that are lost later, a script asks whether it may publish before it writes.
 //

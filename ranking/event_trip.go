@@ -64,7 +64,7 @@ func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurre
 	ofBoards, replies := r.List(), make([]*script.Reply, len(batches))
 	for i, b := range batches {
 		replies[i] = ofBoards.Of(script.Apply(b.parts()))
-		s.rights.observeReply(replies[i])
+		s.rights.ObserveReply(replies[i])
 	}
 	s.takeReplies(ctx, batches, replies)
 	if len(r.Rest) > 0 {

@@ -2,7 +2,9 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,7 +65,24 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 			require.Equal(t, c.counts, err == nil, err)
 			_, err = sendGift(t, s, "1")
 			require.ErrorIs(t, err, ErrOutcomeUnknown)
-			require.NotEmpty(t, s.rights.refused, "a check of the rights is due")
+			evals := func() string { // a check sends one EVAL, and the scripts are known by now
+				stats, err := r.Admin().Info(t.Context(), "commandstats").Result()
+				require.NoError(t, err)
+				_, of, _ := strings.Cut(stats, "cmdstat_eval:")
+				return of[:strings.Index(of, ",")]
+			}
+			before := evals()
+			checks, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.RunRightsChecks(checks, slog.New(slog.DiscardHandler)) }()
+			redistest.Eventually(t, "the check that the refusal asks for", func() error {
+				if evals() == before {
+					return errors.New("there is none")
+				}
+				return nil
+			})
+			stop()
+			redistest.Receive(t, "the end of the checks", ended)
 			ofB := int64(3)
 			if c.counts {
 				ofB = 9
@@ -72,6 +91,7 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 			require.Equal(t, ofB, score(t, admin, "b", "u0"))
 
 			r.AppURL("~rc:*", "&rc:*", "+@all")
+			require.NoError(t, s.CheckRights(t.Context()))
 			outcomes, err := sendGift(t, s, "1")
 			require.NoError(t, err)
 			require.True(t, outcomes[0].Result.Duplicate)

@@ -100,7 +100,7 @@ func repeatDue(ctx context.Context, log *slog.Logger, what string, due func(cont
 // only where all workers are busy. more reports that more work is due. err includes the errors of work begun
 // earlier.
 func (s *Store) startDue(ctx context.Context, c *workers) (more bool, err error) {
-	if s.rights.refusesAll() != nil {
+	if s.rights.RefusesAll() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}
 	// This read takes place also when no work is due: when Redis has lost the definitions,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -47,6 +49,19 @@ func (e *LayoutError) Unwrap() error { return ErrUnavailable }
 func (s *Store) CheckLayout(ctx context.Context) error {
 	_, err := s.catalog.readFresh(ctx)
 	return err
+}
+
+// BrokenDefinitions returns an error for each definition that this version cannot read, sorted by name. Its own error is
+// that of CheckLayout.
+func (s *Store) BrokenDefinitions(ctx context.Context) (broken []error, err error) {
+	d, err := s.catalog.readFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range slices.Sorted(maps.Keys(d.broken)) {
+		broken = append(broken, d.broken[field])
+	}
+	return broken, nil
 }
 
 // checkLayout returns a LayoutError unless the layout that Redis has is that of this version. Redis without

@@ -57,7 +57,7 @@ func parseWalk(text string) (*erasureWalk, error) {
 // eraseDue goes on with the erasures of one kind for a while. more reports that there was such a kind.
 // Kinds take turns.
 func (s *Store) eraseDue(ctx context.Context) (more bool, err error) {
-	if s.rights.refusesAll() != nil {
+	if s.rights.RefusesAll() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}
 	due, err := s.claimDue(ctx, s.keys.ErasureAgenda(), 1, housekeepingLease)

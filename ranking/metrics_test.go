@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -89,7 +91,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrOutcomeUnknown)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1})
 		what.Store(int32(passes))
-		s.rights.closed.Store(&closedGate{err: &MissingRightsError{Reason: "no right"}})
+		s.rdb.AddHook(closedGate{})
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrUnavailable)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 
@@ -97,6 +99,22 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.Error(t, err)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 	})
+}
+
+// closedGate is a hook that refuses each command, as the gate of the rights does while it is closed.
+type closedGate struct{}
+
+func (closedGate) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (closedGate) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		cmd.SetErr(&MissingRightsError{Reason: "no right"})
+		return cmd.Err()
+	}
+}
+
+func (closedGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
 
 // All scripts that are called are timed, also those that share a trip.

@@ -13,6 +13,7 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/profiles"
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 )
 
@@ -198,7 +199,7 @@ func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string
 	for i, m := range members {
 		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
 	}
-	execEach(ctx, pipe)
+	redisconn.ExecEach(ctx, pipe)
 	found = make(map[string]Profile, len(members))
 	read = make([]string, 0, len(members))
 	for i, c := range cmds {

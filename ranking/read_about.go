@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/redisconn"
 )
 
 // About tells people what a board is, and which span of time it shows.
@@ -105,7 +106,7 @@ func (s *Store) isListed(ctx context.Context, m resolved) bool {
 			found = append(found, pipe.ZScore(ctx, s.keys.Instances(source.rule.Slot()), source.instance))
 		}
 	}
-	execEach(ctx, pipe)
+	redisconn.ExecEach(ctx, pipe)
 	return slices.ContainsFunc(found, func(c *redis.FloatCmd) bool { return c.Err() == nil })
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 )
 
@@ -85,7 +86,7 @@ func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (
 	for _, key := range k.All() {
 		usages = append(usages, pipe.MemoryUsage(ctx, key))
 	}
-	execEach(ctx, pipe)
+	redisconn.ExecEach(ctx, pipe)
 	for _, u := range usages {
 		n, err := u.Result()
 		switch {

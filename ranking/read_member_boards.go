@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 )
 
@@ -268,7 +269,7 @@ func (w *boardWalk) send(ctx context.Context) {
 			b.built = pipe.HMGet(ctx, w.s.keys.Board(b.name, "").Meta, builtField)
 		}
 	}
-	execEach(ctx, pipe) // each command has its own error
+	redisconn.ExecEach(ctx, pipe) // each command has its own error
 }
 
 // standsOn takes the answer to a look-up. isBuilt is false for a board whose result is not built, or too old.

@@ -15,6 +15,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/sortkey"
 )
@@ -309,7 +310,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			}
 		}
 	}
-	execEach(ctx, pipe)
+	redisconn.ExecEach(ctx, pipe)
 	for i, c := range cmds {
 		if c == nil {
 			continue

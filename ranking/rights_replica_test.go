@@ -16,7 +16,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-const readOnlyReplica = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
+const readOnlyReplica = "READONLY You can't write against a read only replica."
 
 // becomeReplica makes a server the replica of another one that has the same data.
 func becomeReplica(t *testing.T, r *redistest.Redis) {

@@ -35,59 +35,42 @@ func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason s
 	require.ErrorAs(t, err, &missing)
 	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
-	require.Equal(t, reason, missing.Reason)
+	require.Contains(t, missing.Reason, reason)
 	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
 }
 
 // A check names the missing right. No update counts before the operator grants it.
 func TestMissingRights(t *testing.T) {
 	t.Parallel()
-	const every = "redis user \"app\" may not "
+	const (
+		command = ": ERR The user executing the script can't run this command or subcommand"
+		keys    = "NOPERM this user has no permissions to access one of the keys used as arguments"
+		publish = "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the script can't publish to the channel mentioned in the command"
+		channel = "NOPERM this user has no permissions to access one of the channels used as arguments"
+	)
 	for name, c := range map[string]struct {
 		rules  []string
 		reason string
 	}{
-		"no channels": {
-			[]string{"~rc:*", "+@all"}, // Redis 7 gives a new user no channels
-			every + "PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{*}:c, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
-		},
-		"channels of boards alone": {
-			[]string{"~rc:*", "&rc:{*}:c", "+@all"},
-			every + "PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
-		},
+		"no channels":              {[]string{"~rc:*", "+@all"}, publish}, // Redis 7 gives a new user no channels
+		"no channels to subscribe": {[]string{"~rc:*", "+@all"}, "SUBSCRIBE rc:probe:*, SUBSCRIBE rc:{*}:c, SUBSCRIBE rc:{/}:f:*, SUBSCRIBE rc:{/}:profiles: " + channel},
 		"channels but that of profiles": {
 			[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"},
-			every + "PUBLISH or SUBSCRIBE to the channels rc:{/}:profiles: add &rc:* to its ACL rules",
+			"SUBSCRIBE rc:{/}:profiles: " + channel + "; redis user \"app\": PUBLISH rc:{/}:profiles: NOPERM this user may not publish to the channel",
 		},
-		"no PUBLISH":   {without("-publish"), every + "run PUBLISH: add +publish to its ACL rules"},
-		"no SUBSCRIBE": {without("-subscribe"), every + "run SUBSCRIBE: add +subscribe to its ACL rules"},
-		"nor UNSUBSCRIBE": {
-			without("-subscribe", "-unsubscribe"),
-			every + "run SUBSCRIBE, UNSUBSCRIBE: add +subscribe +unsubscribe to its ACL rules",
-		},
-		"no ZADD":            {without("-zadd"), every + "run ZADD: add +zadd to its ACL rules"},
-		"no HSET nor UNLINK": {without("-hset", "-unlink"), every + "run HSET, UNLINK: add +hset +unlink to its ACL rules"},
+		"no PUBLISH":         {without("-publish"), "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*" + command},
+		"no SUBSCRIBE":       {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
+		"no UNSUBSCRIBE":     {without("-unsubscribe"), "UNSUBSCRIBE: NOPERM this user has no permissions to run the 'unsubscribe' command"},
+		"no ZADD":            {without("-zadd"), "redis user \"app\": ZADD" + command},
+		"no HSET nor UNLINK": {without("-hset", "-unlink"), "HSET, UNLINK" + command},
 		// HSET is not tried: the trial could not take its key away.
-		"no UNLINK nor DEL": {without("-hset", "-unlink", "-del"), every + "run DEL, UNLINK: add +del +unlink to its ACL rules"},
-		"no EVAL":           {without("-eval"), every + "run EVAL: add +eval to its ACL rules"},
-		"no EVALSHA":        {without("-evalsha"), every + "run EVALSHA: add +evalsha to its ACL rules"},
-		"keys of definitions alone": {
-			[]string{"~rc:{/}:*", "&rc:*", "+@all"},
-			every + "use the keys rc:profile:*:*, rc:{*}:*: add ~rc:* to its ACL rules",
-		},
-		"keys to read alone": {
-			[]string{"%R~rc:*", "&rc:*", "+@all"},
-			every + "use the keys rc:profile:*:*, rc:{*}:*, rc:{/}:*: add ~rc:* to its ACL rules",
-		},
-		"the id of Redis": {
-			without("-info"),
-			every + "run INFO: add +info to its ACL rules",
-		},
-		"several": {
-			[]string{"~rc:*", "+@all", "-zadd"},
-			every + "run ZADD: add +zadd to its ACL rules; " + every +
-				"PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{*}:c, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
-		},
+		"no UNLINK nor DEL":         {without("-hset", "-unlink", "-del"), "DEL, UNLINK" + command},
+		"no EVAL":                   {without("-eval"), "NOPERM this user has no permissions to run the 'eval' command"},
+		"no EVALSHA":                {without("-evalsha"), "NOPERM this user has no permissions to run the 'evalsha' command"},
+		"keys of definitions alone": {[]string{"~rc:{/}:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:profile:*:*: " + keys},
+		"keys to read alone":        {[]string{"%R~rc:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:profile:*:*, EVALSHA rc:{/}:*: " + keys},
+		"the id of Redis":           {without("-info"), "INFO" + command},
+		"several":                   {[]string{"~rc:*", "+@all", "-zadd"}, publish + "; redis user \"app\": ZADD" + command},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,8 +102,9 @@ func TestRenamedCommands(t *testing.T) {
 			r := redistest.Start(t, append([]string{"--rename-command", command, ""}, redistest.WithDebug...)...)
 			s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
-			reason := "this Redis has no " + command + ": its configuration renames or disables it"
-			require.ErrorContains(t, s.CheckRights(t.Context()), reason)
+			require.Error(t, s.CheckRights(t.Context()))
+			reason := s.MissingRights().(*ranking.MissingRightsError).Reason
+			require.Regexp(t, command+`.*: ERR [Uu]nknown`, reason)
 			require.Empty(t, allKeys(t, r.URL()))
 			requireRefused(t, r, s, reason)
 			require.ErrorContains(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}}}), reason)
@@ -196,13 +180,17 @@ func TestRightsLostBeforeACheck(t *testing.T) {
 			var missing *ranking.MissingRightsError // though no check has run
 			for _, board := range []string{"stars", "hour"} {
 				_, err := s.Apply(t.Context(), board, update)
-				require.ErrorAs(t, err, &missing)
-				require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
-				_, err = s.Remove(t.Context(), board, "bob")
-				require.ErrorAs(t, err, &missing)
+				require.ErrorIs(t, err, ranking.ErrUnavailable)
+				_, removal := s.Remove(t.Context(), board, "bob")
+				require.ErrorIs(t, removal, ranking.ErrUnavailable)
+				if name != "keys" { // Redis refuses the call, and its answer does not tell whether the script had begun
+					require.ErrorAs(t, err, &missing)
+					require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+					require.ErrorAs(t, removal, &missing)
+				}
 			}
 			if name != "hset" { // a profile needs none
-				require.ErrorAs(t, set(), &missing)
+				require.ErrorIs(t, set(), ranking.ErrUnavailable)
 			}
 			require.Equal(t, before, r.Digest())
 
@@ -241,12 +229,12 @@ func TestRightsLostAndGranted(t *testing.T) {
 		{[]string{"~rc:*", "&rc:{*}:c", "&rc:probe:*", "&rc:{/}:profiles", "+@all"}, func() error {
 			_, err := s.ApplyEvents(t.Context(), "gift", gift)
 			return err
-		}, "rc:{/}:f:*"},
-		{without("-xadd"), func() error { return s.Hide(t.Context(), "stars", "bob", ranking.Moderator{}) }, "+xadd"},
+		}, "PUBLISH rc:{/}:f:*"},
+		{without("-xadd"), func() error { return s.Hide(t.Context(), "stars", "bob", ranking.Moderator{}) }, "XADD"},
 		{without("-zadd"), func() error {
 			_, err := s.Apply(t.Context(), "stars", update)
 			return err
-		}, "+zadd"},
+		}, "ZADD"},
 	} {
 		r.AppURL(c.rules...)
 		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
@@ -301,12 +289,12 @@ func TestRightsLostAndGranted(t *testing.T) {
 	})
 	r.AppURL(without("-zrem", "-zscan")...)
 	redistest.Eventually(t, "the next reason", func() error {
-		if !strings.Contains(log.String(), "+zrem +zscan") {
+		if !strings.Contains(log.String(), "ZREM, ZSCAN: ") {
 			return errors.New(log.String())
 		}
 		return nil
 	})
-	require.Equal(t, 1, strings.Count(log.String(), "add +zrem to"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), `: ZREM: `), log.String())
 
 	page, err := s.Page(t.Context(), "stars", 1, 10)
 	require.NoError(t, err)

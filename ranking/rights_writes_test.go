@@ -53,15 +53,15 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 				require.NoError(t, os.Remove(snapshot(t, r)))
 				save(t, r, "ok")
 			},
-			"this Redis cannot write to its disk, so it accepts no writes: make room on the disk, or find the reason in the log of Redis",
+			"MISCONF Redis is configured to save RDB snapshots",
 		},
 		"NOREPLICAS": {
 			set("min-replicas-to-write", "1"), set("min-replicas-to-write", "0"),
-			"this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
+			"NOREPLICAS Not enough good replicas to write.",
 		},
 		"OOM": {
 			set("maxmemory", "1"), set("maxmemory", "0"),
-			"this Redis is at its maxmemory, so it accepts no updates: raise maxmemory",
+			"OOM command not allowed when used memory > 'maxmemory'.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func newNameWork(s *Store) *nameWork { return &nameWork{s: s} }
 // Each item is claimed by one of them, so another node takes over when one ends.
 func (w *nameWork) due(ctx context.Context) (more bool, err error) {
 	s := w.s
-	if s.rights.refusesAll() != nil {
+	if s.rights.RefusesAll() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}
 	if err := w.plan(ctx); err != nil {

@@ -18,6 +18,8 @@ import (
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/profiles"
+	"rankcast/ranking/internal/redisconn"
+	"rankcast/ranking/internal/rights"
 )
 
 // Config holds the settings of a Store beside its client. The zero value is the documented
@@ -108,7 +110,7 @@ type Store struct {
 	searches       searchBounds
 	namesBuilt     namesBuilt
 
-	rights  rightsGate
+	rights  *rights.Gate
 	metrics *metrics
 
 	defining chan struct{} // capacity one: held by the caller that changes definitions
@@ -125,13 +127,12 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 		client = pipeline.New(rdb)
 	}
 	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries, maxSteps: historyKept, maxNames: maxNames}
-	s.rights.refused = make(chan struct{}, 1)
-	client.AddHook(&s.rights)
+	s.rights = rights.New(client, s.keys, cfg.CallTimeout, cfg.ProbeInterval)
 	s.metrics = newMetrics(cfg.Metrics)
 	client.AddHook(s.metrics)
 	s.profiles = profiles.NewCache[Profile](cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
-	s.catalog.rights = &s.rights
+	s.catalog.rights = s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
@@ -160,13 +161,9 @@ func (s *Store) Close() {
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
-	var err error
-	if cluster := pipeline.ClusterOf(s.rdb); cluster != nil {
-		err = cluster.ForEachMaster(ctx, ping)
-	} else {
-		err = s.rdb.Ping(ctx).Err()
-	}
+	err := redisconn.EachMaster(ctx, s.rdb, func(ctx context.Context, _ string, master redisconn.Master) error {
+		return master.Ping(ctx).Err()
+	})
 	if err != nil {
 		return fmt.Errorf("%w: ping: %w", ErrUnavailable, err)
 	}

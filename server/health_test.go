@@ -146,7 +146,7 @@ func TestReadinessNamesTheReasonOfAnOutage(t *testing.T) {
 		require.NotContains(t, a.Body, "app")
 	}
 	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "DELUSER", "app").Err())
-	says("Redis refuses the user or the password")
+	says("Redis answers WRONGPASS")
 	r.Kill()
 	says("Redis refuses the connection")
 }

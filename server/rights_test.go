@@ -42,7 +42,7 @@ func TestRightsThatAreLost(t *testing.T) {
 	refused := post()
 	servertest.RequireProblem(t, refused, 503, "unavailable", "")
 	require.Contains(t, refused.Body, `"counted":false`)
-	const reason = `redis user \"app\" may not run PUBLISH: add +publish to its ACL rules`
+	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR `
 	redistest.Eventually(t, "the node to know the right", func() error {
 		if n.Store.MissingRights() == nil {
 			return errors.New("no right is missing")

@@ -114,10 +114,7 @@ func TestFlagsOfDoctorAreThoseOfServe(t *testing.T) {
 
 func TestDocsNameEachCheckOfDoctor(t *testing.T) {
 	t.Parallel()
-	checks := found(t, "ranking/diagnosis/finding.go", `(?m)^\t[A-Z]\w+ += "([a-z ]+)"$`, 12)
-	for _, file := range []string{"node_files.go", "node_limits.go", "node_zones.go"} {
-		checks = append(checks, found(t, "cmd/rankcast/internal/doctor/"+file, `\w+Check += "([a-z ]+)"`, 1)...)
-	}
+	checks := found(t, "ranking/doctor/finding.go", `(?m)^\t[A-Z]\w+ += "([a-z ]+)"$`, 12)
 	for _, check := range checks {
 		requireRow(t, "web/docs/operations.md", check)
 	}

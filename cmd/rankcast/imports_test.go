@@ -37,7 +37,6 @@ var importRules = []struct {
 	// ranking, and calls nothing there.)
 	{folder: "ranking/calendar", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/definition", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
-	{folder: "ranking/diagnosis", forbid: []string{redisClient, redisInGo, "net", "."}, deep: true},
 	{folder: "ranking/sortkey", forbid: []string{redisClient, redisInGo, "net/http"}, deep: true},
 	{folder: "ranking/internal/keyspace", forbid: []string{redisClient, redisInGo, "net"}, deep: true},
 	{folder: "ranking/internal/batch", forbid: []string{redisClient, redisInGo}, deep: true},

@@ -241,7 +241,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	diagnosed := s.Redis == "" // the Redis of --data has the right settings, and the embedded store has none
 	if answers := err == nil || store.MissingRights() != nil; answers && !diagnosed {
 		var tooOld error
-		if diagnosed, tooOld = diagnose(ctx, store, log); tooOld != nil {
+		if diagnosed, tooOld = diagnose(ctx, url, log); tooOld != nil {
 			return tooOld
 		}
 	}
@@ -269,7 +269,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	defer stopRightsChecks()
 	if !diagnosed {
 		stopDiagnosis := start(func(ctx context.Context) {
-			if err := keepDiagnosing(ctx, store, log); err != nil {
+			if err := keepDiagnosing(ctx, url, log); err != nil {
 				stop(err)
 			}
 		})

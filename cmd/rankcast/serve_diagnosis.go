@@ -6,24 +6,23 @@ import (
 	"log/slog"
 	"time"
 
-	"rankcast/ranking"
-	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/doctor"
 )
 
 // diagnose logs each setting of Redis that loses scores or slows a node down. It returns false when Redis does
 // not answer, and an error for a Redis that is too old for the scripts.
-func diagnose(ctx context.Context, store *ranking.Store, log *slog.Logger) (answered bool, tooOld error) {
-	all, err := store.DiagnoseSettings(ctx)
+func diagnose(ctx context.Context, url string, log *slog.Logger) (answered bool, tooOld error) {
+	all, err := doctor.Settings(ctx, url)
 	if err != nil {
 		return false, nil
 	}
 	for _, f := range all {
-		if f.Level == diagnosis.Problem && f.Check == diagnosis.Version {
+		if f.Level == doctor.Problem && f.Check == doctor.Version {
 			return true, fmt.Errorf("--redis: %s", f.Found)
 		}
 	}
 	for _, f := range all {
-		if f.Level == diagnosis.Warning || f.Level == diagnosis.Problem {
+		if f.Level == doctor.Warning || f.Level == doctor.Problem {
 			about := []any{"check", f.Check, "found", f.Found, "fix", f.Fix}
 			if f.Server != "" {
 				about = append(about, "server", f.Server)
@@ -36,9 +35,9 @@ func diagnose(ctx context.Context, store *ranking.Store, log *slog.Logger) (answ
 
 // keepDiagnosing calls diagnose until Redis has answered, or ctx ends. It returns the error for a Redis that is
 // too old.
-func keepDiagnosing(ctx context.Context, store *ranking.Store, log *slog.Logger) error {
+func keepDiagnosing(ctx context.Context, url string, log *slog.Logger) error {
 	for {
-		if answered, tooOld := diagnose(ctx, store, log); answered {
+		if answered, tooOld := diagnose(ctx, url, log); answered {
 			return tooOld
 		}
 		select {

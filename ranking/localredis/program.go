@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/internal/redisconn"
 )
 
 // socketName is the name of the socket in a directory.
@@ -78,8 +78,8 @@ func checkVersion(ctx context.Context, program string) error {
 	if found == nil {
 		return fmt.Errorf("%s --version prints no version: %q", program, out)
 	}
-	if major, err := strconv.Atoi(string(found[2])); err != nil || major < diagnosis.LeastMajor {
-		return fmt.Errorf("%s has version %s; want %d.0 or later", program, found[1], diagnosis.LeastMajor)
+	if major, err := strconv.Atoi(string(found[2])); err != nil || major < redisconn.LeastMajor {
+		return fmt.Errorf("%s has version %s; want %d.0 or later", program, found[1], redisconn.LeastMajor)
 	}
 	return nil
 }

@@ -1,13 +1,12 @@
--- Tries each command that the node sends, in a script or by itself, on keys that hold nothing.
--- Nothing remains of it.
+-- Tries each command that the node sends, in a script or by itself, on keys that hold nothing. Each succeeds, unless
+-- Redis refuses it. Nothing remains of it.
 --
 -- KEYS  1 string, 2 hash, 3 sorted set, 4 sorted set, 5 stream: of the trial alone
 -- ARGV  1 channel      of the nodes, on which a message would mean something: nothing is
 --                      published there
 --       2 shard        on a cluster, a channel of the trial alone, in the slot of the keys; otherwise ''
 --       3 and more     channels of the trial alone
--- Result {command, channel or '', error, ...} of each command that failed; most failures are no
---         refusals, such as that of RENAME without a key
+-- Result {command, channel or '', error, ...} of each command that Redis refuses
 -- Cost   O(1)
 
 local text, hash, set, other, stream, announced = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
@@ -31,7 +30,7 @@ if ARGV[2] ~= '' then try('SPUBLISH', ARGV[2], '') end
 for i = 3, #ARGV do try('PUBLISH', ARGV[i], '') end
 if redis.acl_check_cmd then
   local known, allowed = pcall(redis.acl_check_cmd, 'PUBLISH', announced, '')
-  if known and not allowed then note('PUBLISH', announced, 'NOPERM the channel') end
+  if known and not allowed then note('PUBLISH', announced, 'NOPERM this user may not publish to the channel') end
 end
 
 try('PING')
@@ -68,7 +67,6 @@ try('ZADD', set, 'XX', '0', 'm')
 try('GETDEL', text)
 try('HDEL', hash, 'f')
 try('PEXPIRE', hash, '1')
-try('RENAME', set, other)
 try('ZREM', set, 'm')
 try('ZREMRANGEBYRANK', set, '0', '0')
 try('ZREMRANGEBYSCORE', set, '0', '1')
@@ -77,6 +75,7 @@ try('ZREMRANGEBYSCORE', set, '0', '1')
 local unlinks, deletes = try('UNLINK', hash), try('DEL', hash)
 if unlinks or deletes then
   try('HSET', hash, 'f', '')
-  redis.pcall(unlinks and 'UNLINK' or 'DEL', hash)
+  try('RENAME', hash, other)
+  redis.pcall(unlinks and 'UNLINK' or 'DEL', hash, other)
 end
 return failed

@@ -324,8 +324,8 @@ func onFullDisk(t *testing.T, d disk, fsync string) {
 	}
 	require.Equal(t, 503, answer.Status, answer.Body)
 	switch reason := map[string]string{
-		"everysec": "this Redis cannot write to its disk, so it accepts no writes: make room on the disk",
-		"always":   "if it belongs to a node with --data, the disk is full, so make room there",
+		"everysec": "MISCONF Errors writing to the AOF file",
+		"always":   "NOREPLICAS Not enough good replicas to write.",
 	}[fsync]; {
 	case fsync == "always" && d.limited: // the node starts redis-server, which ends at the next update
 		p.logs("Can't recover from AOF write error when the AOF fsync policy is 'always'")

@@ -44,25 +44,23 @@ func TestDoctor(t *testing.T) {
 	require.Empty(t, got.stderr)
 	require.Regexp(t, `(?m)^ok       version         (Redis|Valkey) \d+\.`, got.stdout)
 	require.Contains(t, got.stdout, "\nok       eviction        noeviction\n")
-	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync no: ")
-	require.Contains(t, got.stdout, "\nok       rights          redis user \"default\" may do all that a node needs\n")
+	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync no\n")
+	require.Contains(t, got.stdout, "\nok       rights          Redis takes writes, and its user may do all that a node needs\n")
 	require.Contains(t, got.stdout, "\nok       boards file     "+boards+": 1 board, 0 events; they fit those in Redis\n")
-	require.Contains(t, got.stdout, "\nok       access file     "+access+" is valid\n")
-	require.NotEmpty(t, line(got.stdout, "time zones", "Asia/Shanghai"))
+	require.Contains(t, got.stdout, "\nok       access file     valid\n")
 	require.Regexp(t, `\n\d+ checks: .*\n$`, got.stdout)
 	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val(), "the command defines nothing")
 
-	cli := "redis-cli -s " + strings.TrimPrefix(r.URL(), "unix://")
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "appendonly", "no").Err())
 	got = run(t, "", args...)
 	require.Zero(t, got.code, "a warning is no problem")
-	require.Contains(t, got.stdout, "\nwarning  persistence     Redis writes nothing to disk: its end loses all scores\n"+
-		"                           "+cli+" CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
+	require.Contains(t, got.stdout, "\nwarning  persistence     no append-only file: a crash of Redis loses the scores since its last snapshot, or all\n"+
+		"                           redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	got = run(t, "", args...)
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stdout, "\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards\n"+
-		"                           "+cli+" CONFIG SET maxmemory-policy noeviction, and in redis.conf: maxmemory-policy noeviction\n")
+	require.Contains(t, got.stdout, "\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets\n"+
+		"                           redis-cli CONFIG SET maxmemory-policy 'noeviction', and in redis.conf: maxmemory-policy noeviction\n")
 	require.Regexp(t, `checks: 1 problem, \d warnings?\n$`, got.stdout)
 	require.Equal(t, "rankcast: this deployment has 1 problem\n", got.stderr)
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
@@ -90,13 +88,13 @@ func TestDoctorOfData(t *testing.T) {
 	p := launch(t, "--data", dir, "--fsync", "always")
 	got = run(t, "", "doctor", "--data", dir)
 	require.Zero(t, got.code, got.stdout+got.stderr)
-	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync always: a power cut loses no acknowledged update\n")
+	require.Contains(t, got.stdout, "\nok       persistence     append-only file, appendfsync always\n")
 	require.NotContains(t, got.stdout, "problem")
 	require.Equal(t, 200, p.post("stars", `{"member":"ana","score":1}`).Status)
 
 	got = runWith(t, []string{"PATH=" + t.TempDir()}, "", "doctor", "--data", dataDir(t))
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stdout, "problem  redis       no redis-server is in PATH\n                       install one (Debian, Ubuntu: apt-get install redis-server; ")
+	require.Contains(t, got.stdout, "problem  redis       no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; ")
 	got = run(t, "", "doctor", "--data", dir, "--redis", "redis://127.0.0.1:1")
 	require.Equal(t, 80, got.code)
 	require.Contains(t, got.stderr, twoStores)
@@ -113,12 +111,13 @@ func TestDoctorFlags(t *testing.T) {
 	require.NotEmpty(t, line(got.stdout, "open files"))
 	got = runWith(t, []string{"RANKCAST_REDIS=" + r.AppURL("~game:*", "&game:*", "+@all"), "RANKCAST_PREFIX=game", "RANKCAST_ACCESS_TEXT=keys: []"}, "", "doctor")
 	require.Zero(t, got.code, got.stdout)
-	require.Contains(t, line(got.stdout, "ok", "rights"), `redis user "app"`)
-	require.Contains(t, line(got.stdout, "warning", "access file"), "it lets nobody do anything")
+	require.NotEmpty(t, line(got.stdout, "ok", "rights"))
+	require.NotEmpty(t, line(got.stdout, "ok", "access file"))
+	require.Contains(t, got.stderr, "it lets nobody do anything")
 	got = run(t, "", "doctor", "--redis", strings.Replace(r.URL(), "://", "://app:guess@", 1))
 	require.Equal(t, 1, got.code)
 	require.NotContains(t, got.stdout+got.stderr, "guess")
-	require.Contains(t, line(got.stdout, "problem", "redis"), "refuses this node: WRONGPASS")
+	require.Contains(t, line(got.stdout, "problem", "redis"), "WRONGPASS")
 	got = run(t, "", "doctor", "--prefix", "a:b")
 	require.Equal(t, 80, got.code)
 	require.Contains(t, got.stderr, "--prefix must have no braces")
@@ -139,7 +138,7 @@ func TestDoctorFlags(t *testing.T) {
 	require.Contains(t, run(t, "", "doctor", "--help").stdout, "It exits with 0 if there is no problem")
 }
 
-// A URL of the wrong kind is one problem, with what to write in its place. The checks of Redis have nothing to say.
+// A URL of the wrong kind is one problem, with the words of the answer. The checks of Redis have nothing to say.
 func TestDoctorOfWrongURL(t *testing.T) {
 	t.Parallel()
 	plain := strings.TrimPrefix(redistest.StartProxy(t, redistest.Start(t).URL()).URL(), "redis://")
@@ -147,18 +146,18 @@ func TestDoctorOfWrongURL(t *testing.T) {
 	port := redistest.FreePort(t)
 	tlsRedis(t, c, port, "")
 	encrypted := fmt.Sprintf("127.0.0.1:%d", port)
-	for url, says := range map[string][2]string{
-		"redis-sentinel://" + plain + "/mymaster": {plain + " is no Sentinel: ", "give the addresses of the Sentinels in --redis, with port 26379 by default; or use redis://"},
-		"redis-cluster://" + plain:                {"is no node of a cluster: ", "use redis:// in --redis"},
-		"rediss://" + plain:                       {"does not answer: ", "if this port speaks no TLS, use redis:// in place of rediss://"},
-		"redis://" + encrypted:                    {"does not answer: ", "if this port speaks TLS, use rediss:// in place of redis://"},
-		"rediss://" + encrypted:                   {"has a certificate that this machine does not trust: ", "rediss://…?ca=FILE"},
+	for url, says := range map[string]string{
+		"redis-sentinel://" + plain + "/mymaster": "ERR unknown command",
+		"redis-cluster://" + plain:                "ERR This instance has cluster support disabled",
+		"rediss://" + plain:                       "context deadline exceeded",
+		"redis://" + encrypted:                    "store unavailable: check Redis: ", // EOF, or a reset
+		"rediss://" + encrypted:                   "tls: failed to verify certificate",
 	} {
-		got := runUntil(t, says[0], "doctor", "--redis", url)
+		got := runUntil(t, says, "doctor", "--redis", url)
 		require.Equal(t, 1, got.code, url)
-		require.NotEmpty(t, line(got.stdout, "problem", "redis", says[0]), got.stdout)
-		require.Contains(t, got.stdout, says[1])
-		require.Contains(t, got.stdout, "\n3 checks: 1 problem", "only the machine is checked beside it: "+got.stdout)
+		require.NotEmpty(t, line(got.stdout, "problem", "redis", says), got.stdout)
+		require.Contains(t, got.stdout, "correct --redis: its scheme, its host, its user or the name of its master")
+		require.Contains(t, got.stdout, "\n2 checks: 1 problem", "only the machine is checked beside it: "+got.stdout)
 	}
 }
 
@@ -175,7 +174,7 @@ func TestServeWarnsOfSettings(t *testing.T) {
 	log := p.output()
 	require.Equal(t, 3, strings.Count(log, doctorWarning), log)
 	require.Contains(t, line(log, doctorWarning, "check=eviction"), `level=WARN`)
-	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards" fix="redis-cli -s `+strings.TrimPrefix(r.URL(), "unix://")+` CONFIG SET maxmemory-policy noeviction`)
+	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets" fix="redis-cli CONFIG SET maxmemory-policy 'noeviction'`)
 	require.NotEmpty(t, line(log, doctorWarning, "check=persistence", "fix="))
 	require.NotEmpty(t, line(log, doctorWarning, `check="output buffers"`, "fix="))
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)

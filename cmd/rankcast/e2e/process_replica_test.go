@@ -12,7 +12,7 @@ import (
 )
 
 // readOnlyReplica is the reason of a node whose Redis is a replica.
-const readOnlyReplica = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
+const readOnlyReplica = "READONLY You can't write against a read only replica."
 
 // A node whose Redis is a read-only replica is not ready, at its start and later, and says why. It shows
 // boards, and takes updates once the replica has become the primary.

@@ -2,102 +2,59 @@ package script
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// Refusal says why Redis refuses a command for as long as nobody changes its configuration. The zero
-// value means that it does not.
-type Refusal int
+// ownRefusal is the code of the error by which a script says that the Redis user may not publish.
+const ownRefusal = "NORIGHT"
 
-const (
-	_              Refusal = iota
-	RefusedCommand         // the user may not run the command
-	RefusedKeys            // the user may not use the keys
-	RefusedChannel         // the user may not use the channel
-	NoCommand              // Redis has no such command: it is renamed, or disabled
-	ReadOnly               // Redis is a read-only replica, and the command writes
-	NotStored              // Redis cannot write to its disk, and the command writes
-	NoReplicas             // Redis has fewer replicas than min-replicas-to-write, and the command writes
-	NoMemory               // Redis is at its maxmemory, and the command may take memory
-)
+// writeRefusals are the codes of Redis for a write that it refuses to every user: as a read-only replica, while it cannot
+// write to its disk, while it has too few replicas, and at its maxmemory. Redis decides that before the first write of a
+// script.
+var writeRefusals = []string{"READONLY", "MISCONF", "NOREPLICAS", fullMemory}
 
-// reasons tell the operator of the refusals of all writes.
-var reasons = map[Refusal]string{
-	ReadOnly:   "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)",
-	NotStored:  "this Redis cannot write to its disk, so it accepts no writes: make room on the disk, or find the reason in the log of Redis",
-	NoReplicas: "this Redis has fewer replicas than min-replicas-to-write, so it accepts no writes: if it belongs to a node with --data, the disk is full, so make room there",
-	NoMemory:   "this Redis is at its maxmemory, so it accepts no updates: raise maxmemory",
+const fullMemory = "OOM"
+
+// code returns the first word of an error of Redis, which is of the protocol.
+func code(text string) string {
+	code, _, _ := strings.Cut(text, " ")
+	return code
 }
 
-// AllWrites reports whether Redis refuses every write of every user, and the reason in words for the operator. At its
-// maxmemory Redis refuses every write that may take memory.
-func (r Refusal) AllWrites() (reason string, all bool) {
-	reason, all = reasons[r]
-	return reason, all
+// RefusesWrites reports whether the text of an error says that Redis refuses the writes of every user. full reports that
+// it refuses only those that may take memory.
+func RefusesWrites(text string) (refuses, full bool) {
+	return slices.Contains(writeRefusals, code(text)), code(text) == fullMemory
 }
 
-// RefusalOf returns what Redis refuses, by the text of its error: that of Redis 7.0, or that of
-// later versions and of Valkey. Redis words an error within a script in another way.
-func RefusalOf(text string) Refusal {
-	text = strings.ToLower(text)
-	switch {
-	case strings.HasPrefix(text, "noperm "), strings.HasPrefix(text, "err the user executing the script can't "), strings.HasPrefix(text, "err acl failure in script: "):
-		switch {
-		case strings.Contains(text, " run the "), strings.Contains(text, " run this "):
-			return RefusedCommand
-		case strings.Contains(text, " channel"):
-			return RefusedChannel
-		}
-		return RefusedKeys
-	case strings.HasPrefix(text, "noright "):
-		return RefusedCommand
-	case strings.HasPrefix(text, "err unknown command"), strings.HasPrefix(text, "err invalid command passed to redis.acl_check_cmd"), strings.HasPrefix(text, "err invalid command passed to server.acl_check_cmd"):
-		return NoCommand
-	case strings.HasPrefix(text, "err unknown redis command called from script"), strings.HasPrefix(text, "err unknown valkey command called from script"):
-		return NoCommand
-	case strings.HasPrefix(text, "readonly "):
-		return ReadOnly
-	case strings.HasPrefix(text, "misconf "):
-		return NotStored
-	case strings.HasPrefix(text, "noreplicas "):
-		return NoReplicas
-	case strings.HasPrefix(text, "oom "):
-		return NoMemory
-	}
-	return 0
+// Refuses reports whether the text of an error is one by which Redis may refuse a command for as long as nobody changes
+// its configuration. A command that Redis does not have gets ERR, and in a script so does a command that the user may not
+// run.
+func Refuses(text string) bool {
+	return slices.Contains(writeRefusals, code(text)) || slices.Contains([]string{"NOPERM", "ERR", ownRefusal}, code(text))
 }
 
-// RefusalIn is RefusalOf of an error of the Redis client. Other errors are no refusals.
-func RefusalIn(err error) Refusal {
-	var answer redis.Error
-	if !errors.As(err, &answer) {
-		return 0
+// Refusal returns the text of an error that Refuses, and "" for any other error.
+func Refusal(err error) string {
+	if answer, ok := errors.AsType[redis.Error](err); ok && Refuses(answer.Error()) {
+		return answer.Error()
 	}
-	return RefusalOf(answer.Error())
+	return ""
 }
 
-// refusedBefore reports whether Redis has refused a script before it changed anything, and the
-// reason.
-func refusedBefore(err error) (reason string, before bool) {
-	refusal := RefusalIn(err)
-	if refusal == 0 {
-		return "", false
+// refusedBefore returns the words of a refusal that came before the script changed anything, and "" for any other error.
+// (NOPERM may also concern a command in the middle of a script.)
+func refusedBefore(err error) string {
+	text := Refusal(err)
+	if refuses, _ := RefusesWrites(text); refuses {
+		return text
 	}
-	if reason, all := refusal.AllWrites(); all { // Redis decides that before the first write of a script
-		return reason, true
+	words, own := strings.CutPrefix(text, ownRefusal+" ")
+	if !own {
+		return ""
 	}
-	text := err.Error()
-	switch {
-	case strings.HasPrefix(text, "NORIGHT "):
-		return strings.TrimPrefix(text, "NORIGHT "), true
-	case strings.Contains(text, ".acl_check_cmd"):
-		return "this Redis has no PUBLISH or no HSET", true
-	case strings.HasPrefix(text, "ERR unknown command"):
-		return "this Redis has no EVALSHA or no EVAL", true
-	case strings.HasPrefix(text, "NOPERM ") && !strings.Contains(text, "in script"): // the call as a whole
-		return strings.TrimPrefix(text, "NOPERM "), true
-	}
-	return "", false
+	return words
 }

@@ -136,8 +136,8 @@ func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys [
 
 // reply returns the Reply to a call that ended with an answer or an error.
 func (s Script) reply(answer []any, err error) *Reply {
-	switch reason, before := refusedBefore(err); {
-	case before:
+	switch reason := refusedBefore(err); {
+	case reason != "":
 		err = fmt.Errorf("script %s: %w: %w", s.Name, &definition.MissingRightsError{Reason: reason}, err)
 	case err != nil:
 		err = fmt.Errorf("%w: script %s: %w", definition.ErrUnavailable, s.Name, err)

@@ -2,16 +2,15 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 
 	"rankcast/cmd/rankcast/internal/accessfile"
 	"rankcast/ranking"
-	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/doctor"
 	"rankcast/ranking/localredis"
+	"rankcast/server/access"
 )
 
 // Command is rankcast doctor: it checks Redis and this machine, and says what to change. rankcast serve has the same
@@ -68,17 +67,16 @@ func (c *Command) Run(ctx context.Context) error {
 	if err := report(os.Stdout, all); err != nil {
 		return err
 	}
-	if n := count(all, diagnosis.Problem); n > 0 {
-		return fmt.Errorf("this deployment has %s", diagnosis.Counted(n, "problem"))
+	if n := count(all, doctor.Problem); n > 0 {
+		return fmt.Errorf("this deployment has %s", doctor.Counted(n, "problem"))
 	}
 	return nil
 }
 
 // diagnose makes all checks. It returns an error where a flag is wrong.
-func (c *Command) diagnose(ctx context.Context) ([]diagnosis.Finding, error) {
-	boards, set := readBoards(c.Boards)
-	zones := zonesOf(set.Boards)
+func (c *Command) diagnose(ctx context.Context) ([]doctor.Finding, error) {
 	all, url := c.findRedis(ctx)
+	var store *ranking.Store // nil without a Redis
 	if url != "" {
 		ranking.LogTo(slog.New(slog.DiscardHandler))
 		rdb, err := ranking.Open(url)
@@ -86,44 +84,30 @@ func (c *Command) diagnose(ctx context.Context) ([]diagnosis.Finding, error) {
 			return nil, err
 		}
 		defer rdb.Close()
-		store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix})
+		store = ranking.New(rdb, ranking.Config{Prefix: c.Prefix})
 		defer store.Close()
-		sentinels, err := ranking.DiagnoseSentinels(ctx, url)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, sentinels...)
-		if count(sentinels, diagnosis.Problem) == 0 { // else a Sentinel names the Redis to check
-			all = append(all, store.Diagnose(ctx)...)
-		}
-		defined, err := store.Boards(ctx)
-		if err == nil {
-			zones = append(zones, zonesOf(defined)...)
-		}
-		if c.Boards != "" && boards.Level == diagnosis.OK {
-			boards = compare(ctx, store, boards, set)
-		}
+		all = append(all, doctor.Redis(ctx, url, c.Prefix, store)...)
 	}
-	all = append(all, openFiles(), timeZones(zones))
+	all = append(all, openFiles(access.Config{}.Capacity()))
 	if c.Access.Given() {
-		all = append(all, accessFile(&c.Access)...)
+		all = append(all, accessFile(&c.Access))
 	}
 	if c.Boards != "" {
-		all = append(all, boards)
+		all = append(all, boardsFile(ctx, c.Boards, store))
 	}
 	return all, nil
 }
 
 // findRedis returns the URL of the Redis to check, or "" and a finding that says why there is none.
-func (c *Command) findRedis(ctx context.Context) (all []diagnosis.Finding, url string) {
-	none := diagnosis.Finding{Check: diagnosis.Connection}
+func (c *Command) findRedis(ctx context.Context) (all []doctor.Finding, url string) {
+	none := doctor.Finding{Check: doctor.Connection}
 	switch {
 	case c.Redis != "":
 		return nil, c.Redis
 	case c.Data == "":
-		none.Level, none.Found = diagnosis.Warning, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops"
+		none.Level, none.Found = doctor.Warning, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops"
 		none.Fix = "give --redis URL, the Redis that keeps the scores, or --data DIR"
-		return []diagnosis.Finding{none}, ""
+		return []doctor.Finding{none}, ""
 	}
 	url, err := localredis.Running(ctx, c.Data)
 	if err == nil && url == "" {
@@ -131,14 +115,11 @@ func (c *Command) findRedis(ctx context.Context) (all []diagnosis.Finding, url s
 	}
 	switch {
 	case err != nil:
-		none.Level, none.Found, none.Fix = diagnosis.Problem, err.Error(), "install or update redis-server, and run the command as the user of the node, with its --data"
-		if errors.Is(err, localredis.ErrNotInstalled) {
-			none.Found, none.Fix, _ = strings.Cut(err.Error(), ": ")
-		}
+		none.Level, none.Found, none.Fix = doctor.Problem, err.Error(), "install or update redis-server, and run the command as the user of the node, with its --data"
 	case url == "":
-		none.Level, none.Found, none.Fix = diagnosis.Unknown, "no Redis runs in "+c.Data, "start the node with --data "+c.Data+", and check again"
+		none.Level, none.Found, none.Fix = doctor.Unknown, "no Redis runs in "+c.Data, "start the node with --data "+c.Data+", and check again"
 	default:
 		return nil, url
 	}
-	return []diagnosis.Finding{none}, ""
+	return []doctor.Finding{none}, ""
 }

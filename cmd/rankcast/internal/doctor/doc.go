@@ -1,3 +1,3 @@
-// Package doctor checks a deployment (rankcast doctor): Redis, and the machine of a node. Package ranking
-// makes the checks of Redis; this package makes those of the machine, and prints all of them.
+// Package doctor checks a deployment (rankcast doctor): Redis, by package ranking/doctor, and the files and the limit of
+// a node.
 package doctor

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"rankcast/cmd/rankcast/internal/term"
-	"rankcast/ranking/diagnosis"
+	"rankcast/ranking/doctor"
 )
 
 // report prints the findings in columns, and a line that sums up.
-func report(w io.Writer, all []diagnosis.Finding) error {
+func report(w io.Writer, all []doctor.Finding) error {
 	wide := 0
 	for _, f := range all {
 		wide = max(wide, len(f.Check))
@@ -42,25 +42,25 @@ func report(w io.Writer, all []diagnosis.Finding) error {
 }
 
 // summary counts the findings by their level: 12 checks: 1 problem, 2 warnings.
-func summary(all []diagnosis.Finding) string {
+func summary(all []doctor.Finding) string {
 	var parts []string
-	for _, level := range []diagnosis.Level{diagnosis.Problem, diagnosis.Warning, diagnosis.Unknown} {
+	for _, level := range []doctor.Level{doctor.Problem, doctor.Warning, doctor.Unknown} {
 		n := count(all, level)
 		switch {
 		case n == 0:
-		case level == diagnosis.Unknown:
+		case level == doctor.Unknown:
 			parts = append(parts, fmt.Sprintf("%d unknown", n))
 		default:
-			parts = append(parts, diagnosis.Counted(n, level.String()))
+			parts = append(parts, doctor.Counted(n, level.String()))
 		}
 	}
 	if len(parts) == 0 {
 		parts = []string{"all ok"}
 	}
-	return diagnosis.Counted(len(all), "check") + ": " + strings.Join(parts, ", ")
+	return doctor.Counted(len(all), "check") + ": " + strings.Join(parts, ", ")
 }
 
-func count(all []diagnosis.Finding, level diagnosis.Level) (n int) {
+func count(all []doctor.Finding, level doctor.Level) (n int) {
 	for _, f := range all {
 		if f.Level == level {
 			n++

@@ -1,4 +1,4 @@
-package ranking
+package redisconn
 
 import (
 	"context"
@@ -14,25 +14,11 @@ import (
 	"rankcast/ranking/internal/pipeline"
 )
 
-// Open returns a client for a Redis or Valkey at one of
-//
-//	redis://[user:password@]host:port[/db]
-//	unix:///path/to/socket[?db=n]
-//	redis-sentinel://[user:password@]host:port[,host2:port…]/master[/db]
-//	redis-cluster://[user:password@]host:port[,host2:port…]
-//
-// With Sentinel, the hosts are Sentinels, and the user is one of Redis. The parameters
-// sentinel_username and sentinel_password name the user of the Sentinels.
-//
-// The schemes rediss, rediss-sentinel and rediss-cluster speak TLS. Their parameter ca names a PEM
-// file with the authorities that may have signed the certificates; without it, the system decides. A
-// certificate must name the host or the address to which the client connects.
-//
-// Open sends nothing. The caller closes the client. A Store sends updates and events over one
-// further connection to each node, which the client opens when it needs it.
-//
-// The client never repeats a command on its own. Redis may have applied an update whose
-// answer was lost, and only the sender knows the id that makes a repetition safe.
+// LeastMajor is the first major version of Redis with all that the scripts need: redis.acl_check_cmd
+// came with 7.0. Valkey reports the version of Redis that it is compatible with: 7.2.4.
+const LeastMajor = 7
+
+// Open is ranking.Open.
 func Open(rawURL string) (redis.UniversalClient, error) {
 	u, err := parseRedisURL(rawURL)
 	if err != nil {
@@ -98,10 +84,10 @@ func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
 	return client, nil
 }
 
-// execEach sends the commands of a pipeline. Each has its own error afterwards. When Redis, or a Sentinel, refuses the
-// connection itself, the library gives no command an error, and each an empty answer. execEach gives each that error,
+// ExecEach sends the commands of a pipeline. Each has its own error afterwards. When Redis, or a Sentinel, refuses the
+// connection itself, the library gives no command an error, and each an empty answer. ExecEach gives each that error,
 // and returns it.
-func execEach(ctx context.Context, pipe redis.Pipeliner) (refused error) {
+func ExecEach(ctx context.Context, pipe redis.Pipeliner) (refused error) {
 	cmds, err := pipe.Exec(ctx)
 	if slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
 		return nil
@@ -114,9 +100,7 @@ func execEach(ctx context.Context, pipe redis.Pipeliner) (refused error) {
 	return err
 }
 
-// LogTo sends the messages of the Redis client to log, at level debug. The client logs each
-// connection that fails, and the callers get the same facts as errors. The setting holds
-// for the whole process: call LogTo before Open.
+// LogTo is ranking.LogTo.
 func LogTo(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
 
 type clientLog struct{ log *slog.Logger }

@@ -1,4 +1,4 @@
-package ranking
+package redisconn
 
 import (
 	"context"
@@ -32,29 +32,26 @@ func TestReasonsOfAnOutage(t *testing.T) {
 	}{
 		{"redis://" + nobody, Outage{"Redis refuses the connection", false}},
 		{"redis-cluster://" + nobody, Outage{"Redis refuses the connection", false}},
-		{"redis-sentinel://" + nobody + "/mymaster", Outage{"no Sentinel answers", false}},
+		{"redis-sentinel://" + nobody + "/mymaster", Outage{"Redis refuses the connection", false}},
 		{"unix://" + filepath.Join(t.TempDir(), "none.sock"), Outage{"the socket of Redis does not exist", false}},
 		{"redis://host.invalid:6379", Outage{"the host of Redis is unknown", false}},
 		{"rediss" + plain[len("redis"):], Outage{"Redis does not answer in time", false}}, // Redis waits for the end of a line
 		{closes.URL(), Outage{"Redis closes the connection: it has stopped, or wants TLS (rediss://)", false}},
 		{"redis://" + hangs.Addr().String(), Outage{"Redis does not answer in time", false}},
-		{"redis-cluster" + plain[len("redis"):], Outage{"Redis is no node of a cluster: use redis:// in place of redis-cluster://", true}},
-		{"redis-sentinel" + plain[len("redis"):] + "/mymaster", Outage{"what answers is no Sentinel, or refuses this node", false}},
-		{"redis://ann:wrong-password@" + plain[len("redis://"):], Outage{"Redis refuses the user or the password", true}},
-		{locked.URL(), Outage{"Redis asks for a user and a password", true}},
+		{"redis-cluster" + plain[len("redis"):], Outage{"Redis answers ERR", true}},
+		{"redis-sentinel" + plain[len("redis"):] + "/mymaster", Outage{"Redis answers ERR", true}},
+		{"redis://ann:wrong-password@" + plain[len("redis://"):], Outage{"Redis answers WRONGPASS", true}},
+		{locked.URL(), Outage{"Redis answers NOAUTH", true}},
 	} {
 		rdb, err := Open(c.url)
 		require.NoError(t, err)
-		s := New(rdb, Config{})
-		err = s.Ping(t.Context())
-		require.ErrorIs(t, err, ErrUnavailable, c.url)
+		err = rdb.Ping(t.Context()).Err()
 		require.Equal(t, c.want, OutageOf(err), "%s: %v", c.url, err)
-		s.Close()
 		rdb.Close()
 	}
 	plainText := &tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}
 	require.Equal(t, Outage{"Redis speaks no TLS: use redis:// in place of rediss://", false}, OutageOf(fmt.Errorf("dial: %w", *plainText)))
 	require.Equal(t, Outage{}, OutageOf(nil))
 	require.Equal(t, Outage{}, OutageOf(errors.New("another error")))
-	require.Equal(t, Outage{"Redis does not answer in time", false}, OutageOf(fmt.Errorf("%w: %w", ErrUnavailable, context.DeadlineExceeded)))
+	require.Equal(t, Outage{"Redis does not answer in time", false}, OutageOf(fmt.Errorf("unavailable: %w", context.DeadlineExceeded)))
 }

@@ -1,4 +1,4 @@
-package ranking_test
+package redisconn_test
 
 import (
 	"errors"
@@ -9,8 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
-	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/redistest"
 )
 
@@ -49,12 +48,12 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		"rediss-cluster://u:secret@cache?ca=/dev/null":        "redis URL: ca: /dev/null has no certificate in PEM",
 		"rediss-sentinel://u:secret@cache/m?ca=/dev/null":     "redis URL: ca: /dev/null has no certificate in PEM",
 	} {
-		_, err := ranking.Open(url)
+		_, err := redisconn.Open(url)
 		require.ErrorContains(t, err, says, url)
 		require.NotContains(t, err.Error(), "secret", url)
 	}
 	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1", "redis-cluster://a:1?addr=b:2", "rediss-sentinel://u:p@[::1]/m/1"} {
-		rdb, err := ranking.Open(url)
+		rdb, err := redisconn.Open(url)
 		require.NoError(t, err)
 		require.NoError(t, rdb.Close())
 	}
@@ -65,7 +64,7 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
-	rdb, err := ranking.Open(p.URL())
+	rdb, err := redisconn.Open(p.URL())
 	require.NoError(t, err)
 	redistest.Patient(rdb)
 	defer rdb.Close()
@@ -90,7 +89,7 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 func TestURLOfManyHosts(t *testing.T) {
 	t.Parallel()
 	open := func(url string) redis.UniversalClient {
-		rdb, err := ranking.Open(url)
+		rdb, err := redisconn.Open(url)
 		require.NoError(t, err)
 		t.Cleanup(func() { rdb.Close() })
 		return rdb.(interface{ Unwrap() redis.UniversalClient }).Unwrap()
@@ -105,31 +104,4 @@ func TestURLOfManyHosts(t *testing.T) {
 	require.Equal(t, "app", cluster.Username)
 	require.Empty(t, cluster.TLSConfig.ServerName)
 	require.Equal(t, "a", open("rediss://a:1").(*redis.Client).Options().TLSConfig.ServerName)
-}
-
-// A Redis that refuses the connection, as after its password was changed, has answered nothing: boards are not empty
-// then, and members not without profiles.
-func TestRefusedConnectionAnswersNothing(t *testing.T) {
-	t.Parallel()
-	r := redistest.Start(t)
-	url := r.AppURL("~*", "&*", "+@all")
-	s := open(t, url, definition.Board{Name: "b", Kind: "user"})
-	applyOne(t, s, "b", definition.Update{Member: "ana", Score: 1})
-	_, err := s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"})
-	require.NoError(t, err)
-	other := open(t, url)
-	for _, s := range []*ranking.Store{s, other} {
-		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err) // it knows the definitions
-	}
-	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "SETUSER", "app", "resetpass", ">new").Err())
-	require.NoError(t, r.Admin().Do(t.Context(), "CLIENT", "KILL", "USER", "app").Err())
-	state := other.States(t.Context(), []string{"b"})[0]
-	require.ErrorIs(t, state.Err, ranking.ErrUnavailable)
-	require.ErrorContains(t, state.Err, "WRONGPASS")
-	_, err = other.Profiles(t.Context(), "user", []string{"ana"})
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
-	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "SETUSER", "app", "resetpass", ">pw").Err())
-	found, err := other.Profiles(t.Context(), "user", []string{"ana"})
-	require.NoError(t, err)
-	require.Equal(t, "Ana", found["ana"].Name, "the absence of a profile is not kept")
 }

@@ -1,4 +1,4 @@
-package ranking
+package redisconn
 
 import (
 	"context"
@@ -24,54 +24,34 @@ type Outage struct {
 	Answered bool
 }
 
-// answers are the reasons for errors of Redis, by how they begin. The first match counts.
-var answers = []struct{ prefix, reason string }{
-	{"WRONGPASS ", "Redis refuses the user or the password"},
-	{"ERR invalid password", "Redis refuses the user or the password"},
-	{"ERR AUTH ", "Redis has no password, and this node sends one"},
-	{"ERR Client sent AUTH, but no password is set", "Redis has no password, and this node sends one"},
-	{"NOAUTH ", "Redis asks for a user and a password"},
-	{"ERR This instance has cluster support disabled", "Redis is no node of a cluster: use redis:// in place of redis-cluster://"},
-	{"MOVED ", "Redis is a node of a cluster: use redis-cluster:// in place of redis://"},
-	{"LOADING ", "Redis loads its data"},
-	{"BUSY ", "Redis runs a script for too long"},
-	{"CLUSTERDOWN ", "the cluster of Redis is down"},
-	{"MASTERDOWN ", "Redis has lost its master"},
-	{"DENIED ", "Redis is in protected mode, and refuses other machines"},
-	{"ERR max number of clients reached", "Redis accepts no further client"},
-}
-
 // OutageOf returns the Outage of an error.
 func OutageOf(err error) Outage {
 	switch {
 	case err == nil:
 		return Outage{}
-	case strings.Contains(err.Error(), "all sentinels specified in configuration are unreachable"):
-		return Outage{Reason: sentinelReason(err)}
+	case errors.Is(err, redis.Nil):
+		return Outage{Reason: "no Sentinel knows a master of this name"}
 	case IsSlotMoving(err):
 		return Outage{"the slot of the board moves to another master of the cluster", true}
 	case errors.Is(err, pipeline.ErrNotSent) && pipeline.IsRedirect(err): // not of a node that --redis takes for no cluster
 		return Outage{"the cluster of Redis has no master for the board at the moment", true}
-	case isAnswer(err):
-		for _, known := range answers {
-			if redis.HasErrorPrefix(err, strings.TrimPrefix(known.prefix, "ERR ")) {
-				return Outage{known.reason, true}
-			}
-		}
-		return Outage{"Redis refuses a command of this node", true}
+	}
+	if answer, ok := errors.AsType[redis.Error](err); ok {
+		code, _, _ := strings.Cut(answer.Error(), " ") // of the protocol: NOAUTH, LOADING, or ERR for any other error
+		return Outage{"Redis answers " + code, true}
 	}
 	return Outage{Reason: connectionReason(err)}
 }
 
-// sentinelReason returns the reason for which no Sentinel has named a master.
-func sentinelReason(err error) string {
-	if errors.Is(err, redis.Nil) {
-		return "no Sentinel knows a master of this name"
-	}
-	if isAnswer(err) {
-		return "what answers is no Sentinel, or refuses this node"
-	}
-	return "no Sentinel answers"
+// IsAnswer reports whether an error is an answer of Redis.
+func IsAnswer(err error) bool {
+	_, ok := errors.AsType[redis.Error](err)
+	return ok
+}
+
+// IsBusy reports whether Redis has refused a command because it loads its data, or runs a script for too long.
+func IsBusy(err error) bool {
+	return redis.HasErrorPrefix(err, "LOADING ") || redis.HasErrorPrefix(err, "BUSY ")
 }
 
 // connectionReason returns the reason for which a connection failed, or "".

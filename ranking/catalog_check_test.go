@@ -1,0 +1,33 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// A check of a definition says what Define would, and defines nothing.
+func TestCheckDefine(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, definition.Board{Name: "used"}, definition.Board{Name: "unused"})
+		require.NoError(t, applyOne(t, s, "used", definition.Update{Member: "ana", Score: 1}).Err)
+		before := allKeys(t, url)
+		check := func(boards ...definition.Board) error {
+			return s.CheckDefine(t.Context(), definition.Set{Boards: boards})
+		}
+		require.NoError(t, check(definition.Board{Name: "new"}, definition.Board{Name: "used"}))
+		require.NoError(t, check(definition.Board{Name: "unused", Order: definition.Asc}))
+		err := check(definition.Board{Name: "used", Order: definition.Asc})
+		require.ErrorIs(t, err, ranking.ErrConflict)
+		require.Equal(t, err, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "used", Order: definition.Asc}}}))
+		require.ErrorIs(t, check(definition.Board{Name: "x", Mode: "most"}), ranking.ErrInvalid)
+		_, err = s.Definition(t.Context(), "new")
+		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+		require.Equal(t, before, allKeys(t, url))
+	})
+}

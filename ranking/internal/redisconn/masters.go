@@ -1,0 +1,45 @@
+package redisconn
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/pipeline"
+)
+
+// Master is the part of a client that a caller of EachMaster uses. (A *redis.Client has it, and so has a client of Open.)
+type Master interface {
+	redis.Cmdable
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+	SSubscribe(ctx context.Context, channels ...string) *redis.PubSub
+}
+
+// EachMaster calls do for each master of a cluster, with its address, host:port. Without a cluster it calls do once, with
+// rdb and the address "". The calls of a cluster run at the same time. EachMaster returns the first error of do, or the
+// error of the search for the masters.
+func EachMaster(ctx context.Context, rdb redis.UniversalClient, do func(ctx context.Context, address string, master Master) error) error {
+	cluster := pipeline.ClusterOf(rdb)
+	if cluster == nil {
+		return do(ctx, "", rdb)
+	}
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		return do(ctx, master.Options().Addr, master)
+	})
+}
+
+// User returns the name of the ACL user of a client.
+func User(rdb redis.UniversalClient) string {
+	if client, ok := rdb.(*pipeline.Client); ok {
+		rdb = client.Unwrap()
+	}
+	name := ""
+	switch rdb := rdb.(type) {
+	case *redis.Client:
+		name = rdb.Options().Username
+	case *redis.ClusterClient:
+		name = rdb.Options().Username
+	}
+	return cmp.Or(name, "default")
+}
