@@ -61,7 +61,7 @@ func (b *board) addLargeCallers(callers []any) {
 		}
 		b.large.callers = append(b.large.callers, c)
 		if b.large.permit != nil {
-			b.hub.largeReads.wait(b.large.permit, c)
+			b.large.permit.wait(c)
 		}
 	}
 }
@@ -79,12 +79,12 @@ func (b *board) stepLarge(due *schedule, ready int) {
 	case l.given:
 		b.fetchLargePage()
 	case l.permit == nil && due.has(l.notBefore):
-		l.permit = &permit{board: b}
+		l.permit = &permit{board: b, reads: b.hub.largeReads}
 		for _, c := range l.callers {
-			b.hub.largeReads.wait(l.permit, c)
+			l.permit.wait(c)
 		}
 		if len(l.callers) == 0 {
-			b.hub.largeReads.wait(l.permit, b.callers.first())
+			l.permit.wait(b.callers.first())
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (b *board) stepLarge(due *schedule, ready int) {
 // still waits stays: a client that subscribes and unsubscribes does not make the queue longer.
 func (b *board) returnPermit() {
 	if b.large.given {
-		b.hub.largeReads.end(b.large.permit)
+		b.large.permit.end()
 		b.large.permit, b.large.given = nil, false
 	}
 }
@@ -111,7 +111,7 @@ func (b *board) fetchLargePage() {
 	})
 	b.hub.running.Go(func() {
 		read()
-		b.hub.largeReads.end(p)
+		p.end()
 	})
 }
 
@@ -125,6 +125,6 @@ func (b *board) largePageFailed() {
 // endLarge gives up what the board waits for. It is part of the board's last turn.
 func (b *board) endLarge() {
 	if b.large.permit != nil {
-		b.hub.largeReads.end(b.large.permit)
+		b.large.permit.end()
 	}
 }

@@ -9,7 +9,7 @@ import (
 type Client struct {
 	conn       Conn
 	address    any // of Join
-	caller     any // for the readQueue: the address, or the client's number
+	caller     any // for the large reads: the address, or the client's number
 	shard      *shard
 	deliveries []*delivery // only the shard accesses them, and their fields
 	left       bool        // only the shard accesses it

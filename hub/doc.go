@@ -45,7 +45,7 @@
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
 // by the changes that arrive meanwhile. A member that the view does not know is looked up. A page
 // of many entries needs a permit, unless clients see an old state until it is read: each address
-// has one permit at a time (board_large.go, read_queue.go).
+// has one permit at a time (board_large.go, board_permit.go).
 //
 // At a rollover the board reads the old period to its end and publishes that as final. It
 // lets the followers get their final places, and then starts over with the new period. A

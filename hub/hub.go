@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rankcast/ranking"
+	"rankcast/ranking/fair"
 )
 
 // Source is the store that a Hub reads; a ranking.Store implements it. Boards are named as
@@ -105,13 +106,13 @@ type Hub struct {
 	shards        []*shard
 	joined        atomic.Uint64 // how many clients have joined so far
 	status        status
-	followed      atomic.Int64  // streams of members
-	turns         pool          // of boards
-	entering      chan struct{} // holds a token for each client that subscribes right now
-	fetches       pool          // reads of the Source
-	largeReads    *readQueue    // permits for pages of many entries
-	verifications *rate.Limiter // the budget of all boards
-	resyncs       atomic.Int64  // after a seq check, since the last line of resyncLog
+	followed      atomic.Int64         // streams of members
+	turns         pool                 // of boards
+	entering      chan struct{}        // holds a token for each client that subscribes right now
+	fetches       pool                 // reads of the Source
+	largeReads    *fair.Semaphore[any] // for pages of many entries
+	verifications *rate.Limiter        // the budget of all boards
+	resyncs       atomic.Int64         // after a seq check, since the last line of resyncLog
 	resyncLog     rate.Sometimes
 
 	profiles *profileIndex // of the members that boards show
@@ -150,7 +151,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
-	h.largeReads = newReadQueue()
+	h.largeReads = newLargeReads()
 	h.profiles = newProfileIndex()
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.metrics = newMetrics(cfg.Metrics, h)

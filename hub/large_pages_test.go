@@ -96,13 +96,28 @@ func TestLargePageThatFails(t *testing.T) {
 	})
 }
 
+// takeLargeReads takes the turns of all large reads, until end is called.
+func takeLargeReads(t *testing.T, h *Hub) (end func()) {
+	var ends []func()
+	for i := range maxLargeReads {
+		one, ok := h.largeReads.TryAcquire(i, 1)
+		require.True(t, ok)
+		ends = append(ends, one)
+	}
+	return func() {
+		for _, one := range ends {
+			one()
+		}
+	}
+}
+
 // A board whose large page waits keeps no changes meanwhile: however many arrive, the page is good
 // when it comes.
 func TestBusyBoardWaitsForAPermit(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		h.largeReads.free = 0
+		end := takeLargeReads(t, h)
 		_, conn, _ := join(t, h, 300)
 		h.FeedSubscribed("b")
 		for i := range view.MaxBuffered + 10 {
@@ -110,7 +125,7 @@ func TestBusyBoardWaitsForAPermit(t *testing.T) {
 		}
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
-		h.largeReads.change(func() { h.largeReads.free = 1 })
+		end()
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
 		require.Equal(t, f.top(300), conn.board.Top)
@@ -130,7 +145,7 @@ func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
 		pass(time.Minute)
 		require.GreaterOrEqual(t, len(f.largeReads), 2)
 		require.Len(t, f.pages, len(f.largeReads), "there was no other page")
-		h.largeReads.free = 0
+		defer takeLargeReads(t, h)()
 		before := len(f.pages)
 		pass(time.Minute)
 		require.Len(t, f.pages, before)
@@ -175,9 +190,7 @@ func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, w
 		synctest.Wait()
 		defer func() {
 			pass(time.Second)
-			require.Equal(t, maxLargeReads, h.largeReads.free)
-			require.Empty(t, h.largeReads.lines)
-			require.Empty(t, h.largeReads.turns)
+			require.Zero(t, h.largeReads.Keys())
 		}()
 		test(h, m, func(c *Client, board string, top int) (*Subscription, error) {
 			sub, err := h.Subscribe(c, ranking.Board{Name: board, Instance: board}, Watch{Top: top}, nil, func() {})

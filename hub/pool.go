@@ -3,7 +3,7 @@ package hub
 import (
 	"sync"
 
-	"rankcast/ranking/fairqueue"
+	"rankcast/ranking/fair"
 )
 
 // urgency orders the tasks of a pool.
@@ -31,11 +31,11 @@ type pool struct {
 	running *sync.WaitGroup
 
 	mu      sync.Mutex
-	queues  [urgent + 1]fairqueue.Queue[any, *task] // by urgency; by caller
-	waiting [urgent + 1]int                         // tasks by urgency
-	workers int                                     // how many goroutines there are
-	normals int                                     // how many of them run a normal task
-	inRow   int                                     // urgent tasks since the last normal one
+	queues  [urgent + 1]fair.Queue[any, *task] // by urgency; by caller
+	waiting [urgent + 1]int                    // tasks by urgency
+	workers int                                // how many goroutines there are
+	normals int                                // how many of them run a normal task
+	inRow   int                                // urgent tasks since the last normal one
 	closed  bool
 }
 
@@ -65,7 +65,7 @@ func (p *pool) push(level urgency, callers []any, run func()) {
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed, p.queues, p.waiting = true, [urgent + 1]fairqueue.Queue[any, *task]{}, [urgent + 1]int{}
+	p.closed, p.queues, p.waiting = true, [urgent + 1]fair.Queue[any, *task]{}, [urgent + 1]int{}
 }
 
 func (p *pool) work() {

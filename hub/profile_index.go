@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
-	"rankcast/ranking/fairqueue"
+	"rankcast/ranking/fair"
 )
 
 // ProfileSource is the store of profiles, with its cache; a ranking.Store implements it.
@@ -46,7 +46,7 @@ type profileIndex struct {
 	mu      sync.Mutex
 	places  map[profileKey][]*profilePlace
 	kinds   map[string]bool                // kinds of which a change was received, maxKinds at most
-	queue   fairqueue.Queue[any, *board]   // by caller, each board once
+	queue   fair.Queue[any, *board]        // by caller, each board once
 	changed map[*board][]profileKey        // of each board in the queue
 	pending map[profileKey]*pendingProfile // of each member in changed
 }

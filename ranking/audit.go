@@ -106,7 +106,7 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	var list []Action
-	err := s.pacer.do(ctx, func() (err error) {
+	err := s.inTurn(ctx, func() (err error) {
 		list, err = s.readAudit(ctx, from, before, limit)
 		return err
 	})

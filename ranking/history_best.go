@@ -42,7 +42,7 @@ func (r *historyReader) readBest(ctx context.Context) error {
 		return nil
 	}
 	if len(periods) > PacedEntries {
-		err = r.s.pacer.do(ctx, call)
+		err = r.s.inTurn(ctx, call)
 	} else if len(periods) > 0 {
 		err = call()
 	}

@@ -194,7 +194,7 @@ func (r *historyReader) read(ctx context.Context) error {
 		}
 		err := error(nil)
 		if paced {
-			err = r.s.pacer.do(ctx, call)
+			err = r.s.inTurn(ctx, call)
 		} else {
 			err = call()
 		}

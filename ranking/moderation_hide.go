@@ -19,9 +19,9 @@ import (
 // ms of Redis.
 const moderateAtOnce = 128
 
-// revealAtOnce is the number of members that one call of reveal.lua shows. With a pause of 5 ms these are fewer
+// unhiddenAtOnce is the number of members that one call of unhide.lua shows. With a pause of 5 ms these are fewer
 // than 10,000 a second, so every node learns of each: see maxEmptied.
-const revealAtOnce = 50
+const unhiddenAtOnce = 50
 
 // Hide removes a member from the ranks of a board in all its periods, or of one instance of
 // a family. The member keeps its scores, and its updates count unseen: their results have
@@ -320,7 +320,7 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	}
 	scope := boardScope(instance)
 	for after, more := "", true; more; {
-		members := d.hidden.page(scope, after, revealAtOnce)
+		members := d.hidden.page(scope, after, unhiddenAtOnce)
 		if len(members) == 0 {
 			return nil
 		}
@@ -328,10 +328,10 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 		for _, member := range members {
 			args = append(args, member)
 		}
-		if _, err := s.callScript(ctx, script.Reveal, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args); err != nil {
+		if _, err := s.callScript(ctx, script.Unhide, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args); err != nil {
 			return err
 		}
-		if after, more = members[len(members)-1], len(members) == revealAtOnce; more {
+		if after, more = members[len(members)-1], len(members) == unhiddenAtOnce; more {
 			if err := pauseAfter(ctx, 2*gentleMost); err != nil {
 				return err
 			}

@@ -420,13 +420,13 @@ func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
 		all := []redis.Z{
 			{Score: 1, Member: hiddenEntry("b/ba", "m1")}, {Score: 1, Member: hiddenEntry("b/bc", "kept")}, {Score: 1, Member: hiddenEntry("k/user", "m1")},
 		}
-		const many = 3*revealAtOnce + 1
+		const many = 3*unhiddenAtOnce + 1
 		for i := range many {
 			all = append(all, redis.Z{Score: 2, Member: hiddenEntry("b/b", fmt.Sprint("m", i))})
 		}
 		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Hidden(), all...).Err())
 		var old []redis.Z
-		for i := range maxEmptied - 2*revealAtOnce {
+		for i := range maxEmptied - 2*unhiddenAtOnce {
 			old = append(old, redis.Z{Score: 1, Member: hiddenEntry("b/old", fmt.Sprint(i))})
 		}
 		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Shown(), old...).Err())

@@ -60,7 +60,9 @@ func (s *Store) Hidden(ctx context.Context, board, after string, limit int) (Hid
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		defer cancel()
-		l := hiddenList{s, d.hidden, boardScope(m.Instance), kindScope(m.compiled.Kind), m.keys, m.compiled.Order}
+		l := hiddenList{
+			s: s, moderation: d.hidden, board: boardScope(m.Instance), everywhere: kindScope(m.compiled.Kind), keys: m.keys, order: m.compiled.Order,
+		}
 		page, err = l.page(ctx, after, limit)
 	}
 	if err != nil {
@@ -78,7 +80,7 @@ func checkHiddenLimit(limit int) error {
 
 // hiddenList reads the list of the hidden members of a board-period.
 type hiddenList struct {
-	*Store
+	s                 *Store
 	moderation        *moderation
 	board, everywhere string // scopes
 	keys              keyspace.BoardKeys
@@ -86,7 +88,7 @@ type hiddenList struct {
 }
 
 func (l hiddenList) page(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
-	scored, err := l.rdb.ZCard(ctx, l.keys.Hidden).Result()
+	scored, err := l.s.rdb.ZCard(ctx, l.keys.Hidden).Result()
 	if err != nil {
 		return page, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -102,8 +104,8 @@ func (l hiddenList) page(ctx context.Context, after string, limit int) (page Hid
 // pageOfFew reads all members with a score.
 func (l hiddenList) pageOfFew(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
 	var keyed map[string]string
-	if err := l.pacer.do(ctx, func() (err error) {
-		keyed, err = l.hiddenIn(ctx, l.keys)
+	if err := l.s.inTurn(ctx, func() (err error) {
+		keyed, err = l.s.hiddenIn(ctx, l.keys)
 		return err
 	}); err != nil {
 		return page, err
@@ -142,7 +144,7 @@ func (l hiddenList) pageOfMany(ctx context.Context, after string, limit int) (pa
 		part = slices.Compact(part)
 		part = part[:min(n, len(part))]
 		var keyed []string
-		if err := l.pacer.do(ctx, func() (err error) {
+		if err := l.s.inTurn(ctx, func() (err error) {
 			keyed, err = l.readKeys(ctx, part)
 			return err
 		}); err != nil {
@@ -193,7 +195,7 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 	for i, member := range members {
 		args[i] = member
 	}
-	r, err := l.callScript(ctx, script.Scores, []string{l.keys.Hidden}, args)
+	r, err := l.s.callScript(ctx, script.Scores, []string{l.keys.Hidden}, args)
 	if err != nil {
 		return nil, err
 	}
@@ -245,22 +247,22 @@ func (c *hiddenCounts) put(key string, count hiddenCount) {
 func (l hiddenList) countUnscored(ctx context.Context) (int, error) {
 	if l.moderation.count(l.board) <= moderationPage {
 		var count hiddenCount
-		err := l.pacer.do(ctx, func() error { return l.countPart(ctx, &count) })
+		err := l.s.inTurn(ctx, func() error { return l.countPart(ctx, &count) })
 		return count.unscored, err
 	}
 	for {
-		count := l.hiddenCounts.get(l.keys.Hidden)
+		count := l.s.hiddenCounts.get(l.keys.Hidden)
 		if count.complete {
 			return count.unscored, nil
 		}
-		if err := l.pacer.do(ctx, func() error {
-			count := l.hiddenCounts.get(l.keys.Hidden) // another call may have carried on
+		if err := l.s.inTurn(ctx, func() error {
+			count := l.s.hiddenCounts.get(l.keys.Hidden) // another call may have carried on
 			if count.complete {
 				return nil
 			}
 			err := l.countPart(ctx, &count)
 			if err == nil {
-				l.hiddenCounts.put(l.keys.Hidden, count)
+				l.s.hiddenCounts.put(l.keys.Hidden, count)
 			}
 			return err
 		}); err != nil {

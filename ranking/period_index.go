@@ -112,7 +112,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	if len(keys) > PacedEntries {
 		paced, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		defer cancel()
-		err = s.pacer.do(paced, call)
+		err = s.inTurn(paced, call)
 	} else {
 		err = call()
 	}

@@ -243,7 +243,7 @@ func (w *boardWalk) fail(err error) {
 func (w *boardWalk) takeTurn(ctx context.Context, read func(context.Context)) error {
 	limited, cancel := context.WithTimeout(ctx, w.s.cfg.CallTimeout)
 	defer cancel()
-	err := w.s.pacer.do(limited, func() error {
+	err := w.s.inTurn(limited, func() error {
 		read(limited)
 		return nil
 	})

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,73 +16,6 @@ import (
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
-
-// Callers read one at a time, in their order, and rest as long as each page took, up to a bound.
-func TestPacerTakesTurns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const ms = time.Millisecond
-		var p pacer
-		var began []string
-		var callers sync.WaitGroup
-		start := time.Now()
-		for i, takes := range []time.Duration{10 * ms, 20 * ms, 2 * time.Second, ms, ms} {
-			callers.Go(func() {
-				err := p.do(t.Context(), func() error {
-					began = append(began, fmt.Sprint(i, " ", time.Since(start)))
-					time.Sleep(takes)
-					return errors.New("of the page")
-				})
-				require.EqualError(t, err, "of the page")
-			})
-			synctest.Wait()
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*ms)
-		defer cancel()
-		require.ErrorIs(t, p.do(ctx, nil), ErrUnavailable, "a caller that waits no longer")
-		callers.Wait()
-		require.Equal(t, []string{"0 0s", "1 20ms", "2 60ms", "3 2.16s", "4 2.162s"}, began)
-
-		ctx, cancel = context.WithTimeout(t.Context(), 0)
-		defer cancel()
-		require.ErrorIs(t, p.do(ctx, nil), ErrUnavailable, "it is its turn, but the pause is not over")
-		time.Sleep(2 * ms)
-		ended := time.Now()
-		require.NoError(t, p.do(t.Context(), func() error { return nil }))
-		require.Equal(t, ended, time.Now(), "after the pause nobody waits")
-	})
-}
-
-// The pages of a caller who reads many do not delay another caller by more than one of them for each of its
-// own. Callers that have left delay no other caller.
-func TestPacerIsFairToCallers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var p pacer
-		var began []string
-		var callers sync.WaitGroup
-		read := func(caller string) {
-			callers.Go(func() {
-				require.NoError(t, p.do(WithCaller(t.Context(), caller), func() error {
-					began = append(began, caller)
-					time.Sleep(time.Millisecond)
-					return nil
-				}))
-			})
-			synctest.Wait()
-		}
-		for range 4 {
-			read("many")
-		}
-		short, cancel := context.WithTimeout(WithCaller(t.Context(), "left"), time.Microsecond)
-		defer cancel()
-		require.ErrorIs(t, p.do(short, nil), ErrUnavailable)
-		read("few")
-		read("few")
-		callers.Wait()
-		require.Equal(t, []string{"many", "many", "few", "many", "few", "many"}, began)
-	})
-}
 
 // storeOfBoard is a store with the board "b".
 func storeOfBoard(t *testing.T, url string) *Store {
@@ -97,7 +29,7 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := storeOfBoard(t, url), t.Context()
-		require.NoError(t, s.pacer.do(ctx, func() error {
+		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
 			_, err := s.Read(short, "b", Query{Limit: 101})
@@ -128,7 +60,7 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 				require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(name, "").Periods, fmt.Sprint("period", i), record).Err())
 			}
 		}
-		require.NoError(t, s.pacer.do(ctx, func() error {
+		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
 			_, err := s.Periods(short, "many")
@@ -271,7 +203,7 @@ func (w waitingCaller) Value(key any) any {
 func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) {
 	t.Helper()
 	waits, done := make(chan struct{}), make(chan error, 1)
-	require.NoError(t, s.pacer.do(t.Context(), func() error {
+	require.NoError(t, s.inTurn(t.Context(), func() error {
 		go func() { done <- read(waitingCaller{t.Context(), sync.OnceFunc(func() { close(waits) })}) }()
 		select {
 		case <-waits:

@@ -225,7 +225,7 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 	}
 	// A turn holds the call alone: others need not wait until the result of this board is built.
 	if q.Limit > PacedEntries && !q.atOnce {
-		err = s.pacer.do(ctx, call)
+		err = s.inTurn(ctx, call)
 	} else {
 		err = call()
 	}

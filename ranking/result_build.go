@@ -15,7 +15,7 @@ import (
 
 // builder is one build of a result by this node, which holds the board's lock.
 type builder struct {
-	*Store
+	s        *Store
 	instance string
 	rule     *definition.Compiled
 	keys     keyspace.BoardKeys
@@ -65,7 +65,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 			return err
 		}
 	}
-	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.Board(instance, ""), its: s.keys.Build(instance), token: newEpoch()}
+	w := &builder{s: s, instance: instance, rule: r, keys: s.keys.Board(instance, ""), its: s.keys.Build(instance), token: newEpoch()}
 	if locked, err = w.lock(ctx, until, seen, b); err != nil || !locked {
 		if errors.Is(err, errStaleDefinitions) {
 			s.catalog.readNewer(ctx, d)
@@ -84,12 +84,12 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 
 // lock takes the lock. Where it does not, it sets in b why.
 func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
-	sp := w.rule.Span(w.catalog.clock.now())
+	sp := w.rule.Span(w.s.catalog.clock.now())
 	window := "0"
 	if w.rule.IsWindowed() {
 		window = "1"
 	}
-	r, err := w.callScript(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
+	r, err := w.s.callScript(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
 		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.Shape, window})
 	if err != nil {
 		return false, err
@@ -104,7 +104,7 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 	case "busy":
 		b.came, b.since, b.present = builtElsewhere, r.Number(), r.Number()
 	case "fresh":
-		w.builds.note(w.instance, r.Number())
+		w.s.builds.note(w.instance, r.Number())
 	case "shape":
 		return false, conflict("board", "%q holds data of another order than its definition has: delete the board first", w.instance)
 	case "stale":
@@ -118,7 +118,7 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 // replace builds the result and swaps it in. Without any members there is none, and it sets that in b.
 func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name, b *build) error {
 	// List the instance before it has data, so that housekeeping looks at all data.
-	listed, err := w.registerInstance(ctx, d, n, w.rule, 0)
+	listed, err := w.s.registerInstance(ctx, d, n, w.rule, 0)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 		return err
 	}
 	if w.rule.IsWindowed() {
-		w.startSweep(w.instance) // events that have left the window are no longer needed
+		w.s.startSweep(w.instance) // events that have left the window are no longer needed
 	}
 	return nil
 }
@@ -163,11 +163,11 @@ func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name)
 	if w.rule.IsWindowed() {
 		return w.windowScores(ctx)
 	}
-	all, err := unionSources(w.rule, d, w.Store.keys, n, w.now)
+	all, err := unionSources(w.rule, d, w.s.keys, n, w.now)
 	if err != nil {
 		return nil, err
 	}
-	return w.sumUnion(ctx, w.rule.Union, all, w.keepLock)
+	return w.s.sumUnion(ctx, w.rule.Union, all, w.keepLock)
 }
 
 // unchanged reports whether the present result has the same members with the same scores.
@@ -218,7 +218,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 	}
 	var after []any
 	for {
-		r, err := w.callScript(ctx, script.Swap, keys, append(args, after...))
+		r, err := w.s.callScript(ctx, script.Swap, keys, append(args, after...))
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 			}
 			continue
 		}
-		w.builds.note(w.instance, r.Number())
+		w.s.builds.note(w.instance, r.Number())
 		return r.Err
 	}
 }
@@ -239,7 +239,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 // step calls a script that extends the lock.
 func (w *builder) step(ctx context.Context, sc script.Script, keys []string, args []any) (string, error) {
 	began := time.Now()
-	r, err := w.callScript(ctx, sc, keys, args)
+	r, err := w.s.callScript(ctx, sc, keys, args)
 	if err != nil {
 		return "", err
 	}
@@ -275,7 +275,7 @@ func pauseAfter(ctx context.Context, took time.Duration) error {
 
 // release gives up the lock, also while the node stops.
 func (w *builder) release(ctx context.Context) error {
-	_, err := w.dropBuild(context.WithoutCancel(ctx), w.instance, w.token)
+	_, err := w.s.dropBuild(context.WithoutCancel(ctx), w.instance, w.token)
 	return err
 }
 

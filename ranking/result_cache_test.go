@@ -22,7 +22,7 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 	require.NoError(t, err)
 	r, err := d.compiled(n)
 	require.NoError(t, err)
-	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
+	w := &builder{s: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
 	has, err := w.lock(t.Context(), until, seen, new(build))
 	require.NoError(t, err)
 	require.True(t, has)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/fairqueue"
+	"rankcast/ranking/fair"
 )
 
 const (
@@ -36,11 +36,11 @@ var mostUnderWay = map[buildKind]int{firstBuild: firstAtOnce, largeBuild: largeA
 // buildLines are the builds that have not begun. Small and large builds take turns. Within each size first
 // builds and others do so, and within each kind the definitions do.
 type buildLines struct {
-	queues         [buildKinds]fairqueue.Queue[string, *build] // by line
-	latest         buildKind                                   // the size of the latest build popped: largeBuild or 0
-	latestFirst    [buildKinds]buildKind                       // by size: whether the latest one was a first build
-	underWay       [buildKinds]int                             // number of builds that workers make or look at
-	length, dropAt int                                         // number of builds, and the number at which to drop the unwanted ones
+	queues         [buildKinds]fair.Queue[string, *build] // by line
+	latest         buildKind                              // the size of the latest build popped: largeBuild or 0
+	latestFirst    [buildKinds]buildKind                  // by size: whether the latest one was a first build
+	underWay       [buildKinds]int                        // number of builds that workers make or look at
+	length, dropAt int                                    // number of builds, and the number at which to drop the unwanted ones
 }
 
 func (l *buildLines) push(b *build) {

@@ -125,7 +125,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 		return err
 	}
 	if before.Total > PacedEntries { // as for large pages: names may be long
-		err = s.pacer.do(ctx, find)
+		err = s.inTurn(ctx, find)
 	} else {
 		err = find()
 	}

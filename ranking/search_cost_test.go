@@ -180,7 +180,7 @@ func TestSearchWaitsForItsTurn(t *testing.T) {
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
 			waitsForTurn(t, s, func(ctx context.Context) error { return find(ctx, "many") })
-			require.NoError(t, s.pacer.do(ctx, func() error { return find(ctx, "few") }))
+			require.NoError(t, s.inTurn(ctx, func() error { return find(ctx, "few") }))
 		}
 	})
 }

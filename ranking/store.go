@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/pipeline"
@@ -98,7 +99,7 @@ type Store struct {
 	dropped       droppedDeliveries
 	settled       settlements
 
-	pacer        pacer // of large pages
+	largePages   *fair.Pacer[any] // turns, by caller
 	hiddenCounts hiddenCounts
 
 	parts    partsOfBoards
@@ -126,7 +127,10 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	if !ok {
 		client = pipeline.New(rdb)
 	}
-	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries, maxSteps: historyKept, maxNames: maxNames}
+	s := &Store{
+		rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries,
+		maxSteps: historyKept, maxNames: maxNames, largePages: fair.NewPacer[any](maxRest),
+	}
 	s.rights = rights.New(client, s.keys, cfg.CallTimeout, cfg.ProbeInterval)
 	s.metrics = newMetrics(cfg.Metrics)
 	client.AddHook(s.metrics)

@@ -29,7 +29,7 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 	args := []any{windowPage, over, w.clock}
 	for {
 		began := time.Now()
-		r, err := w.callScript(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
+		r, err := w.s.callScript(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 		require.NoError(t, err)
 		d, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		b := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
+		b := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
 		has, err := b.lock(t.Context(), until, 0, new(build))
 		require.NoError(t, err)
 		require.True(t, has)
@@ -129,7 +129,7 @@ func TestResultFromATimeToCome(t *testing.T) {
 		require.NoError(t, err)
 		_, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		died := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
+		died := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
 		has, err := died.lock(t.Context(), until, s.builds.known("b"), new(build))
 		require.NoError(t, err)
 		require.True(t, has)

@@ -97,7 +97,7 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 	// The batch ends before the lease does: a call of the store takes effect within the lease of its
 	// definitions, see doc.go.
 	began := time.Now()
-	t, err := c.take(ctx, c.pace.batch())
+	t, err := c.take(ctx, c.rate.batch())
 	if err != nil {
 		// An entry that the last look has not seen came after that look began. So no entry is older than this.
 		c.metrics.observeFailure(c.stream, c.lag+time.Since(c.looked))
@@ -131,7 +131,7 @@ func (c *consumer) batch(ctx context.Context) (pause time.Duration, err error) {
 		c.noteLease(leaseBusy)
 		return busyPause, err
 	}
-	return c.pace.book(c.count(messages)), err
+	return c.rate.book(c.count(messages)), err
 }
 
 // count counts the results of messages, and returns how many updates they made.

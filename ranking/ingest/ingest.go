@@ -111,7 +111,7 @@ type Ingest struct {
 	store   Store
 	cfg     Config
 	keys    keyspace.Keys
-	pace    pacer
+	rate    rateLimit
 	metrics *metrics
 }
 
@@ -132,7 +132,7 @@ func New(rdb redis.UniversalClient, store Store, cfg Config) (*Ingest, error) {
 	}
 	return &Ingest{
 		rdb: rdb, store: store, cfg: cfg, keys: keyspace.New(cfg.Prefix),
-		pace: pacer{rate: cfg.Rate}, metrics: newMetrics(cfg.Metrics, cfg.Streams),
+		rate: rateLimit{rate: cfg.Rate}, metrics: newMetrics(cfg.Metrics, cfg.Streams),
 	}, nil
 }
 

@@ -14,7 +14,7 @@
 //
 //	Limits.Listener ─► connection ─► request ─► Addresses.Of ─► Limits.AllowRequest ─► handler
 //	    ├─ Limits.AcquireExport ─► ExportSlot.Release
-//	    └─ Limits.AcquireSocket ─► SocketSlot.AllowMessage …, AddWaiting ─► Wait.End …, Release
+//	    └─ Limits.AcquireSocket ─► SocketSlot.AllowMessage …, Hold ─► Held.End …, Release
 //
 // A rate is a token bucket: a client that was quiet may use at once what it has saved up. Limits keeps one
 // bucket for an address, in a table of bounded size. An address gets half of the node's places and memory at most,

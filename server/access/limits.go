@@ -8,6 +8,8 @@ import (
 	"math"
 	"runtime"
 	"time"
+
+	"rankcast/ranking/fair"
 )
 
 // Unlimited turns a limit of Config off.
@@ -138,8 +140,8 @@ type Limits struct {
 	sockets       *places
 	connections   *places
 	exports       *places
-	writes, reads *turns
-	waiting       *waiting
+	writes, reads *fair.Semaphore[Address]
+	memory        *memoryInUse
 }
 
 // New makes Limits.
@@ -148,7 +150,7 @@ func New(cfg Config) *Limits {
 	l := &Limits{
 		cfg: cfg, refused: counts{log: cfg.Log}, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
 		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
-		reads: newTurns(math.MaxInt, half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
+		reads: newTurns(math.MaxInt, half(cfg.Requests)), memory: newMemoryInUse(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newAddressBuckets(tokenRate{float64(cfg.AddressRequests), requestsSaved})
 	l.bytes = newAddressBuckets(tokenRate{float64(cfg.AddressRequests * messageBytes), bytesSaved})

@@ -263,7 +263,7 @@ func TestUnlimited(t *testing.T) {
 			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1)), l.AllowCard(client(1))))
 			_, err = l.AcquireExport(client(1))
 			require.NoError(t, err)
-			s.AddWaiting(Memory{Own: 1 << 30}, func() { t.Error("given up") })
+			s.Hold(Memory{Own: 1 << 30}, func() { t.Error("given up") })
 		}
 		s, err := l.AcquireSocket(client(2))
 		require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 )
 
 // SocketSlot is the place of a socket, or of a stream, in the limits of its address and of the node. It
-// limits the messages of the socket, too. AcquireSocket makes it. Release and AddWaiting may be called
+// limits the messages of the socket, too. AcquireSocket makes it. Release and Hold may be called
 // concurrently with all else; one goroutine may call the other methods.
 type SocketSlot struct {
 	limits  *Limits

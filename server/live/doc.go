@@ -22,7 +22,7 @@
 // A socket has no queue. It accepts a frame or turns it away; once it has room, it calls
 // hub.Client.Ready and gets the newest frame (conflation). A client that does not accept
 // 2 KiB, or the rest of a frame, within Config.WriteTimeout loses its connection. So do those
-// that have waited longest when too much waits on the node (access.SocketSlot.AddWaiting).
+// that have waited longest when too much waits on the node (access.SocketSlot.Hold).
 //
 // Sessions.Stop sends each client a bye and a close frame; close_codes.go declares the codes.
 package live

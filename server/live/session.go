@@ -144,7 +144,7 @@ func (ss *session) receive(r io.Reader, small *bytes.Buffer) (message []byte, do
 	if n, err := small.ReadFrom(io.LimitReader(r, smallMessage)); err != nil || n < smallMessage {
 		return small.Bytes(), func() {}, err
 	}
-	wait := ss.slot.AddWaiting(access.Memory{Own: maxMessage}, ss.socket.giveUpReading)
+	wait := ss.slot.Hold(access.Memory{Own: maxMessage}, ss.socket.giveUpReading)
 	large := bytes.NewBuffer(make([]byte, 0, maxMessage+bytes.MinRead))
 	large.Write(small.Bytes())
 	_, err = large.ReadFrom(r)

@@ -129,7 +129,7 @@ func (s *socket) Send(f *hub.Frame, changed time.Time) bool {
 		}
 		return true
 	}
-	wait := s.slot.AddWaiting(waitingMemory(f), s.giveUp)
+	wait := s.slot.Hold(frameMemory(f), s.giveUp)
 	s.running.Go(func() { // it now holds mu
 		for _, piece := range rest {
 			s.write(piece)
@@ -208,7 +208,7 @@ func (s *socket) push(b []byte) {
 			return
 		}
 	}
-	wait := s.slot.AddWaiting(access.Memory{Own: len(b)}, s.giveUp)
+	wait := s.slot.Hold(access.Memory{Own: len(b)}, s.giveUp)
 	s.running.Go(func() {
 		if !locked {
 			s.mu.Lock()

@@ -32,7 +32,7 @@ type stream struct {
 	mu         sync.Mutex
 	pending    *hub.Frame   // is to be written, or is being written
 	changed    time.Time    // of pending, see hub.Conn
-	wait       *access.Wait // of pending
+	wait       *access.Held // of pending
 	turnedAway bool         // the hub had a frame while another one was pending
 	givenUp    bool         // the node needs the room of pending
 	ended      bool         // the connection is not the stream's any more
@@ -55,7 +55,7 @@ func (st *stream) Send(f *hub.Frame, changed time.Time) bool {
 	if !st.Free() {
 		return false
 	}
-	wait := st.slot.AddWaiting(waitingMemory(f), st.giveUp) // which may call giveUp
+	wait := st.slot.Hold(frameMemory(f), st.giveUp) // which may call giveUp
 	st.mu.Lock()
 	st.pending, st.changed, st.wait = f, changed, wait
 	st.mu.Unlock()

@@ -96,22 +96,22 @@ func read(name string) []byte {
 	return src
 }
 
-// once is a command that the Redis client must never send a second time by itself: without an
+// sentOnce is a command that the Redis client must never send a second time by itself: without an
 // answer it is not known whether Redis carried the command out. (MaxRetries: -1 does not hold
 // on a cluster, whose client has a retry loop of its own.)
-type once struct {
+type sentOnce struct {
 	*redis.Cmd
 	script string // its name
 	writes bool
 }
 
-func (once) NoRetry() bool { return true }
+func (sentOnce) NoRetry() bool { return true }
 
 // Writes reports whether the script of this call has a command that changes a key.
-func (c once) Writes() bool { return c.writes }
+func (c sentOnce) Writes() bool { return c.writes }
 
 // Script returns the name of the script, for hooks of the Redis client.
-func (c once) Script() string { return c.script }
+func (c sentOnce) Script() string { return c.script }
 
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
 // not carried it out, so Run sends the source. The error wraps definition.ErrUnavailable; after
@@ -155,7 +155,7 @@ func (s Script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 }
 
 // command is one EVALSHA or EVAL.
-func (s Script) command(ctx context.Context, verb, body string, keys []string, args []any) once {
+func (s Script) command(ctx context.Context, verb, body string, keys []string, args []any) sentOnce {
 	all := make([]any, 0, 3+len(keys)+len(args))
 	all = append(all, verb, body, len(keys))
 	for _, k := range keys {
@@ -164,5 +164,5 @@ func (s Script) command(ctx context.Context, verb, body string, keys []string, a
 	all = append(all, args...)
 	cmd := redis.NewCmd(ctx, all...)
 	cmd.SetFirstKeyPos(3)
-	return once{cmd, s.Name, s.Writes}
+	return sentOnce{cmd, s.Name, s.Writes}
 }

@@ -39,7 +39,7 @@ var (
 	Cancel   = load("cancel", "turn")
 	Audit    = load("audit", "ids")
 	Censor   = load("censor", "full_set", "shown")
-	Reveal   = load("reveal", "full_set", "shown")
+	Unhide   = load("unhide", "full_set", "shown")
 	Raise    = load("raise", "full_hash")
 	Rehide   = load("rehide", "full_set")
 	Moderate = load("moderate", "full_set", "board", "changes", "order", "rank_tied", "leaving")

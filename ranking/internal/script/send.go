@@ -38,7 +38,7 @@ func Pipeline(ctx context.Context, rdb redis.UniversalClient, calls ...Call) []*
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			for _, cmd := range cmds {
-				if cmd.Err() == nil && cmd.(once).Val() == nil {
+				if cmd.Err() == nil && cmd.(sentOnce).Val() == nil {
 					cmd.SetErr(err) // a hook, or the client, has sent nothing
 				}
 			}
@@ -71,7 +71,7 @@ func sendKnown(ctx context.Context, rdb redis.UniversalClient, calls []Call, sen
 		}
 	}
 	for i, call := range calls {
-		replies[i] = call.Script.replyTo(cmds[i].(once).Cmd)
+		replies[i] = call.Script.replyTo(cmds[i].(sentOnce).Cmd)
 	}
 	return replies
 }

@@ -90,7 +90,7 @@ type countedBody struct {
 	most    int          // bytes of it that the handler holds at most
 	arrived int          // at most most
 	counted int          // of these
-	wait    *access.Wait // nil: none counts yet
+	wait    *access.Held // nil: none counts yet
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
@@ -138,7 +138,7 @@ func (g *Gate) CountStream(w http.ResponseWriter, r *http.Request) (counted *htt
 type countKey struct{}
 
 // streamCount is what CountStream has begun for a request. The goroutine of the request uses it.
-type streamCount struct{ wait *access.Wait } // nil: it has ended
+type streamCount struct{ wait *access.Held } // nil: it has ended
 
 // EndCount ends the count of a request that has a limit of its own from now on, until its handler returns. It returns an error if the node has given the request up.
 func EndCount(r *http.Request) error {
@@ -155,9 +155,9 @@ func EndCount(r *http.Request) error {
 
 // add counts memory. If the node gives the request up, it closes the connection, and calls cut. That may be after
 // the request, also in a goroutine of the hub, so it uses nothing of the request's.
-func (w *exchange) add(bytes int, cut func()) *access.Wait {
+func (w *exchange) add(bytes int, cut func()) *access.Held {
 	conn := w.conn
-	return w.limits.AddWaiting(w.address, access.Memory{Own: bytes}, func() {
+	return w.limits.Hold(w.address, access.Memory{Own: bytes}, func() {
 		live.HangUp(conn)
 		cut()
 	})

@@ -142,7 +142,7 @@ func Safely[V any](read func() (V, error)) (answer V, err error) {
 	return read()
 }
 
-// release ends the turn of the read that is out if no group waits for that. It reports whether one does.
+// release says that the read that is out has ended, if no group waits for that. It reports whether one does.
 func (r *Reads[K, V]) release(key K) (waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

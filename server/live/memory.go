@@ -10,8 +10,8 @@ import (
 // past is a deadline at which a write that waits fails at once.
 var past = time.Unix(1, 0)
 
-// waitingMemory is the memory of a frame that waits. The rest of a frame keeps all of it.
-func waitingMemory(f *hub.Frame) access.Memory {
+// frameMemory is the memory of a frame that waits. The rest of a frame keeps all of it.
+func frameMemory(f *hub.Frame) access.Memory {
 	shared, size := f.Shared()
 	own := f.Size()
 	if shared != nil {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// paceCredit is how much unused time a consumer may catch up on. Without it, the time that a batch takes would
+// rateCredit is how much unused time a consumer may catch up on. Without it, the time that a batch takes would
 // lower the rate.
-const paceCredit = 100 * time.Millisecond
+const rateCredit = 100 * time.Millisecond
 
-// pacer bounds the updates of all consumers of a process in a second. Its methods may be called
+// rateLimit bounds the updates of all consumers of a process in a second. Its methods may be called
 // concurrently.
-type pacer struct {
+type rateLimit struct {
 	rate int // updates a second; 0 for no bound
 
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ type pacer struct {
 
 // batch returns how many entries a batch may have: those of a tenth of a second at most, so that updates
 // spread over the second.
-func (p *pacer) batch() int {
+func (p *rateLimit) batch() int {
 	if p.rate == 0 {
 		return maxEntries
 	}
@@ -28,14 +28,14 @@ func (p *pacer) batch() int {
 }
 
 // book books updates that were applied, and returns how long the consumer must pause.
-func (p *pacer) book(updates int) time.Duration {
+func (p *rateLimit) book(updates int) time.Duration {
 	if p.rate == 0 {
 		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if earliest := now.Add(-paceCredit); p.next.Before(earliest) {
+	if earliest := now.Add(-rateCredit); p.next.Before(earliest) {
 		p.next = earliest
 	}
 	p.next = p.next.Add(time.Duration(updates) * time.Second / time.Duration(p.rate))

@@ -17,44 +17,44 @@ type Memory struct {
 	SharedSize int
 }
 
-// Wait is the time for which memory waits for a slow client. AddWaiting begins it, End ends it.
-type Wait struct {
+// Held is memory that waits for a slow client, from Hold to End.
+type Held struct {
 	limits  *Limits
 	address Address
 	memory  Memory
 	cut     func()
 
-	place *list.Element // in the queue of the address; guarded by waiting.mu; nil: the wait has ended
+	place *list.Element // in the queue of the address; guarded by memoryInUse.mu; nil: the wait has ended
 }
 
-// AddWaiting counts memory that waits for a slow client from now on.
+// Hold counts memory that waits for a slow client from now on.
 //
 // If an address then holds more than half of what may wait on the node, the node gives up the connections
 // of that address that have waited longest. If the node holds too much, it gives up that connection of the address
-// that holds most which has waited longest, until the rest fits. AddWaiting calls the function cut of each connection
+// that holds most which has waited longest, until the rest fits. Hold calls the function cut of each connection
 // that it gives up, this one included, in this order. It holds no lock meanwhile. cut must not block, and
 // may be called after End.
-func (l *Limits) AddWaiting(a Address, m Memory, cut func()) *Wait {
-	w := &Wait{limits: l, address: a, memory: m, cut: cut}
-	l.waiting.mu.Lock()
-	l.waiting.begin(w)
-	ofAddress, ofNode := l.waiting.shrink(a)
-	l.waiting.mu.Unlock()
+func (l *Limits) Hold(a Address, m Memory, cut func()) *Held {
+	w := &Held{limits: l, address: a, memory: m, cut: cut}
+	l.memory.mu.Lock()
+	l.memory.begin(w)
+	ofAddress, ofNode := l.memory.shrink(a)
+	l.memory.mu.Unlock()
 	l.giveUp(ofAddress, ofNode)
 	return w
 }
 
-// AddWaiting is Limits.AddWaiting for the client of the socket.
-func (s *SocketSlot) AddWaiting(m Memory, cut func()) *Wait {
-	return s.limits.AddWaiting(s.address, m, cut)
+// Hold is Limits.Hold for the client of the socket.
+func (s *SocketSlot) Hold(m Memory, cut func()) *Held {
+	return s.limits.Hold(s.address, m, cut)
 }
 
 // Grow counts more memory of the wait. It keeps its place among the waits of its address. Grow gives up connections as
-// AddWaiting does, and changes nothing after the end.
-func (w *Wait) Grow(bytes int) {
-	all := w.limits.waiting
+// Hold does, and changes nothing after the end.
+func (w *Held) Grow(bytes int) {
+	all := w.limits.memory
 	all.mu.Lock()
-	var ofAddress, ofNode []*Wait
+	var ofAddress, ofNode []*Held
 	if w.place != nil {
 		w.memory.Own += bytes
 		all.grow(all.addresses[w.address], bytes)
@@ -66,8 +66,8 @@ func (w *Wait) Grow(bytes int) {
 
 // End ends the wait. It reports false if the node has given up the connection, which the caller then closes:
 // its memory counts no longer. End may be called concurrently with all else; it is called once.
-func (w *Wait) End() (kept bool) {
-	all := w.limits.waiting
+func (w *Held) End() (kept bool) {
+	all := w.limits.memory
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if w.place == nil {
@@ -78,7 +78,7 @@ func (w *Wait) End() (kept bool) {
 }
 
 // giveUp gives up the connections of waits that have ended for a limit.
-func (l *Limits) giveUp(ofAddress, ofNode []*Wait) {
+func (l *Limits) giveUp(ofAddress, ofNode []*Held) {
 	for _, victim := range ofAddress {
 		victim.cut()
 		l.refused.add(AddressWaitingBytes, "address", victim.address)
@@ -91,13 +91,13 @@ func (l *Limits) giveUp(ofAddress, ofNode []*Wait) {
 
 // Waiting is the memory that waits for slow clients, in bytes.
 func (l *Limits) Waiting() int {
-	l.waiting.mu.Lock()
-	defer l.waiting.mu.Unlock()
-	return l.waiting.node.bytes
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	return l.memory.node.bytes
 }
 
-// waiting holds what waits on a node. A wait takes logarithmic time in the number of addresses.
-type waiting struct {
+// memoryInUse holds what waits on a node. A wait takes logarithmic time in the number of addresses.
+type memoryInUse struct {
 	most        int // bytes of the node; 0: no limit
 	addressMost int // bytes of an address; 0: no limit
 
@@ -107,12 +107,12 @@ type waiting struct {
 	order     addressHeap               // the same
 }
 
-func newWaiting(most, addressMost int) *waiting {
-	return &waiting{most: most, addressMost: addressMost, addresses: make(map[Address]*addressWaits)}
+func newMemoryInUse(most, addressMost int) *memoryInUse {
+	return &memoryInUse{most: most, addressMost: addressMost, addresses: make(map[Address]*addressWaits)}
 }
 
 // begin adds a wait. The caller holds mu.
-func (a *waiting) begin(w *Wait) {
+func (a *memoryInUse) begin(w *Held) {
 	of := a.addresses[w.address]
 	if of == nil {
 		of = &addressWaits{address: w.address}
@@ -126,14 +126,14 @@ func (a *waiting) begin(w *Wait) {
 }
 
 // grow counts more memory of an address. The caller holds mu.
-func (a *waiting) grow(of *addressWaits, bytes int) {
+func (a *memoryInUse) grow(of *addressWaits, bytes int) {
 	of.bytes += bytes
 	a.node.bytes += bytes
 	heap.Fix(&a.order, of.index)
 }
 
 // end takes a wait away. The caller holds mu.
-func (a *waiting) end(w *Wait) {
+func (a *memoryInUse) end(w *Held) {
 	of := a.addresses[w.address]
 	of.waits.Remove(w.place)
 	w.place = nil
@@ -148,9 +148,9 @@ func (a *waiting) end(w *Wait) {
 }
 
 // shrink ends the waits for which there is no room, after those of an address have grown. The caller holds mu.
-func (a *waiting) shrink(address Address) (ofAddress, ofNode []*Wait) {
-	endFirst := func(of *addressWaits) *Wait {
-		w := of.waits.Front().Value.(*Wait)
+func (a *memoryInUse) shrink(address Address) (ofAddress, ofNode []*Held) {
+	endFirst := func(of *addressWaits) *Held {
+		w := of.waits.Front().Value.(*Held)
 		a.end(w)
 		return w
 	}
@@ -169,7 +169,7 @@ func (a *waiting) shrink(address Address) (ofAddress, ofNode []*Wait) {
 type addressWaits struct {
 	address Address
 	index   int       // in the heap
-	waits   list.List // of *Wait; the first has waited longest
+	waits   list.List // of *Held; the first has waited longest
 	heldMemory
 }
 

@@ -91,7 +91,7 @@ func TestGivenUpWhileTheLastByteGoes(t *testing.T) {
 		limits := access.New(access.Config{WaitingBytes: 1000})
 		near, client := net.Pipe()
 		conn := writeHook{near, func() {
-			slotOf(t, limits).AddWaiting(access.Memory{Own: 1000}, func() { t.Error("the newer one is given up") })
+			slotOf(t, limits).Hold(access.Memory{Own: 1000}, func() { t.Error("the newer one is given up") })
 		}}
 		var running sync.WaitGroup
 		s := newSocket(conn, nil, time.Minute, &running, slotOf(t, limits), noMetrics())

@@ -19,7 +19,7 @@ type modelWait struct {
 	number  int
 	address Address
 	memory  Memory
-	wait    *Wait
+	wait    *Held
 }
 
 // bytes adds up the memory of the waits, each piece of shared memory once. a is an address, or nil for all.
@@ -82,7 +82,7 @@ func TestWaitingLaws(t *testing.T) {
 					w.memory.Shared, w.memory.SharedSize = fmt.Sprint("rows", key), 30*key
 				}
 				slot := &SocketSlot{limits: l, address: w.address}
-				w.wait = slot.AddWaiting(w.memory, func() { givenUp = append(givenUp, w.number) })
+				w.wait = slot.Hold(w.memory, func() { givenUp = append(givenUp, w.number) })
 				model.waits = append(model.waits, w)
 				model.shrink(t, w.address, most, givenUp)
 				if slices.Contains(givenUp, w.number) {
@@ -113,10 +113,10 @@ func TestWaitingLaws(t *testing.T) {
 				for _, a := range addresses[1:] {
 					held := model.bytes(&a)
 					require.LessOrEqual(t, held, max(1, most/2))
-					if q := l.waiting.addresses[a]; q != nil {
+					if q := l.memory.addresses[a]; q != nil {
 						require.Equal(t, held, q.bytes)
 						require.Positive(t, q.waits.Len())
-						require.Same(t, q, l.waiting.order[q.index])
+						require.Same(t, q, l.memory.order[q.index])
 					} else {
 						require.Zero(t, held)
 					}
@@ -129,8 +129,8 @@ func TestWaitingLaws(t *testing.T) {
 			require.True(t, w.wait.End())
 		}
 		require.Zero(t, l.Waiting())
-		require.Empty(t, l.waiting.addresses)
-		require.Empty(t, l.waiting.node.shared)
+		require.Empty(t, l.memory.addresses)
+		require.Empty(t, l.memory.node.shared)
 	})
 }
 
@@ -139,10 +139,10 @@ func TestSharedRowsCountOnce(t *testing.T) {
 	t.Parallel()
 	l := New(Config{WaitingBytes: 1000})
 	rows := new(int)
-	wait := func(a Address, shared any, size int) (w *Wait, givenUp *bool) {
+	wait := func(a Address, shared any, size int) (w *Held, givenUp *bool) {
 		givenUp = new(bool)
 		slot := &SocketSlot{limits: l, address: a}
-		return slot.AddWaiting(Memory{Own: 1, Shared: shared, SharedSize: size}, func() { *givenUp = true }), givenUp
+		return slot.Hold(Memory{Own: 1, Shared: shared, SharedSize: size}, func() { *givenUp = true }), givenUp
 	}
 	for range 50 {
 		wait(client(1), rows, 400)

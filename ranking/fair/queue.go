@@ -1,5 +1,4 @@
-// Package fairqueue is a queue in which the values of one key do not delay those of another.
-package fairqueue
+package fair
 
 // Queue holds values by key. Pop takes one value of each key in turn, and the values of a key in their
 // order. So a value waits for one value of each other key at most, beside those of its own key. Push and Pop

@@ -11,7 +11,7 @@ import (
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := pacer{rate: 1000}
+		p := rateLimit{rate: 1000}
 		require.Zero(t, p.book(100), "the credit")
 		began := time.Now()
 		total := time.Duration(0)
@@ -26,10 +26,10 @@ func TestPace(t *testing.T) {
 		require.Equal(t, 100*time.Millisecond, p.book(100))
 		require.Equal(t, 200*time.Millisecond, p.book(100), "consumers share the rate")
 	})
-	require.Equal(t, maxEntries, (&pacer{rate: 5000}).batch())
-	require.Equal(t, 50, (&pacer{rate: 500}).batch())
-	require.Equal(t, 1, (&pacer{rate: MinRate}).batch())
-	unbounded := pacer{}
+	require.Equal(t, maxEntries, (&rateLimit{rate: 5000}).batch())
+	require.Equal(t, 50, (&rateLimit{rate: 500}).batch())
+	require.Equal(t, 1, (&rateLimit{rate: MinRate}).batch())
+	unbounded := rateLimit{}
 	require.Equal(t, maxEntries, unbounded.batch())
 	require.Zero(t, unbounded.book(1_000_000))
 }
