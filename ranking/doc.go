@@ -97,13 +97,14 @@
 // in by one script (result_*.go). A live window has no result: window_sweep.go removes each
 // update's points when its time ends.
 //
-// # Search
+// # Profiles and search
 //
-// A search (search.go) finds members of a board by an index of the names of their kind. The
-// script that writes a profile changes the index too; on a cluster this takes three calls
-// (search_index.go). Housekeeping builds the indexes from the profiles that exist, checks them
-// once a day (search_housekeeping.go, search_build.go), and repairs what nodes that died have
-// left (search_repair.go). Package search folds and matches the texts.
+// The profiles of a kind are 16 parts, by a digest of the member. A part is a hash of profiles and its index of names,
+// in one slot. One script changes both, for a caller that knows the profile before (profile.go, profile_index.go,
+// lua/profile.lua). Package internal/profiles keeps what the node has read.
+//
+// A search (search.go) finds members of a board by their profiles, or by the index. Package search folds and matches the
+// texts. Nothing builds or repairs an index by itself: [Store.Reindex] does it on request.
 //
 // # Moderation
 //

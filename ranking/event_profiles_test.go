@@ -30,7 +30,7 @@ func (p *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { r
 
 func (p *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if cmds[0].Name() != "get" {
+		if cmds[0].Name() != "hmget" {
 			return next(ctx, cmds)
 		}
 		p.sent.Add(1)

@@ -48,15 +48,13 @@ const (
 
 // RunHousekeeping does the work that falls due by the clock, until ctx ends. It announces
 // closed periods, deletes data that are no longer kept, and deletes the data of deleted
-// boards. It builds and repairs the indexes of names that Search reads. It logs failures and tries again. Run it on each node: the nodes share the work,
+// boards. It logs failures and tries again. Run it on each node: the nodes share the work,
 // and each takes over from a node that fails. It returns the error of ctx.
 func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	var wg sync.WaitGroup
 	// Erasures go through many boards. They have an agenda and a goroutine of their own, so no other
 	// work waits for them.
 	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
-	// So have the indexes of names, which housekeeping builds from all profiles.
-	wg.Go(func() { repeatDue(ctx, log, "the indexes of names", newNameWork(s).due) })
 	// Steps of histories are due at exact times.
 	wg.Go(func() { repeatDue(ctx, log, "histories", s.recordDue) })
 	c := newWorkers()

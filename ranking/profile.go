@@ -57,9 +57,9 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckNewMember(member), p.check()); err != nil {
 		return false, err
 	}
-	text, err := json.Marshal(p)
+	text, err := p.text()
 	if err != nil {
-		return false, fmt.Errorf("encode a profile: %w", err)
+		return false, err
 	}
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
@@ -68,7 +68,7 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if err := s.markKind(ctx, kind); err != nil {
 		return false, fmt.Errorf("set a profile of kind %q: %w", kind, err)
 	}
-	there, err := s.putProfile(ctx, kind, member, string(text))
+	there, err := s.putProfile(ctx, kind, member, text)
 	return !there, err
 }
 
@@ -86,16 +86,17 @@ func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
 func (s *Store) putProfile(ctx context.Context, kind, member, text string) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	if s.inProfileSteps.Load() {
-		there, err = s.putProfileInSteps(ctx, kind, member, text)
-	} else {
-		names := s.keys.Names(kind)
-		keys := []string{s.keys.Profile(kind, member), names.Names, names.Entries, names.Pending}
-		var r *script.Reply
-		if r, err = script.Profile.Run(ctx, s.rdb, keys, append(s.profileArgs(kind, member, text), member, recordOf(member, decodeProfile([]byte(text))))); err == nil {
-			there, err = r.Number() == 1, r.Err
+	believed := ""
+	if p, _ := s.KnownProfile(kind, member); p != (Profile{}) {
+		if believed, err = p.text(); err != nil {
+			return false, err
 		}
 	}
+	_, err = s.changeProfiles(ctx, kind, keyspace.ProfilePart(member), map[string]string{member: believed}, func(_, stored string) profileChange {
+		there = stored != ""
+		entering := nameElements(member, text)
+		return profileChange{profile: text, leaving: notIn(nameElements(member, stored), entering), entering: entering}
+	})
 	// Forget it after any outcome: the feed may not reach this node.
 	if text != "" {
 		s.ForgetProfile(kind, member)
@@ -108,9 +109,13 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	return there, nil
 }
 
-// profileArgs are the arguments of profile.lua but for the index.
-func (s *Store) profileArgs(kind, member, text string) []any {
-	return []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text}
+// text is the form in which Redis holds a profile.
+func (p Profile) text() (string, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("encode a profile: %w", err)
+	}
+	return string(text), nil
 }
 
 // Profile reads the present profile of a member of a kind from Redis. It returns
@@ -191,40 +196,47 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	return found, nil
 }
 
-// fetchProfiles reads profiles, without the cache. It returns the members that it could read, and the profiles of those
+// fetchProfiles reads profiles, without the cache, by one command for each part. It returns the members that it could read, and the profiles of those
 // that have one. silent reports that Redis did not answer.
 func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (read []string, found map[string]Profile, silent bool, failed error) {
+	var parts [keyspace.ProfileParts][]string
+	for _, m := range members {
+		i := keyspace.ProfilePart(m)
+		parts[i] = append(parts[i], m)
+	}
 	pipe := s.rdb.Pipeline()
-	cmds := make([]*redis.StringCmd, len(members))
-	for i, m := range members {
-		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
+	var cmds [keyspace.ProfileParts]*redis.SliceCmd
+	for i, of := range parts {
+		if len(of) > 0 {
+			cmds[i] = pipe.HMGet(ctx, s.keys.ProfilePart(kind, i).Profiles, of...)
+		}
 	}
 	redisconn.ExecEach(ctx, pipe)
 	found = make(map[string]Profile, len(members))
 	read = make([]string, 0, len(members))
-	for i, c := range cmds {
-		text, err := c.Bytes()
-		var reply redis.Error
-		switch {
-		case err == nil:
-			if p := decodeProfile(text); p != (Profile{}) {
-				found[members[i]] = p
-			}
-		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
-			// Another program wrote a value of another type: it counts as no profile.
-		default:
-			failed = cmp.Or(failed, err)
-			silent = silent || !errors.As(err, &reply)
+	for i, of := range parts {
+		if len(of) == 0 {
 			continue
 		}
-		read = append(read, members[i])
+		if err := cmds[i].Err(); err != nil {
+			failed = cmp.Or(failed, err)
+			silent = silent || !errors.As(err, new(redis.Error))
+			continue
+		}
+		read = append(read, of...)
+		for j, value := range cmds[i].Val() {
+			text, _ := value.(string)
+			if p := decodeProfile(text); p != (Profile{}) {
+				found[of[j]] = p
+			}
+		}
 	}
 	return read, found, silent, failed
 }
 
-// decodeProfile decodes a profile as Redis holds it. Bytes that do not decode count as no profile.
-func decodeProfile(text []byte) (p Profile) {
-	if json.Unmarshal(text, &p) != nil {
+// decodeProfile decodes a profile as Redis holds it; "" for none. What does not decode counts as no profile.
+func decodeProfile(text string) (p Profile) {
+	if text == "" || json.Unmarshal([]byte(text), &p) != nil {
 		return Profile{}
 	}
 	return p

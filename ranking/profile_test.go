@@ -1,12 +1,15 @@
 package ranking_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -88,7 +91,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrInvalid)
 }
 
-// What somebody else wrote under the key of a profile is none, and takes no others away.
+// What somebody else wrote in place of a profile is none, and takes no others away. A change replaces it.
 func TestProfileThatIsGarbledIsNone(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
@@ -99,51 +102,73 @@ func TestProfileThatIsGarbledIsNone(t *testing.T) {
 		defer rdb.Close()
 		_, err = s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
 		require.NoError(t, err)
-		require.NoError(t, rdb.HSet(ctx, "rc:profile:user:hash", "name", "x").Err())
-		require.NoError(t, rdb.Set(ctx, "rc:profile:user:text", "{", 0).Err())
-		require.NoError(t, rdb.Set(ctx, "rc:profile:user:list", "[]", 0).Err())
-		all, err := s.Profiles(ctx, "user", []string{"hash", "text", "list", "a", "nobody"})
+		garbled := map[string]string{"text": "{", "list": "[]", "empty": ""}
+		for member, text := range garbled {
+			require.NoError(t, rdb.HSet(ctx, partOf("user", member), member, text).Err())
+		}
+		all, err := s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"})
 		require.NoError(t, err)
 		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
-		for _, m := range []string{"hash", "text", "list"} {
+		for m := range garbled {
 			_, err := s.Profile(ctx, "user", m)
 			require.ErrorIs(t, err, ranking.ErrUnknownMember)
 			_, known := s.KnownProfile("user", m)
 			require.True(t, known, "nor is it read again")
+			_, err = s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"})
+			require.NoError(t, err)
+			p, err := s.Profile(ctx, "user", m)
+			require.NoError(t, err)
+			require.Equal(t, "Bea", p.Name)
 		}
 	})
 }
 
-// gets counts the GETs that a Redis has had.
-func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
-	info, err := rdb.Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	for line := range strings.Lines(info) {
-		fmt.Sscanf(line, "cmdstat_get:calls=%d", &n)
+// partOf is the key of the profiles of a kind among which that of a member is.
+func partOf(kind, member string) string {
+	return fmt.Sprintf("rc:{/profiles/%s/%d}:p", kind, xxhash.Sum64String(member)%16)
+}
+
+// profileReads counts the profiles that a client asks Redis for.
+type profileReads struct{ n atomic.Int64 }
+
+func (*profileReads) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (r *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (r *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			if args := cmd.Args(); cmd.Name() == "hmget" && strings.Contains(fmt.Sprint(args[1]), "{/profiles/") {
+				r.n.Add(int64(len(args) - 2))
+			}
+		}
+		return next(ctx, cmds)
 	}
-	return n
 }
 
 func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	s, ctx := open(t, url), t.Context()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
 	defer rdb.Close()
+	var reads profileReads
+	rdb.AddHook(&reads)
+	s, ctx := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), t.Context()
+	defer s.Close()
 	_, err = s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
 	require.NoError(t, err)
 	var members []string
 	for i := range 1000 {
 		members = append(members, fmt.Sprint("m", i))
 	}
-	require.Zero(t, gets(t, rdb))
+	require.Zero(t, reads.n.Load())
 	for range 3 {
 		all, err := s.Profiles(ctx, "user", members)
 		require.NoError(t, err)
 		require.Equal(t, map[string]ranking.Profile{"m1": {Name: "One"}}, all)
-		require.Equal(t, 1000, gets(t, rdb), "those that there are not are kept too")
+		require.EqualValues(t, 1000, reads.n.Load(), "those that there are not are kept too")
 	}
 	p, known := s.KnownProfile("user", "m2")
 	require.True(t, known)
@@ -153,16 +178,16 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	s.ForgetProfile("user", "m2")
 	_, err = s.Profiles(ctx, "user", members)
 	require.NoError(t, err)
-	require.Equal(t, 1001, gets(t, rdb), "only what was told of is read again")
+	require.EqualValues(t, 1001, reads.n.Load(), "only what was told of is read again")
 	s.ForgetProfiles()
 	_, err = s.Profiles(ctx, "user", members)
 	require.NoError(t, err)
-	require.Equal(t, 2001, gets(t, rdb))
+	require.EqualValues(t, 2001, reads.n.Load())
 
 	require.False(t, s.Profiled("star"))
 	_, err = s.Profiles(ctx, "star", members)
 	require.NoError(t, err)
-	require.Equal(t, 2001, gets(t, rdb), "a kind without profiles is not read")
+	require.EqualValues(t, 2001, reads.n.Load(), "a kind without profiles is not read")
 	_, known = s.KnownProfile("star", "x")
 	require.True(t, known)
 }

@@ -67,8 +67,8 @@ func TestMissingRights(t *testing.T) {
 		"no UNLINK nor DEL":         {without("-hset", "-unlink", "-del"), "DEL, UNLINK" + command},
 		"no EVAL":                   {without("-eval"), "NOPERM this user has no permissions to run the 'eval' command"},
 		"no EVALSHA":                {without("-evalsha"), "NOPERM this user has no permissions to run the 'evalsha' command"},
-		"keys of definitions alone": {[]string{"~rc:{/}:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:profile:*:*: " + keys},
-		"keys to read alone":        {[]string{"%R~rc:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:profile:*:*, EVALSHA rc:{/}:*: " + keys},
+		"keys of definitions alone": {[]string{"~rc:{/}:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*: " + keys},
+		"keys to read alone":        {[]string{"%R~rc:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:{/}:*: " + keys},
 		"the id of Redis":           {without("-info"), "INFO" + command},
 		"several":                   {[]string{"~rc:*", "+@all", "-zadd"}, publish + "; redis user \"app\": ZADD" + command},
 	} {

@@ -20,12 +20,12 @@ const (
 // searchBounds bound the cost of a search.
 type searchBounds struct {
 	small int64 // members of a board; a search on a smaller or equal one reads all members
-	names int   // entries of names; a search on a larger board reads up to that many from the index
-	ids   int   // likewise, entries of ids
+	names int   // elements of names; a search on a larger board reads up to that many from each part of the index
+	ids   int   // likewise, elements of ids
 }
 
-// defaultSearchBounds keep a search on a board of a million below 2 ms of Redis (BenchmarkSearch).
-var defaultSearchBounds = searchBounds{small: 1000, names: 500, ids: 100}
+// defaultSearchBounds keep a search on a board of a million below 2 ms of Redis (BenchmarkSearch): 496 names and 96 ids.
+var defaultSearchBounds = searchBounds{small: 1000, names: 31, ids: 6}
 
 // SearchResult are the members that a search has found, at one state of the board.
 type SearchResult struct {
@@ -35,7 +35,7 @@ type SearchResult struct {
 	Kind   string // kind of the members, as for their profiles
 	Total  int64  // number of members on the board
 	// Complete reports that the search has looked at all members that match. It is false if more members of the kind match
-	// than a search looks at. Then a longer text may find others. It is also false until the index is built.
+	// than a search looks at. Then a longer text may find others.
 	Complete bool
 	List     []Found
 }
@@ -59,8 +59,8 @@ type Found struct {
 // order. A member that is hidden on the board is not on it, so no search finds the member.
 //
 // The index follows a profile before SetProfile or DeleteProfile returns. On a board of up to 1,000 members, a search looks
-// at all of them. On a larger one it looks at the first 500 entries of the index with the rarest word of text, and at the
-// first 100 ids that begin with text.
+// at all of them. On a larger one it looks at about 500 elements of the index with the rarest word of text, and at about
+// 100 ids that begin with text: the first of each part.
 func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
 	if reason := definition.TextFault(text, MaxQueryBytes); reason != "" {
 		return SearchResult{}, Invalid("q", reason)
@@ -100,28 +100,21 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	if err != nil {
 		return SearchResult{}, at, err
 	}
-	built, err := s.areNamesBuilt(ctx)
-	if err != nil {
-		return SearchResult{}, at, err
-	}
-	found := SearchResult{State: before.State, Total: before.Total, Complete: built}
+	found := SearchResult{State: before.State, Total: before.Total, Complete: true}
 	if before.Total == 0 {
 		return found, at, nil
 	}
 	var list []candidate
 	var profiles map[string]Profile
-	complete := true
 	find := func() (err error) {
 		if before.Total <= s.searches.small {
-			list, err = s.searchAll(ctx, m, q)
-		} else {
-			list, complete, err = s.searchIndex(ctx, m, q)
+			list, profiles, err = s.searchAll(ctx, m, q)
+			slices.SortFunc(list, compareCandidates)
+		} else if list, found.Complete, err = s.searchIndex(ctx, m, q); err == nil {
+			slices.SortFunc(list, compareCandidates)
+			list, profiles, err = s.firstMatching(ctx, m.compiled.Kind, q, list, limit)
 		}
-		if err != nil {
-			return err
-		}
-		slices.SortFunc(list, compareCandidates)
-		list, profiles, err = s.verifyCandidates(ctx, m.compiled.Kind, q, list, limit)
+		list = list[:min(len(list), limit)]
 		return err
 	}
 	if before.Total > PacedEntries { // as for large pages: names may be long
@@ -132,7 +125,6 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	if err != nil {
 		return SearchResult{}, at, err
 	}
-	found.Complete = built && complete
 	if len(list) == 0 {
 		return found, at, nil
 	}

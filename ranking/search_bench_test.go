@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/internal/script"
 )
 
-// searched is the number of profiles of BenchmarkSearch. A million take two minutes to fill and to index.
+// searched is the number of profiles of BenchmarkSearch. A million take some minutes to fill.
 var searched = flag.Int("searched", 100_000, "profiles of BenchmarkSearch")
 
 // benchName is the name of a member: a first and a last name of four syllables each, so that a name has a few namesakes
@@ -48,8 +49,50 @@ func benchLongName(i int) string {
 	return string(name)
 }
 
+// setProfiles sets the profiles of n members of a kind, by many callers.
+func setProfiles(b *testing.B, s *Store, kind string, n int, name func(i int) string) {
+	var next atomic.Int64
+	var callers errgroup.Group
+	for range 32 {
+		callers.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if _, err := s.SetProfile(context.Background(), kind, benchMember(i), Profile{Name: name(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(b, callers.Wait())
+}
+
+// BenchmarkProfileMemory measures what 10,000 profiles take of the memory of Redis, with the index of their names: for each
+// kind of name the bytes of a profile.
+func BenchmarkProfileMemory(b *testing.B) {
+	const profiles = 10_000
+	for _, names := range []struct {
+		kind string
+		name func(i int) string
+	}{{"mixed", benchName}, {"two-words", func(i int) string { return benchName(8*i + 1) }}, {"chinese", func(i int) string { return benchName(8 * i) }}, {"long-chinese", benchLongName}} {
+		b.Run(names.kind, func(b *testing.B) {
+			rdb, s := benchStore(b)
+			used := func() (bytes int64) {
+				for line := range strings.Lines(rdb.Info(context.Background(), "memory").Val()) {
+					fmt.Sscanf(line, "used_memory_dataset:%d", &bytes)
+				}
+				return bytes
+			}
+			before := used()
+			setProfiles(b, s, "user", profiles, names.name)
+			for b.Loop() {
+			}
+			b.ReportMetric(float64(used()-before)/profiles, "B/profile")
+		})
+	}
+}
+
 // BenchmarkSearch measures searches on a board of -searched members with profiles beside the top 10 of the same board,
-// in turns, what a profile costs to write with and without the index, and once what the index takes in memory and its build in time.
+// in turns, with a change of a profile, and the names of 100 members that the node does not know.
 // Medians of the turns: Redis CPU, and what the caller waits.
 func BenchmarkSearch(b *testing.B) {
 	const turn = 50 // calls
@@ -57,47 +100,13 @@ func BenchmarkSearch(b *testing.B) {
 	rdb, s := benchStore(b)
 	fillBoard(b, rdb, s, definition.Board{Name: "players", Kind: "user"}, n)
 	fillBoard(b, rdb, s, definition.Board{Name: "small", Kind: "user"}, 1000)
-	require.NoError(b, s.markKind(ctx, "user"))
 	const longNamed = 2000 // more than the members of a small board
-	require.NoError(b, s.markKind(ctx, "long"))
 	fillBoard(b, rdb, s, definition.Board{Name: "long-small", Kind: "long"}, 1000)
 	fillBoard(b, rdb, s, definition.Board{Name: "long", Kind: "long"}, longNamed)
-	for i := range longNamed {
-		_, err := s.SetProfile(ctx, "long", benchMember(i), Profile{Name: benchLongName(i)})
-		require.NoError(b, err)
-	}
-	used := func() int64 {
-		var bytes int64
-		for line := range strings.Lines(rdb.Info(ctx, "memory").Val()) {
-			fmt.Sscanf(line, "used_memory_dataset:%d", &bytes)
-		}
-		return bytes
-	}
-	before := used()
-	for from := 0; from < n; from += 1000 {
-		pipe := rdb.Pipeline()
-		for i := from; i < min(from+1000, n); i++ {
-			pipe.Set(ctx, s.keys.Profile("user", benchMember(i)), fmt.Sprintf(`{"name":%q}`, benchName(i)), 0)
-		}
-		_, err := pipe.Exec(ctx)
-		require.NoError(b, err)
-	}
-	profiles := used()
-	cpu, began := redisCPU(b, rdb), time.Now()
-	walk, err := s.newNameWalk(ctx)
-	require.NoError(b, err)
-	ended, err := walk.step(ctx, time.Now().Add(time.Hour))
-	require.NoError(b, err)
-	require.True(b, ended)
-	b.Logf("%d profiles of %d bytes each: the index takes %d bytes each, and its build %v, with %v of Redis", n, (profiles-before)/int64(n), (used()-profiles)/int64(n),
-		time.Since(began).Round(100*time.Millisecond), (redisCPU(b, rdb) - cpu).Round(100*time.Millisecond))
-	cpu, began = redisCPU(b, rdb), time.Now()
-	walk, err = s.newNameWalk(ctx)
-	require.NoError(b, err)
-	_, err = walk.step(ctx, time.Now().Add(time.Hour))
-	require.NoError(b, err)
-	b.Logf("the next walk, which changes nothing: %v, with %v of Redis", time.Since(began).Round(100*time.Millisecond), (redisCPU(b, rdb) - cpu).Round(100*time.Millisecond))
-	require.NoError(b, s.noteNamesBuilt(ctx))
+	setProfiles(b, s, "long", longNamed, benchLongName)
+	began := time.Now()
+	setProfiles(b, s, "user", n, benchName)
+	b.Logf("%d profiles set in %v", n, time.Since(began).Round(100*time.Millisecond))
 	anyone := func() int { return rand.IntN(n) }
 	find := func(text func() string, limit int) func() error {
 		return func() error {
@@ -128,13 +137,15 @@ func BenchmarkSearch(b *testing.B) {
 			_, err := s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())})
 			return err
 		}},
-		{"set-profile-in-steps", func() error {
-			s.inProfileSteps.Store(true)
-			defer s.inProfileSteps.Store(false)
-			_, err := s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())})
+		{"names-of-100", func() error {
+			members := make([]string, 100)
+			for i := range members {
+				members[i] = benchMember(anyone())
+			}
+			s.ForgetProfiles()
+			_, err := s.Profiles(ctx, "user", members)
 			return err
 		}},
-		{"set-profile-without-index", func() error { return setProfileWithoutIndex(ctx, s, benchMember(anyone()), benchName(rand.Int())) }},
 	}
 	costs := make(map[string][]cost)
 	for b.Loop() {
@@ -150,11 +161,4 @@ func BenchmarkSearch(b *testing.B) {
 	for _, call := range calls {
 		measured(b, call.name, "call", costs[call.name], turn, true)
 	}
-}
-
-// setProfileWithoutIndex writes a profile as it was done before there was an index.
-func setProfileWithoutIndex(ctx context.Context, s *Store, member, name string) error {
-	text := fmt.Sprintf(`{"name":%q}`, name)
-	_, err := s.callScript(ctx, script.Profile, []string{s.keys.Profile("user", member)}, s.profileArgs("user", member, text))
-	return err
 }

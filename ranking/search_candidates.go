@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/search"
 	"rankcast/ranking/sortkey"
 )
@@ -38,28 +40,20 @@ func compareCandidates(a, b candidate) int {
 	return first(a.key.Before(a.member, b.key, b.member), b.key.Before(b.member, a.key, a.member))
 }
 
-// searchAll looks at all members of a small board.
-func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) ([]candidate, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+// searchAll looks at all members of a small board. It returns those that match, and their profiles.
+func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) (list []candidate, profiles map[string]Profile, err error) {
+	call, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	// The board may have grown meanwhile. Places in the order of the board stand for sort keys, whose texts take Redis
 	// four times as long as the members.
-	members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
+	members, err := s.rdb.ZRange(call, m.keys.Members, 0, s.searches.small-1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
+		return nil, nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
 	}
-	records, err := s.nameRecords(ctx, m.compiled.Kind, members)
-	if err != nil {
-		return nil, err
-	}
-	var list []candidate
 	for i, member := range members {
-		entries := parseRecord(records[i])
-		if q.isID(member) || q.MatchesID(member) || q.MatchesEntries(entries) {
-			list = append(list, candidate{member, q.isID(member), q.IsWholeEntry(entries), sortkey.Key(i)})
-		}
+		list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(i)})
 	}
-	return list, nil
+	return s.matching(call, m.compiled.Kind, q, list)
 }
 
 // searchIndex looks at the members of a large board that the index has found. complete reports that these are all.
@@ -84,11 +78,11 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 		list[i].whole = list[i].whole || whole
 	}
 	for _, element := range named {
-		e, member := parseNameEntry(element)
+		e, member := parseNameElement(element)
 		add(member, e.Whole && e.Text == q.Phrase())
 	}
 	if len(q.Prefixes()) > 1 { // the other words
-		if list, err = s.filterByRecords(ctx, kind, q, list); err != nil {
+		if list, _, err = s.matching(ctx, kind, q, list); err != nil {
 			return nil, false, err
 		}
 		clear(known)
@@ -97,7 +91,7 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 		}
 	}
 	for _, element := range byID {
-		_, member := parseNameEntry(element)
+		_, member := parseNameElement(element)
 		add(member, false)
 	}
 	add(q.id, false)
@@ -106,99 +100,119 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 	return list, complete, err
 }
 
-// nameEntries reads entries of an index: those of names with the rarest word of a query, and those of ids. It reads as many
+// nameEntries reads elements of an index: those of names with the rarest word of a query, and those of ids. It reads as many
 // as the bounds of a search allow, and reports whether these are all.
 func (s *Store) nameEntries(ctx context.Context, kind string, q searchQuery) (named, byID []string, complete bool, err error) {
-	key, prefixes := s.keys.Names(kind).Entries, q.Prefixes()
-	rarest, isMany := prefixes[0], false
-	if len(prefixes) > 1 {
-		if rarest, isMany, err = s.rarestPrefix(ctx, kind, prefixes); err != nil {
+	words := q.Prefixes()
+	ranges := []nameRange{{words[0], s.searches.names}, {q.IDPrefix(), s.searches.ids}}
+	if len(words) > 1 {
+		counts, err := s.countNames(ctx, kind, words)
+		if err != nil {
 			return nil, nil, false, err
 		}
-	}
-	pipe := s.rdb.Pipeline()
-	list := func(prefix string, most int) *redis.StringSliceCmd {
-		least, end := prefixRange(prefix)
-		return pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: key, Start: least, Stop: end, ByLex: true, Count: int64(most) + 1})
-	}
-	names, ids := s.searches.names, s.searches.ids
-	var phrase *redis.StringSliceCmd
-	if isMany { // first the names with the words in this order
-		phrase = list(q.Phrase(), names/2)
-		names -= names / 2
-	}
-	words, idents := list(rarest, names), list(q.IDPrefix(), ids)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, nil, false, fmt.Errorf("%w: read an index of names: %w", ErrUnavailable, err)
-	}
-	named, byID = words.Val(), idents.Val()
-	complete = len(named) <= names && len(byID) <= ids
-	named, byID = named[:min(len(named), names)], byID[:min(len(byID), ids)]
-	if phrase != nil {
-		complete = false
-		named = append(named, phrase.Val()[:min(len(phrase.Val()), s.searches.names/2)]...)
-	}
-	return named, byID, complete, nil
-}
-
-// rarestPrefix returns the prefix with which the fewest entries begin, and reports whether a search reads only a part of these.
-func (s *Store) rarestPrefix(ctx context.Context, kind string, prefixes []string) (rarest string, isMany bool, err error) {
-	pipe := s.rdb.Pipeline()
-	counts := make([]*redis.IntCmd, len(prefixes))
-	for i, prefix := range prefixes {
-		least, end := prefixRange(prefix)
-		counts[i] = pipe.ZLexCount(ctx, s.keys.Names(kind).Entries, least, end)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return "", false, fmt.Errorf("%w: count entries of an index of names: %w", ErrUnavailable, err)
-	}
-	fewest := 0
-	for i, count := range counts {
-		if count.Val() < counts[fewest].Val() {
-			fewest = i
+		rarest := slices.Index(counts, slices.Min(counts))
+		ranges[0].prefix = words[rarest]
+		if counts[rarest] > keyspace.ProfileParts*s.searches.names { // half of them with the words in this order
+			ranges = append(ranges, nameRange{q.Phrase(), s.searches.names / 2})
+			ranges[0].most -= s.searches.names / 2
 		}
 	}
-	return prefixes[fewest], counts[fewest].Val() > int64(s.searches.names), nil
+	found, complete, err := s.readNames(ctx, kind, ranges)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for _, more := range found[2:] {
+		found[0] = append(found[0], more...)
+	}
+	return found[0], found[1], complete, nil
+}
+
+// countNames counts the elements of the index that begin with each prefix.
+func (s *Store) countNames(ctx context.Context, kind string, prefixes []string) ([]int, error) {
+	pipe := s.rdb.Pipeline()
+	var cmds []*redis.IntCmd
+	for _, prefix := range prefixes {
+		least, end := prefixRange(prefix)
+		for part := range keyspace.ProfileParts {
+			cmds = append(cmds, pipe.ZLexCount(ctx, s.keys.ProfilePart(kind, part).Names, least, end))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: count elements of an index of names: %w", ErrUnavailable, err)
+	}
+	counts := make([]int, len(prefixes))
+	for i, cmd := range cmds {
+		counts[i/keyspace.ProfileParts] += int(cmd.Val())
+	}
+	return counts, nil
+}
+
+// nameRange asks for the first elements of each part of the index that begin with a prefix.
+type nameRange struct {
+	prefix string
+	most   int // of each part
+}
+
+// readNames reads ranges of the index, and reports whether these are all elements of them.
+func (s *Store) readNames(ctx context.Context, kind string, ranges []nameRange) (found [][]string, complete bool, err error) {
+	pipe := s.rdb.Pipeline()
+	var cmds []*redis.StringSliceCmd
+	for _, r := range ranges {
+		least, end := prefixRange(r.prefix)
+		for part := range keyspace.ProfileParts {
+			args := redis.ZRangeArgs{Key: s.keys.ProfilePart(kind, part).Names, Start: least, Stop: end, ByLex: true, Count: int64(r.most) + 1}
+			cmds = append(cmds, pipe.ZRangeArgs(ctx, args))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, false, fmt.Errorf("%w: read an index of names: %w", ErrUnavailable, err)
+	}
+	found, complete = make([][]string, len(ranges)), true
+	for i, cmd := range cmds {
+		of := i / keyspace.ProfileParts
+		elements := cmd.Val()
+		if most := ranges[of].most; len(elements) > most {
+			elements, complete = elements[:most], false
+		}
+		found[of] = append(found[of], elements...)
+	}
+	return found, complete, nil
 }
 
 // prefixRange returns the bounds of the texts that begin with a prefix, as ZRANGE understands them. No text holds the
 // byte 255.
 func prefixRange(prefix string) (least, end string) { return "[" + prefix, "(" + prefix + "\xff" }
 
-// filterByRecords leaves the candidates whose records match all words.
-func (s *Store) filterByRecords(ctx context.Context, kind string, q searchQuery, list []candidate) ([]candidate, error) {
-	members := make([]string, len(list))
-	for i, c := range list {
-		members[i] = c.member
+// matching returns the candidates that match by their present profiles, and these profiles. Between its commands Redis
+// serves other callers. Of more than findAtOnce candidates it loses the order.
+func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list []candidate) (matching []candidate, profiles map[string]Profile, err error) {
+	profiles = make(map[string]Profile)
+	if len(list) > findAtOnce { // fewer commands: each chunk is of few parts
+		slices.SortFunc(list, func(a, b candidate) int {
+			return cmp.Compare(keyspace.ProfilePart(a.member), keyspace.ProfilePart(b.member))
+		})
 	}
-	records, err := s.nameRecords(ctx, kind, members)
-	if err != nil {
-		return nil, err
-	}
-	matching := list[:0]
-	for i, c := range list {
-		if entries := parseRecord(records[i]); q.MatchesEntries(entries) {
-			c.whole = q.IsWholeEntry(entries)
-			matching = append(matching, c)
+	for some := range slices.Chunk(list, findAtOnce) {
+		members := make([]string, len(some))
+		for i, c := range some {
+			members[i] = c.member
 		}
-	}
-	return matching, nil
-}
-
-// nameRecords reads the records of members; "" for none. Between its commands Redis serves other callers.
-func (s *Store) nameRecords(ctx context.Context, kind string, members []string) ([]string, error) {
-	records := make([]string, 0, len(members))
-	for some := range slices.Chunk(members, findAtOnce) {
-		values, err := s.rdb.HMGet(ctx, s.keys.Names(kind).Names, some...).Result()
+		_, found, _, err := s.fetchProfiles(ctx, kind, members)
 		if err != nil {
-			return nil, fmt.Errorf("%w: read the names of an index: %w", ErrUnavailable, err)
+			return nil, nil, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
 		}
-		for _, v := range values {
-			text, _ := v.(string)
-			records = append(records, text)
+		for _, c := range some {
+			p := found[c.member]
+			name := search.NewName(p.Name)
+			if !c.isID && !q.MatchesID(c.member) && !q.MatchesName(name) {
+				continue
+			}
+			c.whole = q.IsWhole(name)
+			matching = append(matching, c)
+			profiles[c.member] = p
 		}
 	}
-	return records, nil
+	return matching, profiles, nil
 }
 
 // onBoard leaves the candidates that stand on the board, with their sort keys.
@@ -242,33 +256,22 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 	return there, nil
 }
 
-// verifyCandidates returns the first limit candidates that match by their present profiles, and these profiles. So no
-// entry that the index has too much shows a wrong member, and none shows a name that has gone.
-func (s *Store) verifyCandidates(ctx context.Context, kind string, q searchQuery, list []candidate, limit int) (matching []candidate, profiles map[string]Profile, err error) {
+// firstMatching returns the first candidates that match by their present profiles, at least limit if there are so many, and
+// these profiles. So no element that the index has too much shows a wrong member, and none shows a name that has gone.
+func (s *Store) firstMatching(ctx context.Context, kind string, q searchQuery, list []candidate, limit int) (matching []candidate, profiles map[string]Profile, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	profiles = make(map[string]Profile)
 	// Nearly always the first candidates match.
 	for page := limit; len(list) > 0 && len(matching) < limit; page = findAtOnce {
 		some := list[:min(len(list), page)]
 		list = list[len(some):]
-		members := make([]string, len(some))
-		for i, c := range some {
-			members[i] = c.member
-		}
-		found, err := s.readProfiles(ctx, kind, members)
+		found, of, err := s.matching(ctx, kind, q, some)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, c := range some {
-			p, name := found[c.member], search.NewName(found[c.member].Name)
-			if len(matching) == limit || !c.isID && !q.MatchesID(c.member) && !q.MatchesName(name) {
-				continue
-			}
-			c.whole = q.IsWhole(name)
-			matching = append(matching, c)
-			if p != (Profile{}) {
-				profiles[c.member] = p
-			}
-		}
+		matching = append(matching, found...)
+		maps.Copy(profiles, of)
 	}
 	return matching, profiles, nil
 }

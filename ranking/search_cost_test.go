@@ -3,17 +3,14 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
-	"rankcast/ranking/search"
 )
 
 // replyMeter measures what Redis returns at once: to a command, or to all commands of a pipeline.
@@ -134,24 +131,6 @@ func TestCommandsOfASearchReturnLittle(t *testing.T) {
 		t.Log(most.values, most.bytes)
 		require.LessOrEqual(t, most.values, 1000)
 		require.LessOrEqual(t, most.bytes, 128<<10)
-	})
-}
-
-// A record has the entries of a profile, in at most 1 KiB.
-func TestRecordsHoldEntries(t *testing.T) {
-	t.Parallel()
-	holds := func(t require.TestingT, name, id string) {
-		record := recordOf(id, Profile{Name: name, Avatar: "/a.png"})
-		require.Equal(t, search.Entries(name, id), parseRecord(record), "%q", name)
-		require.LessOrEqual(t, len(record), 1024, "%q", name)
-	}
-	for _, name := range append(longNames, hostileNames...) {
-		holds(t, name, "u1")
-	}
-	pieces := []string{"a", "zz", "é", " ", " ", "-", "'", "中", "国", "か\u3099", "한", "🌸", "㌀", "ﷺ", "ﷲ", "ﷻ"}
-	rapid.Check(t, func(t *rapid.T) {
-		name := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 64).Draw(t, "name"), "")
-		holds(t, strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], ""), strings.Repeat("i", rapid.IntRange(1, 128).Draw(t, "id")))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/redistest"
 )
 
@@ -42,7 +43,6 @@ func TestOrderOfASearch(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.indexed(s)
 		w.named("a", [2]string{"x1", "Anabel"}, [2]string{"x2", "Bo Ana"}, [2]string{"x3", "ANA"}, [2]string{"ana", ""}, [2]string{"x4", "Ána"}, [2]string{"ana2", "Zoe"}, [2]string{"x5", "Dana"})
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
@@ -65,7 +65,6 @@ func TestSearchForTextsWithoutWords(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.indexed(s)
 		w.named("a", [2]string{"u1", "🌸🌸"}, [2]string{"u2", "🌹🌸"}, [2]string{"u3", "🌸 Bo"}, [2]string{"🌸!", "Cy"}, [2]string{"🌸", ""}, [2]string{"--", ""}, [2]string{"\u0301", ""}, [2]string{" x", ""})
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
@@ -90,32 +89,32 @@ func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.indexed(s)
 		var members [][2]string
-		for i := range 30 {
+		for i := range 90 {
 			members = append(members, [2]string{fmt.Sprintf("m%02d", i), fmt.Sprintf("Common N%02d", i)})
 		}
-		w.named("a", append(members, [2]string{"whole", "Common"}, [2]string{"rare", "Common Rare"})...)
-		s.searches = searchBounds{small: 0, names: 10, ids: 5}
+		w.named("a", append(members, [2]string{"whole", "Common"}, [2]string{"rare", "Common Rare"}, [2]string{"common n-id", "Zoe"})...)
+		s.searches = searchBounds{small: 0, names: 2, ids: 1}
 		complete := func(text string) bool {
 			r, err := s.Search(t.Context(), "a", text, 50)
 			require.NoError(t, err)
-			require.EqualValues(t, 32, r.Total)
+			require.EqualValues(t, 93, r.Total)
 			return r.Complete
 		}
 		require.False(t, complete("common"))
-		require.Len(t, w.ids("a", "common", 50), 10)
+		require.Len(t, w.ids("a", "common", 50), 2*keyspace.ProfileParts+1, "and the id")
 		require.Equal(t, "whole", w.ids("a", "common", 1)[0], "a whole name comes first, however many names begin so")
 		require.True(t, complete("common rare"))
 		require.Equal(t, []string{"rare"}, w.ids("a", "common rare", 50))
 		require.Equal(t, []string{"rare"}, w.ids("a", "common r", 50))
 		require.False(t, complete("common n"))
+		require.Contains(t, w.ids("a", "common n", 50), "common n-id")
 		require.Equal(t, []string{"m07"}, w.ids("a", "n07 common", 50))
 		require.False(t, complete("m"), "there are more ids")
-		require.Len(t, w.ids("a", "m", 50), 5)
+		require.Len(t, w.ids("a", "m", 50), keyspace.ProfileParts)
 		require.True(t, complete("m2x"))
 		require.Equal(t, []string{"m29"}, w.ids("a", "m29", 50))
-		s.searches.names, s.searches.ids = 32, 32
+		s.searches.names, s.searches.ids = 92, 92
 		require.True(t, complete("common"))
 		require.True(t, complete("m"))
 	})
@@ -126,10 +125,10 @@ func TestSearchShowsPresentProfiles(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.indexed(s)
 		w.named("a", [2]string{"u1", "Ann"}, [2]string{"u2", "Ann Two"}, [2]string{"u3", "Ann Three"})
-		require.NoError(t, w.rdb.Set(t.Context(), s.keys.Profile("user", "u1"), `{"name":"Bea"}`, 0).Err())
-		require.NoError(t, w.rdb.Del(t.Context(), s.keys.Profile("user", "u2")).Err())
+		profiles := func(member string) string { return s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Profiles }
+		require.NoError(t, w.rdb.HSet(t.Context(), profiles("u1"), "u1", `{"name":"Bea"}`).Err())
+		require.NoError(t, w.rdb.HDel(t.Context(), profiles("u2"), "u2").Err())
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
 			require.Equal(t, []string{"u3"}, w.ids("a", "ann", 1))
@@ -152,7 +151,6 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s, ctx := w.stores[0], t.Context()
-		w.indexed(s)
 		all := []string{"a", "all", "hours", "day"}
 		for _, board := range []string{"a", "hours", "day"} {
 			w.named(board, [2]string{"u1", "Ann One"}, [2]string{"u2", "Ann Two"})
@@ -227,4 +225,11 @@ func TestSearchesThatAreNone(t *testing.T) {
 			require.ErrorIs(t, err, want, board)
 		}
 	})
+}
+
+// kindOf is the kind of a board.
+func (s *Store) kindOf(t *testing.T, board string) string {
+	b, err := s.Board(t.Context(), board)
+	require.NoError(t, err)
+	return b.Definition.Kind
 }

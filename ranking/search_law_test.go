@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 	"rankcast/ranking/search"
@@ -74,36 +74,28 @@ func (w *world) forget(kind, member string) {
 	w.until("the erasure", func() error { return w.erased(kind, member) })
 }
 
-// indexed runs the work on the indexes until all are built.
-func (w *world) indexed(s *Store) {
-	w.t.Helper()
-	work := newNameWork(s)
-	redistest.Eventually(w.t, "the indexes", func() error {
-		if _, err := work.due(context.Background()); err != nil {
-			return err
-		}
-		if built, err := s.areNamesBuilt(context.Background()); err != nil || !built {
-			return errors.Join(err, errors.New("not built"))
-		}
-		return nil
-	})
+// nameIndex are the profiles of a kind as Redis holds them, member to JSON, and the elements of its index.
+func (w *world) nameIndex(kind string) (profiles map[string]string, elements []string) {
+	ctx := context.Background()
+	profiles = make(map[string]string)
+	for part := range keyspace.ProfileParts {
+		keys := w.stores[0].keys.ProfilePart(kind, part)
+		maps.Copy(profiles, w.rdb.HGetAll(ctx, keys.Profiles).Val())
+		elements = append(elements, w.rdb.ZRange(ctx, keys.Names, 0, -1).Val()...)
+	}
+	return profiles, elements
 }
 
-// nameTraces are the keys of an index that hold a text.
+// nameTraces are the profiles and elements of an index that hold a text.
 func (w *world) nameTraces(kind, text string) (found []string) {
-	ctx, names := context.Background(), w.stores[0].keys.Names(kind)
-	has := func(key, value string) {
-		if strings.Contains(value, text) {
-			found = append(found, key)
-		}
+	profiles, elements := w.nameIndex(kind)
+	for member, profile := range profiles {
+		elements = append(elements, member+" "+profile)
 	}
-	for _, key := range []string{names.Names, names.Pending} {
-		for field, value := range w.rdb.HGetAll(ctx, key).Val() {
-			has(key, field+" "+value)
+	for _, element := range elements {
+		if strings.Contains(element, text) {
+			found = append(found, element)
 		}
-	}
-	for _, element := range w.rdb.ZRange(ctx, names.Entries, 0, -1).Val() {
-		has(names.Entries, element)
 	}
 	return found
 }
@@ -115,13 +107,12 @@ var hostileNames = []string{
 }
 
 // After any history of scores, profiles, hiding and erasing, a search finds what a look at all members finds: on a small
-// board and by the index, where one call changes profile and index and where steps do.
+// board and by the index.
 func TestSearchEqualsARecount(t *testing.T) {
 	t.Parallel()
 	boards := func(time.Time) []definition.Board { return []definition.Board{{Name: "b:{run}", Kind: "user"}} }
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s, members := w.stores[0], []string{"u1", "U2", "ana", "Ána", "user-17", "a b", "=u", "中", "%", "*", "🌸", "\u0301"}
-		w.indexed(s)
 		runs := 0
 		proptest.CheckSeeded(t, redistest.Volume(w.url, 60), func(t *rapid.T) {
 			ctx := context.Background()
@@ -132,12 +123,13 @@ func TestSearchEqualsARecount(t *testing.T) {
 			if large {
 				s.searches.small = 0
 			}
-			s.inProfileSteps.Store(rapid.Bool().Draw(t, "in steps"))
 			m := searchModel{make(map[string]int64), make(map[string]bool), make(map[string]Profile)}
 			for _, member := range members {
 				require.NoError(t, s.DeleteProfile(ctx, "user", member))
 			}
-			require.Zero(t, w.rdb.Exists(ctx, s.keys.Names("user").Names, s.keys.Names("user").Entries, s.keys.Names("user").Pending).Val(), "no profile, no index")
+			profiles, elements := w.nameIndex("user")
+			require.Empty(t, profiles)
+			require.Empty(t, elements, "no profile, no index")
 			check := func() {
 				page, err := s.Page(ctx, board, 1, 100)
 				require.NoError(t, err)
@@ -193,20 +185,16 @@ func TestSearchEqualsARecount(t *testing.T) {
 			for range 5 {
 				check()
 			}
-			// The index has exactly the entries of the profiles.
+			// The index has exactly the elements of the profiles.
 			var want []string
 			for member, p := range m.profiles {
-				for _, e := range search.Entries(p.Name, member) {
-					want = append(want, e.Text+" "+member)
-				}
+				text, err := p.text()
+				require.NoError(t, err)
+				want = append(want, nameElements(member, text)...)
 			}
-			var held []string
-			for _, element := range w.rdb.ZRange(ctx, s.keys.Names("user").Entries, 0, -1).Val() {
-				e, member := parseNameEntry(element)
-				held = append(held, e.Text+" "+member)
-			}
-			require.ElementsMatch(t, want, held)
-			require.ElementsMatch(t, slices.Collect(maps.Keys(m.profiles)), w.rdb.HKeys(ctx, s.keys.Names("user").Names).Val())
+			profiles, elements = w.nameIndex("user")
+			require.ElementsMatch(t, want, elements)
+			require.ElementsMatch(t, slices.Collect(maps.Keys(m.profiles)), slices.Collect(maps.Keys(profiles)))
 		})
 	})
 }

@@ -107,9 +107,7 @@ type Store struct {
 	profiles *profiles.Cache[Profile]
 	profiled profiles.Kinds
 
-	inProfileSteps atomic.Bool // a profile and the index change in steps, see putProfileInSteps
-	searches       searchBounds
-	namesBuilt     namesBuilt
+	searches searchBounds
 
 	rights  *rights.Gate
 	metrics *metrics
@@ -143,7 +141,6 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.searches = defaultSearchBounds
 	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
-		s.inProfileSteps.Store(true)
 	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())

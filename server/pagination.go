@@ -20,15 +20,20 @@ func readNamePage(c echo.Context, otherwise, most int64) (after string, limit in
 
 // namePageOf is readNamePage for a query that may have more parameters.
 func namePageOf(q *request.Query, otherwise, most int64) (after string, limit int) {
-	limit = int(q.Integer("limit", otherwise, 1, most))
-	if cursor, _ := q.Get("cursor"); cursor != "" && q.Err == nil {
-		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if err != nil {
-			q.Err = ranking.Invalid("cursor", "is not a cursor of this server")
-		}
-		after = string(name)
+	return cursorOf(q), int(q.Integer("limit", otherwise, 1, most))
+}
+
+// cursorOf reads what newNameCursor has made a cursor of; "" for no cursor, or an empty one.
+func cursorOf(q *request.Query) (after string) {
+	cursor, _ := q.Get("cursor")
+	if cursor == "" || q.Err != nil {
+		return ""
 	}
-	return after, limit
+	name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil {
+		q.Err = ranking.Invalid("cursor", "is not a cursor of this server")
+	}
+	return string(name)
 }
 
 // newNameCursor is the cursor of the page that follows one that ends with name; nil for "", the end of the

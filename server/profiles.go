@@ -60,6 +60,31 @@ func (s *Server) putProfile(c echo.Context) error {
 	return respond.JSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
 }
 
+type reindexJSON struct {
+	Kind     string  `json:"kind"`
+	Profiles int64   `json:"profiles"`
+	Changed  int64   `json:"changed"`
+	Cursor   *string `json:"cursor"`
+}
+
+// postReindex goes on for about a second to build the index of names of a kind anew.
+func (s *Server) postReindex(c echo.Context) error {
+	q := request.ReadQuery(c, "cursor")
+	from := cursorOf(q)
+	if q.Err != nil {
+		return q.Err
+	}
+	if err := request.NoBody(c); err != nil {
+		return err
+	}
+	kind := request.PathValue(c, "kind")
+	done, err := s.store.Reindex(c.Request().Context(), kind, from)
+	if err != nil {
+		return err
+	}
+	return respond.OK(c, reindexJSON{kind, done.Profiles, done.Changed, newNameCursor(done.Next)})
+}
+
 // deleteProfile deletes a member's profile only.
 func (s *Server) deleteProfile(c echo.Context) error {
 	if err := request.NoParameters(c); err != nil {

@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
@@ -98,6 +100,6 @@ func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	defer rdb.Close()
-	require.NoError(t, rdb.Set(t.Context(), "rc:profile:user:u4", `{"name":"Anna","later":"field"}`, 0).Err())
+	require.NoError(t, rdb.HSet(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", xxhash.Sum64String("u4")%16), "u4", `{"name":"Anna","later":"field"}`).Err())
 	s.Until("b", "Anna", func(b *hubtest.Board) bool { return b.Top[0].Name == "Anna" })
 }

@@ -3,7 +3,6 @@ package server_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,12 +25,6 @@ func TestRightsThatAreLost(t *testing.T) {
 		return nil
 	}
 	redistest.Eventually(t, "the node to be ready", isReady)
-	redistest.Eventually(t, "the node to have built the indexes of names", func() error {
-		if next := r.Admin().ZScore(t.Context(), "rc:{/}:index:agenda", "build").Val(); next < float64(time.Now().Add(5*time.Minute).UnixMicro()) {
-			return errors.New("a node builds them")
-		}
-		return nil
-	})
 	s := servertest.Dial(t, n.Addr)
 
 	r.AppURL(append(all, "-publish")...)

@@ -26,6 +26,7 @@ var (
 	// The caller of an event stream may come with a ticket.
 	streamsBoard     = gate.Need{Scope: access.ScopeRead, Resource: access.BoardResource, TakesTicket: true, TakesNoTurn: true}
 	exportsBoard     = gate.Need{Scope: access.ScopeAdmin, Resource: access.BoardResource, TakesNoTurn: true}
+	administersKind  = gate.Need{Scope: access.ScopeAdmin, Resource: access.KindResource}
 	administersEvent = gate.Need{Scope: access.ScopeAdmin, Resource: access.EventResource}
 )
 
@@ -71,6 +72,7 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/members/:kind/:member", moderatesKind, s.deleteMemberOf},
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, s.deleteProfile},
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, s.getErasure},
+		{"POST", "/v1/reindex/:kind", administersKind, s.postReindex},
 		{"GET", "/v1/audit", gate.Need{Scope: access.ScopeModerate}, s.listAudit},
 		{"GET", "/v1/events", readsList, s.listEvents},
 		{"GET", "/v1/events/:event", readsEvent, s.getEvent},

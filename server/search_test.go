@@ -1,12 +1,13 @@
 package server_test
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -15,22 +16,10 @@ import (
 	"rankcast/server/servertest"
 )
 
-// searched waits until the node has built the indexes of names.
-func searched(t *testing.T, n *servertest.Node, board string) {
-	t.Helper()
-	redistest.Eventually(t, "the indexes", func() error {
-		if a := n.Do("GET", "/v1/boards/"+board+"/search?q=a", ""); !strings.Contains(a.Body, `"complete":true`) {
-			return errors.New(a.Body)
-		}
-		return nil
-	})
-}
-
 func TestSearchOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"})
-		searched(t, n, "b")
 		for member, profile := range map[string]string{
 			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"中国人"}`, "u3": `{"name":"<img src=x onerror=alert(1)>"}`, "u4": `{"name":"O'Neil"}`, "u5": `{"name":"Ana"}`, "away": `{"name":"Ana Away"}`,
 		} {
@@ -100,10 +89,30 @@ func TestSearchOverHTTP(t *testing.T) {
 		rdb, err := ranking.Open(at)
 		require.NoError(t, err)
 		t.Cleanup(func() { rdb.Close() })
-		records := rdb.HGetAll(t.Context(), "rc:{/names/user}:n").Val()
-		entries := rdb.ZRange(t.Context(), "rc:{/names/user}:e", 0, -1).Val()
-		require.Len(t, records, 4)
-		require.NotContains(t, fmt.Sprint(records, entries), "u5")
-		require.Zero(t, rdb.Exists(t.Context(), "rc:{/names/user}:p").Val())
+		members := 0
+		for part := range 16 {
+			profiles := rdb.HGetAll(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", part)).Val()
+			names := rdb.ZRange(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:n", part), 0, -1).Val()
+			members += len(profiles)
+			require.NotContains(t, fmt.Sprint(profiles, names), "u5")
+		}
+		require.Equal(t, 4, members)
+
+		// What another program did to the index is undone.
+		require.Equal(t, `{"kind":"user","profiles":4,"changed":0,"cursor":null}`, n.Do("POST", "/v1/reindex/user", "").Body)
+		part := fmt.Sprintf("rc:{/profiles/user/%d}:n", xxhash.Sum64String("u2")%16)
+		require.NotZero(t, rdb.Exists(t.Context(), part).Val())
+		require.NoError(t, rdb.Del(t.Context(), part).Err())
+		require.NoError(t, rdb.ZAdd(t.Context(), part, redis.Z{Member: "ghost\x1fghost"}).Err())
+		require.Regexp(t, `^{"kind":"user","profiles":4,"changed":[1-9][0-9]*,"cursor":null}$`, n.Do("POST", "/v1/reindex/user?cursor=", "").Body)
+		require.Equal(t, `{"kind":"user","profiles":0,"changed":0,"cursor":null}`, n.Do("POST", "/v1/reindex/user?cursor=eyJwYXJ0IjoxNn0", "").Body, "at the end")
+		require.Empty(t, rdb.ZRangeArgs(t.Context(), redis.ZRangeArgs{Key: part, ByLex: true, Start: "[ghost", Stop: "[ghost\xff"}).Val())
+		require.Contains(t, strings.Join(rdb.ZRange(t.Context(), part, 0, -1).Val(), " "), "\x1eu2")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/User", ""), 400, "invalid_request", "kind")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/user", "{}"), 400, "invalid_request", "body")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/user?kind=user", ""), 400, "invalid_request", "kind")
+		for _, cursor := range []string{"%2B", "eyJ4", "Mg"} {
+			servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/user?cursor="+cursor, ""), 400, "invalid_request", "cursor")
+		}
 	})
 }

@@ -37,6 +37,7 @@ type commands struct {
 	Doctor  doctor.Command    `cmd:"" help:"Check Redis and this machine, and say what to change."`
 	Put     define.Put        `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
+	Reindex reindexCommand    `cmd:"" help:"Build the index of names of a kind of members anew."`
 	Key     credentials.Key   `cmd:"" help:"Make a key for the access file of a server."`
 	Token   credentials.Token `cmd:"" help:"Make a viewer's token, to try things out."`
 	Example example.Command   `cmd:"" help:"Print an example: a boards file, alerts, a dashboard, a deployment."`

@@ -18,7 +18,7 @@ var undecomposed = strings.NewReplacer(
 // Fold returns the form of a text by which a search compares it, see the package comment. It folds white
 // space to single spaces, and removes it at both ends. Folding a folded text changes nothing.
 func Fold(text string) string {
-	if isASCII(text) {
+	if isPlain(text) {
 		return spaced(strings.ToLower(text))
 	}
 	text = dropped(norm.NFKD.String(text))
@@ -61,9 +61,10 @@ func isDropped(r rune) bool {
 // spaced returns a text with single spaces in place of its white space.
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
+// isPlain reports whether a text has only ASCII and common Chinese characters. Nothing of these folds but the case of ASCII.
+func isPlain(text string) bool {
+	for _, r := range text {
+		if r >= utf8.RuneSelf && (r < '\u4e00' || r > '\u9fff') {
 			return false
 		}
 	}

@@ -134,23 +134,6 @@ func (q Query) MatchesName(n Name) bool {
 	return len(q.words) > 0
 }
 
-// MatchesEntries is MatchesName for the entries that Entries makes of a name. It compares the first MaxEntry bytes of
-// each word.
-func (q Query) MatchesEntries(entries []Entry) bool {
-	for _, word := range q.words {
-		word = clip(word)
-		if !slices.ContainsFunc(entries, func(e Entry) bool { return strings.HasPrefix(e.Text, word) }) {
-			return false
-		}
-	}
-	return len(q.words) > 0
-}
-
-// IsWholeEntry is IsWhole for the entries of a name. It is false for a name of more than MaxEntry bytes.
-func (q Query) IsWholeEntry(entries []Entry) bool {
-	return len(q.whole) <= MaxEntry && slices.Contains(entries, Entry{q.whole, true})
-}
-
 func (n Name) has(word string) bool {
 	return slices.ContainsFunc(n.texts, func(text string) bool { return strings.HasPrefix(text, word) })
 }

@@ -41,6 +41,15 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// Common Chinese characters take a shorter way through Fold, which leads to the same text.
+func TestFoldOfChineseCharacters(t *testing.T) {
+	t.Parallel()
+	for r := '\u4e00'; r <= '\u9fff'; r++ {
+		require.Equal(t, string(r)+"a", Fold(string(r)+"A"))
+		require.Equal(t, string(r)+"e", Fold(string(r)+"É"), "the longer way")
+	}
+}
+
 func TestQueryMatchesNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -152,13 +161,6 @@ func requireLaws(t require.TestingT, name, id, text string) {
 		for _, prefix := range q.Prefixes() {
 			require.True(t, begins(prefix, isOfName), "%q finds %q without an entry that begins with %q: %q", text, name, prefix, entries)
 		}
-	}
-	if q.MatchesName(n) {
-		require.True(t, q.MatchesEntries(entries), "%q finds %q by %q", text, name, entries)
-	}
-	if len(name) <= MaxEntry && len(n.whole) <= MaxEntry && len(q.whole) <= MaxEntry {
-		require.Equal(t, q.MatchesName(n), q.MatchesEntries(entries), "%q finds %q by %q", text, name, entries)
-		require.Equal(t, q.IsWhole(n), q.IsWholeEntry(entries), "%q is %q by %q", text, name, entries)
 	}
 	if q.MatchesID(id) {
 		require.True(t, begins(q.IDPrefix(), func(e Entry) bool { return !isOfName(e) }), "%q finds %q", text, id)

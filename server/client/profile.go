@@ -46,6 +46,35 @@ func (c *Client) Profile(ctx context.Context, kind, member string) (Profile, err
 	return p, nil
 }
 
+// Reindexed is what Reindex has done.
+type Reindexed struct {
+	Profiles int64 // that the kind has
+	Changed  int64 // texts that were missing in the index of names, or that belonged to no profile
+}
+
+// Reindex builds the index of names of a kind anew, from the profiles of its members: searches need it only where another
+// program has changed the index. It takes minutes for a million profiles. It retries like Update: it may be repeated.
+// Its error wraps an *Error if the server refused, else ErrOutcomeUnknown or ErrNotSent.
+func (c *Client) Reindex(ctx context.Context, kind string) (all Reindexed, err error) {
+	for cursor := ""; ; {
+		var done struct {
+			Profiles int64  `json:"profiles"`
+			Changed  int64  `json:"changed"`
+			Cursor   string `json:"cursor"`
+		}
+		at := c.base + "/v1/reindex/" + url.PathEscape(kind) + "?cursor=" + url.QueryEscape(cursor)
+		err := c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodPost, at, nil, &done) })
+		if err != nil {
+			return all, fmt.Errorf("build the index of names of kind %q: %w", kind, markUnknown(err))
+		}
+		all.Profiles += done.Profiles
+		all.Changed += done.Changed
+		if cursor = done.Cursor; cursor == "" {
+			return all, nil
+		}
+	}
+}
+
 func (c *Client) profileURL(kind, member string) string {
 	return c.base + "/v1/members/" + url.PathEscape(kind) + "/" + url.PathEscape(member)
 }

@@ -15,7 +15,10 @@ package keyspace
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Keys makes the names of Redis keys and channels. The keys of a board share one hash tag, as
@@ -149,14 +152,9 @@ type Trial struct {
 	Names   []string // no other part uses them
 }
 
-// TrialKeys returns keys under the patterns of keys that a cluster spreads over its masters, all in one slot. id is a
+// TrialKeys returns keys under the pattern of the keys that a cluster spreads over its masters, all in one slot. id is a
 // random word. Neither a board, nor an event, nor a kind has a name with the slash in it.
-func (k Keys) TrialKeys(id string) []Trial {
-	return []Trial{
-		trialKeys(k.Tag("*")+"*", k.Tag("/check/"+id)),
-		trialKeys(k.Profile("*", "*"), k.Profile("/check", "{/check/"+id+"}")),
-	}
-}
+func (k Keys) TrialKeys(id string) Trial { return trialKeys(k.Tag("*")+"*", k.Tag("/check/"+id)) }
 
 // TrialSharedKeys returns keys under the pattern of the keys that all boards share, in the slot of these.
 func (k Keys) TrialSharedKeys(id string) Trial {
@@ -238,48 +236,27 @@ func (k Keys) Audit() string { return k.Tag("/") + "audit" }
 // AuditIDs returns two hashes: ids of acts that have their line in the audit, see Ids.
 func (k Keys) AuditIDs() [2]string { return k.Ids("/") }
 
-// Profile is a string: the profile of a member of a kind, as JSON. The name has no hash tag, so
-// that a cluster spreads profiles over its masters. No other name has this prefix.
-func (k Keys) Profile(kind, member string) string {
-	return k.prefix + ":profile:" + kind + ":" + member
-}
-
 // Profiles is the channel of changed profiles. A message is the kind, FieldSep and the member.
 func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 
-// NameKeys holds the names of the index by which a search finds the members of a kind. One script uses all
-// of them, so they share a hash tag. The tag holds a slash, so no board has it, and two slashes, so no event has it.
-type NameKeys struct {
-	Names   string // hash: member to its record, see lib/names.lua
-	Entries string // sorted set, all with the score 0: a folded text of a record and the member
-	Pending string // hash: member to the token of a change of its profile that is under way, see begin_indexing.lua
+// ProfileParts is the number of parts of the profiles of a kind. A member belongs to the part xxhash64(member) mod 16.
+const ProfileParts = 16
+
+// ProfilePart returns the part to which a member belongs: 0 to ProfileParts-1.
+func ProfilePart(member string) int { return int(xxhash.Sum64String(member) % ProfileParts) }
+
+// ProfileKeys holds the names of one part of the profiles of a kind. One script uses both, so they share a hash tag, and
+// a cluster spreads the parts over its masters. The tag holds a slash, so no board has it, and three slashes, so no event
+// has it.
+type ProfileKeys struct {
+	Profiles string // hash: member to profile, as JSON
+	Names    string // sorted set, all with the score 0: the part's index of names, see profile.lua
 }
 
-// Names returns the names of the index of a kind.
-func (k Keys) Names(kind string) NameKeys {
-	of := k.Tag("/names/" + kind)
-	return NameKeys{Names: of + "n", Entries: of + "e", Pending: of + "p"}
-}
-
-// NameAgenda is a sorted set: the work on the indexes of names to the time of its next run, µs since 1970.
-func (k Keys) NameAgenda() string { return k.Tag("/") + "index:agenda" }
-
-// NamesBuilt is a string: the version of the form of the indexes that have been built from all profiles.
-func (k Keys) NamesBuilt() string { return k.Tag("/") + "index:version" }
-
-// ProfileOf returns the kind and the member of a name made by Profile. It returns false for other names.
-func (k Keys) ProfileOf(key string) (kind, member string, ok bool) {
-	rest, ok := strings.CutPrefix(key, k.prefix+":profile:")
-	if !ok {
-		return "", "", false
-	}
-	return strings.Cut(rest, ":")
-}
-
-// ProfilePattern matches all names made by Profile, as the command SCAN understands it.
-func (k Keys) ProfilePattern() string {
-	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`)
-	return quote.Replace(k.prefix) + ":profile:*"
+// ProfilePart returns the names of a part of the profiles of a kind.
+func (k Keys) ProfilePart(kind string, part int) ProfileKeys {
+	of := k.Tag("/profiles/" + kind + "/" + strconv.Itoa(part))
+	return ProfileKeys{Profiles: of + "p", Names: of + "n"}
 }
 
 // Deliveries is a sorted set: settled periods of a definition, as definition.Qualify names them, to

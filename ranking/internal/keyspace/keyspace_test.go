@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -19,33 +20,33 @@ func TestKeysOfABoardDiffer(t *testing.T) {
 	}
 }
 
-// The keys of the indexes of names are in one slot for each kind, and are those of no board, event or other key.
-func TestKeysOfNames(t *testing.T) {
+// The keys of a part of the profiles of a kind are in one slot, and are those of no board, event, other part or kind.
+func TestKeysOfProfiles(t *testing.T) {
 	t.Parallel()
 	k := New("rc")
-	all := []string{k.Agenda(), k.Definitions(), k.ErasureAgenda(), k.Erasures(), k.NameAgenda(), k.NamesBuilt(), k.Board("names/user", "").Members, k.EventIDs("names")[0], k.EventIDs("names/user")[0]}
+	all := []string{k.Agenda(), k.Definitions(), k.Profiles(), k.Board("profiles/user/1", "").Members, k.EventIDs("profiles")[0], k.EventIDs("profiles/user/1")[0]}
 	for _, kind := range []string{"user", "star"} {
-		n := k.Names(kind)
-		for _, key := range []string{n.Names, n.Entries, n.Pending} {
-			require.Contains(t, key, "rc:{/names/"+kind+"}:")
-			all = append(all, key)
+		for part := range ProfileParts {
+			p := k.ProfilePart(kind, part)
+			for _, key := range []string{p.Profiles, p.Names} {
+				require.Contains(t, key, fmt.Sprintf("rc:{/profiles/%s/%d}:", kind, part))
+				all = append(all, key)
+			}
 		}
 	}
 	slices.Sort(all)
 	require.Equal(t, all, slices.Compact(slices.Clone(all)))
 }
 
-func TestProfileOf(t *testing.T) {
+// The part of a member never changes, because Redis holds profiles by it. The digests are published values of XXH64.
+func TestPartsOfMembers(t *testing.T) {
 	t.Parallel()
-	k := New("a*[b]?\\")
-	for _, member := range []string{"u", "a:b", "{x}", "", "中"} {
-		kind, id, ok := k.ProfileOf(k.Profile("user", member))
-		require.True(t, ok)
-		require.Equal(t, [2]string{"user", member}, [2]string{kind, id})
+	for member, digest := range map[string]uint64{"": 0xef46db3751d8e999, "a": 0xd24ec4f1a98c6e5b, "abc": 0x44bc2cf5ad770999} {
+		require.EqualValues(t, digest%16, ProfilePart(member), member)
 	}
-	for _, key := range []string{"a*[b]?\\:profile", "rc:profile:user:u", k.Names("user").Names, "a*[b]?\\:profile:user"} {
-		_, _, ok := k.ProfileOf(key)
-		require.False(t, ok, key)
+	var members [ProfileParts]int
+	for i := range 16_000 {
+		members[ProfilePart(fmt.Sprint("m", i))]++
 	}
-	require.Equal(t, `a\*\[b\]\?\\:profile:*`, k.ProfilePattern())
+	require.Greater(t, slices.Min(members[:]), 800)
 }

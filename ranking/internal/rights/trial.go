@@ -107,9 +107,9 @@ func (t *trial) run(ctx context.Context, master redisconn.Master) error {
 		patterns[c.Names[0]] = " " + c.Pattern
 		args = append(args, c.Names[0])
 	}
-	trials := keys.TrialKeys(id)
+	trials := []keyspace.Trial{keys.TrialKeys(id), keys.TrialKeys(id)} // by EVAL, and by EVALSHA
 	if shared {
-		trials = append(trials, keys.TrialSharedKeys(id))
+		trials[1] = keys.TrialSharedKeys(id)
 	}
 	for i, of := range trials {
 		run, command := script.Try.Run, "EVALSHA"

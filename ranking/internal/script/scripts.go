@@ -60,10 +60,7 @@ var (
 	Differs  = load("differs", "lock")
 	Gather   = load("gather", "lock", "sort_key")
 	Swap     = withSharded(load("swap", "lock"))
-	Profile  = load("profile", "names")
+	Profile  = load("profile")
 	Mark     = load("mark")
 	Try      = load("try")
-
-	BeginIndexing = load("begin_indexing", "full_hash")
-	EndIndexing   = load("end_indexing", "full_hash", "names")
 )

@@ -33,6 +33,11 @@ func NoParameters(c echo.Context) error {
 	if err := NoQuery(c); err != nil {
 		return err
 	}
+	return NoBody(c)
+}
+
+// NoBody refuses a request that has a body.
+func NoBody(c echo.Context) error {
 	body, err := ReadBody(c)
 	if err != nil {
 		return err

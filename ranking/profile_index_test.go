@@ -1,0 +1,280 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/redistest"
+)
+
+// requireIndexed fails unless the index of a kind has the elements of its profiles and no others.
+func (w *world) requireIndexed(kind string) {
+	w.t.Helper()
+	profiles, elements := w.nameIndex(kind)
+	var want []string
+	for member, profile := range profiles {
+		want = append(want, nameElements(member, profile)...)
+	}
+	slices.Sort(want)
+	slices.Sort(elements)
+	require.Equal(w.t, want, elements)
+}
+
+// reindex builds an index to the end.
+func (w *world) reindex(kind string) (all Reindexed) {
+	w.t.Helper()
+	for {
+		done, err := w.stores[0].Reindex(w.t.Context(), kind, all.Next)
+		require.NoError(w.t, err)
+		if all = (Reindexed{all.Profiles + done.Profiles, all.Changed + done.Changed, done.Next}); done.Next == "" {
+			return all
+		}
+	}
+}
+
+// Callers on several nodes change one profile at the same time. Each change succeeds, and the index has the profile that
+// remains.
+func TestChangesOfOneProfileAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
+		var callers sync.WaitGroup
+		for i := range 24 {
+			callers.Go(func() {
+				s := w.stores[i%2]
+				if i%5 == 4 {
+					require.NoError(t, s.DeleteProfile(t.Context(), "user", "u"))
+					return
+				}
+				_, err := s.SetProfile(t.Context(), "user", "u", Profile{Name: fmt.Sprint("Ann ", i)})
+				require.NoError(t, err)
+			})
+		}
+		redistest.Wait(t, "the callers of the test", callers.Wait)
+		w.requireIndexed("user")
+	})
+}
+
+// A node whose cache has an old profile of a member, or none, changes the present one, and knows whether there was one.
+func TestChangeOfAProfileThatAnotherNodeHasChanged(t *testing.T) {
+	t.Parallel()
+	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
+		a, b := w.stores[0], w.stores[1]
+		set := func(s *Store, name string, want bool) {
+			t.Helper()
+			first, err := s.SetProfile(t.Context(), "user", "u", Profile{Name: name})
+			require.NoError(t, err)
+			require.Equal(t, want, first)
+			w.requireIndexed("user")
+		}
+		set(a, "Ann", true)
+		_, err := b.Profile(t.Context(), "user", "u")
+		require.NoError(t, err)
+		set(a, "Bea Ann", false)
+		set(b, "Cid", false)
+		_, err = a.Profile(t.Context(), "user", "u")
+		require.NoError(t, err)
+		require.NoError(t, b.DeleteProfile(t.Context(), "user", "u"))
+		set(a, "Dan", true)
+		require.Empty(t, w.nameTraces("user", "ann"))
+		require.Empty(t, w.nameTraces("user", "cid"))
+	})
+}
+
+// A change whose profile other callers change at each attempt goes on until it succeeds, or its caller gives up.
+func TestChangeOfAProfileGoesOn(t *testing.T) {
+	t.Parallel()
+	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
+		s, other := w.stores[0], w.stores[1]
+		ctx, cancel := context.WithCancel(t.Context())
+		changes, atLast := 0, func() {}
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if changes++; changes == 20 {
+				atLast()
+			} else if changes < 20 {
+				_, err := other.SetProfile(context.Background(), "user", "u", Profile{Name: fmt.Sprint("Ann ", changes)})
+				require.NoError(t, err)
+			}
+			return passes
+		}})
+		_, err := s.SetProfile(ctx, "user", "u", Profile{Name: "Bea"})
+		require.NoError(t, err)
+		require.Equal(t, 20, changes)
+		w.requireIndexed("user")
+		changes, atLast = 0, cancel
+		_, err = s.SetProfile(ctx, "user", "u", Profile{Name: "Cid"})
+		require.ErrorIs(t, err, ErrUnavailable)
+		w.requireIndexed("user")
+	})
+}
+
+// A rebuilt index has what the profiles have, whatever other programs did to it, in profiles and in elements of many pages.
+func TestReindex(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s, ctx := w.stores[0], t.Context()
+		require.Equal(t, Reindexed{}, w.reindex("user"), "no profiles")
+		profiles := 300
+		if w.set == nil { // a real Redis: several pages of a part
+			profiles = (reindexPage + 100) * keyspace.ProfileParts
+		}
+		pipe := w.rdb.Pipeline()
+		for i := range profiles {
+			member := fmt.Sprint("m", i)
+			pipe.HSet(ctx, s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Profiles, member, fmt.Sprintf(`{"name":"Ann %d"}`, i))
+		}
+		for part := range keyspace.ProfileParts {
+			pipe.ZAdd(ctx, s.keys.ProfilePart("user", part).Names, redis.Z{Member: "gone" + keyspace.FieldSep + "gone"}, redis.Z{Member: "no element"})
+		}
+		pipe.HSet(ctx, s.keys.ProfilePart("user", 3).Profiles, "no-json", "{")
+		_, err := pipe.Exec(ctx)
+		require.NoError(t, err)
+		_, err = s.SetProfile(ctx, "user", "kept", Profile{Name: "Bea"})
+		require.NoError(t, err)
+		_, err = s.SetProfile(ctx, "star", "other", Profile{Name: "Cid"})
+		require.NoError(t, err)
+		w.write(s, "a", "m7", 1)
+		find := func() []string {
+			s.searches.small = 0
+			r, err := s.Search(ctx, "a", "ann 7", 10)
+			require.NoError(t, err)
+			return r.lines()
+		}
+		require.Empty(t, find())
+
+		// Each profile has three elements: its id, its name, and the last word.
+		require.Equal(t, Reindexed{Profiles: int64(profiles + 2), Changed: int64(3*profiles + 2*keyspace.ProfileParts)}, w.reindex("user"))
+		w.requireIndexed("user")
+		require.Equal(t, []string{`#1 m7 1 "Ann 7" ""`}, find())
+		require.Equal(t, Reindexed{Profiles: int64(profiles + 2)}, w.reindex("user"), "nothing is left to do")
+		require.Equal(t, Reindexed{Profiles: 1}, w.reindex("star"))
+		require.Len(t, w.nameTraces("star", "cid"), 1)
+	})
+}
+
+// A profile that is set again has all its elements again.
+func TestSettingAProfileRestoresItsElements(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		for range 2 {
+			_, err := s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann Bea"})
+			require.NoError(t, err)
+			w.requireIndexed("user")
+			require.NoError(t, w.rdb.Del(t.Context(), s.keys.ProfilePart("user", keyspace.ProfilePart("u")).Names).Err())
+		}
+	})
+}
+
+// Profiles that change during a build end with the index of the profiles that remain.
+func TestReindexDuringChanges(t *testing.T) {
+	t.Parallel()
+	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
+		s, writer := w.stores[0], w.stores[1]
+		const members = 200
+		for i := range members {
+			_, err := writer.SetProfile(t.Context(), "user", fmt.Sprint("m", i), Profile{Name: fmt.Sprint("Old ", i)})
+			require.NoError(t, err)
+		}
+		// A stale element for each member, which no change knows.
+		for i := range members {
+			member := fmt.Sprint("m", i)
+			require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Names, redis.Z{Member: "stale" + keyspace.FieldSep + member}).Err())
+		}
+		changes := 0
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == "profile" { // after the node has read the profiles
+				for range 3 {
+					member := fmt.Sprint("m", changes*13%members)
+					if changes++; changes%4 == 0 {
+						require.NoError(t, writer.DeleteProfile(context.Background(), "user", member))
+						continue
+					}
+					_, err := writer.SetProfile(context.Background(), "user", member, Profile{Name: fmt.Sprint("New ", changes)})
+					require.NoError(t, err)
+				}
+			}
+			return passes
+		}})
+		w.reindex("user")
+		require.Greater(t, changes, 3*keyspace.ProfileParts)
+		w.requireIndexed("user")
+		require.Empty(t, w.nameTraces("user", "stale"))
+	})
+}
+
+// A build that ends at any page goes on there, and refuses what is no position.
+func TestReindexGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Embedded(t))
+	_, err := s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann"})
+	require.NoError(t, err)
+	part := keyspace.ProfilePart("u")
+	for from, want := range map[int]int64{0: 1, part: 1, part + 1: 0, keyspace.ProfileParts: 0} {
+		done, err := s.Reindex(t.Context(), "user", fmt.Sprintf(`{"part":%d}`, from))
+		require.NoError(t, err)
+		require.Equal(t, Reindexed{Profiles: want}, done, from)
+	}
+	for _, from := range []string{"x", "[]", `{"part":-1}`, `{"part":"1"}`} {
+		_, err := s.Reindex(t.Context(), "user", from)
+		var field *FieldError
+		require.ErrorAs(t, err, &field, from)
+		require.Equal(t, "cursor", field.Field)
+	}
+	_, err = s.Reindex(t.Context(), "No kind", "")
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// On a cluster the parts of a kind are on all masters. A change, a search, a build and an erasure work as on one Redis.
+func TestProfilesOnACluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	s := newNode(t, cluster.URL)
+	w := &world{t: t, url: cluster.URL, rdb: s.rdb, stores: []*Store{s}}
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"}, {Name: "b:{x}", Kind: "user"}, {Name: "c", Kind: "star"}}}))
+	masters := make(map[int]bool)
+	var members []string
+	for i := range 40 {
+		members = append(members, fmt.Sprint("m", i))
+		masters[cluster.MasterOf(s.keys.ProfilePart("user", keyspace.ProfilePart(members[i])).Names)] = true
+		for _, kind := range []string{"user", "star"} {
+			_, err := s.SetProfile(t.Context(), kind, members[i], Profile{Name: fmt.Sprint("Ann ", i)})
+			require.NoError(t, err)
+		}
+	}
+	require.Len(t, masters, len(cluster.Masters))
+	s.ForgetProfiles()
+	found, err := s.Profiles(t.Context(), "user", members)
+	require.NoError(t, err)
+	require.ElementsMatch(t, members, slices.Collect(maps.Keys(found)))
+	for _, small := range []int64{0, 1000} {
+		s.searches.small = small
+		for _, board := range []string{"a", "b:1", "b:2", "b:3", "c"} {
+			w.write(s, board, "m7", 1)
+			w.write(s, board, "m39", 2)
+			_, err := s.SetProfile(t.Context(), s.kindOf(t, board), "m39", Profile{Name: "Bea Ánn"})
+			require.NoError(t, err)
+			r, err := s.Search(t.Context(), board, "ann", 10)
+			require.NoError(t, err)
+			require.True(t, r.Complete)
+			require.Equal(t, []string{fmt.Sprintf(`#1 m39 %d "Bea Ánn" ""`, r.List[0].Score), fmt.Sprintf(`#2 m7 %d "Ann 7" ""`, r.List[1].Score)}, r.lines())
+			require.NoError(t, s.DeleteProfile(t.Context(), s.kindOf(t, board), "m39"))
+			r, err = s.Search(t.Context(), board, "bea", 10)
+			require.NoError(t, err)
+			require.Empty(t, r.List)
+		}
+	}
+	require.Empty(t, w.nameTraces("user", "m39"))
+	for _, kind := range []string{"user", "star"} {
+		require.Equal(t, Reindexed{Profiles: 39}, w.reindex(kind))
+	}
+	require.NoError(t, s.CheckRights(t.Context()))
+}
