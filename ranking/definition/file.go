@@ -3,7 +3,6 @@ package definition
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -91,9 +90,6 @@ func (f FieldValue) unknownSection() error {
 }
 
 func (defs *Set) readBoards(v Value) error {
-	if want := withColon(v.Text); want != "" {
-		return Invalid(SectionBoards, fmt.Sprintf("lacks a colon%s: %s%s", v.inLine(), quoteLine(v.Text), want))
-	}
 	if v.Kind != '{' || len(v.Fields) == 0 {
 		return v.Want("board names with their fields, such as {stars: {}}")
 	}
@@ -119,12 +115,6 @@ func (defs *Set) readBoards(v Value) error {
 // readBoard reads one board of a file, normalized.
 func readBoard(f FieldValue) (Board, error) {
 	d := Board{Name: f.Name}
-	if name, rest, braces := strings.Cut(f.Name, " {"); braces && !strings.ContainsAny(name, " {") {
-		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
-	}
-	if name, rest, braces := strings.Cut(f.Name, ":{"); braces && !strings.Contains(rest, "}") {
-		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a space after the colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
-	}
 	if f.Kind != 'n' { // a name without fields has the defaults
 		if err := d.read(f.Value); err != nil {
 			return d, err
