@@ -160,27 +160,3 @@ func TestTakeBackAgain(t *testing.T) {
 		require.Equal(t, now, takeBack(t, s, "1").Outcomes[0])
 	})
 }
-
-// What an older version has noted of an update, without when that was, is taken back too.
-func TestTakeBackOfWhatAnOlderVersionDid(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "last", Mode: definition.Last})
-		apply(t, s, "sum", definition.Update{Member: "m", Score: 4})
-		apply(t, s, "last", definition.Update{Member: "m", Score: 4})
-		point(t, s, "1", 6)
-		for _, board := range []string{"sum", "last"} {
-			for _, key := range s.keys.Ids(board) {
-				for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
-					if was, _, ok := strings.Cut(record, " @"); ok {
-						require.NoError(t, s.rdb.HSet(t.Context(), key, id, was).Err())
-					}
-				}
-			}
-		}
-		takeBack(t, s, "1")
-		require.Equal(t, []string{"m 4 #1"}, entriesOf(t, s, "sum"))
-		require.Equal(t, []string{"m 4 #1"}, entriesOf(t, s, "last"))
-	})
-}

@@ -154,17 +154,11 @@ func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until in
 var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", ErrUnavailable)
 
 // housekeep does the work for one item of the agenda. The item is an instance, a definition
-// with work for all its instances, a deleted event, or an erasure that an older version requested.
+// with work for all its instances, or a deleted event.
 func (s *Store) housekeep(ctx context.Context, c claim) error {
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
-	}
-	if strings.HasPrefix(c.member, oldErasure) {
-		if err := s.moveErasure(ctx, c.member); err != nil {
-			return err
-		}
-		return s.rescheduleOn(ctx, []string{s.keys.Agenda()}, c, 0)
 	}
 	if strings.HasPrefix(c.member, "/") {
 		next, err := s.forgetIDs(ctx, c.member)

@@ -1,13 +1,11 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -42,8 +40,6 @@ const (
 	// erasureReports is the item on the agenda of erasures for the deletion of their reports. No kind has
 	// this name.
 	erasureReports = "/"
-	// oldErasure begins the item of an erasure on the agenda, as an older version put it there.
-	oldErasure = "//"
 )
 
 func parseWalk(text string) (*erasureWalk, error) {
@@ -333,20 +329,4 @@ func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, until map[strin
 		}
 	}
 	return nil
-}
-
-// moveErasure puts an erasure that an older version requested among the pending ones, or among the
-// reports if it has ended.
-func (s *Store) moveErasure(ctx context.Context, item string) error {
-	kind, member, _ := strings.Cut(strings.TrimPrefix(item, oldErasure), " ")
-	e, err := s.readErasure(ctx, kind, member)
-	if err != nil || e == nil {
-		return err
-	}
-	now := s.catalog.clock.now()
-	if e.Ended > 0 {
-		return cmp.Or(s.schedule(ctx, s.keys.ErasureReports(), ifAbsent, e.Ended, erasureField(kind, member)),
-			s.schedule(ctx, s.keys.ErasureAgenda(), notLater, now, erasureReports))
-	}
-	return cmp.Or(s.schedule(ctx, s.keys.PendingErasures(kind), ifAbsent, e.Began, member), s.schedule(ctx, s.keys.ErasureAgenda(), ifAbsent, now, kind))
 }

@@ -269,40 +269,6 @@ func TestErasureDuringAWalk(t *testing.T) {
 	})
 }
 
-// Erasures that an older version has put on the agenda of housekeeping go on, and their reports go.
-func TestErasuresOfAnOlderVersion(t *testing.T) {
-	t.Parallel()
-	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
-		s, now := w.stores[0], time.Now().UnixMicro()
-		if w.set != nil {
-			now = w.now.UnixMicro()
-		}
-		w.write(s, "a", "u", 1)
-		for member, state := range map[string]string{
-			"u":    fmt.Sprintf(`{"boards":1,"removed":3,"began":%d,"slot":"b/0","after":"b"}`, now-1000),
-			"v":    fmt.Sprintf(`{"boards":1,"removed":3,"began":%d,"ended":%d}`, now-1000, now-900),
-			"past": fmt.Sprintf(`{"boards":1,"removed":3,"began":%d,"ended":%d}`, now-1000, now-25*3600*1000000),
-		} {
-			require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Erasures(), erasureField("user", member), state).Err())
-			require.NoError(t, s.scheduleNow(t.Context(), "//user "+member))
-		}
-		w.until("the erasure", func() error { return w.erased("user", "u") })
-		require.Zero(t, w.total("a"))
-		e, err := s.Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
-		require.Equal(t, [2]int64{1, 4}, [2]int64{e.Boards, e.Removed}, "what it removed before counts")
-		w.until("the old report to go", func() error {
-			if _, err := s.Erasure(t.Context(), "user", "past"); err == nil {
-				return fmt.Errorf("it is still there")
-			}
-			return nil
-		})
-		e, err = s.Erasure(t.Context(), "user", "v")
-		require.NoError(t, err)
-		require.EqualValues(t, 3, e.Removed)
-	})
-}
-
 // Redis keeps the latest reports only.
 func TestReportsOfErasuresAreBounded(t *testing.T) {
 	t.Parallel()

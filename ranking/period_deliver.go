@@ -87,7 +87,7 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 		// there.
 		fresh = "1"
 	}
-	reply, err := script.Await.Run(ctx, s.rdb, append(s.deliveryKeys(slot), s.keys.SingleDeliveries()), []any{slot, name, fresh, s.maxDeliveries})
+	reply, err := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries})
 	if err != nil {
 		return p, err
 	}

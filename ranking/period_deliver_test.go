@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -123,27 +122,5 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		left, _ = w.due(s, 10)
 		require.ElementsMatch(t, []string{"one", "many:4", "many:5"}, left)
 		require.Equal(t, int64(2), w.rdb.ZCard(t.Context(), k.Deliveries("many/1")).Val())
-	})
-}
-
-// A delivery that an older version has scheduled finds its line when housekeeping next
-// looks at the board.
-func TestDeliveriesOfAnOlderVersion(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{Deliver: []string{AllBoards}}, []definition.Board{{Name: "one", Period: "hour"}}, func(t *testing.T, w *world) {
-		s, k := w.stores[0], w.stores[0].keys
-		w.closeHours("one")
-		name := w.announced()[0]
-		require.NoError(t, w.rdb.Del(t.Context(), k.DeliveryTurns(), k.Deliveries("one/0")).Err())
-		require.NoError(t, w.rdb.ZAdd(t.Context(), k.SingleDeliveries(), redis.Z{Score: 1, Member: name}).Err())
-		none, _ := w.due(s, 10)
-		require.Empty(t, none)
-		w.pass(undeliveredInterval)
-		w.tend()
-		boards, list := w.due(s, 10)
-		require.Equal(t, []string{"one"}, boards)
-		require.NoError(t, s.Delivered(t.Context(), list[0]))
-		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{/}:deliveries*").Val())
-		require.Empty(t, w.rdb.Keys(t.Context(), k.DeliveryTurns()).Val())
 	})
 }

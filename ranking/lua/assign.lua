@@ -1,6 +1,6 @@
 -- Claims items of the agenda that are due, one of each definition in turn. Items that fall
 -- due first join those that wait for their turn. They also stay on the agenda, so nothing is
--- lost, and older versions may use the agenda at the same time.
+-- lost.
 --
 -- KEYS  1 sorted set   agenda: item to when it is due, µs since 1970
 --       2 sorted set   waiting: item to its turn, a number from 1

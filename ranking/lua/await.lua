@@ -4,7 +4,6 @@
 --
 -- KEYS  1 sorted set   turns: slot of a definition to the turn of its line, µs since 1970
 --       2 sorted set   line: closed period to when it is due, µs since 1970
---       3 sorted set   the one line of all definitions that older versions have
 -- ARGV  1 slot         of the definition
 --       2 period       with the board's name
 --       3 fresh        '1': the period is due now; '': a period in the line keeps its time
@@ -12,12 +11,11 @@
 -- Result {'ok'}, or {'dropped', the period that no longer waits}
 -- Cost   O(log n)
 
-local turns, line, single = KEYS[1], KEYS[2], KEYS[3]
+local turns, line = KEYS[1], KEYS[2]
 local slot, period, fresh, most = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 
 local call = redis.call
 
-call('ZREM', single, period)
 local at = call('ZSCORE', line, period)
 -- A dropped period that comes back must not replace another one: the caller records one at a time.
 if not at and not fresh and call('ZCARD', line) >= most then return {'dropped', period} end

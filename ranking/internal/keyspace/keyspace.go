@@ -261,10 +261,7 @@ func (k Keys) ProfilePart(kind string, part int) ProfileKeys {
 
 // Deliveries is a sorted set: settled periods of a definition, as definition.Qualify names them, to
 // the time of the next delivery attempt, µs since 1970.
-func (k Keys) Deliveries(slot string) string { return k.SingleDeliveries() + ":" + slot }
-
-// SingleDeliveries is the sorted set in which older versions have the deliveries of all definitions.
-func (k Keys) SingleDeliveries() string { return k.Tag("/") + "deliveries" }
+func (k Keys) Deliveries(slot string) string { return k.Tag("/") + "deliveries:" + slot }
 
 // DeliveryTurns is a sorted set: the slots of definitions with deliveries to when they have their
 // turn, µs since 1970.

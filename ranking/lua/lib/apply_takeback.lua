@@ -41,23 +41,21 @@ local function undone(result, op, member, had)
   local score, old = result:match('^%S* (%S+) %S+ (%S+)')
   if score == '-' or score == old or not had then return had end -- it changed nothing, or the member has left since
   local at = result:match(' @(%x+)')
-  at = at and tonumber(at, 16) -- nil: an older version applied it
-  if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- the member left, and came back
+  at = tonumber(at, 16)
+  if at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- the member left, and came back
   if op == 's' then
     local less = had - tonumber(score) + (tonumber(old) or 0)
     local to = bounded(less, had)
     if less == 0 or to == 0 then return nil end
     return to
   end
-  if at then old = remaining(member, old, at) end
+  old = remaining(member, old, at)
   if had ~= tonumber(score) then -- other updates have come since
-    if at then
-      local noted, field = notes_on(member, score)
-      if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
-      known[field] = noted .. format('%x %x %s,', at, clock, old)
-      kept[#kept + 1] = field
-      kept[#kept + 1] = known[field]
-    end
+    local noted, field = notes_on(member, score)
+    if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
+    known[field] = noted .. format('%x %x %s,', at, clock, old)
+    kept[#kept + 1] = field
+    kept[#kept + 1] = known[field]
     return had
   end
   if old == '-' then return nil end

@@ -41,7 +41,6 @@ func (t *target) defineGift(ctx context.Context) (event string, err error) {
 		gift.Updates[i].Board = t.board(u.Board)
 	}
 	for _, b := range file.Boards {
-		b.Title = nil // a server of an earlier version knows no titles
 		if !counts[b.Name] {
 			continue
 		}
