@@ -58,7 +58,7 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 func TestChangeBetweenLookAndWrite(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		for _, sc := range []script.Script{script.Apply(0), script.List} {
+		for _, sc := range []script.Script{script.ApplyPlain, script.List} {
 			a, b := newNode(t, url), newNode(t, url)
 			board := "b-" + sc.Name
 			define(t, a, definition.Board{Name: board})

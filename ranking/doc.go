@@ -28,7 +28,7 @@
 //	  Store.applyCall write_script.go     makes the arguments of the call, and reads the reply
 //	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
 //	                                      Redis node, in order, and tells what was not sent
-//	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
+//	  script.Apply…   lua/apply.lua       looks up request ids, computes scores and sort keys,
 //	                  lua/lib/*.lua       writes, takes the ranks, raises seq, publishes
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub

@@ -58,7 +58,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			}
 			var left atomic.Int64
 			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == script.Apply(0).Name && left.Add(-1) == -1 {
+				if sc == script.ApplyPlain.Name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes

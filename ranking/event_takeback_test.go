@@ -140,7 +140,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 			star := fmt.Sprint("s", n)
 			var left atomic.Int64
 			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == script.Apply(0).Name && left.Add(-1) == -1 {
+				if sc == script.ApplyPlain.Name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes

@@ -62,8 +62,8 @@ func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurre
 		return trip, nil
 	}
 	ofBoards, replies := r.List(), make([]*script.Reply, len(batches))
-	for i, b := range batches {
-		replies[i] = ofBoards.Of(script.Apply(b.parts()))
+	for i := range batches {
+		replies[i] = ofBoards.Of(script.ApplyPlain)
 		s.rights.ObserveReply(replies[i])
 	}
 	s.takeReplies(ctx, batches, replies)
@@ -97,24 +97,26 @@ func (s *Store) eventCall(event string, all []*occurrence, batches []*boardBatch
 		return script.Call{}, err
 	}
 	calls := make([]script.Call, len(batches))
-	var sets script.PartSets
 	keyCount, argCount := 0, 0
 	for i, b := range batches {
 		calls[i] = s.applyCall(b.instance, b.args, b.waiting[:b.sent])
-		sets.Add(b.parts())
 		keyCount, argCount = keyCount+len(calls[i].Keys), argCount+len(calls[i].Args)
 	}
 	keys := append(make([]string, 0, len(ids)+keyCount), ids[:]...)
 	const head, each = 3, 3
 	args := make([]any, 0, head+each*len(calls)+len(recorded)+len(published)+argCount)
 	args = append(args, len(recorded), len(published), len(calls))
-	for i, c := range calls {
+	for _, c := range calls {
 		keys = append(keys, c.Keys...)
-		args = append(args, sets.Place(batches[i].parts()), len(c.Keys), len(c.Args))
+		form := "plain"
+		if c.Script == script.ApplyWhole {
+			form = "whole"
+		}
+		args = append(args, form, len(c.Keys), len(c.Args))
 	}
 	args = append(append(args, recorded...), published...)
 	for _, c := range calls {
 		args = append(args, c.Args...)
 	}
-	return script.Call{Script: script.Event(sets), Keys: keys, Args: args}, nil
+	return script.Call{Script: script.Event, Keys: keys, Args: args}, nil
 }

@@ -83,7 +83,7 @@ func TestTheLineOfAnItemIsItsDefinition(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		lines := map[string]string{
-			"/gift": "/",
+			"/gift":  "/",
 			"fans/1": "fans/1", familyCursor("fans/1", "fans:a:b/c"): "fans/1", familyCursor("plain/0", ""): "plain/0",
 		}
 		for _, instance := range []string{"b", "fans:s1", "fans:s1:x", "fans:s 1", "a-b.c:d"} {

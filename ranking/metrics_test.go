@@ -82,7 +82,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 
 		var what atomic.Int32
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Apply(0).Name {
+			if sc == script.ApplyPlain.Name {
 				return fate(what.Load())
 			}
 			return passes

@@ -143,7 +143,7 @@ func (c *cpuMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		name := cmp.Or(scriptOf(cmd), cmd.Name())
 		c.learn(cmd)
-		if name == script.Apply(0).Name {
+		if name == script.ApplyPlain.Name {
 			return next(ctx, cmd)
 		}
 		before := c.used()

@@ -102,10 +102,10 @@ type Store struct {
 	largePages   *fair.Pacer[any] // turns, by caller
 	hiddenCounts hiddenCounts
 
-	parts    partsOfBoards
-	builds   builds
-	profiles *profiles.Cache[Profile]
-	profiled profiles.Kinds
+	wantWhole sync.Map // slots of the definitions with a board of which the plain script has said that it does not know it
+	builds    builds
+	profiles  *profiles.Cache[Profile]
+	profiled  profiles.Kinds
 
 	searches searchBounds
 

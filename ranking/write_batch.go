@@ -39,9 +39,6 @@ type boardBatch struct {
 	repeated    int    // calls that did nothing, since the last one that was carried out
 }
 
-// parts returns the parts of apply.lua that the call that is out has.
-func (b *boardBatch) parts() script.Part { return b.args.partsFor(b.waiting[:b.sent]) }
-
 // work is the number of updates in the call that is next, together with the members, and the events of
 // a window beyond one for each update, whose time may be over and that the call then removes.
 func (b *boardBatch) work() int {
@@ -155,7 +152,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
 	b.args.leased = d.readAt + lease.Microseconds()
 	b.args.ids = d.idSpans[b.name.Slot()]
-	b.args.parts = s.parts.of(b.name.Slot())
+	_, b.args.wantsWhole = s.wantWhole.Load(b.name.Slot())
 	b.sent = min(len(b.waiting), batch.MaxWeight)
 	if rule.IsWindowed() {
 		b.sent = min(b.sent, windowItems)
@@ -190,7 +187,7 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 			s.metrics.batchUpdates.Observe(float64(b.sent))
 			b.waiting, b.repeated = b.waiting[b.sent:], 0
 		default:
-			if reply.why != "part" { // the script lacks each part once
+			if reply.why != "whole" { // the node learns that once
 				b.repeated++
 			}
 			b.why, b.at = reply.why, reply.now
@@ -212,8 +209,8 @@ func (s *Store) lookUp(ctx context.Context, b *boardBatch, reply applyReply) (er
 	case "turn":
 		s.catalog.clock.set(reply.now)
 		b.args.listed = 0 // the listing was for another period
-	case "part":
-		s.parts.add(b.name.Slot(), reply.part)
+	case "whole":
+		s.wantWhole.Store(b.name.Slot(), true)
 	case "behind":
 		err = s.restoreModeration(ctx, b.definitions, reply.revision)
 		b.args.listed, b.at = 0, s.catalog.clock.now()
@@ -227,25 +224,4 @@ func (s *Store) lookUp(ctx context.Context, b *boardBatch, reply applyReply) (er
 		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.name, b.args.rule, b.args.span.End())
 	}
 	return err
-}
-
-// partsOfBoards holds the parts of apply.lua that the data of boards need, as the node has learned
-// from the script. It may be used concurrently.
-type partsOfBoards struct{ bySlot sync.Map } // slot of the definition to script.Part
-
-// of returns the parts that the boards of a definition need.
-func (p *partsOfBoards) of(slot string) script.Part {
-	parts, _ := p.bySlot.Load(slot)
-	known, _ := parts.(script.Part)
-	return known
-}
-
-// add adds a part.
-func (p *partsOfBoards) add(slot string, part script.Part) {
-	for {
-		before, loaded := p.bySlot.LoadOrStore(slot, part)
-		if !loaded || p.bySlot.CompareAndSwap(slot, before, before.(script.Part)|part) {
-			return
-		}
-	}
 }

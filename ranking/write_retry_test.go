@@ -200,13 +200,13 @@ func TestEventsAtOneTime(t *testing.T) {
 	}
 	s.rdb.AddHook(&cutter{
 		fate: func(sc string) fate {
-			if sc == script.Apply(0).Name {
+			if sc == script.ApplyPlain.Name {
 				count(1)
 			}
 			return passes
 		},
 		answered: func(sc string) {
-			if sc == script.Apply(0).Name {
+			if sc == script.ApplyPlain.Name {
 				count(-1)
 			}
 		}})

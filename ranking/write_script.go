@@ -14,54 +14,26 @@ import (
 
 // applyArgs is what a node knows of a board when it calls apply.lua, see there.
 type applyArgs struct {
-	rule     *definition.Compiled
-	span     definition.Span
-	hidden   *moderation
-	leased   int64         // until when the node may rely on all this, µs since 1970
-	listed   int64         // until when the script may create a board-period, µs since 1970; 0: it may not
-	isBehind bool          // more events of the window are over than the node can remove now
-	ids      time.Duration // span of the request ids, see definitions.idSpan
-	parts    script.Part   // that the board-period needs beside those that rule, hidden and the updates need
+	rule       *definition.Compiled
+	span       definition.Span
+	hidden     *moderation
+	leased     int64         // until when the node may rely on all this, µs since 1970
+	listed     int64         // until when the script may create a board-period, µs since 1970; 0: it may not
+	isBehind   bool          // more events of the window are over than the node can remove now
+	ids        time.Duration // span of the request ids, see definitions.idSpan
+	wantsWhole bool          // the plain script has said so of a board of the definition
 }
 
-// partsFor returns the parts of apply.lua that a batch needs.
-func (a applyArgs) partsFor(batch []updateItem) script.Part {
-	parts := a.parts
-	if a.rule.Ties.Tied() {
-		parts |= script.Tied
-	}
-	if a.rule.Limit > 0 || a.rule.MemberTTL > 0 {
-		parts |= script.Leaving
-	}
-	if a.rule.IsWindowed() {
-		parts |= script.Window
-	}
-	if a.hidden.revision > 0 {
-		parts |= script.Moderation
-	}
-	for _, u := range batch {
-		if u.Data != "" {
-			parts |= script.Data
-		}
-		switch u.override {
-		case removing:
-			parts |= script.Leaving
-		case takingBack:
-			parts |= script.TakingBack
-		}
-	}
-	return parts.WithImplied()
+// isPlain reports whether the plain form of apply.lua is enough for a batch with some flags.
+func (a applyArgs) isPlain(flags string) bool {
+	r := a.rule
+	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && a.hidden.revision == 0 && !strings.ContainsAny(flags, "do")
 }
 
 // applyCall returns the call of apply.lua for a batch.
 func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) script.Call {
 	r, k, span := a.rule, s.keys.Board(instance, a.span.Name), a.span
-	parts := a.partsFor(batch)
-	keys := k.Plain()
-	if parts != 0 {
-		keys = k.Head()
-	}
-	const head, each = 23, 8
+	const head, each = 18, 8
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, instance, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
@@ -70,36 +42,34 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 			until = min(until, end)
 		}
 	}
+	flags := applyFlags(r, batch)
 	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
-		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), applyFlags(r, batch), joined(a.ids.Microseconds(), s.cfg.MaxIDs))
-	if parts&script.Leaving != 0 {
-		args = append(args, r.Limit, r.MemberTTL.Microseconds())
-	}
-	if parts&script.Moderation != 0 {
-		args = append(args, a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind)
-	}
-	if parts&script.Window != 0 {
-		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
-		behind := "0"
-		if a.isBehind {
-			behind = "1"
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), flags, joined(a.ids.Microseconds(), s.cfg.MaxIDs))
+	sc, keys := script.ApplyPlain, k.Plain()
+	if !a.isPlain(flags) {
+		sc, keys = script.ApplyWhole, k.Head()
+		window := ""
+		if r.IsWindowed() {
+			keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
 		}
-		args = append(args, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Board), behind)
+		args = append(args, joined(int64(r.Limit), r.MemberTTL.Microseconds(), a.hidden.revision), a.hidden.flags(instance, r.Kind, batch), r.Kind, window)
 	}
+	hasData := strings.Contains(flags, "d")
 	for _, u := range batch {
 		op, digest := u.op(r.Board), ""
 		if u.ID != "" {
 			digest = u.digest(r.Board)
 		}
 		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If))
-		if parts&script.Data != 0 {
+		if hasData {
 			args = append(args, u.Data)
 		}
-		if parts&script.Window != 0 {
+		if r.IsWindowed() {
 			args = append(args, u.atMilli())
 		}
 	}
-	return script.Call{Script: script.Apply(parts), Keys: keys, Args: args}
+	return script.Call{Script: sc, Keys: keys, Args: args}
 }
 
 // bounds are the bounds of a score for apply.lua; "" for the widest.
@@ -124,11 +94,10 @@ func joined(numbers ...int64) string {
 
 // applyReply is the reply of apply.lua.
 type applyReply struct {
-	why      string      // "ok", or what the node must find out before it calls again
-	now      int64       // unless ok: Redis's clock, µs since 1970
-	revision int64       // behind: of the moderation in force
-	part     script.Part // part: what the script lacks
-	isFull   bool        // ok: the board may take no more ids
+	why      string // "ok", or what the node must find out before it calls again
+	now      int64  // unless ok: Redis's clock, µs since 1970
+	revision int64  // behind: of the moderation in force
+	isFull   bool   // ok: the board may take no more ids
 }
 
 // takeApplyReply reads the reply to the call for a batch. When the reply is "ok", it sets the
@@ -145,22 +114,11 @@ func (s *Store) takeApplyReply(instance string, r *definition.Compiled, reply *s
 		if len(reply.Rest) != len(batch) {
 			reply.Fail("does not fit the batch")
 		}
-	case "turn", "stale", "shape", "new", "due":
+	case "turn", "stale", "shape", "new", "due", "whole":
 		a.now = reply.Number()
 		return a, reply.Err
 	case "behind":
 		a.now, a.revision = reply.Number(), reply.Number()
-		return a, reply.Err
-	case "part":
-		a.now = reply.Number()
-		switch reply.Text() {
-		case "data":
-			a.part = script.Data
-		case "moderation":
-			a.part = script.Moderation
-		default:
-			reply.Fail("names an unknown part")
-		}
 		return a, reply.Err
 	default:
 		reply.Fail("has an unknown state of an update")
@@ -272,9 +230,9 @@ func parseStanding(score, rank string) (*Standing, error) {
 	return &Standing{Score: n, Rank: r}, nil
 }
 
-// liveFlag is the script argument for a live window.
-func liveFlag(d definition.Board) string {
-	if d.IsLive() {
+// boolArg is a script argument that is true or false.
+func boolArg(is bool) string {
+	if is {
 		return "1"
 	}
 	return "0"
@@ -288,6 +246,9 @@ func applyFlags(r *definition.Compiled, batch []updateItem) (flags string) {
 	}
 	if slices.ContainsFunc(batch, func(u updateItem) bool { return u.override != none }) {
 		flags += "o"
+	}
+	if slices.ContainsFunc(batch, func(u updateItem) bool { return u.Data != "" }) {
+		flags += "d"
 	}
 	return flags
 }

@@ -1,7 +1,7 @@
 -- Removes members that may no longer stay on a board-period: those whose member_ttl is over, and the
 -- last ones beyond the limit. From a period that has closed, and is not settled, it removes only
 -- members whose member_ttl was over before the end. Follows lib/board.lua, lib/changes.lua,
--- lib/order.lua, lib/rank_tied.lua and lib/leaving.lua.
+-- lib/order.lua, lib/rank.lua and lib/leaving.lua.
 --
 -- KEYS  1 to 10        see board.lua
 -- ARGV  1 to 5         see board.lua

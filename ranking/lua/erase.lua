@@ -1,5 +1,5 @@
 -- Removes a member and all its data from a board-period, also from its history. Follows lib/board.lua, lib/changes.lua,
--- lib/order.lua, lib/rank_tied.lua and lib/leaving.lua.
+-- lib/order.lua, lib/rank.lua and lib/leaving.lua.
 --
 -- KEYS  1 to 10        see board.lua
 --       11 hash        names, and 12 hash: numbers, of the members of the history, see record.lua

@@ -3,7 +3,8 @@
 -- ranking/internal/script. They stand in front of this file, as functions of KEYS and ARGV:
 --
 --   begin      begin.lua
---   apply      a list of apply.lua, each with the parts that some of the boards need
+--   plain      apply.lua, the plain script
+--   whole      apply.lua, the whole script
 --   publish    publish.lua
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
@@ -11,7 +12,7 @@
 -- ARGV  1, 2 counts    of the arguments of begin.lua, and of publish.lua
 --       3 boards       count
 --       then three for each board:
---         script       place in apply
+--         script       'plain' or 'whole'
 --         keys, args   counts of its keys and of its arguments
 --       then the arguments of begin.lua, those of publish.lua, and those of each board
 -- Result {begun, replies, published}
@@ -49,7 +50,7 @@ local keys_used = 2
 local replies, counted = {}, true
 for i = BOARDS + 1, BOARDS + boards * BOARD, BOARD do
   local keys, args = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
-  local reply = try(apply[tonumber(ARGV[i])], {unpack(KEYS, keys_used + 1, keys_used + keys)},
+  local reply = try(ARGV[i] == 'whole' and whole or plain, {unpack(KEYS, keys_used + 1, keys_used + keys)},
     {unpack(ARGV, args_used + 1, args_used + args)})
   keys_used, args_used = keys_used + keys, args_used + args
   replies[#replies + 1] = reply

@@ -1,7 +1,7 @@
 -- Hides members of a board-period, which keep their sort keys, or shows them again in their places.
 -- The caller begins with the phase 'begin'. From then on, scripts refuse callers with an older
 -- moderation. The caller then compares the members with the moderation, and sends the changes in
--- parts. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank_tied.lua and
+-- parts. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank.lua and
 -- lib/leaving.lua.
 --
 -- KEYS  1 to 10        see board.lua

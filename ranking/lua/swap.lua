@@ -51,7 +51,7 @@ local call, format, floor = redis.call, string.format, math.floor
 
 -- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
-if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+if allowed and not allowed(PUBLISH, channel, '') then return redis.error_reply('NORIGHT the Redis user may not ' .. PUBLISH) end
 
 local state = call('HMGET', meta, 'epoch', 'moderated', 'built', 'clock')
 if lock_read(lock) ~= token or (state[1] or '') ~= epoch or (state[3] or '0') ~= was then return {'lost'} end
@@ -102,5 +102,5 @@ if call('EXISTS', aside_distinct) == 1 then call('RENAME', aside_distinct, disti
 call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', format('%.0f', math.max(tonumber(clock), tonumber(state[4] or 0))), 'from', from, 'span', span, 'shape', shape, 'built', built)
 if not state[2] and revision ~= '0' then call('HSET', meta, 'moderated', revision) end
 call('HSET', periods, '', '0 0')
-call('PUBLISH', channel, board .. '\31\31' .. next_epoch .. '\31' .. '1')
+call(PUBLISH, channel, board .. '\31\31' .. next_epoch .. '\31' .. '1')
 return {'ok', built}

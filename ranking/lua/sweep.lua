@@ -1,5 +1,5 @@
 -- Removes events that have left a window, and on a live board their part of the scores. Follows
--- lib/board.lua, lib/changes.lua, lib/rank_tied.lua, lib/sort_key.lua and lib/window.lua.
+-- lib/board.lua, lib/changes.lua, lib/rank.lua, lib/sort_key.lua and lib/window.lua.
 --
 -- KEYS  1 to 10        see board.lua
 --       11 to 14       see window.lua

@@ -13,13 +13,11 @@
 package script
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,40 +32,79 @@ type Script struct {
 	Name   string // the verb, for errors
 	Source string
 	SHA1   string // of Source, in hex; Redis knows the script by it
-	Writes bool   // the script has a command that changes a key
+	Writes bool   // the script may change a key
 
 	sharded *Script // the form for a cluster; nil: the same
 }
-
-// writing finds a command of a script that changes a key.
-var writing = regexp.MustCompile(`call\('(?:` + strings.Join(WriteCommands, "|") + `)'`)
 
 // WriteCommands are the commands by which Rankcast changes a key of Redis.
 var WriteCommands = []string{
 	"DEL", "GETDEL", "HDEL", "HSET", "RENAME", "SET", "UNLINK", "XADD", "ZADD", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE",
 }
 
-// load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes
-// decide the SHA-1. A script with the part board publishes the changes of a board.
-func load(verb string, parts ...string) Script {
-	var src []byte
-	for _, part := range parts {
-		src = append(src, read("lib/"+part)...)
-	}
-	s := newScript(verb, append(src, read(verb)...))
-	if slices.Contains(parts, "board") {
-		return withSharded(s)
-	}
+// reading returns the script of a verb that changes no key: parts of lua/lib, in this order, and the file of the verb.
+// The order and the bytes decide the SHA-1.
+func reading(verb string, parts ...string) Script {
+	return newScript(verb, join(verb, parts, false), false)
+}
+
+// writing is reading for a verb that changes keys.
+func writing(verb string, parts ...string) Script {
+	return newScript(verb, join(verb, parts, false), true)
+}
+
+// publishing is writing for a verb that publishes changes of a board. On a cluster it publishes by SPUBLISH: only the
+// board's master and its replicas get the message, and not all nodes. The script finds the command in the local PUBLISH.
+func publishing(verb string, parts ...string) Script {
+	return bothForms(verb, join(verb, parts, false))
+}
+
+func bothForms(verb string, src []byte) Script {
+	s := newScript(verb, append([]byte("local PUBLISH = 'PUBLISH'\n"), src...), true)
+	sharded := newScript(verb, append([]byte("local PUBLISH = 'SPUBLISH'\n"), src...), true)
+	s.sharded = &sharded
 	return s
 }
 
-// withSharded gives a script that publishes the changes of a board its form for a cluster. There it publishes
-// by SPUBLISH: only the board's master and its replicas get the message, and not all nodes.
-func withSharded(s Script) Script {
-	src := strings.ReplaceAll(s.Source, "'PUBLISH'", "'SPUBLISH'")
-	sharded := newScript(s.Name, []byte(strings.ReplaceAll(src, "may not PUBLISH", "may not SPUBLISH")))
-	s.sharded = &sharded
-	return s
+// join returns parts of lua/lib, followed by the file of a verb.
+func join(verb string, parts []string, whole bool) (src []byte) {
+	for _, part := range parts {
+		src = append(src, expand("lib/"+part, whole)...)
+	}
+	return append(src, expand(verb, whole)...)
+}
+
+// expand returns a file of ranking/lua by its path without the extension. The head of apply.lua has the form of the
+// lines that begin with "--+"; whole says which of them to keep.
+func expand(name string, whole bool) (src []byte) {
+	text, err := lua.Files.ReadFile(name + ".lua")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	skips := false
+	for line := range bytes.Lines(text) {
+		directive, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("--+ "))
+		file, isFile := bytes.CutPrefix(directive, []byte("file "))
+		switch {
+		case !ok:
+			if !skips {
+				src = append(src, line...)
+			}
+		case isFile:
+			if !skips {
+				src = append(src, expand("lib/"+string(file), whole)...)
+			}
+		case string(directive) == "if whole":
+			skips = !whole
+		case string(directive) == "else":
+			skips = whole
+		case string(directive) == "end":
+			skips = false
+		default:
+			panic(fmt.Sprintf("%s.lua has the unknown line %q", name, line))
+		}
+	}
+	return src
 }
 
 // formFor returns the form of the script for a Redis.
@@ -78,23 +115,22 @@ func (s Script) formFor(rdb redis.UniversalClient) Script {
 	return s
 }
 
-// New returns a script that is not in ranking/lua: a node does not need its commands.
-func New(verb string, src []byte) Script { return newScript(verb, src) }
+// New returns a script that changes keys and is not in ranking/lua: a node does not need its commands.
+func New(verb string, src []byte) Script {
+	sum := sha1.Sum(src)
+	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: true}
+}
 
 // newScript returns the script with a source.
-func newScript(verb string, src []byte) Script {
+func newScript(verb string, src []byte, writes bool) Script {
 	sum := sha1.Sum(src)
-	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writing.Match(src)}
+	s := Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writes}
+	loaded = append(loaded, s)
+	return s
 }
 
-// read returns a Lua file by its path without the extension.
-func read(name string) []byte {
-	src, err := lua.Files.ReadFile(name + ".lua")
-	if err != nil {
-		panic(err) // the files are part of the binary
-	}
-	return src
-}
+// loaded has each form of each script once the variables of this package are made. Only tests read it.
+var loaded []Script
 
 // sentOnce is a command that the Redis client must never send a second time by itself: without an
 // answer it is not known whether Redis carried the command out. (MaxRetries: -1 does not hold
@@ -107,7 +143,7 @@ type sentOnce struct {
 
 func (sentOnce) NoRetry() bool { return true }
 
-// Writes reports whether the script of this call has a command that changes a key.
+// Writes reports whether the script of this call may change a key.
 func (c sentOnce) Writes() bool { return c.writes }
 
 // Script returns the name of the script, for hooks of the Redis client.

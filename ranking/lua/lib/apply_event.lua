@@ -1,6 +1,6 @@
       -- The part of apply.lua that carries an update out on a board with a window: the update adds an
       -- event, or removes events. It stands in place of apply_score.lua. It sets result: the result
-      -- without its first letter, or why the update is refused.
+      -- without its first letter, or why the update is refused; and the standings before and after.
       local score_text, condition, data, held, hide = ARGV[i + 2], ARGV[i + 5], '', '', false
       local amount, tally = tonumber(score_text), call('HGET', tallies, member)
       local count, plus, minus = 0, 0, 0 -- see window.lua
@@ -10,37 +10,26 @@
       end
       local seen = call('ZSCORE', members, member)
       local key = seen
-      --+ if moderation
       if not key and moderated then key = call('ZSCORE', hiddens, member) end
       hide = hides ~= '' and hides:byte(#results) == 49 -- '1'
-      --+ end
       if not live then key = false end
-      local had, had_rank, score, rank
       if key then had = plus - minus end
-      --+ if tied
       if key and seen then had_rank = rank_of(member, seen) end
-      --+ else
-      if key and seen then had_rank = call('ZRANK', members, member) + 1 end
-      --+ end
-      --+ if data
-      data = ARGV[i + DATA]
+      data = has_data and ARGV[i + DATA] or ''
       if key and with_data then held = call('HGET', datas, member) or '' end
-      --+ end
 
       local ms, forgets = nil, false -- when the event to add happened; whether the earlier events are forgotten
       local to, more, less = count, plus, minus -- the tally after the update
       if op == 'remove' then
         if count == 0 and (live or not seen) then result = 'g' end
         forgets, to, more, less = true, 0, 0, 0
-      --+ if taking_back
       elseif taken then
         local n = taken:match(' @(%x+)')
-        if n and unlisted then return {'new', format('%d', now)} end
-        if n and call('ZREM', events, member .. '|' .. n .. '|' .. score_text) == 1 and tonumber(n, 16) > tonumber(call('ZSCORE', forgotten, member) or -1) then
+        if unlisted then return {'new', format('%d', now)} end
+        if call('ZREM', events, member .. '|' .. n .. '|' .. score_text) == 1 and tonumber(n, 16) > tonumber(call('ZSCORE', forgotten, member) or -1) then
           to = to - 1
           if mode == 'sum' and amount < 0 then less = less + amount elseif mode == 'sum' then more = more - amount end
         end
-      --+ end
       elseif condition == 'exists' and count == 0 or condition == 'absent' and count > 0 then
         to = count
       elseif op ~= mode and op ~= 'set' then
@@ -86,13 +75,11 @@
         if not ms or data == '' then data = held elseif data == 'null' then data = '' end
         if not live and (to > 0 or op ~= 'remove') then
           -- the next result counts the change
-        --+ if leaving
         elseif to == 0 then
           if key or not live then
             if seen then leave(member, seen) else call('ZREM', hiddens, member) end
             if with_data then call('HDEL', datas, member) end
           end
-        --+ end
         elseif more - less == had and data == held and hide == not seen then
           score, rank = had, had_rank
         else
@@ -102,13 +89,10 @@
             local s = sign * score + 0 -- +0: never -0
             new = ties == 'member' and format('%d', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
           end
-          --+ if data
           if data ~= held then
             if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
             with_data = '1'
           end
-          --+ end
-          --+ if moderation
           if hide then
             if seen then leave(member, key) end
             call('ZADD', hiddens, new, member)
@@ -116,14 +100,7 @@
           elseif had and not seen then
             call('ZREM', hiddens, member)
           end
-          --+ end
-          if not hide then
-            --+ if tied leaving moderation
-            rank = move(member, seen or nil, new, data)
-            --+ else
-            --+ file apply_move
-            --+ end
-          end
+          if not hide then rank = move(member, seen or nil, new, data) end
         end
       end
       if not result and not live then result = period .. ' - - - -' end

@@ -12,30 +12,27 @@ if now < tonumber(ARGV[6]) or now >= tonumber(ARGV[7]) then
   if open and closes ~= '0' and (now < tonumber(opens) or now >= tonumber(closes)) then return {'turn', format('%d', now)} end
 end
 
-local first = 15 -- of the arguments not read yet
---+ if leaving
-local limit, ttl = tonumber(ARGV[first]), tonumber(ARGV[first + 1])
-first = first + 2
---+ end
---+ if moderation
-local revision, hides, kind = tonumber(ARGV[first]), ARGV[first + 1], ARGV[first + 2]
-first = first + 3
---+ end
---+ if window
-local WINDOW = first -- place of the arguments of the window
-first = first + 4
+local first = 15 -- of the arguments of the updates
+--+ if whole
+local limit, ttl, revision = ARGV[15]:match('^(%d+) (%d+) (%d+)$')
+limit, ttl, revision = tonumber(limit), tonumber(ttl), tonumber(revision)
+local hides, kind, windowed = ARGV[16], ARGV[17], ARGV[18] ~= ''
+local length, mode, live, behind
+if windowed then
+  length, mode, live, behind = ARGV[18]:match('^(%d+) (%a+) ([01]) ([01])$')
+  length, live, behind = tonumber(length), live == '1', behind == '1'
+end
+local has_data, overrides = ARGV[13]:find('d', 1, true), ARGV[13]:find('o', 1, true)
+first = 19
 --+ end
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
 local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
 if shaped and shaped ~= shape then return {'shape', format('%d', now)} end
---+ if moderation
+--+ if whole
 if moderated and revision < tonumber(moderated) then return {'behind', format('%d', now), moderated} end
 --+ else
-if moderated then return {'part', format('%d', now), 'moderation'} end
---+ end
---+ if not data
-if with_data then return {'part', format('%d', now), 'data'} end
+if moderated or with_data then return {'whole', format('%d', now)} end
 --+ end
 -- A period that was announced as closed stays as it was, even when the clock is set back.
 local final = state[8]
@@ -66,13 +63,10 @@ if ARGV[12] ~= '' then
 end
 
 local STEP = 6 -- arguments of an update
---+ if data
-local DATA = STEP -- place of the data in the arguments of an update
-STEP = STEP + 1
---+ end
---+ if window
-local AT = STEP -- place of the time in the arguments of an update
-STEP = STEP + 1
+--+ if whole
+local DATA, AT -- places of the data and of the time among them
+if has_data then DATA, STEP = STEP, STEP + 1 end
+if windowed then AT, STEP = STEP, STEP + 1 end
 --+ end
 
 local results = {'ok'}

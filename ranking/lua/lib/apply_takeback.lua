@@ -1,4 +1,4 @@
--- The part of apply.lua that takes updates back. Follows apply_ids.lua and leaving.lua.
+-- The part of apply.lua that takes updates back. Follows apply_ids.lua, rank.lua and leaving.lua.
 --
 -- When an update is taken back and other updates of the same member have come since, its score
 -- stays. A note then records it, in a field of the ids that the member, the period and the
@@ -65,14 +65,10 @@ end
 -- Returns the standing of a member, twice, as a result without its first letter.
 local function unchanged(member)
   local score, rank
-  --+ if window
-  if not live then return period .. ' - - - -' end
-  --+ end
+  if windowed and not live then return period .. ' - - - -' end
   local seen = call('ZSCORE', members, member)
   local key = seen
-  --+ if moderation
   if not key and moderated then key = call('ZSCORE', hiddens, member) end
-  --+ end
   if not key then return period .. ' - - - -' end
   local standing = format(' %d %s', sign * floor(key) + 0, seen and rank_of(member, seen) or '-')
   return period .. standing .. standing

@@ -1,31 +1,20 @@
--- The part of apply.lua that removes the events of a window that are over, before the updates.
--- Follows apply_ids.lua.
-
-local events, tallies, forgotten, lock = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
-local length, mode, live = tonumber(ARGV[WINDOW]), ARGV[WINDOW + 1], ARGV[WINDOW + 2] == '1'
-local over = floor(now / 1000) - length -- ms; an event counts from then on, and not before
-local MOST = 2 ^ 53 - 1 -- of the sums of a tally
-local AHEAD = 5000 -- ms by which the clock of a sender may be ahead
-
-if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%d', over), 'LIMIT', '0', '1')[1] then
-  -- The events have to go first, because updates are answered by what is left.
-  if unlisted then return {'new', format('%d', now)} end
-  local SWEEP = 16 -- events that a batch removes at most, and one more for each of its updates
+  -- The part of apply.lua that removes the events of a window that are over, before the updates.
+  -- Follows apply_ids.lua and rank.lua.
+  if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%d', over), 'LIMIT', '0', '1')[1] then
+    -- The events have to go first, because updates are answered by what is left.
+    if unlisted then return {'new', format('%d', now)} end
+    local SWEEP = 16 -- events that a batch removes at most, and one more for each of its updates
 --+ file changes
---+ if not tied leaving moderation
---+ file rank
---+ end
 --+ file window
-  window.length, window.mode, window.live = length, mode, live
-  window.with_data, window.moderated = with_data, moderated
-  local before, fresh = clock, ARGV[10]:match('%S+$') -- fresh: an epoch
-  local _, anew, more = window.sweep((#ARGV - first + 1) / STEP + SWEEP, from, span, fresh)
-  if anew then exists, epoch, seq = fresh, fresh, 1 end
-  wrote = clock > before -- hidden members have a key of that time too
-  clock = clock + 1
-  if more and ARGV[WINDOW + 3] == '0' then
-    if wrote then publish(epoch, seq, clock) end
-    return {'due', format('%d', now)}
+    window.length, window.mode, window.live = length, mode, live
+    window.with_data, window.moderated = with_data, moderated
+    local before, fresh = clock, ARGV[10]:match('%S+$') -- fresh: an epoch
+    local _, anew, more = window.sweep((#ARGV - first + 1) / STEP + SWEEP, from, span, fresh)
+    if anew then exists, epoch, seq = fresh, fresh, 1 end
+    wrote = clock > before -- hidden members have a key of that time too
+    clock = clock + 1
+    if more and not behind then
+      if wrote then publish(epoch, seq, clock) end
+      return {'due', format('%d', now)}
+    end
   end
-end
-

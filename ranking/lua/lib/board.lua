@@ -6,14 +6,15 @@
 --       2 hash         meta: epoch, seq, clock and more, see apply.lua
 --       3, 4 hashes    request ids of even and of odd buckets of time, see apply.lua
 --       5 hash         the board's periods, see apply.lua
---       and, except for apply.lua without parts:
+--       and, except for the plain form of apply.lua:
 --       6 hash         data: member to JSON, of the members that have data
 --       7 sorted set   with ties dense, the distinct s, each with itself as its score
 --       8 sorted set   with a member_ttl, members by the time at which they entered, µs since 1970
 --       9 sorted set   hidden members, which are not among the members, by sort key
 --      10 sorted set   members that were removed a while ago, to the board's clock then; by
 --                      digest, because no name of an erased member stays
--- ARGV  1 channel      to publish on; on a cluster by SPUBLISH, see withSharded in ranking/internal/script
+-- ARGV  1 channel      to publish on, by PUBLISH; on a cluster by SPUBLISH. The local PUBLISH, which
+--                      ranking/internal/script puts first, names the command
 --       2 board, 3 period: names, for the message
 --       4 ties         'first': by arrival; 'shared' and 'dense': likewise, with one rank for
 --                      equal scores; 'member': f is 0
@@ -34,8 +35,8 @@ local call, format, floor = redis.call, string.format, math.floor
 -- and then fail at HSET or PUBLISH: without its request id, or without its message. (Redis 7 has
 -- this function. The embedded store has neither the function nor users.)
 local allowed = redis.acl_check_cmd
-if allowed and not (allowed('PUBLISH', channel, '') and allowed('HSET', meta, '', '')) then
-  return redis.error_reply('NORIGHT the Redis user may not PUBLISH or HSET')
+if allowed and not (allowed(PUBLISH, channel, '') and allowed('HSET', meta, '', '')) then
+  return redis.error_reply('NORIGHT the Redis user may not ' .. PUBLISH .. ' or HSET')
 end
 
 local time = call('TIME')

@@ -1,5 +1,5 @@
 -- Members that leave: removed, past their member_ttl, or beyond the limit. Follows order.lua and
--- rank.lua or rank_tied.lua.
+-- rank.lua.
 
 local REMOVED_FOR = 2 * 610 * 1000000 -- µs for which a removal is known; request ids live as long, see ids.lua
 local FORGOTTEN_EACH = 2 -- earlier removals that each removal forgets at most

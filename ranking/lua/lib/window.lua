@@ -92,7 +92,7 @@ function window.sweep(most, from, span, epoch)
       call('UNLINK', members, datas, distinct, hiddens)
       clock = clock + 1
       call('HSET', meta, 'epoch', epoch, 'seq', '1', 'clock', format('%d', clock))
-      call('PUBLISH', channel, format('%s\31%s\31%s\0311', board, period, epoch))
+      call(PUBLISH, channel, format('%s\31%s\31%s\0311', board, period, epoch))
       return most, true, false
     end
     return most, false, false
