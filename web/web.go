@@ -35,10 +35,13 @@
 //
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
 // <live-leaderboard>) → connection.js (the sockets of a page) → subscription.js (one board) →
-// socket.js (a WebSocket that reconnects) → credentials.js (the tokens of a connection). The
-// element consists of rows.js (the list), row.js, items.js (which rows there are), moments.js,
-// finish.js, announcer.js and style.css; dom.js, portrait.js and format.js serve all of these.
-// search.js finds members by HTTP. token-url.js gets tokens for the element.
+// socket.js (a WebSocket that reconnects). The element consists of rows.js (the list), row.js,
+// items.js (which rows there are) and style.css; dom.js, portrait.js and format.js serve all of these.
+//
+// What not every board needs is a second file, on-demand.js, which load.js loads: show.js (what happens on the board of an
+// element: moves.js, moments.js, announcer.js, finish.js and show.css), credentials.js (the tokens of a connection, with
+// authentication.js and claims.js), search.js (finds members by HTTP) and token-request.js (tokens for the element). It gets
+// what it has of the first file through shared.js.
 //
 // Scripts are ES modules that run as they are. generate joins the kit, and the script of each page, with the modules that it
 // imports, and removes comments and spaces. All paths between files are relative, so that a proxy may serve them below a

@@ -99,7 +99,7 @@ func readFile(web fs.FS, name string) ([]byte, error) {
 	switch {
 	case isBundle(name):
 		return bundle(web, name)
-	case path.Dir(name) == "kit" && path.Ext(name) == ".js":
+	case path.Dir(name) == "kit" && path.Ext(name) == ".js" && name != kitClaims:
 		// A page never holds a part of the kit twice.
 		return fmt.Appendf(nil, "export*from'./%s'", path.Base(kitScript)), nil
 	}

@@ -14,8 +14,8 @@ import (
 // kitPackage returns the files of the npm package: package.json with its version, the files that package.json names, and
 // those that npm always packs. root is the root of the repository, version what `git describe` says.
 //
-// The module is bundled: the kit's own modules import a style sheet, and few bundlers can do that. It keeps names, lines and
-// many comments, so that people can read it while they look for a fault.
+// The two modules are bundled: the kit's own modules import a style sheet, and few bundlers can do that. They keep names, lines
+// and many comments, so that people can read them while they look for a fault.
 func kitPackage(root fs.FS, version string) (map[string][]byte, error) {
 	const kit = "web/kit"
 	manifest, err := fs.ReadFile(root, kit+"/package.json")
@@ -40,8 +40,10 @@ func kitPackage(root fs.FS, version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if content[path.Base(kitScript)], err = join(web, kitScript, api.BuildOptions{}); err != nil {
-		return nil, err
+	for _, name := range []string{kitScript, kitOnDemand} {
+		if content[path.Base(name)], err = join(web, name, "", api.BuildOptions{}); err != nil {
+			return nil, err
+		}
 	}
 	content["package.json"] = bytes.Replace(manifest, []byte("{"), fmt.Appendf(nil, "{\n  \"version\": %q,", packageVersion(version)), 1)
 	return content, nil

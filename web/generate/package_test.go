@@ -36,6 +36,7 @@ func TestPackageIsForBundlers(t *testing.T) {
 	require.Empty(t, result.Errors)
 	require.Empty(t, result.Warnings)
 	require.Contains(t, string(result.OutputFiles[0].Contents), `customElements.define("live-leaderboard"`)
+	require.Contains(t, string(result.OutputFiles[0].Contents), `"new-leader"`, "the second file")
 }
 
 // The manifest names files of the package only, the version of the release, and nothing to install.
@@ -60,7 +61,7 @@ func TestPackageHasWhatItsManifestNames(t *testing.T) {
 	require.Contains(t, read("LICENSE"), "MIT License")
 	require.NotRegexp(t, `ependencies"|"scripts"`, text, "npm installs and runs nothing for it")
 	require.Equal(t, map[string]map[string]string{".": {"types": "./rankcast.d.ts", "default": "./rankcast.js"}}, manifest.Exports)
-	require.ElementsMatch(t, []string{"rankcast.js", "rankcast.d.ts"}, manifest.Files)
+	require.ElementsMatch(t, []string{"rankcast.js", "on-demand.js", "rankcast.d.ts"}, manifest.Files)
 
 	types := read("rankcast.d.ts")
 	require.NotRegexp(t, `(?m)^(import|export .* from)`, types, "the types need no other file")
@@ -94,12 +95,13 @@ func TestKitKeepsVersion1(t *testing.T) {
 	t.Parallel()
 	files, err := kitPackage(os.DirFS("../.."), "v1.2.3")
 	require.NoError(t, err)
-	module := files["rankcast.js"]
 	docs, err := fs.ReadFile(source, "docs/pages.md")
 	require.NoError(t, err)
-	style := regexp.MustCompile(`(?m)^.*replaceSync\(.*$`).FindString(string(module))
+	script := string(files["rankcast.js"]) + string(files["on-demand.js"])
+	sheets := regexp.MustCompile(`(?m)^.*replaceSync\(.*$`)
+	style := strings.Join(sheets.FindAllString(script, -1), "")
 	require.NotEmpty(t, style)
-	script := strings.Replace(string(module), style, "", 1)
+	script = sheets.ReplaceAllString(script, "")
 	for _, c := range []struct{ in, pattern, names string }{
 		{script, `(?s)\nexport \{[^}]*\b%s\b`, "connect subscribe scoreFormat textIn timeLeft words LiveLeaderboard"},
 		{script, `\n  set %s\(`, "token"},

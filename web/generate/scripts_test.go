@@ -16,7 +16,9 @@ func TestBundles(t *testing.T) {
 	files := fstest.MapFS{
 		"assets/p/p.js":     {Data: []byte("// said nowhere\nimport { say } from './say.js';\nimport { k } from '../../kit/k.js';\nsay(k, import.meta.url);\n")},
 		"assets/p/say.js":   {Data: []byte("import { l } from '../../kit/l.js';\nexport function say(...words) { console.log(l, ...words); }\n")},
-		"kit/rankcast.js":   {Data: []byte("import sheet from './k.css' with { type: 'css' };\nexport { k } from './k.js';\nexport { l } from './l.js';\nuse(sheet);\n")},
+		"kit/rankcast.js":   {Data: []byte("import sheet from './k.css' with { type: 'css' };\nexport { k } from './k.js';\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'));\n")},
+		"kit/on-demand.js":  {Data: []byte("export { m } from './m.js';\n")},
+		"kit/m.js":          {Data: []byte("export const m = 'later';\n")},
 		"kit/k.js":          {Data: []byte("import { l } from './l.js';\nexport const k = `k${l}`;\n")},
 		"kit/k.css":         {Data: []byte("/* said nowhere */\na {\n  color: red;\n}\n")},
 		"kit/l.js":          {Data: []byte("export const l = 'the letter';\n")},
@@ -34,6 +36,19 @@ func TestBundles(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(kit), "the letter"))
 	require.Contains(t, string(kit), `replaceSync("a{color:red}")`)
 	require.Regexp(t, `export\{\w+ as k,\w+ as l\}`, string(kit))
+	require.NotContains(t, string(kit), "later")
+	address := regexp.MustCompile(`import\("(\./on-demand\.js\?[0-9a-f]{8})"\)`)
+	first := address.FindSubmatch(kit)
+	require.NotNil(t, first)
+	onDemand, err := readFile(files, kitOnDemand)
+	require.NoError(t, err)
+	require.Contains(t, string(onDemand), "later")
+	files["kit/m.js"] = &fstest.MapFile{Data: []byte("export const m = 'much later';\n")}
+	kit, err = readFile(files, "kit/rankcast.js")
+	require.NoError(t, err)
+	second := address.FindSubmatch(kit)
+	require.NotNil(t, second)
+	require.NotEqual(t, string(first[1]), string(second[1]), "a browser that has the file of before asks for the new one")
 	part, err := readFile(files, "kit/l.js")
 	require.NoError(t, err)
 	require.Equal(t, "export*from'./rankcast.js'", string(part))

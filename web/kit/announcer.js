@@ -4,12 +4,12 @@
  * Announcements of the element for screen readers: a new leader, another rank of the followed
  * member, and the end of a period. It announces politely and seldom.
  *
- * @typedef {{ member: string, name: string, score: string } | null} Leader
- * @typedef {{ name: string, rank: number | null, score: number | null } | null} Own
+ * @import {Entry} from './rankcast.js'
+ * @import {Format, Item} from './row.js'
  */
 
-import { part, setText } from './dom.js';
-import { phrase } from './format.js';
+import { setText } from './dom.js';
+import { phrase } from './shared.js';
 
 /** Least time between two announcements: a lead that changes all the time would talk over everything else. */
 const ANNOUNCE_MS = 10_000;
@@ -17,15 +17,17 @@ const ANNOUNCE_MS = 10_000;
 const RANK_MS = 60_000;
 
 export class Announcer {
-  element = part('p', 'announcer');
-  /** As last announced, or as first seen. @type {Leader} */
-  #lastLeader = null;
-  /** @type {Own} */
+  #element;
+  /** As last announced, or as first seen. @type {Entry | null | undefined} */
+  #lastLeader;
+  /** @type {Item | null} */
   #lastOwn = null;
-  /** @type {Leader} */
-  #leader = null;
-  /** @type {Own} */
+  /** @type {Entry | null | undefined} */
+  #leader;
+  /** null: not known now. @type {Item | null} */
   #own = null;
+  /** @type {Format} */
+  #format = String;
   /** The announcement of a rollover that is due. */
   #rollover = '';
   #announcedAt = -Infinity;
@@ -34,19 +36,22 @@ export class Announcer {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  constructor() {
-    this.element.role = 'status';
+  /** @param {HTMLElement} element for the announcements, which must be there before its first text */
+  constructor(element) {
+    this.#element = element;
   }
 
   /**
-   * @param {Leader} leader
-   * @param {Own} own null: not known now
+   * @param {[before: Entry | undefined, now: Entry | undefined]} leader
+   * @param {[before: Item | null, now: Item | null]} own
+   * @param {Format} format of a score
    */
-  update(leader, own) {
+  update([leaderBefore, leader], [ownBefore, own], format) {
     this.#leader = leader;
     this.#own = own;
-    this.#lastLeader ??= leader;
-    this.#lastOwn ??= own;
+    this.#format = format;
+    this.#lastLeader ??= leaderBefore ?? leader;
+    this.#lastOwn ??= ownBefore ?? own;
     this.#schedule();
   }
 
@@ -61,7 +66,7 @@ export class Announcer {
   reset() {
     this.pause();
     this.#rollover = '';
-    this.#leader = this.#lastLeader = null;
+    this.#leader = this.#lastLeader = undefined;
     this.resetOwn();
   }
 
@@ -97,7 +102,7 @@ export class Announcer {
     this.#lastLeader = this.#leader ?? this.#lastLeader;
     this.#lastOwn = this.#own ?? this.#lastOwn;
     this.#rollover = '';
-    setText(this.element, texts.join(' '));
+    setText(this.#element, texts.join(' '));
   }
 
   #texts() {
@@ -105,10 +110,10 @@ export class Announcer {
     const own = this.#own;
     const texts = this.#rollover ? [this.#rollover] : [];
     const leads = leader && leader.member !== this.#lastLeader?.member;
-    if (leads) texts.push(phrase('leads', leader));
+    if (leads) texts.push(phrase('leads', { name: leader.name || leader.member, score: this.#format(leader.score) }));
     // The announcement of a new leader implies rank 1.
     if (own && own.rank !== this.#lastOwn?.rank && !(leads && own.rank === 1)) {
-      texts.push(phrase(own.rank === null ? 'lost' : 'at_rank', { name: own.name, rank: own.rank ?? 0 }));
+      texts.push(phrase(own.rank === null ? 'lost' : 'at_rank', { name: own.name || own.member, rank: own.rank ?? 0 }));
     }
     return texts;
   }

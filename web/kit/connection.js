@@ -8,12 +8,14 @@
  * A socket has at most one subscription to a board. So a page that shows a board twice has two
  * sessions; every other page has one.
  *
+ * @import {Credentials} from './credentials.js'
  * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Found, Problem, SearchOptions, TokenFunction, Wish} from './rankcast.js'
  * @import {Answer, ErrorFrame, Frame, Refusal} from './subscription.js'
+ *
+ * @typedef {() => Promise<Credentials>} LoadCredentials
  */
 
-import { Credentials } from './credentials.js';
-import { search } from './search.js';
+import { loadOnDemand } from './load.js';
 import { backoff, RankcastError, RIGHTS, Socket, TEMPORARY } from './socket.js';
 import { safely, Subscription } from './subscription.js';
 
@@ -64,6 +66,7 @@ export function subscribe(board, wish, callbacks) {
 /** @implements {PublicConnection} */
 class Connection {
   #url;
+  /** Undefined: the page gives none. @type {LoadCredentials | undefined} */
   #credentials;
   /** The server's time when `performance.now()` was 0; null: not known yet. @type {number | null} */
   #origin = null;
@@ -77,7 +80,12 @@ class Connection {
    */
   constructor(url, token) {
     this.#url = url;
-    this.#credentials = token ? new Credentials(token, () => this.now()) : null;
+    /** @type {Credentials | undefined} */
+    let credentials;
+    this.#credentials = token && (async () => {
+      const { Credentials } = await loadOnDemand();
+      return (credentials ??= new Credentials(token, () => this.now()));
+    });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     const onVisibility = () => {
@@ -141,8 +149,9 @@ class Connection {
    * @param {SearchOptions} [options]
    * @returns {Promise<Found>}
    */
-  search(board, query, options) {
-    return search(this.#url, this.#credentials, board, query, options);
+  async search(board, query, options) {
+    const { search } = await loadOnDemand();
+    return search(this.#url, await this.#credentials?.(), board, query, options);
   }
 
   /**
@@ -183,7 +192,7 @@ export class Session {
 
   /**
    * @param {string} url
-   * @param {Credentials | null} credentials
+   * @param {LoadCredentials | undefined} credentials
    * @param {(now: string | undefined) => void} onTime
    */
   constructor(url, credentials, onTime) {

@@ -6,34 +6,14 @@
  * Credentials for each connection with such a function.
  *
  * @import {TokenFunction} from './rankcast.js'
- *
- * @typedef {{ exp?: unknown, sub?: unknown, rankcast?: { events?: unknown } | null }} Claims
+ * @import {Socket} from './socket.js'
  */
+
+import { Authentication } from './authentication.js';
+import { claimsOf, isTicket } from './claims.js';
 
 /** A function that does not answer within this time has failed. */
 const ASK_MS = 10_000;
-/** Each ticket begins with it. */
-const TICKET_PREFIX = 'rct_';
-
-/** @param {string} credential */
-export function isTicket(credential) {
-  return credential.startsWith(TICKET_PREFIX);
-}
-
-/**
- * @param {string} token
- * @returns {Claims} the claims of a JWT (RFC 7519), which nothing has verified; {} for other tokens
- */
-export function claimsOf(token) {
-  try {
-    const [, payload] = token.split('.');
-    const text = atob(payload.replace(/-/g, '+').replace(/_/g, '/'));
-    return Object(JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0)))));
-  } catch {
-    return {};
-  }
-}
-
 export class Credentials {
   #ask;
   #now;
@@ -49,6 +29,11 @@ export class Credentials {
   constructor(ask, now) {
     this.#ask = ask;
     this.#now = now;
+  }
+
+  /** @param {Socket} socket which they open */
+  of(socket) {
+    return new Authentication(this, socket);
   }
 
   /**

@@ -8,35 +8,41 @@
  */
 
 import { part, setAttribute, setText } from './dom.js';
-import { Row } from './row.js';
+import { Row } from './shared.js';
 
 /** The seconds that are counted down. */
 const LAST_SECONDS = 10;
 
 export class Finish {
-  element = part('div', 'finish');
-  countdown = part('div', 'countdown');
+  #element;
+  #countdown;
   #title = part('p', 'result');
   #podium = part('ol', 'podium');
   #onEnd;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {() => void} onEnd called when no result is shown any more */
-  constructor(onEnd) {
+  /**
+   * @param {HTMLElement} element for the result
+   * @param {HTMLElement} countdown
+   * @param {() => void} onEnd called when no result is shown any more
+   */
+  constructor(element, countdown, onEnd) {
+    this.#element = element;
+    this.#countdown = countdown;
     this.#onEnd = onEnd;
-    this.element.append(this.#title, this.#podium);
-    this.element.hidden = this.countdown.hidden = true;
+    element.append(this.#title, this.#podium);
+    element.hidden = countdown.hidden = true;
     // The timer of the header says the same.
-    this.countdown.ariaHidden = 'true';
+    countdown.ariaHidden = 'true';
     this.#podium.role = 'list';
   }
 
   /** @param {number} ms the time left in the period; NaN: none ends now */
   count(ms) {
     const seconds = Math.ceil(ms / 1_000);
-    this.countdown.hidden = !(seconds > 0 && seconds <= LAST_SECONDS);
-    if (!this.countdown.hidden) setText(this.countdown, String(seconds));
+    this.#countdown.hidden = !(seconds > 0 && seconds <= LAST_SECONDS);
+    if (!this.#countdown.hidden) setText(this.#countdown, String(seconds));
   }
 
   /**
@@ -60,13 +66,13 @@ export class Finish {
       return row.element;
     });
     this.#podium.replaceChildren(...steps);
-    this.element.hidden = false;
+    this.#element.hidden = false;
     this.#timer = setTimeout(() => this.hide(), ms);
   }
 
   hide() {
     clearTimeout(this.#timer);
-    this.element.hidden = true;
+    this.#element.hidden = true;
     this.#onEnd();
   }
 }

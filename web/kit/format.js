@@ -52,22 +52,16 @@ export const words = {
 };
 
 /** The language of the page. @type {string | undefined} */
-let language;
+export let language;
 try {
   [language] = Intl.NumberFormat.supportedLocalesOf(document.documentElement.lang || []);
 } catch {
   // The page's `lang` is not a language tag: the browser's own language applies.
 }
 export const numbers = new Intl.NumberFormat(language);
-export const compactNumbers = new Intl.NumberFormat(language, { notation: 'compact' });
-/**
- * @param {string} [timeZone] default: the reader's
- * @returns {Intl.DateTimeFormat} dates with times and their zone
- */
-export function datesIn(timeZone) {
-  return new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short', timeZone });
-}
-export const dates = datesIn();
+/** Dates with times and their zone. @type {Intl.DateTimeFormatOptions} */
+export const dateParts = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
+export const dates = new Intl.DateTimeFormat(language, dateParts);
 export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 export const plurals = new Intl.PluralRules(language);
 

@@ -7,8 +7,8 @@
  * @import {Entry, Moment} from './rankcast.js'
  */
 
-import { part, setText } from './dom.js';
-import { phrase } from './format.js';
+import { setText } from './dom.js';
+import { phrase } from './shared.js';
 
 /** Least time between two moments: a reader reads one and looks at the board. */
 const STEP_MS = 2_500;
@@ -25,7 +25,7 @@ const CLOSING = 0.6;
 const CLOSE = 0.05;
 
 export class Moments {
-  element = part('p', 'moment');
+  #element;
   #onMoment;
   /** The most notable moment that waits. @type {Moment | null} */
   #next = null;
@@ -37,8 +37,12 @@ export class Moments {
   /** Gaps as they were some time ago, by the two members. @type {Map<string, { gap: number, at: number }>} */
   #gaps = new Map();
 
-  /** @param {(moment: Moment) => void} onMoment */
-  constructor(onMoment) {
+  /**
+   * @param {HTMLElement} element for the sentences
+   * @param {(moment: Moment) => void} onMoment
+   */
+  constructor(element, onMoment) {
+    this.#element = element;
     this.#onMoment = onMoment;
   }
 
@@ -48,7 +52,7 @@ export class Moments {
     clearTimeout(this.#endTimer);
     this.#next = null;
     this.#gaps.clear();
-    setText(this.element, '');
+    setText(this.#element, '');
   }
 
   /**
@@ -73,8 +77,8 @@ export class Moments {
     this.#toldAt = performance.now();
     if (!moment) return;
     clearTimeout(this.#endTimer);
-    setText(this.element, moment.text);
-    this.#endTimer = setTimeout(() => setText(this.element, ''), SHOWN_MS);
+    setText(this.#element, moment.text);
+    this.#endTimer = setTimeout(() => setText(this.#element, ''), SHOWN_MS);
     this.#onMoment(moment);
   }
 

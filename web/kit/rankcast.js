@@ -3,19 +3,19 @@
 /**
  * The kit, which a page imports to show boards of a Rankcast server. This module exports the
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
- * the attributes, parts, properties and events of the element.
+ * the attributes, parts, properties and events of the element. What not every board needs is in
+ * on-demand.js.
  *
  * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
  * @import {Item} from './row.js'
+ * @import {Show} from './show.js'
  */
 
-import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { Finish } from './finish.js';
-import { dates, datesIn, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
+import { dates, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
-import { Moments } from './moments.js';
+import { loadOnDemand } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
 import { RowList } from './rows.js';
 import { RankcastError } from './socket.js';
@@ -26,7 +26,6 @@ export { connect, subscribe } from './connection.js';
 export { scoreFormat, textIn, timeLeft, words } from './format.js';
 // For the server's own pages. rankcast.d.ts does not describe these, and they may change.
 export { newID, RETRY_MS } from './connection.js';
-export { claimsOf } from './credentials.js';
 export { dates, fill, numbers, phrase, plurals, times } from './format.js';
 export { setAttribute, setProperty, setText } from './dom.js';
 export { hueOf, initialOf, setAvatar } from './portrait.js';
@@ -35,6 +34,8 @@ export { backoff } from './socket.js';
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 /** How long a result stays after the end of a period, s. */
 const HOLD_S = 15;
+/** What happens at the end of a period is loaded at a random time of the last minute, so that not all pages ask at once. */
+const [NEAR_MS, LEAST_NEAR_MS] = [60_000, 20_000];
 
 export class LiveLeaderboard extends HTMLElement {
   static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'token-url', 'format', 'unit', 'decimals'];
@@ -46,9 +47,10 @@ export class LiveLeaderboard extends HTMLElement {
   #period = part('div', 'period', this.#name, ' ', this.#ends);
   #list = new RowList();
   #note = part('p', 'note');
-  #announcer = new Announcer();
-  #moments = new Moments((moment) => this.#dispatch('moment', moment));
-  #finish = new Finish(() => setAttribute(this, 'data-finish', false));
+  /** What happens on the board, once it is loaded. @type {Show | null} */
+  #show = null;
+  /** The end of a period is near if it is at most so far away, ms. */
+  #near = LEAST_NEAR_MS + Math.random() * (NEAR_MS - LEAST_NEAR_MS);
 
   /** @type {Snapshot | null} */
   #snapshot = null;
@@ -62,8 +64,8 @@ export class LiveLeaderboard extends HTMLElement {
   #lastResult = '';
   /** The list as last rendered; null: nothing to compare with. @type {Snapshot | null} */
   #rendered = null;
-  /** @type {number | null} */
-  #renderedRank = null;
+  /** The followed member as last rendered with its rank. @type {Item | null} */
+  #renderedOwn = null;
   /** The list is that of the page, and no frame has come yet. */
   #hasFirstRows = false;
   #formats = formatsOf({});
@@ -79,8 +81,6 @@ export class LiveLeaderboard extends HTMLElement {
   #countdownTimer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #paceTimer;
-  /** Ends the request of the last period's result. @type {(() => void) | undefined} */
-  #endResult;
   /** The rows that the list had when the last period ended. */
   #rowsBefore = 0;
   /** Removes the element's listeners on the page. */
@@ -90,14 +90,16 @@ export class LiveLeaderboard extends HTMLElement {
     super();
     // Screen readers read a timer only on request, not at each change.
     this.#ends.role = 'timer';
+    const announcer = part('p', 'announcer');
+    announcer.role = 'status';
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
     root.append(
       part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
-      this.#moments.element,
-      part('div', 'stage', this.#list.element, this.#note, this.#finish.element),
-      this.#finish.countdown,
-      this.#announcer.element,
+      part('p', 'moment'),
+      part('div', 'stage', this.#list.element, this.#note, part('div', 'finish')),
+      part('div', 'countdown'),
+      announcer,
     );
     root.addEventListener('click', ({ target }) => {
       const row = target instanceof Element && this.hasAttribute('pickable') && target.closest('[data-member]');
@@ -150,13 +152,13 @@ export class LiveLeaderboard extends HTMLElement {
 
   disconnectedCallback() {
     this.#unsubscribe?.();
+    this.#unsubscribe = null;
     this.#pageListeners.abort();
     clearTimeout(this.#countdownTimer);
     clearTimeout(this.#paceTimer);
-    this.#endShow();
+    this.#show?.pause();
     cancelAnimationFrame(this.#renderRequest);
     this.#renderRequest = 0;
-    this.#announcer.pause();
   }
 
   /**
@@ -174,8 +176,7 @@ export class LiveLeaderboard extends HTMLElement {
       if (name === 'top') this.#rowsBefore = 0;
       if (name === 'me') {
         this.#own = null;
-        this.#announcer.resetOwn();
-        this.#endShow();
+        this.#show?.resetOwn();
       }
       this.#watch();
     }
@@ -187,16 +188,38 @@ export class LiveLeaderboard extends HTMLElement {
     this.#hasFirstRows = false;
     this.#lastResult = '';
     this.#rowsBefore = 0;
-    this.#announcer.reset();
-    this.#endShow();
+    this.#show?.reset();
     this.#watch();
   }
 
-  /** Hides what belongs to another board, or a result that marks another member. */
-  #endShow() {
-    this.#moments.reset();
-    this.#endResult?.();
-    this.#finish.hide();
+  /**
+   * Loads what happens on the board, the first time.
+   *
+   * @param {(show: Show) => void} use not called if the element shows another board once it is loaded
+   */
+  #withShow(use) {
+    if (this.#show) {
+      use(this.#show);
+      return;
+    }
+    const watched = this.#unsubscribe;
+    loadOnDemand().then(
+      ({ Show }) => {
+        if (watched !== this.#unsubscribe) return;
+        this.#show ??= new Show(this, this.#list, () => ({ connection: this.#connection, formats: this.#formats, me: this.#me, hold: this.#number('hold', 0, 60, HOLD_S) * 1_000 }));
+        use(this.#show);
+        this.#renderEnds();
+      },
+      () => {}, // the next time may be better
+    );
+  }
+
+  /**
+   * @param {string | null | undefined} time of the end of a period
+   * @returns {boolean} whether something may happen for it
+   */
+  #isNear(time) {
+    return -NEAR_MS < this.#timeLeft(time) && this.#timeLeft(time) < this.#near;
   }
 
   /**
@@ -217,7 +240,7 @@ export class LiveLeaderboard extends HTMLElement {
   #watch() {
     this.#unsubscribe?.();
     this.#unsubscribe = null;
-    this.#rendered = this.#renderedRank = null;
+    this.#rendered = this.#renderedOwn = null;
     const board = this.getAttribute('board');
     this.#state = 'connecting';
     this.#detail = {};
@@ -238,13 +261,14 @@ export class LiveLeaderboard extends HTMLElement {
           // With another epoch it is the list of another store.
           if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch))) this.#onRollover(before, snapshot);
           this.#snapshot = snapshot;
-          this.#onPeriod(before, snapshot);
+          const isFirst = this.#hasFirstRows;
+          if (this.#isNear(snapshot.ends) || this.#isNear(snapshot.info?.period?.opens ?? before?.ends)) this.#withShow((show) => show.onPeriod(before, snapshot, isFirst));
           this.#hasFirstRows = false;
           this.#renderSoon();
         },
         onMe: (me) => {
           this.#own = this.#complete(me);
-          if (this.#snapshot && this.hasAttribute('data-finish')) this.#showResult(this.#snapshot, me);
+          if (this.#snapshot && this.hasAttribute('data-finish')) this.#show?.showResult(this.#snapshot, me);
           this.#renderSoon();
         },
         onState: (state, detail) => {
@@ -287,45 +311,15 @@ export class LiveLeaderboard extends HTMLElement {
    * @param {Snapshot} now
    */
   #onRollover({ period, final, top }, now) {
-    this.#own = this.#rendered = this.#renderedRank = null;
+    this.#own = this.#rendered = this.#renderedOwn = null;
     this.#lastResult = '';
-    this.#moments.reset();
+    this.#show?.rollover('');
     this.#rowsBefore = top.length;
     const [first] = top;
     if (!period || !now.period || period === now.period) return;
     if (final) this.#lastResult = first ? phrase('was_first', { period, ...this.#textValues(first) }) : phrase('is_over', { period });
-    this.#announcer.rollover(`${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim());
-  }
-
-  /**
-   * Shows the result of a period that has just ended, also to a viewer who comes some seconds later.
-   *
-   * @param {Snapshot | null} before the list of before
-   * @param {Snapshot} now
-   */
-  #onPeriod(before, now) {
-    const { board, period, final, info } = now;
-    const same = before?.period === period;
-    if (same && final && !before?.final) this.#showResult(now);
-    // A list that was final before the rollover has been shown.
-    if (final || before?.final || (same && !this.#hasFirstRows) || !period || board.includes('@')) return;
-    if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
-    this.#endResult?.();
-    /** @type {Snapshot} */
-    let result;
-    /** @param {Me} [own] */
-    const show = (own) => {
-      this.#showResult(result, own);
-      // The name of the followed member comes with its neighbours, which may come after its rank.
-      if (result.final && (own?.around || !this.#me)) this.#endResult?.();
-    };
-    this.#endResult = this.#connection?.subscribe(`${board}@-1`, { top: 3, me: this.#me, around: 1, info: true }, {
-      onTop: (snapshot) => {
-        result = snapshot;
-        show();
-      },
-      onMe: show,
-    });
+    const text = `${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim();
+    this.#withShow((show) => show.rollover(text));
   }
 
   /**
@@ -334,29 +328,6 @@ export class LiveLeaderboard extends HTMLElement {
    */
   #timeLeft(ends) {
     return Date.parse(ends ?? '') - (this.#connection?.now() ?? Date.now());
-  }
-
-  /**
-   * @param {string | null | undefined} ends of a period
-   * @returns {number} how long its result stays from now on, ms; NaN if it does not end
-   */
-  #holdLeft(ends) {
-    return this.#timeLeft(ends) + this.#number('hold', 0, 60, HOLD_S) * 1_000;
-  }
-
-  /**
-   * @param {Snapshot} result
-   * @param {Me | null} own it follows the result
-   */
-  #showResult(result, own = null) {
-    const { period, ends, final, top, info } = result;
-    const left = this.#holdLeft(ends);
-    if (!final || !ends || !(left > 0) || !top.length) return;
-    const time = datesIn(info?.period?.timezone).format(new Date(ends));
-    setAttribute(this, 'data-finish', '');
-    const { items } = itemsOf(result, own, this.#me, false, this.#formats.gap);
-    this.#finish.show(phrase('result', { time }), items, this.#formats, this.#list.template, left);
-    if (!own) this.#dispatch('finish', { period, ends, top });
   }
 
   /** @param {string} member */
@@ -410,35 +381,16 @@ export class LiveLeaderboard extends HTMLElement {
     this.#renderHeader();
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });
     if (this.#state !== 'live' || !snapshot) return;
-    const leader = top[0] && { member: top[0].member, ...this.#textValues(top[0]) };
     // The rank of a member that leaves the list is not known for a moment.
     const known = own && (own.rank !== null || own.score === null) ? own : null;
-    this.#announcer.update(leader ?? null, known && { name: known.name || known.member, rank: known.rank, score: known.score });
+    const ownBefore = this.#renderedOwn;
     this.#rendered = snapshot;
-    if (before) {
-      this.#dispatchChanges(before.top, top, known);
-      this.#moments.update(before.top, top, this.#formats.gap);
+    const moved = before && (top.some(({ member }, i) => before.top[i]?.member !== member) || (known && ownBefore && known.rank !== ownBefore.rank));
+    if (moved || this.#show || this.hasAttribute('moments')) {
+      const change = { before: before?.top, top, ownBefore, own: known, around: this.#own?.around, moved: this.#list.moved };
+      this.#withShow((show) => show.update(change));
     }
-    if (known) this.#renderedRank = known.rank;
-  }
-
-  /**
-   * @param {readonly Entry[]} before
-   * @param {readonly Entry[]} top
-   * @param {Item | null} own
-   */
-  #dispatchChanges(before, top, own) {
-    const listed = new Set(before.map(({ member }) => member));
-    for (const entry of top) if (!listed.has(entry.member)) this.#dispatch('enter-top', { entry });
-    if (top[0] && before[0] && top[0].member !== before[0].member) {
-      this.#dispatch('new-leader', { entry: top[0], before: before[0] });
-      this.#list.celebrate(top[0].member);
-    }
-    const from = this.#renderedRank;
-    if (!own || own.rank === null || from === null || own.rank === from) return;
-    const { member, rank } = own;
-    if (rank < from) this.#dispatch('rank-up', { member, rank, before: from });
-    else this.#dispatch('overtaken', { member, rank, before: from, by: this.#above(rank) });
+    if (known) this.#renderedOwn = known;
   }
 
   /**
@@ -447,17 +399,6 @@ export class LiveLeaderboard extends HTMLElement {
    */
   #dispatch(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
-  }
-
-  /**
-   * @param {number} rank
-   * @returns {Entry | null} the member just above; null: not known, because neighbours may be older than the rank
-   */
-  #above(rank) {
-    const top = this.#snapshot?.top;
-    const list = [top, this.#own?.around].find((list) => list?.some((entry) => entry.member === this.#me && entry.rank === rank));
-    const above = (list ?? top)?.findLast((entry) => entry.rank < rank);
-    return above && (list || above.rank === rank - 1) ? above : null;
   }
 
   #renderHeader() {
@@ -480,7 +421,8 @@ export class LiveLeaderboard extends HTMLElement {
     const { ends, final, period } = this.#snapshot ?? {};
     this.#period.hidden = !ends && !period;
     const left = this.#timeLeft(ends);
-    this.#finish.count(final ? NaN : left);
+    if (this.#isNear(ends)) this.#withShow((show) => show.count(final ? NaN : left));
+    else this.#show?.count(NaN);
     if (!ends) {
       setText(this.#ends, '');
       return;

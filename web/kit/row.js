@@ -14,13 +14,11 @@
  */
 
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { compactNumbers, numbers, scoreFormat } from './format.js';
+import { numbers, scoreFormat } from './format.js';
 import { hueOf, initialOf, setAvatar } from './portrait.js';
 
 /** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
-/** How long a row shows that its rank has changed. */
-const MOVE_MS = 10_000;
 /** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
 const CALM_MS = 600;
 /** A number with more characters is abbreviated. What is longer all the same, as by its unit, has a smaller font. */
@@ -76,11 +74,6 @@ export class Row {
   #fields;
   /** When the score last changed. */
   #changedAt = -Infinity;
-  /** The rank with which the present one is compared. @type {number | null} */
-  #from = null;
-  #fromAt = -Infinity;
-  /** Ends the mark. @type {ReturnType<typeof setTimeout> | undefined} */
-  #markTimer;
 
   /** @param {DocumentFragment} template */
   constructor(template) {
@@ -154,37 +147,6 @@ export class Row {
     let value = { name: name || member, member, gap, data };
     for (const key of field.split('.')) value = new Map(value === Object(value) ? Object.entries(value) : []).get(key);
     return typeof value === 'object' ? '' : String(value ?? '');
-  }
-
-  /**
-   * Marks the row with what its rank has changed in the last seconds.
-   *
-   * @param {number | null} before the rank before this change; null: not known
-   */
-  markMove(before) {
-    const rank = this.item?.rank ?? null;
-    if (before === null || rank === null || before === rank) return;
-    const now = performance.now();
-    // While a rank changes all the time, the mark counts from ten seconds ago at least.
-    if (this.#from === null || now - this.#fromAt > MOVE_MS) {
-      this.#from = before;
-      this.#fromAt = now;
-    }
-    clearTimeout(this.#markTimer);
-    this.#markTimer = setTimeout(() => this.unmark(), MOVE_MS);
-    const change = this.#from - rank;
-    this.#setMove(change && (change > 0 ? '▲' : '▼') + compactNumbers.format(Math.abs(change)));
-  }
-
-  unmark() {
-    clearTimeout(this.#markTimer);
-    this.#from = null;
-    this.#setMove(0);
-  }
-
-  /** @param {string | 0} mark 0: none */
-  #setMove(mark) {
-    for (const field of this.#fields) if (field.dataset.field === 'move') setAttribute(field, 'data-move', mark || false);
   }
 
   /**

@@ -10,10 +10,6 @@
 import { part, setAttribute } from './dom.js';
 import { plainTemplate, Row } from './row.js';
 
-/** How long the row of a new leader shines, as in style.css. */
-const SHINE_MS = 2_000;
-/** Least time between two celebrations: a lead that changes all the time is not worth one. */
-const CELEBRATION_MS = 10_000;
 /** More scores than these at once do not roll either. */
 const MAX_ROLLING = 12;
 
@@ -25,9 +21,10 @@ export class RowList {
   template = plainTemplate;
   /** @type {Formats | null} */
   #formats = null;
-  /** Rows glided in the last render. */
-  #moves = false;
-  #celebratedAt = -Infinity;
+  /** Whether rows glided in the last render. */
+  glides = false;
+  /** The rows in view whose places changed in the last render, with their ranks before. @type {readonly { row: Row, rank: number | null }[]} */
+  moved = [];
 
   constructor() {
     // Without the role, Safari does not treat a list without markers as a list.
@@ -49,7 +46,7 @@ export class RowList {
    *
    * @param {readonly Item[]} items
    * @param {Formats} formats
-   * @param {{ moves: boolean, marks: boolean }} how moves: rows glide; marks: rows show what their ranks have changed
+   * @param {{ moves: boolean, marks: boolean }} how moves: rows glide; marks: the list of before was one of the same members
    */
   render(items, formats, { moves, marks }) {
     /** @type {Map<string, Row>} */
@@ -58,7 +55,8 @@ export class RowList {
     const order = [...rows.values()];
     if (formats !== this.#formats) for (const row of order) row.item = null;
     this.#formats = formats;
-    this.#moves = moves;
+    this.glides = moves;
+    this.moved = [];
 
     /** @type {{ row: Row, from: number, top: number, rank: number | null, now: number }[]} */
     const moved = [];
@@ -73,7 +71,6 @@ export class RowList {
     for (const [member, row] of this.rows) {
       if (rows.has(member)) continue;
       row.glide?.cancel(); // the browser keeps an element with an animation
-      row.unmark();
       row.element.remove();
     }
     this.rows = rows;
@@ -96,28 +93,14 @@ export class RowList {
     if (!moves && !marks) return;
     for (const { row } of moved) row.glide?.cancel();
     for (const move of moved) move.now = move.row.element.getBoundingClientRect().top;
-    for (const { row, from, top, rank, now: to } of moved) {
-      if (!isNearView(top) && !isNearView(to)) continue;
-      if (marks) row.markMove(rank);
+    const seen = moved.filter(({ top, now }) => isNearView(top) || isNearView(now));
+    this.moved = seen;
+    for (const { row, from, top, now: to } of seen) {
       if (!moves || top === to) continue;
       row.element.style.zIndex = from > row.index ? '2' : '0'; // a row that rises passes over the others
       row.animate({ transform: `translateY(${top - to}px)` }, { transform: 'none' });
     }
     if (moves) for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
-  }
-
-  /**
-   * Lets the row of a new leader shine, unless rows do not move or the last celebration is recent.
-   *
-   * @param {string} member
-   */
-  celebrate(member) {
-    const element = this.rows.get(member)?.element;
-    const now = performance.now();
-    if (!element || !this.#moves || now - this.#celebratedAt < CELEBRATION_MS) return;
-    this.#celebratedAt = now;
-    setAttribute(element, 'data-leads', '');
-    setTimeout(() => setAttribute(element, 'data-leads', false), SHINE_MS);
   }
 }
 

@@ -7,12 +7,12 @@
  * @import {Found, SearchOptions} from './rankcast.js'
  */
 
-import { isTicket } from './credentials.js';
+import { isTicket } from './claims.js';
 import { RankcastError } from './socket.js';
 
 /**
  * @param {string} socketURL of the live socket
- * @param {Credentials | null} credentials null: the page gives none
+ * @param {Credentials | undefined} credentials undefined: the page gives none
  * @param {string} board
  * @param {string} query
  * @param {SearchOptions} [options]

@@ -2,10 +2,11 @@
 
 /**
  * A WebSocket that reconnects, and that detects a server that is gone without a close frame. With
- * credentials, it is open once the server has accepted them. It knows nothing of boards.
- * connection.js uses one for each session.
+ * credentials (authentication.js), it is open once the server has accepted them. It knows nothing of
+ * boards. connection.js uses one for each session.
  *
- * @import {Credentials} from './credentials.js'
+ * @import {Authentication} from './authentication.js'
+ * @import {LoadCredentials} from './connection.js'
  * @import {Problem} from './rankcast.js'
  * @import {Answer, Frame, Refusal} from './subscription.js'
  *
@@ -17,8 +18,6 @@
  * @property {(frame: Frame) => void} onFrame
  * @property {() => void} onRenewal the open socket has a new token, which may allow more
  */
-
-import { isTicket } from './credentials.js';
 
 /** Upper bound of the first wait before a reconnect. The bound doubles with each attempt. */
 const FIRST_WAIT_MS = 250;
@@ -38,13 +37,6 @@ const MAX_RETRY_MS = 60_000;
 const OVERLOADED_ATTEMPT = 4;
 /** The close code for credentials that have expired, and for a ticket that is not valid. */
 const UNAUTHORIZED_CLOSE = 4401;
-/** A token is renewed at least this long before it expires, and in the last tenth of its time. */
-const RENEWAL_MS = 30_000;
-/** The least time from one renewal to the next. */
-const MIN_RENEWAL_MS = 5_000;
-/** A browser's timers wait no longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Codes of refusals after which the kit tries again. */
 export const TEMPORARY = new Set(['unavailable', 'overloaded', 'rate_limited', 'limit_reached']);
 /** Codes of refusals that another token may end. */
@@ -80,13 +72,11 @@ export class Socket {
   /** Why the last attempt to connect got no token from the page. @type {Problem | null} */
   tokenProblem = null;
 
+  owner;
   #url;
-  #owner;
   #credentials;
-  /** The token that the server has got; null: none, or a ticket. @type {string | null} */
-  #token = null;
-  /** The server has refused a token, and accepted none since. */
-  #refused = false;
+  /** @type {Authentication | null} */
+  #authentication = null;
   /** @type {WebSocket | null} */
   #socket = null;
   /** Removes the listeners on the WebSocket. */
@@ -106,18 +96,21 @@ export class Socket {
   #retryTimer;
   /** The connect, quiet and answer time-outs: one at a time. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #renewalTimer;
 
   /**
    * @param {string} url
    * @param {Owner} owner
-   * @param {Credentials | null} credentials null: the page gives none
+   * @param {LoadCredentials | undefined} credentials undefined: the page gives none
    */
   constructor(url, owner, credentials) {
     this.#url = url;
-    this.#owner = owner;
+    this.owner = owner;
     this.#credentials = credentials;
+  }
+
+  /** @returns {AbortSignal} of the end of the WebSocket, or of the attempt to open one */
+  get signal() {
+    return this.#socketListeners.signal;
   }
 
   /** Opens the socket, and keeps it open until {@link close}. */
@@ -139,8 +132,7 @@ export class Socket {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.phase = 'idle';
-    this.problem = this.tokenProblem = null;
-    this.#refused = false;
+    this.problem = this.tokenProblem = this.#authentication = null;
     this.#attempt = 0;
   }
 
@@ -149,7 +141,7 @@ export class Socket {
    * @param {(answer: Answer | null) => void} [onAnswer] null: the socket was lost, or was not open
    */
   send(frame, onAnswer) {
-    if (this.phase === 'open') this.#post(frame, onAnswer);
+    if (this.phase === 'open') this.post(frame, onAnswer);
     else onAnswer?.(null);
   }
 
@@ -157,7 +149,7 @@ export class Socket {
    * @param {{ type: string, [field: string]: unknown }} frame
    * @param {(answer: Answer | null) => void} [onAnswer]
    */
-  #post(frame, onAnswer) {
+  post(frame, onAnswer) {
     if (this.#socket?.readyState !== WebSocket.OPEN) {
       onAnswer?.(null);
       return;
@@ -178,42 +170,45 @@ export class Socket {
     }
   }
 
-  #connect() {
+  async #connect() {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#byeMs = 0;
-    if (this.#credentials) this.#requestToken(this.#credentials, (token) => this.#dial(token));
-    else this.#dial(null);
+    const credentials = this.#credentials;
+    if (!credentials) {
+      this.#dial('');
+      return;
+    }
+    this.#socketListeners = new AbortController();
+    const query = await this.attempt(async () => (this.#authentication ??= (await credentials()).of(this)).query());
+    if (query !== undefined) this.#dial(query);
   }
 
   /**
-   * @param {Credentials} credentials
-   * @param {(token: string | null) => void} use unless the attempt has ended meanwhile
+   * @template T
+   * @param {() => Promise<T>} task gets something from the page's function
+   * @returns {Promise<T | undefined>} undefined: there is nothing more to do
    */
-  async #requestToken(credentials, use) {
-    if (!this.#socket) this.#socketListeners = new AbortController();
-    const { signal } = this.#socketListeners;
-    let token = null;
+  async attempt(task) {
+    const { signal } = this;
     try {
-      token = await credentials.get();
+      const result = await task();
+      if (signal.aborted) return;
       this.tokenProblem = null;
+      return result;
     } catch (error) {
       if (signal.aborted) return;
       this.tokenProblem = new RankcastError({ code: 'no_token', message: `The page's function gave no token: ${error}` });
-      this.#onClose();
-      return;
+      this.lose();
     }
-    if (!signal.aborted) use(token);
   }
 
-  /** @param {string | null} credential */
-  #dial(credential) {
-    const ticket = credential !== null && isTicket(credential);
-    this.#token = ticket ? null : credential;
+  /** @param {string} query of the address */
+  #dial(query) {
     /** @type {WebSocket} */
     let socket;
     try {
-      socket = new WebSocket(ticket ? `${this.#url}?ticket=${encodeURIComponent(credential)}` : this.#url, 'rankcast.v1');
+      socket = new WebSocket(this.#url + query, 'rankcast.v1');
     } catch (error) {
       // The URL is invalid, or the page may not open it.
       this.#stop({ code: 'cannot_connect', message: String(error) });
@@ -224,97 +219,20 @@ export class Socket {
     const { signal } = this.#socketListeners;
     socket.addEventListener('open', () => this.#onOpen(), { signal });
     socket.addEventListener('message', ({ data }) => this.#onMessage(data), { signal });
-    socket.addEventListener('close', ({ code, reason }) => this.#onClose(code, reason), { signal });
-    this.#timer = setTimeout(() => this.#onClose(), CONNECT_MS);
+    socket.addEventListener('close', ({ code, reason }) => this.lose(code, reason), { signal });
+    this.#timer = setTimeout(() => this.lose(), CONNECT_MS);
   }
 
   #onOpen() {
     this.#openedAt = this.#receivedAt = Date.now();
-    if (this.#token) this.#authenticate(this.#token);
-    else this.#begin();
+    if (this.#authentication) this.#authentication.begin();
+    else this.begin();
   }
 
-  #begin() {
+  /** The server has accepted the page. */
+  begin() {
     this.#watchSilence();
     this.#setPhase('open');
-  }
-
-  /** @param {string} token the first one of this WebSocket, or its renewal */
-  #authenticate(token) {
-    this.#token = token;
-    this.#post({ type: 'auth', token }, (answer) => {
-      if (answer?.type === 'error') {
-        this.#onRefusal(token, answer);
-      } else if (answer) {
-        this.#refused = false;
-        this.#scheduleRenewal(token);
-        if (this.phase === 'open') this.#owner.onRenewal();
-        else this.#begin();
-      }
-    });
-  }
-
-  /**
-   * @param {string} token
-   * @param {Refusal} refusal
-   */
-  #onRefusal(token, refusal) {
-    const credentials = this.#credentials;
-    if (TEMPORARY.has(refusal.code)) {
-      // The server cannot check the token now. The token of before is valid until it expires.
-      if (this.phase === 'open') this.#renewLater(MIN_RENEWAL_MS + backoff(0), () => this.#authenticate(token));
-      else this.#onClose();
-      return;
-    }
-    credentials?.drop(token);
-    if (!credentials || this.#refused || refusal.code !== 'unauthorized') {
-      this.#detach();
-      this.#stop(refusal);
-      return;
-    }
-    // The token may have expired on its way, or its key may be gone: once, another one may help.
-    this.#refused = true;
-    this.#requestToken(credentials, (next) => {
-      if (next !== null && !isTicket(next)) this.#authenticate(next);
-      else this.#onClose();
-    });
-  }
-
-  /** @param {string} token which the server has accepted */
-  #scheduleRenewal(token) {
-    const left = this.#credentials?.timeLeft(token) ?? Infinity;
-    if (left === Infinity) return;
-    // At a random time, so that pages that came together do not renew together.
-    const lead = Math.min(left / 2, RENEWAL_MS + Math.random() * Math.max(0, left / 10 - RENEWAL_MS));
-    this.#renewLater(Math.max(left - lead, MIN_RENEWAL_MS), () => this.#renew(token, 0));
-  }
-
-  /**
-   * @param {string} token
-   * @param {number} attempt
-   */
-  async #renew(token, attempt) {
-    const { signal } = this.#socketListeners;
-    /** @type {string | null | undefined} */
-    let next;
-    try {
-      next = await this.#credentials?.renew(token);
-    } catch {
-      // The server closes the socket with 4401 if no attempt gets a token in time.
-      next = token;
-    }
-    if (signal.aborted) return;
-    if (next === token) this.#renewLater(MIN_RENEWAL_MS + backoff(attempt), () => this.#renew(token, attempt + 1));
-    else if (next && !isTicket(next)) this.#authenticate(next);
-  }
-
-  /**
-   * @param {number} ms
-   * @param {() => void} renew
-   */
-  #renewLater(ms, renew) {
-    clearTimeout(this.#renewalTimer);
-    this.#renewalTimer = setTimeout(renew, Math.min(ms, MAX_TIMER_MS));
   }
 
   /** @param {unknown} data */
@@ -328,11 +246,11 @@ export class Socket {
       // The message is not a frame.
     }
     if (typeof frame?.type !== 'string') {
-      this.#onClose();
+      this.lose();
       return;
     }
     if (frame.type === 'bye') this.#byeMs = Math.min(frame.retry_ms ?? 0, MAX_RETRY_MS);
-    this.#owner.onFrame(frame);
+    this.owner.onFrame(frame);
     if (!('id' in frame) || !frame.id) return;
     const onAnswer = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
@@ -355,7 +273,7 @@ export class Socket {
     const before = this.#receivedAt;
     this.send({ type: 'ping' });
     this.#timer = setTimeout(() => {
-      if (this.#receivedAt === before) this.#onClose();
+      if (this.#receivedAt === before) this.lose();
       else this.#watchSilence();
     }, ANSWER_MS);
   }
@@ -364,10 +282,10 @@ export class Socket {
    * @param {number} [code] close code; absent: this side gave up
    * @param {string} [reason]
    */
-  #onClose(code, reason) {
+  lose(code, reason) {
     const now = Date.now();
     if (this.phase === 'open' && now - this.#openedAt >= STABLE_MS) this.#attempt = 0;
-    if (code === UNAUTHORIZED_CLOSE) this.#credentials?.drop(this.#token);
+    if (code === UNAUTHORIZED_CLOSE) this.#authentication?.drop();
     if (code === 1008 || code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
     this.#detach();
     if (code && code >= 4500 && code <= 4999) {
@@ -384,6 +302,12 @@ export class Socket {
     this.#setPhase('away');
   }
 
+  /** @param {Refusal} refusal of the credentials */
+  refuse(refusal) {
+    this.#detach();
+    this.#stop(refusal);
+  }
+
   /** @param {Refusal} refusal */
   #stop(refusal) {
     this.problem = new RankcastError(refusal);
@@ -393,7 +317,7 @@ export class Socket {
   /** @param {Phase} phase */
   #setPhase(phase) {
     this.phase = phase;
-    this.#owner.onPhase();
+    this.owner.onPhase();
   }
 
   // The close event of a half-open socket may come a minute later. The kit handles a lost
@@ -401,7 +325,7 @@ export class Socket {
   #detach() {
     this.#socketListeners.abort();
     clearTimeout(this.#timer);
-    clearTimeout(this.#renewalTimer);
+    this.#authentication?.end();
     this.#socket?.close();
     this.#socket = null;
     const waiting = [...this.#waiting.values()];

@@ -106,7 +106,7 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 		})(document.querySelector('live-leaderboard').shadowRoot)`
 	)
 	board := "http://" + p.addr + "/boards/days?me=m0029&lang=en"
-	for _, c := range []struct {
+	for i, c := range []struct {
 		page          string
 		full          bool
 		width, height int
@@ -120,6 +120,9 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 		if c.full {
 			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
 		}
+		// Another leader, so that the element loads the parts of a show.
+		p.post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
+		require.NoError(t, chromedp.Do(ctx, becomes(`getComputedStyle(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]')).position`, "absolute")), c)
 		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
 	}
 }

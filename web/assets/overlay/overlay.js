@@ -161,8 +161,8 @@ async function showProfileName() {
 
 /** Keeps the card in the final result, with the member's place in it. A member without a place gives way to the first three. */
 function keepCard() {
-  const podium = board.shadowRoot?.querySelector('[part=podium]');
-  if (podium) new MutationObserver(() => (finishLine.hidden = podium.querySelector(':scope > [part~=me]') !== null)).observe(podium, { childList: true });
+  const finish = board.shadowRoot?.querySelector('[part=finish]');
+  if (finish) new MutationObserver(() => (finishLine.hidden = finish.querySelector('[part~=me]') !== null)).observe(finish, { childList: true, subtree: true });
 }
 
 function showRankChange() {

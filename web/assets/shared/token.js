@@ -7,7 +7,7 @@
  * on when it is clicked, so that neither an address nor a copied link holds it. All pages use it.
  */
 
-import { claimsOf } from '../../kit/credentials.js';
+import { claimsOf } from '../../kit/claims.js';
 import { clickedLink, ROOT } from './links.js';
 
 /** The pages that take a token. */

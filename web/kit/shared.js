@@ -1,0 +1,24 @@
+// @ts-check
+
+/**
+ * What on-demand.js has of the kit's first file, which gives it: the words of the page, and its rows. An import of that file
+ * would load it a second time where its address has a query.
+ *
+ * @typedef {typeof import('./load.js').shared} Shared
+ */
+
+/** @type {Shared['dateParts']} */
+export let dateParts;
+/** @type {Shared['itemsOf']} */
+export let itemsOf;
+/** @type {Shared['language']} */
+export let language;
+/** @type {Shared['phrase']} */
+export let phrase;
+/** @type {Shared['Row']} */
+export let Row;
+
+/** @param {Shared} first */
+export function share(first) {
+  ({ dateParts, itemsOf, language, phrase, Row } = first);
+}

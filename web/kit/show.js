@@ -1,0 +1,203 @@
+// @ts-check
+
+/**
+ * What happens on a board, for one element: events and marks of rows that change places, sentences about the top, announcements
+ * for screen readers, and the end of a period. The element makes a Show when the first of these is due.
+ *
+ * @import {Connection, Entry, Me, Snapshot} from './rankcast.js'
+ * @import {Formats, Item, Row} from './row.js'
+ * @import {RowList} from './rows.js'
+ *
+ * How things are now. me '': nobody is followed; hold: how long a result stays, ms
+ * @typedef {() => { connection: Connection | null, formats: Formats, me: string, hold: number }} Now
+ *
+ * A render of the list. before: the list of before, if it is one of the same board and period; own: the followed member; null: none,
+ * or its rank is not known now; around: its neighbours; moved: the rows in view that have another place, with their ranks before
+ * @typedef {object} Change
+ * @property {readonly Entry[] | undefined} before
+ * @property {readonly Entry[]} top
+ * @property {Item | null} ownBefore
+ * @property {Item | null} own
+ * @property {readonly Entry[] | undefined} around
+ * @property {readonly { row: Row, rank: number | null }[]} moved
+ */
+
+import { Announcer } from './announcer.js';
+import { setAttribute } from './dom.js';
+import { Finish } from './finish.js';
+import { Moments } from './moments.js';
+import { Moves } from './moves.js';
+import { dateParts, itemsOf, language, phrase } from './shared.js';
+import sheet from './show.css' with { type: 'css' };
+
+export class Show {
+  #element;
+  #announcer;
+  #list;
+  #now;
+  #moments;
+  #moves = new Moves();
+  #finish;
+  /** Ends the request of the last period's result. @type {(() => void) | undefined} */
+  #endResult;
+
+  /**
+   * @param {HTMLElement} element whose parts it fills
+   * @param {RowList} list of the element
+   * @param {Now} now
+   */
+  constructor(element, list, now) {
+    this.#element = element;
+    this.#list = list;
+    this.#now = now;
+    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+    const find = (/** @type {string} */ part) => /** @type {HTMLElement} */ (root.querySelector(`[part=${part}]`));
+    this.#announcer = new Announcer(find('announcer'));
+    this.#moments = new Moments(find('moment'), (moment) => this.#dispatch('moment', moment));
+    this.#finish = new Finish(find('finish'), find('countdown'), () => setAttribute(element, 'data-finish', false));
+    // After the sheet of the element, and before those of a page of this server.
+    root.adoptedStyleSheets.splice(1, 0, sheet);
+  }
+
+  /**
+   * @param {string} type
+   * @param {object} detail
+   */
+  #dispatch(type, detail) {
+    this.#element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+  }
+
+  /** @param {Change} change */
+  update({ before, top, ownBefore, own, around, moved }) {
+    const { formats } = this.#now();
+    this.#announcer.update([before?.[0], top[0]], [ownBefore, own], formats.exact);
+    if (!before) return;
+    this.#moves.mark(moved);
+    this.#dispatchChanges(before, top);
+    if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, top, around);
+    this.#moments.update(before, top, formats.gap);
+  }
+
+  /**
+   * @param {readonly Entry[]} before
+   * @param {readonly Entry[]} top
+   */
+  #dispatchChanges(before, top) {
+    const listed = new Set(before.map(({ member }) => member));
+    for (const entry of top) if (!listed.has(entry.member)) this.#dispatch('enter-top', { entry });
+    if (!top[0] || !before[0] || top[0].member === before[0].member) return;
+    this.#dispatch('new-leader', { entry: top[0], before: before[0] });
+    if (this.#list.glides) this.#moves.celebrate(this.#list.rows.get(top[0].member));
+  }
+
+  /**
+   * @param {number | null} before the rank of before
+   * @param {Item} own
+   * @param {readonly Entry[]} top
+   * @param {readonly Entry[] | undefined} around
+   */
+  #dispatchOwn(before, { member, rank }, top, around) {
+    if (rank === null || before === null || rank === before) return;
+    if (rank < before) {
+      this.#dispatch('rank-up', { member, rank, before });
+      return;
+    }
+    // The member just above; null: not known, because neighbours may be older than the rank.
+    const list = [top, around].find((list) => list?.some((entry) => entry.member === member && entry.rank === rank));
+    const above = (list ?? top).findLast((entry) => entry.rank < rank);
+    this.#dispatch('overtaken', { member, rank, before, by: above && (list || above.rank === rank - 1) ? above : null });
+  }
+
+  /** @param {number} left the time left in the period, ms; NaN: none ends now */
+  count(left) {
+    this.#finish.count(left);
+  }
+
+  /** The element shows another board. */
+  reset() {
+    this.#announcer.reset();
+    this.#hide();
+  }
+
+  /** The element follows another member. */
+  resetOwn() {
+    this.#announcer.resetOwn();
+    this.#hide();
+  }
+
+  /** The element has left the page. */
+  pause() {
+    this.#announcer.pause();
+    this.#hide();
+  }
+
+  #hide() {
+    this.#moments.reset();
+    this.#endResult?.();
+    this.#finish.hide();
+  }
+
+  /** @param {string} text about the end of a period, or about another store */
+  rollover(text) {
+    this.#moments.reset();
+    if (text) this.#announcer.rollover(text);
+  }
+
+  /**
+   * Shows the result of a period that has just ended, also to a viewer who comes some seconds later.
+   *
+   * @param {Snapshot | null} before the list of before
+   * @param {Snapshot} now
+   * @param {boolean} isFirst the list of before is that of the page
+   */
+  onPeriod(before, now, isFirst) {
+    const { board, period, final, info } = now;
+    const same = before?.period === period;
+    if (same && final && !before?.final) this.showResult(now);
+    // A list that was final before the rollover has been shown.
+    if (final || before?.final || (same && !isFirst) || !period || board.includes('@')) return;
+    if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
+    this.#endResult?.();
+    const { connection, me } = this.#now();
+    /** @type {Snapshot} */
+    let result;
+    /** @param {Me} [own] */
+    const show = (own) => {
+      this.showResult(result, own);
+      // The name of the followed member comes with its neighbours, which may come after its rank.
+      if (result.final && (own?.around || !me)) this.#endResult?.();
+    };
+    this.#endResult = connection?.subscribe(`${board}@-1`, { top: 3, me, around: 1, info: true }, {
+      onTop: (snapshot) => {
+        result = snapshot;
+        show();
+      },
+      onMe: show,
+    });
+  }
+
+  /**
+   * @param {string | null | undefined} ends of a period
+   * @returns {number} how long its result stays from now on, ms; NaN if it does not end
+   */
+  #holdLeft(ends) {
+    const { connection, hold } = this.#now();
+    return Date.parse(ends ?? '') - (connection?.now() ?? Date.now()) + hold;
+  }
+
+  /**
+   * @param {Snapshot} result
+   * @param {Me | null} own it follows the result
+   */
+  showResult(result, own = null) {
+    const { period, ends, final, top, info } = result;
+    const left = this.#holdLeft(ends);
+    if (!final || !ends || !(left > 0) || !top.length) return;
+    const { formats, me } = this.#now();
+    const time = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone }).format(new Date(ends));
+    setAttribute(this.#element, 'data-finish', '');
+    const { items } = itemsOf(result, own, me, false, formats.gap);
+    this.#finish.show(phrase('result', { time }), items, formats, this.#list.template, left);
+    if (!own) this.#dispatch('finish', { period, ends, top });
+  }
+}
