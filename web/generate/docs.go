@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"io/fs"
@@ -37,7 +38,7 @@ func docsFiles(web fs.FS) (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte)
 	var list []docPage
-	var index []docSection
+	var index [][]byte // a line for each section, so that a change of one is a change of its line
 	for _, slug := range docSlugs {
 		d, err := readDoc(web, slug)
 		if err != nil {
@@ -49,14 +50,16 @@ func docsFiles(web fs.FS) (map[string][]byte, error) {
 		list = append(list, docPage{slug, d.title(), d.contents()})
 		for _, s := range d.sections() {
 			s.Keywords = keywords[slug+"#"+s.Anchor]
-			index = append(index, s)
+			line, err := json.Marshal(s)
+			if err != nil {
+				return nil, err
+			}
+			index = append(index, line)
 		}
 	}
+	files["docs/search.json"] = fmt.Appendf(nil, "[%s]\n", bytes.Join(index, []byte(",\n")))
 	var err error
-	if files["docs/pages.json"], err = json.Marshal(list, jsontext.WithIndent("\t")); err != nil {
-		return nil, err
-	}
-	files["docs/search.json"], err = json.Marshal(index)
+	files["docs/pages.json"], err = json.Marshal(list, jsontext.WithIndent("\t"))
 	return files, err
 }
 
