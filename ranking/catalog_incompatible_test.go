@@ -83,7 +83,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 }
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
-	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
+	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, nil, new(Outcome)}}
 	applyOnce(r.t, s, applyArgs{rule: rule, ids: definition.LeastIDSpan, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()), leased: d.readAt + lease.Microseconds(), listed: listed}, "b", batch)
 }
 

@@ -241,7 +241,7 @@ func (s *Store) updatesByBoard(event string, all []*occurrence) []*boardBatch {
 			if o.id != "" {
 				w.ID = updateID(o.id, event, made[:i], u)
 			}
-			b.waiting = append(b.waiting, updateItem{w, &o.result.Outcomes[i]})
+			b.waiting = append(b.waiting, updateItem{write: w, outcome: &o.result.Outcomes[i]})
 		}
 	}
 	for _, b := range batches {

@@ -166,8 +166,8 @@ func TestFullMemoryAmongUpdates(t *testing.T) {
 	fill()
 	var outcomes [2]Outcome
 	items := []updateItem{
-		{write{Update: definition.Update{Member: "bob", Score: 1}}, &outcomes[0]},
-		{write{definition.Update{Member: "ana"}, removing}, &outcomes[1]},
+		{write{Update: definition.Update{Member: "bob", Score: 1}}, nil, &outcomes[0]},
+		{write{definition.Update{Member: "ana"}, removing}, nil, &outcomes[1]},
 	}
 	require.NoError(t, s.updates.Commit(context.Background(), "stars", items))
 	require.NoError(t, outcomes[1].Err)

@@ -187,7 +187,7 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 						for range size {
 							request++
 							u := definition.Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
-							batches[i] = append(batches[i], updateItem{write{Update: u}, new(Outcome)})
+							batches[i] = append(batches[i], updateItem{write{Update: u}, nil, new(Outcome)})
 						}
 					}
 					cpu := redisCPU(b, rdb)

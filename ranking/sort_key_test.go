@@ -30,7 +30,7 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 	outcomes = make([]Outcome, len(updates))
 	batch := make([]updateItem, len(updates))
 	for i, u := range updates {
-		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
+		batch[i] = updateItem{write{Update: u}, nil, &outcomes[i]}
 	}
 	reply := applyOnce(t, s, applyArgs{rule: r, ids: definition.LeastIDSpan, span: sp, hidden: &moderation{}, leased: definition.Never, listed: definition.Never}, d.Name, batch)
 	return reply.why, reply.now, outcomes

@@ -658,8 +658,7 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("board", ErrConflict, err)
 		_, err = s.Remove(t.Context(), "u", "m")
 		field("board", ErrConflict, err)
-		_, err = s.commitUpdates(t.Context(), "u", []write{{Update: definition.Update{Member: "m", Score: 1}}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, s.commitUpdates(t.Context(), "u", []updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
 		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))

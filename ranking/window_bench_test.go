@@ -122,7 +122,7 @@ func BenchmarkWindow(b *testing.B) {
 				for range turn / size {
 					items, outcomes := make([]updateItem, size), make([]Outcome, size)
 					for i := range items {
-						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, &outcomes[i]}
+						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, nil, &outcomes[i]}
 					}
 					require.NoError(b, s.applyBatch(ctx, board, items, nil))
 					require.NoError(b, outcomes[0].Err)

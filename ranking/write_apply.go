@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 // Redis's clock.
 //
 // A refused update (see Outcome) changes nothing and does not stop the others. An error
-// means that no update is known to be applied. It is ErrUnknownBoard, ErrNotOpen for a name
+// means that no update is known to be applied; the outcomes beside it say which updates are wrong in themselves. It is ErrUnknownBoard, ErrNotOpen for a name
 // with a period, or ErrConflict for one instance too many and for a union. With
 // ErrOverloaded, and with ErrUnavailable alone, the store wrote nothing. ErrUnavailable together
 // with ErrOutcomeUnknown means that Redis may have applied some updates: send them again with
@@ -38,39 +37,64 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	if err != nil {
 		return nil, err
 	}
+	outcomes := make([]Outcome, len(updates))
+	checked := make([]definition.Update, len(updates))
+	for i, u := range updates {
+		outcomes[i].Err, checked[i] = as.check(&u), u
+	}
 	// One bound for both: a caller may wait for a read of the definitions, and then for the script.
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	r, err := s.compiledOf(ctx, n)
+	to, err := s.writable(ctx, n, began)
+	if err != nil {
+		return outcomes, err
+	}
+	items := make([]updateItem, 0, len(updates))
+	for i, u := range checked {
+		if outcomes[i].Err == nil {
+			outcomes[i].Err = checkAt(to.rule, u)
+		}
+		if outcomes[i].Err == nil {
+			items = append(items, updateItem{write{u, as}, to, &outcomes[i]})
+		}
+	}
+	if err := s.commitUpdates(ctx, n.Instance(), items); err != nil {
+		return nil, err // another goroutine may still write to the outcomes
+	}
+	return outcomes, nil
+}
+
+// target is the board that a caller updates, as the caller found it.
+type target struct {
+	name        definition.Name // of the instance
+	definitions *definitions
+	rule        *definition.Compiled // by these definitions
+}
+
+// writable finds the board of a write. began is when the caller began.
+func (s *Store) writable(ctx context.Context, n definition.Name, began time.Time) (*target, error) {
+	to, err := findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*target, error) {
+		rule, err := d.compiled(n)
+		return &target{n, d, rule}, err
+	})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.catalog.checkLease(ctx, began); err != nil {
-		return nil, fmt.Errorf("apply to board %q: %w", board, err)
+		return nil, fmt.Errorf("apply to board %q: %w", n.Instance(), err)
 	}
-	if r.Union != nil {
+	switch {
+	case to.rule.Union != nil:
 		return nil, errUnionWrite(n.Instance())
-	}
-	if n.Period != "" {
+	case n.Period != "":
 		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", n.Instance()))
 	}
-	outcomes := make([]Outcome, len(updates))
-	valid, index := make([]write, 0, len(updates)), make([]int, 0, len(updates))
-	for i, u := range updates {
-		if outcomes[i].Err = cmp.Or(as.check(u), checkAt(r, u)); outcomes[i].Err == nil {
-			valid, index = append(valid, write{u, as}), append(index, i)
-		}
-	}
-	done, err := s.commitUpdates(ctx, n.Instance(), valid)
-	for i, o := range done {
-		outcomes[index[i]] = o
-	}
-	return outcomes, err
+	return to, nil
 }
 
-// check checks an update. The member to remove may be any that exists.
-func (as override) check(u definition.Update) error {
+// check checks an update, see Update.Check. The member to remove may be any that exists.
+func (as override) check(u *definition.Update) error {
 	if as == removing {
 		return definition.CheckMember(u.Member)
 	}
@@ -78,21 +102,17 @@ func (as override) check(u definition.Update) error {
 }
 
 // commitUpdates applies updates that have passed their checks.
-func (s *Store) commitUpdates(ctx context.Context, instance string, updates []write) ([]Outcome, error) {
-	outcomes := make([]Outcome, len(updates))
-	items := make([]updateItem, len(updates))
-	for i, u := range updates {
-		items[i] = updateItem{u, &outcomes[i]}
-	}
+func (s *Store) commitUpdates(ctx context.Context, instance string, items []updateItem) error {
 	if err := s.updates.Commit(ctx, instance, items); err != nil {
-		return nil, fmt.Errorf("apply to board %q: %w", instance, err)
+		return fmt.Errorf("apply to board %q: %w", instance, err)
 	}
-	return outcomes, nil
+	return nil
 }
 
 // updateItem is an update in a queue to Redis.
 type updateItem struct {
 	write
+	to      *target
 	outcome *Outcome
 }
 

@@ -67,6 +67,9 @@ func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil 
 // It calls sent once the last of the updates have their place on the connection.
 func (s *Store) applyBatch(ctx context.Context, instance string, items []updateItem, sent func()) error {
 	b := boardBatch{instance: instance, waiting: items}
+	if to := b.found(); to != nil {
+		b.name = to.name
+	}
 	s.prepare(&b)
 	s.applyBatches(ctx, []*boardBatch{&b}, sent)
 	if len(b.waiting) == len(items) {
@@ -78,10 +81,16 @@ func (s *Store) applyBatch(ctx context.Context, instance string, items []updateI
 // prepare makes a batch that has all its updates ready for its first call.
 func (s *Store) prepare(b *boardBatch) {
 	b.at = s.catalog.clock.now()
+	if b.name.Base != "" {
+		return
+	}
 	if b.name, b.err = definition.ParseName(b.instance); b.err != nil {
 		b.fail(b.err)
 	}
 }
+
+// found is the board as the caller of the latest update found it; nil for updates of events.
+func (b *boardBatch) found() *target { return b.waiting[len(b.waiting)-1].to }
 
 // applyBatches applies batches of different boards, which are prepared. Each round trip takes one
 // call of apply.lua for each board that is not done. When the script finds that the node's knowledge
@@ -137,11 +146,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	if b.repeated == maxAttempts {
 		return b.exhausted()
 	}
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return err
-	}
-	rule, err := d.compiled(b.name)
+	d, rule, err := s.latestRule(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -158,6 +163,19 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 		b.sent = min(b.sent, windowItems)
 	}
 	return nil
+}
+
+// latestRule finds the definition of the board of a batch, unless that which the caller found is the latest one.
+func (s *Store) latestRule(ctx context.Context, b *boardBatch) (*definitions, *definition.Compiled, error) {
+	if to := b.found(); to != nil && to.definitions == s.catalog.latest.Load() {
+		return to.definitions, to.rule, nil
+	}
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	rule, err := d.compiled(b.name)
+	return d, rule, err
 }
 
 // exhausted is the error of a batch whose calls found the node's knowledge out of date each time.

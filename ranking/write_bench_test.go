@@ -74,7 +74,7 @@ func BenchmarkApply(b *testing.B) {
 	apply := func(batch []definition.Update) {
 		items, outcomes := make([]updateItem, len(batch)), make([]Outcome, len(batch))
 		for i, u := range batch {
-			items[i] = updateItem{write{Update: u}, &outcomes[i]}
+			items[i] = updateItem{write{Update: u}, nil, &outcomes[i]}
 		}
 		require.NoError(b, s.applyBatch(context.Background(), "b", items, nil))
 	}

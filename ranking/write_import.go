@@ -122,7 +122,8 @@ func (r importRow) update() definition.Update {
 
 func (im *importer) add(r Row) {
 	row := importRow{Row: r}
-	row.err = row.update().Check()
+	u := row.update()
+	row.err, row.Data = u.Check(), u.Data
 	im.rows = append(im.rows, row)
 }
 

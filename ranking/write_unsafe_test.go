@@ -104,8 +104,7 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 			Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
 			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "3"}}}},
 		}))
-		_, err := s.commitUpdates(ctx, "b", []write{{definition.Update{Member: unsafeID, Score: 7}, none}})
-		require.NoError(t, err)
+		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, none}, nil, new(Outcome)}}))
 		apply(t, s, "b", definition.Update{Member: "m", Score: 5})
 
 		require.Equal(t, []string{unsafeID + " 7 #1", "m 5 #2"}, entriesOf(t, s, "b"))
@@ -128,8 +127,7 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Erasure(ctx, "member", unsafeID)
 		require.NoError(t, err)
-		_, err = s.commitUpdates(ctx, "b", []write{{definition.Update{Member: unsafeID, Score: 7}, setting}})
-		require.NoError(t, err)
+		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, setting}, nil, new(Outcome)}}))
 		r, err := s.Remove(ctx, "b", unsafeID)
 		require.NoError(t, err)
 		require.EqualValues(t, 7, r.Previous.Score)

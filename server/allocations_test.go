@@ -78,3 +78,31 @@ func TestAllocationsOfARequest(t *testing.T) {
 		require.LessOrEqual(t, all-store, c.most, "%s: %v allocations, of which the store has %v", c.name, all, store)
 	}
 }
+
+// An update over HTTP, and over a socket with its answer, in allocations of the whole process: those of the store are
+// among them.
+func BenchmarkUpdate(b *testing.B) {
+	limits := access.Config{AddressRequests: access.Unlimited, Messages: access.Unlimited}
+	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{Server: server.Config{Limits: limits}}, definition.Board{Name: "b"})
+	const update = `{"member":"ana","score":1,"data":{"team":"red","car":44}}`
+	b.Run("http", func(b *testing.B) {
+		b.ReportAllocs()
+		r := newRequest(b, "POST", "/v1/boards/b/scores")
+		for b.Loop() {
+			require.Equal(b, 200, r.do(n.Server, update))
+		}
+	})
+	b.Run("socket", func(b *testing.B) {
+		b.ReportAllocs()
+		s, err := servertest.DialRaw(1, n.Addr)
+		require.NoError(b, err)
+		require.NoError(b, s.Handshake())
+		for b.Loop() {
+			err := s.SendText(`{"type":"update","id":1,"board":"b","update":` + update + `}`)
+			if err == nil {
+				_, err = s.ReadFrame()
+			}
+			require.NoError(b, err)
+		}
+	})
+}

@@ -80,10 +80,7 @@ func (s *Server) deleteEvent(c echo.Context) error {
 
 // postEvents applies one event or a batch of events.
 func (s *Server) postEvents(c echo.Context) error {
-	event, ctx := request.PathValue(c, "event"), c.Request().Context()
-	if _, err := s.store.Event(ctx, event); err != nil {
-		return err
-	}
+	event := request.PathValue(c, "event")
 	body, key, err := request.ReadPost(c)
 	if err != nil {
 		return err
@@ -95,7 +92,7 @@ func (s *Server) postEvents(c echo.Context) error {
 		}
 		return s.applyEvents(c, event, list, key)
 	}
-	answer, err := applyEvent(ctx, s.store, gate.Caller(c), event, body, key)
+	answer, err := applyEvent(c.Request().Context(), s.store, gate.Caller(c), event, body, key)
 	if err != nil {
 		return markNotCounted(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"rankcast/hub"
@@ -40,23 +39,25 @@ func (s *Server) live(c echo.Context) error {
 // socketUpdater applies the updates and events that come over sockets.
 type socketUpdater struct{ store *ranking.Store }
 
-func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) (any, error) {
+func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) ([]byte, error) {
+	if err := update.Only(updateFields...); err != nil {
+		return nil, err
+	}
 	answer, err := applyUpdate(ctx, s.store, board, update, "")
 	return encoded(answer, err)
 }
 
-func (s socketUpdater) Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (any, error) {
+func (s socketUpdater) Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) ([]byte, error) {
 	answer, err := applyEvent(ctx, s.store, caller, event, fields, "")
 	return encoded(answer, err)
 }
 
 // encoded is an answer as JSON, unless there is an error.
-func encoded(answer any, err error) (any, error) {
+func encoded(answer any, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := respond.Marshal(answer)
-	return jsontext.Value(b), err
+	return respond.Marshal(answer)
 }
 
 // postTickets answers a ticket for one socket or event stream. A browser can send no credentials with those,

@@ -39,15 +39,15 @@ func (s *Server) postScores(c echo.Context) error {
 	return respond.OK(c, answer)
 }
 
-// applyUpdate applies one update.
+// applyUpdate applies one update, whose fields are those of an update.
 func applyUpdate(ctx context.Context, store *ranking.Store, board string, body request.Object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
 		return resultJSON{}, err
 	}
 	outcomes, err := store.Apply(ctx, board, []definition.Update{u})
-	if err == nil {
-		err = outcomes[0].Err
+	if len(outcomes) > 0 {
+		err = cmp.Or(outcomes[0].Err, err)
 	}
 	if err != nil {
 		return resultJSON{}, err
@@ -57,7 +57,7 @@ func applyUpdate(ctx context.Context, store *ranking.Store, board string, body r
 
 // applyUpdates applies a batch of updates.
 func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readUpdate, func(updates []definition.Update) (func(int) (any, error), error) {
+	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readItem, func(updates []definition.Update) (func(int) (any, error), error) {
 		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
 		return func(i int) (any, error) {
 			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
@@ -72,11 +72,16 @@ func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value,
 // updateFields are the fields of an update.
 var updateFields = []string{"member", "score", "id", "op", "if", "data", "at"}
 
-// readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none.
-func readUpdate(o request.Object, key string) (u definition.Update, err error) {
-	if err = o.Only(updateFields...); err != nil {
-		return u, err
+// readItem decodes an update of a batch.
+func readItem(o request.Object, key string) (definition.Update, error) {
+	if err := o.Only(updateFields...); err != nil {
+		return definition.Update{}, err
 	}
+	return readUpdate(o, key)
+}
+
+// readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none. The store checks its values.
+func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 	if u.Member, err = o.RequiredText("member"); err != nil {
 		return u, err
 	}
@@ -93,11 +98,7 @@ func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 		return u, err
 	}
 	u.If = definition.Condition(condition)
-	if data, there := o["data"]; there {
-		if u.Data, err = definition.CompactData(data); err != nil {
-			return u, err
-		}
-	}
+	u.Data = string(o["data"])
 	if at, there := o["at"]; there {
 		if u.At, err = definition.ParseAt(at); err != nil {
 			return u, err
@@ -110,7 +111,7 @@ func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 		return u, errConflictingIDs
 	}
 	u.ID = cmp.Or(u.ID, key)
-	return u, u.Check()
+	return u, nil
 }
 
 // putScore sets a member's score, as a moderator's action.

@@ -176,7 +176,8 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 			return BoardUpdate{}, Invalid(x.longest(t.data, value), fmt.Sprintf("makes the data on board %s %d bytes long; want at most %d", t.base, n, MaxDataBytes))
 		}
 	}
-	return BoardUpdate{Board: n.Instance(), Update: u}, u.checkEffect()
+	err := u.checkEffect()
+	return BoardUpdate{Board: n.Instance(), Update: u}, err
 }
 
 // longest returns the field of p with the longest value; of several such fields the first.

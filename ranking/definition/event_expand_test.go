@@ -173,16 +173,15 @@ func TestUpdatesOfConditionsAndData(t *testing.T) {
 	}
 	for field, updates := range map[string][]Update{
 		"if":   {{Member: "m", If: "present"}},
-		"data": {{Member: "m", Data: "{"}, {Member: "m", Data: "1 2"}, {Member: "m", Data: `{"a": 1}`}, {Member: "m", Data: `{"a":1,"a":1}`}, {Member: "m", Data: "\"\xff\""}, {Member: "m", Data: `"` + strings.Repeat("x", 255) + `"`}},
+		"data": {{Member: "m", Data: "{"}, {Member: "m", Data: "1 2"}, {Member: "m", Data: `{"a":1,"a":1}`}, {Member: "m", Data: "\"\xff\""}, {Member: "m", Data: `"` + strings.Repeat("x", 255) + `"`}},
 	} {
 		for _, u := range updates {
 			refused(t, u.Check(), field, "%+v", u)
 		}
 	}
-	data, err := CompactData(jsontext.Value(" { \"a\" : [ 1.0, \"\\u00e9\" ] } "))
-	require.NoError(t, err)
-	require.Equal(t, `{"a":[1.0,"é"]}`, data)
-	require.NoError(t, Update{Member: "m", Data: data}.Check())
+	u := Update{Member: "m", Data: " { \"a\" : [ 1.0, \"\\u00e9\" ] } "}
+	require.NoError(t, u.Check())
+	require.Equal(t, `{"a":[1.0,"é"]}`, u.Data)
 }
 
 // The law of events: what fields are asked for suffices, and comes out as updates

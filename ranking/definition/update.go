@@ -23,7 +23,7 @@ type Update struct {
 	// members it changes nothing, and its Result holds the standing as it is.
 	If Condition
 
-	// Data is JSON to store with the entry, compact, up to 256 bytes. "" keeps the present
+	// Data is JSON to store with the entry, up to 256 bytes in compact form, which Check gives it. "" keeps the present
 	// data, and "null" removes it. The data are stored only where the update takes effect;
 	// with Best that is where the update's score is kept.
 	Data string
@@ -46,7 +46,7 @@ const (
 // MaxDataBytes is the greatest length of an entry's data, as compact JSON.
 const MaxDataBytes = 256
 
-// CompactData makes the Data of an Update from any JSON value. It returns a FieldError for text
+// CompactData is the compact form of any JSON value. It returns a FieldError for text
 // that is not valid JSON and for data that are too long.
 func CompactData(v jsontext.Value) (string, error) {
 	v = v.Clone()
@@ -59,9 +59,9 @@ func CompactData(v jsontext.Value) (string, error) {
 	return string(v), nil
 }
 
-// Check returns nil for a valid update, or a FieldError. Its kind is ErrOutOfRange for a score
-// beyond ±MaxScore, and ErrInvalid otherwise.
-func (u Update) Check() error {
+// Check makes the data of a valid update compact. For another one it returns a FieldError. Its kind is ErrOutOfRange for
+// a score beyond ±MaxScore, and ErrInvalid otherwise.
+func (u *Update) Check() error {
 	if err := CheckNewMember(u.Member); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (u Update) Check() error {
 }
 
 // checkEffect is Check without the member and the request id.
-func (u Update) checkEffect() error {
+func (u *Update) checkEffect() (err error) {
 	if u.Score < -MaxScore || u.Score > MaxScore {
 		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)), Kind: ErrOutOfRange}
 	}
@@ -89,12 +89,8 @@ func (u Update) checkEffect() error {
 		}
 	}
 	if u.Data != "" {
-		compact, err := CompactData(jsontext.Value(u.Data))
-		if err != nil {
+		if u.Data, err = CompactData(jsontext.Value(u.Data)); err != nil {
 			return err
-		}
-		if compact != u.Data {
-			return Invalid("data", "is not compact JSON; use the form that CompactData returns")
 		}
 	}
 	if !u.At.IsZero() {

@@ -19,7 +19,7 @@ func FuzzCompactData(f *testing.F) {
 			require.ErrorIs(t, err, ErrInvalid)
 			return
 		}
-		require.NoError(t, Update{Member: "m", Data: data}.Check())
+		require.NoError(t, (&Update{Member: "m", Data: data}).Check())
 		require.NotContains(t, data, keyspace.FieldSep)
 		require.NotContains(t, data, keyspace.RecordSep)
 		require.NotEmpty(t, data)

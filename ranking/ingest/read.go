@@ -212,8 +212,8 @@ func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fie
 	}
 	u.Op, u.If = definition.Mode(op), definition.Condition(condition)
 	if data, there := f["data"]; there {
-		if u.Data, err = definition.CompactData(jsontext.Value(data)); err != nil {
-			return err
+		if u.Data = data; data == "" {
+			return definition.Invalid("data", "is empty; want JSON")
 		}
 	}
 	if at, there := f["at"]; there {

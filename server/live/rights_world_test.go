@@ -47,11 +47,11 @@ func (anyBoard) About(_ context.Context, name string) (ranking.About, error) {
 }
 func (anyBoard) CheckFeed(context.Context, string) error { return nil }
 func (anyBoard) Now() time.Time                          { return time.Time{} }
-func (b anyBoard) Update(context.Context, string, request.Object) (any, error) {
+func (b anyBoard) Update(context.Context, string, request.Object) ([]byte, error) {
 	b.updates.Add(1)
-	return struct{}{}, nil
+	return []byte(`{"results":[]}`), nil
 }
-func (b anyBoard) Event(ctx context.Context, _ *access.Caller, event string, o request.Object) (any, error) {
+func (b anyBoard) Event(ctx context.Context, _ *access.Caller, event string, o request.Object) ([]byte, error) {
 	return b.Update(ctx, event, o)
 }
 

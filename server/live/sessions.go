@@ -38,11 +38,11 @@ type Store interface {
 }
 
 // Updater applies the updates and events that clients send over sockets. The client has the scope and the
-// grant for the board or the event. caller decides what an event may hold. Each method returns what HTTP would
+// grant for the board or the event. caller decides what an event may hold. Each method returns the object that HTTP would
 // answer. All methods may be called concurrently.
 type Updater interface {
-	Update(ctx context.Context, board string, update request.Object) (answer any, err error)
-	Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (answer any, err error)
+	Update(ctx context.Context, board string, update request.Object) (answer []byte, err error)
+	Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (answer []byte, err error)
 }
 
 // Config configures Sessions. MaxTop, WriteTimeout, PingAfter, Origins, Guard and Limits are required.

@@ -1,9 +1,6 @@
 package live
 
 import (
-	"fmt"
-
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
@@ -21,7 +18,7 @@ func (ss *session) update(m *message) error {
 	if err != nil {
 		return err
 	}
-	return ss.write(m, "update", func() (any, error) {
+	return ss.write(m, "update", func() ([]byte, error) {
 		return ss.sessions.updater.Update(ss.sessions.calls, m.about.Name, body)
 	})
 }
@@ -35,14 +32,14 @@ func (ss *session) event(m *message) error {
 	if err != nil {
 		return err
 	}
-	return ss.write(m, "data", func() (any, error) {
+	return ss.write(m, "data", func() ([]byte, error) {
 		return ss.sessions.updater.Event(ss.sessions.calls, m.caller, m.about.Name, body)
 	})
 }
 
 // write waits for the turn of a message, does what it asks for, and answers it. field is the field of the message
 // that holds what is written.
-func (ss *session) write(m *message, field string, do func() (any, error)) error {
+func (ss *session) write(m *message, field string, do func() ([]byte, error)) error {
 	release, err := ss.slot.AcquireWrite(ss.sessions.calls, m.size)
 	if err != nil {
 		return err
@@ -52,11 +49,12 @@ func (ss *session) write(m *message, field string, do func() (any, error)) error
 	if err != nil {
 		return err
 	}
-	return ss.replyResult(m.id, answer)
+	ss.replyResult(m.id, answer)
+	return nil
 }
 
 // writeNow is write in the turn of the message. It refuses a caller that has lost its rights during the wait.
-func (ss *session) writeNow(m *message, field string, do func() (any, error)) (answer any, err error) {
+func (ss *session) writeNow(m *message, field string, do func() ([]byte, error)) (answer []byte, err error) {
 	if m.caller, err = ss.sessions.cfg.Guard.Reverify(m.caller, m.version); err != nil {
 		return nil, err
 	}
@@ -70,19 +68,11 @@ func (ss *session) writeNow(m *message, field string, do func() (any, error)) (a
 }
 
 // replyResult sends the answer that HTTP would give, as a result frame.
-func (ss *session) replyResult(id jsontext.Value, answer any) error {
-	fields, err := json.Marshal(answer)
-	if err != nil {
-		return fmt.Errorf("encode an answer: %w", err)
+func (ss *session) replyResult(id jsontext.Value, answer []byte) {
+	b := make([]byte, 0, len(answer)+len(id)+len(`{"type":"result","id":,`))
+	b = append(b, `{"type":"result",`...)
+	if len(id) > 0 {
+		b = append(append(append(b, `"id":`...), id...), ',')
 	}
-	b, err := json.Marshal(struct {
-		Type   string         `json:"type"`
-		ID     jsontext.Value `json:"id,omitzero"`
-		Fields jsontext.Value `json:",embed"`
-	}{"result", id, fields})
-	if err != nil {
-		return fmt.Errorf("encode an answer: %w", err)
-	}
-	ss.socket.reply(hub.NewFrame(b))
-	return nil
+	ss.socket.reply(hub.NewFrame(append(b, answer[len("{"):]...)))
 }

@@ -23,13 +23,13 @@ import (
 // stuckUpdater never answers an update before the caller gives it up.
 type stuckUpdater struct{ began chan struct{} }
 
-func (u stuckUpdater) Update(ctx context.Context, _ string, _ request.Object) (any, error) {
+func (u stuckUpdater) Update(ctx context.Context, _ string, _ request.Object) ([]byte, error) {
 	u.began <- struct{}{}
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (u stuckUpdater) Event(ctx context.Context, _ *access.Caller, _ string, fields request.Object) (any, error) {
+func (u stuckUpdater) Event(ctx context.Context, _ *access.Caller, _ string, fields request.Object) ([]byte, error) {
 	return u.Update(ctx, "", fields)
 }
 
