@@ -91,6 +91,7 @@ func TestElementTellsMoments(t *testing.T) {
 		var line = () => root.querySelector('[part=moment]').textContent;
 		var named = (seq, ...entries) => say({...list(seq, []), top: entries.map(([member, score], i) => ({rank: i + 1, member, score, name: {a: 'Ana', e: 'Eli', m: 'Mochi'}[member]}))})`),
 		script(`named(1, ['a', 1000], ['e', 900], ['m', 500], ['x', 400])`), becomes(`text()`, "1 Ana 1,000, 2 Eli 900, 3 Mochi 500, 4 x 400"),
+		becomes(`root.adoptedStyleSheets.length + ''`, "2"), // what tells moments is there
 		script(`named(2, ['e', 1050], ['a', 1000], ['x', 600], ['m', 500])`), becomes(`text()`, "1 Eli 1,050, 2 Ana 1,000, 3 x 600, 4 Mochi 500"), script(`pass(0)`),
 		becomes(`line() + '; ' + moments.splice(0)`, "Eli passed Ana for No. 1; passed 1 e a"),
 		becomes(`root.querySelector('[data-leads]')?.dataset.member`, "e"),
