@@ -11,32 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A variable that is spelled wrong is told with the right name. What the program reads is not, nor what Kubernetes and Docker set for a
-// service or a link of the name rankcast.
+// The log names each variable that nothing reads. It names neither what the program reads, nor what Kubernetes and Docker
+// set for a service or a link of the name rankcast.
 func TestUnknownVariablesAreTold(t *testing.T) {
 	var c commands
 	parser, err := kong.New(&c, kong.BindTo(t.Context(), (*context.Context)(nil)), kong.Vars{"version": "v", "addr": "a"})
 	require.NoError(t, err)
-	for name, want := range map[string]string{
-		"RANKCAST_REDIS_URL":    "",
-		"RANKCAST_REDDIS":       "RANKCAST_REDIS",
-		"RANKCAST_ORIGIN":       "RANKCAST_ORIGINS",
-		"RANKCAST_TRUSTEDPROXY": "",
-		"RANKCAST_ACCESS_TXT":   "RANKCAST_ACCESS_TEXT",
-		"RANKCAST_NODE_COLOUR":  "",
-	} {
+	for _, name := range []string{"RANKCAST_REDIS_URL", "RANKCAST_REDDIS", "RANKCAST_NODE_COLOUR"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, "secret")
 			var out bytes.Buffer
 			warnOfUnknownVariables(slog.New(slog.NewTextHandler(&out, nil)), parser.Model)
 			require.Equal(t, 1, strings.Count(out.String(), "\n"), out.String())
-			require.Contains(t, out.String(), "variable="+name)
+			require.Contains(t, out.String(), "variable="+name+"\n")
 			require.NotContains(t, out.String(), "secret")
-			if want == "" {
-				require.NotContains(t, out.String(), "did_you_mean")
-			} else {
-				require.Contains(t, out.String(), "did_you_mean="+want+"\n")
-			}
 		})
 	}
 	t.Run("none", func(t *testing.T) {
