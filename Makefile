@@ -22,6 +22,9 @@ DIST ?= dist
 # The build tags of tests that a target of their own runs.
 TAGS = axe,browsers,caddy,contract,dist,kit,soak,upgrade
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+CYCLONEDX = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .PHONY: help
 help: ## List the targets
@@ -46,6 +49,11 @@ check-dist: dist ## Build the archives a second time and compare; check what is 
 	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && VERSION='$(VERSION)' .ci/dist "$$again" && \
 		diff '$(DIST)/checksums.txt' "$$again/checksums.txt" && (cd '$(DIST)' && sha256sum --check --strict checksums.txt)
 	VERSION='$(VERSION)' DIST='$(abspath $(DIST))' $(GO) test -tags dist -count=1 -v -run TestDist ./cmd/rankcast
+
+.PHONY: sbom
+sbom: build ## Write the bill of materials of the program into DIST
+	@mkdir -p '$(DIST)'
+	$(GO) run $(CYCLONEDX) bin -json -version '$(VERSION)' -output '$(DIST)/rankcast_$(VERSION)_sbom.cdx.json' $(BINARY)
 
 .PHONY: check-deploy
 check-deploy: deps ## Check the example for Kubernetes, and run that for Compose behind a real Caddy
@@ -139,6 +147,11 @@ lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what the program calls
+	$(GO) run $(GOVULNCHECK) ./...
 
 .PHONY: lint-web
 lint-web: ## Check the types of the scripts (needs Node)
