@@ -59,6 +59,15 @@ func (c *Cache[K, V]) Drop(key K) {
 	c.drop(key)
 }
 
+// Clear drops all values.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.kept)
+	c.order.Init()
+	c.weight = 0
+}
+
 // Len is the number of values.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()

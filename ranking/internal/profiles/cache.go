@@ -3,9 +3,10 @@
 package profiles
 
 import (
-	"container/list"
 	"sync"
 	"time"
+
+	"rankcast/ranking/lru"
 )
 
 const (
@@ -23,18 +24,15 @@ type Member struct{ Kind, ID string }
 // used concurrently.
 type Cache[P any] struct {
 	age  time.Duration
-	room int
+	kept *lru.Cache[Member, entry[P]]
 
-	mu      sync.Mutex
-	kept    map[Member]*list.Element // of entry
-	order   list.List                // most recently used first
+	mu      sync.Mutex // held while a read is stored and while a profile is forgotten
 	reading map[*Read]bool
 	silent  bool      // Redis did not answer the latest read of profiles
 	next    time.Time // while silent: when to read again
 }
 
 type entry[P any] struct {
-	member  Member
 	profile P
 	until   time.Time
 }
@@ -48,24 +46,16 @@ type Read struct {
 
 // NewCache returns an empty cache that uses a profile for the time of age.
 func NewCache[P any](age time.Duration) *Cache[P] {
-	return &Cache[P]{age: age, room: maxKept, kept: make(map[Member]*list.Element), reading: make(map[*Read]bool)}
+	return &Cache[P]{age: age, kept: lru.New[Member, entry[P]](maxKept), reading: make(map[*Read]bool)}
 }
 
 // Get returns the profile of a member, if the cache knows it. A member without a profile is known too.
 func (c *Cache[P]) Get(who Member) (p P, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.kept[who]
-	if e == nil {
+	e, ok := c.kept.Get(who)
+	if !ok || time.Now().After(e.until) {
 		return p, false
 	}
-	k := e.Value.(*entry[P])
-	if time.Now().After(k.until) {
-		c.drop(e)
-		return p, false
-	}
-	c.order.MoveToFront(e)
-	return k.profile, true
+	return e.profile, true
 }
 
 // Begin registers a read; the caller calls End after it.
@@ -123,32 +113,17 @@ func (c *Cache[P]) Store(r *Read, members []string, found map[string]P) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range members {
-		if !r.members[m] {
-			continue
-		}
-		who := Member{r.kind, m}
-		if e := c.kept[who]; e != nil {
-			c.drop(e)
-		}
-		c.kept[who] = c.order.PushFront(&entry[P]{who, found[m], until})
-		if c.order.Len() > c.room {
-			c.drop(c.order.Back())
+		if r.members[m] {
+			c.kept.Put(Member{r.kind, m}, entry[P]{found[m], until}, 1)
 		}
 	}
-}
-
-func (c *Cache[P]) drop(e *list.Element) {
-	delete(c.kept, e.Value.(*entry[P]).member)
-	c.order.Remove(e)
 }
 
 // Forget makes the next use of a profile read it again.
 func (c *Cache[P]) Forget(who Member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.kept[who]; e != nil {
-		c.drop(e)
-	}
+	c.kept.Drop(who)
 	for r := range c.reading {
 		if r.kind == who.Kind {
 			delete(r.members, who.ID)
@@ -160,8 +135,7 @@ func (c *Cache[P]) Forget(who Member) {
 func (c *Cache[P]) ForgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.kept)
-	c.order.Init()
+	c.kept.Clear()
 	for r := range c.reading {
 		clear(r.members)
 	}
