@@ -50,14 +50,14 @@
 // Definitions live in Redis (catalog*.go). Each node keeps a copy, the catalog, and looks for
 // changes once a second. A node may write by its copy for a lease of three seconds; the
 // scripts refuse a write whose lease has ended by Redis's clock. Redis's clock alone decides
-// which period an update counts in; redis_clock.go estimates it. resolve.go finds what a name
+// which period an update counts in; redis.go estimates it. resolve.go finds what a name
 // such as stars@-1 means at a moment.
 //
 // # Rights
 //
 // Before a node writes, it tries each command that it needs, under each pattern of keys and
 // channels (internal/rights, lua/try.lua). Redis may refuse one to the node's user, or have renamed
-// it. Then rights.go, a hook of the Redis client, stops each write until a later check succeeds.
+// it. Then internal/rights, a hook of the Redis client, stops each write until a later check succeeds.
 // For rights that are lost later, a script asks whether it may publish before it writes.
 //
 // # Reads
@@ -93,8 +93,8 @@
 // # Results
 //
 // The scores of a union (union_sum.go), and of a window with a refresh interval
-// (window_build.go), are a result. One node builds it beside the current result and swaps it
-// in by one script (result_*.go). A live window has no result: window_sweep.go removes each
+// (window.go), are a result. One node builds it beside the current result and swaps it
+// in by one script (result_*.go). A live window has no result: window.go removes each
 // update's points when its time ends.
 //
 // # Profiles and search
