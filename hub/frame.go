@@ -266,8 +266,8 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
-// with their profiles as the board shows them.
-func appendAround(b []byte, s view.Standing, k int, of *board) []byte {
+// with their profiles.
+func appendAround(b []byte, s view.Standing, k int, profileOf func(member string) ranking.Profile) []byte {
 	if gap := s.ToNext(); gap != nil {
 		b = appendField(b, "to_next", *gap)
 	} else {
@@ -278,7 +278,7 @@ func appendAround(b []byte, s view.Standing, k int, of *board) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendEntry(b, e, of.profileOf(e.Member))
+		b = appendEntry(b, e, profileOf(e.Member))
 	}
 	return append(b, ']')
 }

@@ -82,8 +82,11 @@ func (s *publication) continues(old *publication) bool {
 }
 
 // position is what a client holds that has got the first n entries of s. A list of fewer entries lacks those behind
-// them, so it is another position.
+// them, so it is another position. A publication of no life has no position.
 func (s *publication) position(n int) Position {
+	if s.life == "" {
+		return Position{}
+	}
 	return Position{s.life + "-" + strconv.Itoa(n), s.state.Seq}
 }
 

@@ -136,7 +136,7 @@ func (st *stream) publish(s *publication, difference *encodedRows, changedAt tim
 func (st *stream) setStanding(s view.Standing, b *board) bool {
 	is := notifiedStanding{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
-		is.around = appendAround(nil, s, st.around, b)
+		is.around = appendAround(nil, s, st.around, b.profileOf)
 	}
 	was, first := st.last, st.version.Load() == nil
 	same := is.rank == was.rank && is.score == was.score && (is.around == nil || bytes.Equal(is.around, was.around))

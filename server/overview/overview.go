@@ -223,9 +223,9 @@ func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) 
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}
-	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Built: g.Built, Rate: line.Rate}
+	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Rate: line.Rate}
 	for _, e := range top {
-		card.Top = append(card.Top, pages.RowOf(e))
+		card.Top = append(card.Top, pages.Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score})
 	}
 	if len(top) > 0 {
 		line.Leader = &top[0]
@@ -250,7 +250,7 @@ func (o *Overview) addBoard(line summaryJSON, card pages.BoardCard) error {
 // addFamily adds a family, for callers and for the front page. parts are those of its first instances.
 func (o *Overview) addFamily(d definition.Board, first ranking.Instances, parts [][]ranking.Part, failure error) error {
 	line := familyJSON{Board: d.Name, Instances: first.Total, Info: boardinfo.OfFamily(d), Unavailable: failure != nil}
-	card := pages.FamilyCard{Definition: d, Instances: first.Total, Unavailable: failure != nil}
+	card := pages.FamilyCard{Definition: d, Unavailable: failure != nil}
 	bare := line
 	resources := make([]access.Resource, len(first.Names))
 	for i, name := range first.Names {

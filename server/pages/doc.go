@@ -8,11 +8,12 @@
 //
 //	pages.go        paths of the pages, redirects
 //	template.go     templates and their data
-//	filler.go       what a page shows before its script runs, as the Reader (reader.go) knows it
+//	filler.go       what a page shows before its script runs, as the Reader (reader.go) knows it: ranks, portraits, names
+//	                and scores as the scripts write them, and room for what the scripts add
 //	story.go        the story of a board
 //	member.go       a member and its boards
 //	board_view.go   a board and its first rows, as the element shows them
-//	phrases.go      texts as the scripts write them
+//	portrait.go     the circle of a member
 //	filled.go       pages that the node has just made
 //	static.go       files, compression, ETags
 //	policy.go       what pages may load, and who may frame them

@@ -10,19 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/ranking/scoretext"
 )
 
 const (
 	// maxDefinitions bounds the definitions in a page, and the boards in its list of boards. A page with more gets
 	// them from its script.
 	maxDefinitions = 200
-	// asOfForm is the form of the time as of which a page shows rows.
-	asOfForm = "15:04:05 UTC"
-	// minuteForm is the form of the beginning or the end of a period.
-	minuteForm = "2006-01-02 15:04 UTC"
 	// dashboardTop, overlayTop, embedTop, starsTop and fansTop are the numbers of entries on pages whose URL names none.
 	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.
@@ -126,10 +120,9 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 	if b == nil {
 		return nil
 	}
-	p := f.template.phrases
-	v.Title = cmp.Or(b.About.Title.In(p.tag), board)
-	v.Description = b.About.Description.In(p.tag)
-	v.Rules = p.rules(b.About.Definition)
+	tag := f.template.locale.tag
+	v.Title = cmp.Or(b.About.Title.In(tag), board)
+	v.Description = b.About.Description.In(tag)
 	v.Board = f.boardView(board, b, top, me)
 	if v.URL != "" {
 		v.Card = f.address + CardPath(board)
@@ -146,24 +139,20 @@ func (f *filler) boardPage() {
 	v.MeName = v.Me
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
-			v.Title, v.Description, v.Rules, v.IsFamily = f.titleOf(d), placeholder.ReplaceAllString(d.Description.In(f.template.phrases.tag), "…"), f.template.phrases.rules(d), true
+			v.Title, v.IsFamily = f.titleOf(d), true
+			v.Description = placeholder.ReplaceAllString(d.Description.In(f.template.locale.tag), "…")
 			f.family(v, d)
 		}
 	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.Final
-		if d := b.About.Definition; d.Order == definition.Desc && d.Display.Format == "" && len(b.Rows) > 0 && b.Rows[0].Score > 0 {
-			for i, row := range b.Rows {
-				v.Board.Rows[i].Share = share(row.Score, b.Rows[0].Score)
-			}
-		}
 		for _, row := range slices.Concat(b.Rows, b.Below) {
 			if row.Me {
 				v.MeName = cmp.Or(row.Name, b.MeName, row.Member)
 			}
 		}
 		f.define(v, b.About.Definition)
-		v.Periods = f.periodLinks(b.About, b.Periods, f.link)
+		v.HasPeriods = b.About.Definition.Period != ""
 		if b.About.Definition.History > 0 {
 			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
@@ -171,27 +160,6 @@ func (f *filler) boardPage() {
 	for _, d := range v.Definitions {
 		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d), Current: currentOf(d.Name, f.board)})
 	}
-}
-
-// share is the share of a score in the leader's, 0 to 1.
-func share(score, most int64) string {
-	return strconv.FormatFloat(float64(max(0, score))/float64(max(1, most)), 'f', 3, 64)
-}
-
-// periodLinks are links to the periods of a board, the newest first.
-func (f *filler) periodLinks(about ranking.About, periods []ranking.PeriodInfo, link func(board string) string) (links []navLink) {
-	for i, period := range periods {
-		name := about.Instance
-		if i > 0 {
-			name = definition.Qualify(name, period.Period)
-		}
-		l := navLink{Board: name, Period: period.Period, Title: f.template.phrases.period(about.Definition, periods, i), Path: link(name)}
-		if period.Period == about.Period {
-			l.Current = "page"
-		}
-		links = append(links, l)
-	}
-	return links
 }
 
 // link is the path of the page of a board, with the reader's present choices, as boardURL in
@@ -245,7 +213,7 @@ func (f *filler) define(v *firstView, d definition.Board) {
 
 // titleOf is the title of a board or family in a list; see titleOf in web/assets/shared/board-name.js.
 func (f *filler) titleOf(d definition.Board) string {
-	title := d.Title.In(f.template.phrases.tag)
+	title := d.Title.In(f.template.locale.tag)
 	if d.Family() {
 		title = placeholder.ReplaceAllString(title, "…")
 	}
@@ -292,39 +260,25 @@ func (f *filler) stars() {
 	if v.Show, _ = f.site.cfg.Reader.Show(f.ctx); v.Show != nil {
 		b = f.read(v, v.Show.Show.Board, starsTop, star, 0)
 	}
-	v.Title, v.Description = f.template.phrases.texts["stars_title"], f.template.phrases.texts["stars_lead"]
+	v.Title, v.Description = f.template.texts["stars_title"], f.template.texts["stars_lead"]
 	if f.address != "" && b != nil {
 		v.URL, v.Card = f.address+"stars", f.address+CardPath(v.Show.Show.Board)
 	}
 	if b == nil {
 		return
 	}
-	p := f.template.phrases
-	f.wordNoFlowers(v.Board, b)
-	v.Board.Total = p.counted("stars_count", b.Total)
 	for i, r := range b.Rows {
-		row := &v.Board.Rows[i]
-		row.Share = share(r.Score, b.Rows[0].Score)
-		if i > 0 {
-			row.Gap = p.gap(b.Rows[i-1].Score-r.Score, b.About.Definition.Display)
-		}
-		row.Link = f.page.Root + "stars" + queryOf("star", r.Member, "me", f.me("me"), "lang", f.language())
+		v.Board.Rows[i].HasGap = r.Rank > 1
 	}
-	if left := b.About.Ends.Sub(b.Now); !b.Final && left > 0 {
-		v.Countdown = pieces(p.timeLeft(left))
-	}
+	v.HasCountdown = v.Board.HasEnd && !b.Final
 	if star == "" {
 		return
 	}
-	v.Star = &starView{Name: star, Score: p.text("stars_none_yet")}
+	v.Star = &starView{Name: star}
 	avatar := ""
 	for _, row := range slices.Concat(b.Rows, b.Below) {
 		if row.Member == star && row.Rank > 0 {
-			v.Star = &starView{Name: cmp.Or(row.Name, star), Rank: p.text("stars_rank", "n", scoretext.Number(row.Rank)), Score: p.counted("stars_this_week", row.Score)}
-			avatar = row.Avatar
-			if row.Rank <= 3 {
-				v.Star.Podium = row.Rank
-			}
+			v.Star.Name, avatar = cmp.Or(row.Name, star), row.Avatar
 		}
 	}
 	v.Star.Portrait = f.portrait(star, v.Star.Name, avatar)
@@ -334,19 +288,7 @@ func (f *filler) stars() {
 			continue
 		}
 		if b := f.site.cfg.Reader.Board(f.ctx, board, fansTop, v.Me, 0); b != nil {
-			fans := f.boardView(board, b, fansTop, v.Me)
-			fans.Total = p.counted("stars_fan_count", b.Total)
-			f.wordNoFlowers(fans, b)
-			v.Fans[i] = fans
-		}
-	}
-}
-
-// wordNoFlowers words the row of a member without a score on a board of flowers; see web/assets/stars/board-rows.js.
-func (f *filler) wordNoFlowers(v *boardView, b *Board) {
-	for i, row := range b.Below {
-		if row.Rank == 0 && !b.Final {
-			v.Below[i].Gap = f.template.phrases.text("stars_no_score")
+			v.Fans[i] = f.boardView(board, b, fansTop, v.Me)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/ranking/scoretext"
 )
 
 // minFiltered is the number of cards from which the front page has a filter; see web/assets/dashboard/overview.js.
@@ -22,23 +21,16 @@ func (f *filler) overview() {
 	if o == nil {
 		return
 	}
-	p, v := f.template.phrases, f.first("")
+	v := f.first("")
+	v.HasCards = true
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	boards := slices.Clone(o.Boards)
 	slices.SortStableFunc(boards, func(a, b BoardCard) int { return cmp.Compare(activity(b, o.Now), activity(a, o.Now)) })
 	for _, b := range boards {
-		v.Cards = append(v.Cards, f.card(b, o.Now, cmp.Or(b.About.Title.In(p.tag), b.Board), f.icon(b.About.Definition)))
+		v.Cards = append(v.Cards, f.card(b, cmp.Or(b.About.Title.In(f.template.locale.tag), b.Board), f.icon(b.About.Definition)))
 	}
 	for _, family := range o.Families {
 		v.Cards = append(v.Cards, f.familyCard(family))
-	}
-	switch {
-	case o.LeftOff > 0:
-		v.Note = p.text("overview_left_off", "n", scoretext.Number(int64(o.LeftOff)))
-	case len(v.Cards) == 0:
-		v.Note = p.text("no_boards")
-	default:
-		v.Note = p.counted("boards", int64(len(v.Cards)))
 	}
 }
 
@@ -64,55 +56,19 @@ func (f *filler) family(v *firstView, d definition.Board) {
 	for kind := range d.Parts(d.Name) {
 		v.Parts = append(v.Parts, kind)
 	}
-	family := f.site.cfg.Reader.Family(f.ctx, d.Name)
-	if family == nil {
-		return
-	}
-	for _, b := range family.Boards {
+	instances := f.site.cfg.Reader.Family(f.ctx, d.Name)
+	v.HasCards = instances != nil
+	for _, b := range instances {
 		name, portrait := f.partsView(b.Parts)
-		v.Cards = append(v.Cards, f.card(b, family.Now, name, portrait))
-	}
-	p := f.template.phrases
-	switch shown := int64(len(family.Boards)); {
-	case family.Total == 0:
-		v.Note = p.text("no_instances")
-	case family.Total > shown:
-		v.Note = p.text("first_instances", "listed", scoretext.Number(shown), "total", scoretext.Number(family.Total))
-	default:
-		v.Note = p.counted("boards", family.Total)
+		v.Cards = append(v.Cards, f.card(b, name, portrait))
 	}
 }
 
-// card is the card of a board; see renderBoard in web/assets/dashboard/board-card.js.
-func (f *filler) card(b BoardCard, now time.Time, title string, portrait portraitView) cardView {
-	p, d := f.template.phrases, b.About.Definition
+// card is the card of a board; see renderBoard in web/assets/dashboard/board-card.js, which adds all other texts.
+func (f *filler) card(b BoardCard, title string, portrait portraitView) cardView {
 	card := cardView{Board: b.Board, Title: title, Path: f.link(b.Board), Portrait: portrait, Unavailable: b.Unavailable}
-	if b.Unavailable {
-		card.Rate = p.text("board_unavailable")
-		return card
-	}
 	for _, r := range b.Top {
-		name := cmp.Or(r.Name, r.Member)
-		card.Rows = append(card.Rows, cardRow{scoretext.Number(r.Rank), name, scoretext.Short(r.Score, d.Display, p.tag), f.portrait(r.Member, name, r.Avatar)})
-	}
-	switch {
-	case len(b.Top) > 0:
-	case b.Built:
-		card.Note = p.text("leader_unknown")
-	case b.over(now):
-		card.Note = p.text("kit_no_scores")
-	default:
-		card.Note = p.text("no_scores_yet")
-	}
-	if len(b.Top) > 0 || !b.Built {
-		card.Total = p.counted("members", b.Total)
-	}
-	card.Ends, card.Period = p.cardEnds(b, now), b.About.Period
-	if b.About.Period != "" {
-		card.PeriodTitle = cmp.Or(p.texts["this_"+d.Period], b.About.Period)
-	}
-	if b.Rate != nil && *b.Rate > 0 {
-		card.Rate = p.text("rate", "n", scoretext.Number(*b.Rate))
+		card.Rows = append(card.Rows, f.rowView(r, b.About.Definition.Display))
 	}
 	return card
 }
@@ -121,11 +77,6 @@ func (f *filler) card(b BoardCard, now time.Time, title string, portrait portrai
 func (f *filler) familyCard(family FamilyCard) cardView {
 	d := family.Definition
 	card := cardView{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Portrait: f.icon(d), IsFamily: true, Unavailable: family.Unavailable}
-	if family.Unavailable {
-		card.Rate = f.template.phrases.text("board_unavailable")
-		return card
-	}
-	card.Total = f.template.phrases.counted("boards", family.Instances)
 	for _, instance := range family.First {
 		name, portrait := f.partsView(instance.Parts)
 		card.Faces = append(card.Faces, faceView{instance.Board, name, f.link(instance.Board), portrait})
@@ -148,35 +99,4 @@ func (f *filler) icon(d definition.Board) portraitView {
 		return portraitView{}
 	}
 	return f.portrait(d.Name, f.titleOf(d), d.Icon)
-}
-
-// cardEnds is the end of a board on a card.
-func (p phrases) cardEnds(b BoardCard, now time.Time) string {
-	if wait := p.timeLeft(b.About.Definition.Starts.Sub(now)); !b.About.Definition.Starts.IsZero() && wait != "" {
-		return p.text("begins_in", "left", wait)
-	}
-	if b.About.Ends.IsZero() {
-		return ""
-	}
-	if left := p.timeLeft(b.About.Ends.Sub(now)); left != "" {
-		return p.text("ends_in", "left", left)
-	}
-	return p.text("ended")
-}
-
-// period names a period of a list that begins with the present one: this week, last week, or its own name. A reader cannot
-// tell the time from a number, so that name comes with the time at which the period opened. See listedPeriodTitle in
-// web/assets/shared/period-title.js.
-func (p phrases) period(d definition.Board, list []ranking.PeriodInfo, i int) string {
-	name := list[i].Period
-	present, natural := p.texts["this_"+d.Period]
-	switch {
-	case !natural:
-		return name + " · " + list[i].Opens.UTC().Format(minuteForm)
-	case i == 0:
-		return present
-	case i == 1 && list[1].Ends.Equal(list[0].Opens):
-		return p.texts["last_"+d.Period]
-	}
-	return name
 }

@@ -3,13 +3,14 @@ package pages
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"rankcast/ranking/scoretext"
 )
 
 // memberPage fills the page of a member.
 func (f *filler) memberPage() {
-	p, v := f.template.phrases, f.first("")
+	v, texts, tag := f.first(""), f.template.texts, f.template.locale.tag
 	v.Title = f.member
 	m := f.site.cfg.Reader.Member(f.ctx, f.kind, f.member)
 	if m == nil {
@@ -24,9 +25,8 @@ func (f *filler) memberPage() {
 	for _, b := range m.Boards {
 		name, d := b.About.Instance, b.About.Definition
 		view.Boards = append(view.Boards, memberBoardView{
-			Board: name, Title: cmp.Or(b.About.Title.In(p.tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member, "lang", f.language()),
-			Rank: p.text("member_rank", "n", scoretext.Number(b.Rank)), Total: p.counted("member_of", b.Total), Score: scoretext.Short(b.Score, d.Display, p.tag),
-			Exact:      exact(b.Score, d.Display, p.tag),
+			Board: name, Title: cmp.Or(b.About.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member, "lang", f.language()),
+			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.Rank)), Score: scoretext.Short(b.Score, d.Display, tag),
 			HasHistory: d.History > 0,
 		})
 	}
@@ -42,9 +42,9 @@ func (f *filler) memberPage() {
 	})
 	switch {
 	case m.Missing:
-		v.Note = p.text("member_unknown")
+		v.Note = texts["member_unknown"]
 	case len(m.Boards) == 0:
-		v.Note = p.text("member_on_none")
+		v.Note = texts["member_on_none"]
 	}
 	v.Member = view
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 )
 
 // portrait is the circle of a member.
@@ -17,18 +20,19 @@ func (f *filler) portrait(id, name, image string) portraitView {
 	return v
 }
 
-// initialOf is the first letter or number of a name, or else its first character; see initialOf in web/kit/portrait.js.
+// initialOf is the first letter or number of a name, or else its first character. web/testdata/portraits.json has what it and
+// web/kit/portrait.js return, also for hueOf.
 func initialOf(name string) string {
 	for i, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return strings.ToUpper(name[i : i+utf8.RuneLen(r)])
+			return cases.Upper(language.Und).String(name[i : i+utf8.RuneLen(r)])
 		}
 	}
 	_, size := utf8.DecodeRuneInString(name)
 	return name[:size]
 }
 
-// hueOf is the hue of a member's color, 0 to 359; see hueOf in web/kit/portrait.js.
+// hueOf is the hue of a member's color, 0 to 359.
 func hueOf(id string) int {
 	hash := 0
 	for _, b := range []byte(id) {

@@ -8,7 +8,6 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/server/internal/entry"
 )
 
 // Reader reads what pages show before their scripts run: what a viewer without a token may read. A method
@@ -23,8 +22,8 @@ type Reader interface {
 	Member(ctx context.Context, kind, member string) *Member
 	// Overview reads the state of all boards.
 	Overview(ctx context.Context) *Overview
-	// Family reads the state of the first instances of a family.
-	Family(ctx context.Context, name string) *Family
+	// Family reads the state of the first instances of a family. The slice is nil only if it cannot be read.
+	Family(ctx context.Context, name string) []BoardCard
 	// Show reads the event of the page /stars, with the updates of its show alone; nil for none. readable reports whether
 	// a viewer without a token may read its boards and its feed.
 	Show(ctx context.Context) (e *definition.Event, readable bool)
@@ -35,23 +34,20 @@ type Reader interface {
 // Board is a board as a page shows it first.
 type Board struct {
 	About    ranking.About
-	Now      time.Time // by the clock of Redis
 	Final    bool
 	Total    int64
-	Periods  []ranking.PeriodInfo // those with data, the newest first; nil: not known
-	Rows     []Row                // the first entries
-	Below    []Row                // the followed member and its neighbours, without those among Rows
-	MeName   string               // of the followed member without a score; "" for none
-	Snapshot jsontext.Value       // the same as a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
-	Me       jsontext.Value       // the place of the followed member as a frame of the live protocol; nil: none
+	Rows     []Row          // the first entries
+	Below    []Row          // the followed member and its neighbours, without those among Rows
+	MeName   string         // of the followed member without a score; "" for none
+	Snapshot jsontext.Value // a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
+	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
 }
 
 // History is the end of a board's history as a page shows it first.
 type History struct {
 	About    ranking.About
-	Recorded bool                 // the history has a step, or will have one
-	Periods  []ranking.PeriodInfo // as of Board
-	Rows     []Row                // of the last step
+	Recorded bool  // the history has a step, or will have one
+	Rows     []Row // of the last step
 }
 
 // Member is a member as its page shows it first.
@@ -64,8 +60,8 @@ type Member struct {
 
 // MemberBoard is the place of a member on a board.
 type MemberBoard struct {
-	About              ranking.About
-	Rank, Score, Total int64
+	About       ranking.About
+	Rank, Score int64
 }
 
 // Row is one entry.
@@ -75,13 +71,12 @@ type Row struct {
 	Name   string // of the profile; "" for none, like Avatar
 	Avatar string
 	Score  int64
-	Me     bool   // the followed member
-	ToNext *int64 // of the followed member below the first entries: the distance in score to the place above; nil: not known
+	Me     bool // the followed member
 }
 
-// RowOf is an entry as a page shows it.
-func RowOf(e entry.Entry) Row {
-	return Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score}
+// RowOf is an entry as a page shows it, with the profile of its member.
+func RowOf(e ranking.Entry, p ranking.Profile) Row {
+	return Row{Rank: e.Rank, Member: e.Member, Name: p.Name, Avatar: p.Avatar, Score: e.Score}
 }
 
 // Overview is the state of all boards as the front page shows it first.
@@ -89,7 +84,6 @@ type Overview struct {
 	Now      time.Time
 	Boards   []BoardCard
 	Families []FamilyCard
-	LeftOff  int // boards that it does not show
 }
 
 // BoardCard is a board of an Overview or of a Family.
@@ -100,14 +94,12 @@ type BoardCard struct {
 	Total       int64
 	Top         []Row  // the first entries, some at most
 	Rate        *int64 // changes a minute; nil: not known
-	Built       bool
-	Unavailable bool // the board could not be read; only Board, Parts, and the title and definition of About are known
+	Unavailable bool   // the board could not be read; only Board, Parts, and the title and definition of About are known
 }
 
 // FamilyCard is a family of an Overview.
 type FamilyCard struct {
 	Definition  definition.Board
-	Instances   int64
 	First       []Instance
 	Unavailable bool
 }
@@ -116,11 +108,4 @@ type FamilyCard struct {
 type Instance struct {
 	Board string
 	Parts []ranking.Part
-}
-
-// Family is the state of the first instances of a family.
-type Family struct {
-	Now    time.Time
-	Total  int64 // of all instances
-	Boards []BoardCard
 }

@@ -19,15 +19,12 @@ func (f *filler) story() {
 	if h == nil {
 		return
 	}
-	p := f.template.phrases
-	v.Title = cmp.Or(h.About.Title.In(p.tag), f.board)
-	v.Description = p.text("story_lead")
+	v.Title = cmp.Or(h.About.Title.In(f.template.locale.tag), f.board)
+	v.Description = f.template.texts["story_lead"]
 	if v.URL != "" {
 		v.Card = f.address + CardPath(f.board)
 	}
-	v.Periods = f.periodLinks(h.About, h.Periods, func(board string) string {
-		return f.page.Root + StoryPath(board) + queryOf("me", f.me("me"), "lang", f.language())
-	})
+	v.HasPeriods = h.About.Definition.Period != ""
 	s := &storyView{BoardPath: f.link(f.board), Recorded: h.Recorded}
 	for _, r := range h.Rows {
 		s.Rows = append(s.Rows, f.rowView(r, h.About.Definition.Display))

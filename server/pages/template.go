@@ -38,41 +38,41 @@ type page struct {
 // firstView is what a page shows before its script runs. The parts that a page does not use are zero, and so is
 // all of it in the empty page.
 type firstView struct {
-	Title       string // for people
-	Description string
-	Rules       string
-	URL, Card   string // addresses of the page and of its card; "" if the server does not know its own
-	Board       *boardView
-	Me, MeName  string // the followed member, and its name or id
-	Final       bool   // the board is of a closed period
-	Most        int    // entries that a list can show
-	IsFamily    bool
-	Nav         []navLink
-	Periods     []navLink
-	Cards       []cardView         // of the front page, or of a family
-	Parts       []string           // placeholders of a family
-	Note        string             // about the cards
-	Definitions []definition.Board // for the script
-	Story       *storyView
-	StoryPath   string // of the board's story; "" if it records no history
-	Member      *memberView
-	Show        *definition.Event // of the star-flower page, also for its script
-	Star        *starView
-	Fans        [2]*boardView     // of the star: of today, and of the last three hours
-	Countdown   []piece           // the time that is left
-	Data        map[string]string // attributes data-… of <html>
+	Title        string // for people
+	Description  string
+	URL, Card    string // addresses of the page and of its card; "" if the server does not know its own
+	Board        *boardView
+	Me, MeName   string // the followed member, and its name or id
+	Final        bool   // the board is of a closed period
+	Most         int    // entries that a list can show
+	IsFamily     bool
+	Nav          []navLink
+	HasPeriods   bool               // the board has periods, so there is room for links to them
+	HasCards     bool               // Cards are known
+	Cards        []cardView         // of the front page, or of a family
+	Parts        []string           // placeholders of a family
+	Note         string             // about a member
+	Definitions  []definition.Board // for the script
+	Story        *storyView
+	StoryPath    string // of the board's story; "" if it records no history
+	Member       *memberView
+	Show         *definition.Event // of the star-flower page, also for its script
+	Star         *starView
+	Fans         [2]*boardView     // of the star: of today, and of the last three hours
+	HasCountdown bool              // there is a time that is left
+	Data         map[string]string // attributes data-… of <html>
 }
 
 // boardView is a <live-leaderboard> with its first rows.
 type boardView struct {
 	Board, Top, Me                 string
 	Format, Unit, Decimals, Around string
-	Period, Ends, State, Total     string
+	HasPeriod, HasEnd              bool // the element has a line about them
 	Rows                           []rowView
 	Below                          []rowView
 	Room                           bool // for the followed member's row, should it leave the first entries
 	Lines                          int  // rows for which the element makes room
-	Note                           string
+	IsEmpty                        bool // the board has no entries: the element has a note
 	Snapshot, Standing             jsontext.Value
 }
 
@@ -93,27 +93,25 @@ type memberView struct {
 
 // memberBoardView is the place of a member on a board.
 type memberBoardView struct {
-	Board, Title, Path, Rank, Total, Score string
-	Exact                                  string // the score, if Score is abbreviated
-	HasHistory                             bool
+	Board, Title, Path, Rank, Score string
+	HasHistory                      bool
 }
 
 // rowView is one entry.
 type rowView struct {
-	Member, Rank, Name, Score, Gap, Link string
-	Portrait                             portraitView
-	Share                                string // of the leader's score, 0 to 1
-	Exact                                string // the score, if Score is abbreviated
-	Length                               int    // of Score, in characters
-	Podium                               int64  // 1 to 3; 0: none
-	Me                                   bool
+	Member, Rank, Name, Score string
+	Portrait                  portraitView
+	HasGap                    bool  // the element adds the gap to the place above
+	Length                    int   // of Score, in characters
+	Podium                    int64 // 1 to 3; 0: none
+	Me                        bool
 }
 
-// navLink is a link to a board in the list of boards, or to a period of a board.
+// navLink is a link to a board in the list of boards.
 type navLink struct {
-	Board, Period, Title, Path string
-	Icon                       portraitView
-	Current                    string // aria-current: "page", "true" for the family of the board, or ""
+	Board, Title, Path string
+	Icon               portraitView
+	Current            string // aria-current: "page", "true" for the family of the board, or ""
 }
 
 // portraitView is a circle with the first letter of a name, and with an image if the page may show it. The zero value is
@@ -125,18 +123,11 @@ type portraitView struct {
 
 // cardView is a card of the front page, or of a family.
 type cardView struct {
-	Board, Title, Path, Ends, Note, Total, Period, Rate string
-	PeriodTitle                                         string       // for people
-	Portrait                                            portraitView // the icon of the board, or the member that it is of
-	Rows                                                []cardRow
-	Faces                                               []faceView // of a family
-	IsFamily, Unavailable                               bool
-}
-
-// cardRow is an entry on a card.
-type cardRow struct {
-	Rank, Name, Score string
-	Portrait          portraitView
+	Board, Title, Path    string
+	Portrait              portraitView // the icon of the board, or the member that it is of
+	Rows                  []rowView
+	Faces                 []faceView // of a family
+	IsFamily, Unavailable bool
 }
 
 // faceView is a link to an instance of a family.
@@ -145,23 +136,17 @@ type faceView struct {
 	Portrait          portraitView
 }
 
-// piece is a run of digits, or other text, of a countdown.
-type piece struct {
-	Text   string
-	Digits bool
-}
-
 // starView is the star of the star-flower page.
 type starView struct {
-	Name, Rank, Score string
-	Portrait          portraitView
-	Podium            int64 // 1 to 3; 0: none
+	Name     string
+	Portrait portraitView
 }
 
 // pageTemplate is the template of a page in one language.
 type pageTemplate struct {
 	template  *template.Template
-	phrases   phrases
+	locale    locale
+	texts     map[string]string
 	fixed     page // what is the same in all answers
 	styleHash string
 	// hasSettings says that the page has the menu of settings, and shows what the reader has chosen.
@@ -180,9 +165,9 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), phrases: phrases{l, texts}, styleHash: hash, fixed: page{
+	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), locale: l, texts: texts, styleHash: hash, fixed: page{
 		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
-		BlankCard: cardView{Rows: make([]cardRow, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
+		BlankCard: cardView{Rows: make([]rowView, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 	}}
 	for may := range sendersCount {
 		t.empty[may] = forSettings(func(chosen settings) (*asset, error) {
@@ -235,7 +220,7 @@ func (t *pageTemplate) page(may senders) page {
 }
 
 func (t *pageTemplate) render(data page) (*asset, error) {
-	d, err := renderAsset(t.template, t.phrases.locale, data, filledLevel)
+	d, err := renderAsset(t.template, t.locale, data, filledLevel)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ export function setAvatar(image, avatar) {
 
 /**
  * @param {string} name
- * @returns {string} its first letter or number, or else its first character. The server chooses the same (server/pages/portrait.go)
+ * @returns {string} its first letter or number, or else its first character. web/testdata/portraits.json has what the server chooses too
  */
 export function initialOf(name) {
   return (/[\p{L}\p{Nd}]/u.exec(name) ?? [...name, ''])[0].toUpperCase();
@@ -42,7 +42,7 @@ export function initialOf(name) {
 
 /**
  * @param {string} id of a member
- * @returns {number} the hue of its color, 0 to 359: always the same. The server chooses the same (server/pages/portrait.go)
+ * @returns {number} the hue of its color, 0 to 359: always the same, as the server's
  */
 export function hueOf(id) {
   let hash = 0;

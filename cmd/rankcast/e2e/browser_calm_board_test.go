@@ -50,8 +50,8 @@ func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 	}
 }
 
-// A number tells no time, so links to numbered periods do, and their texts are those of the first answer: no link changes
-// its width when the script comes. Cards have the number alone, beside the time that is left.
+// A number tells no time, so links to numbered periods do. They have their room before they come. Cards have the number
+// alone, beside the time that is left.
 func TestLinksToNumberedPeriodsTellTheTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {kind: star, period: 1s, keep: 100, base: "2026-01-01T00:00:00Z"}}`))
@@ -61,12 +61,16 @@ func TestLinksToNumberedPeriodsTellTheTime(t *testing.T) {
 	require.NoError(t, err)
 	want := counted.Period + " · " + time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format("2006-01-02 15:04 UTC")
 	link := `document.querySelector('#periods a[title="` + counted.Period + `"]')`
+	const height = `String(document.querySelector('#periods').offsetHeight)`
 	addr, release := slowLine(t, p.addr)
 	ctx := window(t, 1280, 900)
+	var before, after string
 	require.NoError(t, chromedp.Do(ctx, timeZone("Asia/Shanghai"),
-		navigateWithoutLoad("http://"+addr+"/boards/quick@"+counted.Period), becomes(link+`?.textContent`, want),
-		script(`var first = `+link+`, width = first.offsetWidth`)))
+		navigateWithoutLoad("http://"+addr+"/boards/quick@"+counted.Period),
+		becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"), evaluate(height, &before)))
 	release()
-	require.NoError(t, chromedp.Do(ctx, becomes(`String(!first.isConnected && `+link+`.offsetWidth === width) + ' ' + `+link+`.textContent`, "true "+want),
+	require.NoError(t, chromedp.Do(ctx, becomes(link+`?.textContent`, want), evaluate(height, &after)))
+	require.Equal(t, before, after)
+	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+addr+"/"), becomes(`String(/^\d+$/.test(document.querySelector('.card-period').textContent))`, "true")))
 }

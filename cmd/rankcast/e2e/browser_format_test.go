@@ -39,3 +39,15 @@ func TestKitWritesScoresAsTheServer(t *testing.T) {
 			becomes(written("Infinity"), strings.Join(whole, "|")), becomes(written("13"), strings.Join(short, "|"))))
 	}
 }
+
+// The kit draws the portraits of members as the first answer of the server does: TestPortraits reads the same table.
+func TestKitDrawsPortraitsAsTheServer(t *testing.T) {
+	t.Parallel()
+	cases, err := os.ReadFile("../../../web/testdata/portraits.json")
+	require.NoError(t, err)
+	p := launch(t)
+	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate("http://"+p.addr+"/embed/stars"),
+		script(`var wrong, cases = `+string(cases)+`; import('/kit/rankcast.js').then(({hueOf, initialOf}) =>
+			wrong = cases.filter(({id, name, initial, hue}) => hueOf(id) !== hue || initialOf(name) !== initial).map(({id}) => id))`),
+		becomes(`String(wrong) + ' of ' + cases.length`, " of 12")))
+}

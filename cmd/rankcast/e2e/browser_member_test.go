@@ -15,7 +15,7 @@ import (
 )
 
 // memberCards is an expression for the cards of a member's page.
-const memberCards = `[...document.querySelectorAll('.member-board')].map(card => ['h2', '.place b', '.of', '.score'].map(part => card.querySelector(part).textContent).join(' ') + (card.querySelector('.rank-line') ? ' charted' : '')).join(', ')`
+const memberCards = `[...document.querySelectorAll('.member-board')].map(card => ['h2', '.place b', '.of', '.score'].map(part => card.querySelector(part).textContent).filter(text => text).join(' ') + (card.querySelector('.rank-line') ? ' charted' : '')).join(', ')`
 
 // The page of a member has its place on each board now, its best rank, and its ranks over time; it goes on by itself.
 func TestMemberPage(t *testing.T) {
@@ -31,7 +31,7 @@ func TestMemberPage(t *testing.T) {
 	var first, then string
 	require.NoError(t, chromedp.Do(ctx,
 		navigateWithoutLoad("http://"+addr+"/members/player/cid"),
-		becomes(memberCards, cards), // in the first answer
+		becomes(memberCards, strings.NewReplacer(" of 4 members", "", " of 2 members", "").Replace(cards)), // in the first answer
 		becomes(textOf("h1"), hostileName),
 		evaluate(tops, &first),
 		script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
@@ -66,8 +66,9 @@ func TestMemberPageCutsNoScore(t *testing.T) {
 	const score = `(score => score.textContent + ' = ' + score.title + (score.scrollWidth > score.clientWidth || score.getBoundingClientRect().right > innerWidth ? ' is cut off' : ''))(document.querySelector('.score'))`
 	const want = "-9007T points of honour = -9,007,199,254,740,991 points of honour"
 	ctx := window(t, 320, 700)
-	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/members/player/ann"), becomes(score, want)))
+	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/members/player/ann"), becomes(score, "-9007T points of honour = ")))
 	release()
+	require.NoError(t, chromedp.Do(ctx, becomes(score, want)))
 	require.Equal(t, 200, p.post("huge", `{"member":"ann","score":1}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(score, strings.Replace(want, "991", "990", 1))))
 }
@@ -133,7 +134,7 @@ func TestMemberPageDrawsEachHistoryThatIsThere(t *testing.T) {
 	const drawn = `['a', 'b'].filter(board => document.querySelector('[data-board=' + board + '] .best').textContent !== '').join()`
 	const later = `passed += 60_000; dispatchEvent(new Event('online'))`
 	require.NoError(t, chromedp.Do(ctx,
-		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 of 1 member 1 charted, b No. 1 of 1 member 1 charted"),
+		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 1 charted, b No. 1 1 charted"),
 		script(`var passed = 0, reads = {a: 0, b: 0}, broken = 'a', request = fetch, now = performance.now.bind(performance);
 			performance.now = () => now() + passed;
 			fetch = (url, ...rest) => {
@@ -163,7 +164,7 @@ func TestMemberPageDrawsAbsencesFromTheFirstTen(t *testing.T) {
 	addr, release := slowLine(t, p.addr)
 	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx,
-		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 of 1 member 1 charted"),
+		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(memberCards, "a No. 1 1 charted"),
 		script(`var request = fetch;
 			fetch = (url, ...rest) => url.toString().includes('/history') ? Promise.resolve(Response.json({
 				step: '10s', until: '2026-01-01T04:00:00Z', cursor: null, profiles: {}, best: null,

@@ -59,20 +59,26 @@ type Reader struct {
 // kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
 // If that fails, the answer goes out without those profiles: its scores are right.
 func (r *Reader) Entries(ctx context.Context, kind string, list []ranking.Entry) []Entry {
-	var profiles map[string]ranking.Profile
-	if r.Store.Profiled(kind) {
-		members := make([]string, len(list))
-		for i, e := range list {
-			members[i] = e.Member
-		}
-		profiles = r.Profiles(ctx, kind, members)
-	}
+	profiles := r.Of(ctx, kind, list)
 	entries := make([]Entry, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]
 		entries[i] = Entry{e.Rank, e.Member, e.Score, p.Name, p.Avatar, Data(e.Data)}
 	}
 	return entries
+}
+
+// Of reads the profiles of the members of entries of a board, like Entries. The result leaves out members without a
+// profile.
+func (r *Reader) Of(ctx context.Context, kind string, list []ranking.Entry) map[string]ranking.Profile {
+	if !r.Store.Profiled(kind) {
+		return nil
+	}
+	members := make([]string, len(list))
+	for i, e := range list {
+		members[i] = e.Member
+	}
+	return r.Profiles(ctx, kind, members)
 }
 
 // Profiles reads the profiles of members of a kind, up to ranking.MaxPage. The result leaves out

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
@@ -17,9 +18,6 @@ import (
 	"rankcast/server/overview"
 	"rankcast/server/pages"
 )
-
-// maxPagePeriods is the greatest number of kept periods whose links a page has before its script runs.
-const maxPagePeriods = 100
 
 // pageMemberBoards is the number of boards that the page of a member has before its script runs.
 const pageMemberBoards = 20
@@ -38,29 +36,6 @@ func New(store *ranking.Store, guard *access.Guard, overviews *overview.Reader, 
 	return &Reader{store, guard, overviews, entries, maxTop}
 }
 
-// snapshotJSON is a snapshot of the live protocol; package hub makes those of frames.
-type snapshotJSON struct {
-	Board  string         `json:"board"`
-	Period string         `json:"period"`
-	Epoch  string         `json:"epoch"`
-	Seq    int64          `json:"seq"`
-	Total  int64          `json:"total"`
-	Ends   *string        `json:"ends"`
-	Final  bool           `json:"final,omitzero"`
-	Top    []entry.Entry  `json:"top"`
-	Info   boardinfo.Info `json:"info"`
-}
-
-// standingJSON is the frame of a followed member.
-type standingJSON struct {
-	Seq    int64         `json:"seq"`
-	Rank   *int64        `json:"rank"`
-	Score  *int64        `json:"score"`
-	Total  int64         `json:"total"`
-	ToNext *int64        `json:"to_next"`
-	Around []entry.Entry `json:"around"`
-}
-
 // Board is part of pages.Reader.
 func (r *Reader) Board(ctx context.Context, name string, top int, member string, around int) *pages.Board {
 	if overview.IsFamily(name) || !r.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
@@ -73,20 +48,15 @@ func (r *Reader) Board(ctx context.Context, name string, top int, member string,
 	}
 	page, err := r.store.Read(ctx, name, ranking.Query{Limit: min(top, r.maxTop)})
 	if err != nil {
-		return &pages.Board{About: about, Now: r.store.Now()}
+		return &pages.Board{About: about}
 	}
-	snapshot := snapshotJSON{
-		Board: name, Period: page.Period, Epoch: page.Epoch, Seq: page.Seq, Total: page.Total, Ends: definition.FormatTime(page.Ends), Final: page.Final,
-		Top: r.entries.Entries(ctx, page.Kind, page.Entries), Info: boardinfo.New(about),
-	}
-	b := &pages.Board{About: about, Now: r.store.Now(), Final: page.Final, Total: page.Total, Periods: r.periods(ctx, about)}
-	for i := range snapshot.Top {
-		snapshot.Top[i].Data = nil // pages do not show it, and it may be large
-	}
-	b.Snapshot = encodeForPage(snapshot)
+	page.Entries = withoutData(page.Entries)
+	frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, page.Entries)}
+	b := &pages.Board{About: about, Final: page.Final, Total: page.Total}
+	b.Snapshot = jsonOf(frames.Snapshot(page, infoOf(about)))
 	listed := false
-	for _, e := range snapshot.Top {
-		row := pages.RowOf(e)
+	for _, e := range page.Entries {
+		row := pages.RowOf(e, frames.Profiles[e.Member])
 		row.Me = member != "" && e.Member == member
 		listed = listed || row.Me
 		b.Rows = append(b.Rows, row)
@@ -97,13 +67,28 @@ func (r *Reader) Board(ctx context.Context, name string, top int, member string,
 	return b
 }
 
-// periods reads the periods of a board. With an error the page comes without the links.
-func (r *Reader) periods(ctx context.Context, about ranking.About) []ranking.PeriodInfo {
-	if about.Definition.Period == "" || *about.Definition.Keep > maxPagePeriods {
-		return nil
+// withoutData copies entries without their data: pages do not show it, and it may be large.
+func withoutData(entries []ranking.Entry) []ranking.Entry {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].Data = ""
 	}
-	periods, _ := r.store.Periods(ctx, about.Instance)
-	return periods
+	return entries
+}
+
+// infoOf encodes the field info of a snapshot.
+func infoOf(about ranking.About) []byte {
+	b, err := json.Marshal(boardinfo.New(about))
+	if err != nil {
+		panic(err) // it holds strings and numbers only
+	}
+	return b
+}
+
+// jsonOf is the message of a frame.
+func jsonOf(f *hub.Frame) jsontext.Value {
+	pieces := f.JSON()
+	return slices.Concat(pieces[:]...)
 }
 
 // History is part of pages.Reader.
@@ -119,11 +104,11 @@ func (r *Reader) History(ctx context.Context, name string) *pages.History {
 	if err != nil && !errors.Is(err, ranking.ErrUnknownHistory) {
 		return nil
 	}
-	view := &pages.History{About: about, Recorded: err == nil, Periods: r.periods(ctx, about)}
+	view := &pages.History{About: about, Recorded: err == nil}
 	if len(h.Steps) > 0 {
 		profiles := r.entries.History(ctx, h)
 		for _, e := range h.Steps[len(h.Steps)-1].Entries {
-			view.Rows = append(view.Rows, pages.Row{Rank: e.Rank, Member: e.Member, Name: profiles[e.Member].Name, Avatar: profiles[e.Member].Avatar, Score: e.Score})
+			view.Rows = append(view.Rows, pages.RowOf(ranking.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score}, profiles[e.Member]))
 		}
 	}
 	return view
@@ -143,7 +128,7 @@ func (r *Reader) Member(ctx context.Context, kind, member string) *pages.Member 
 	abouts := r.store.AboutEach(ctx, page.Names())
 	for _, b := range page.Boards {
 		if about, exists := abouts[b.Board]; exists {
-			view.Boards = append(view.Boards, pages.MemberBoard{About: about, Rank: b.Entry.Rank, Score: b.Entry.Score, Total: b.Total})
+			view.Boards = append(view.Boards, pages.MemberBoard{About: about, Rank: b.Entry.Rank, Score: b.Entry.Score})
 		}
 	}
 	// The same rule as for listMemberBoards.
@@ -158,39 +143,30 @@ func (r *Reader) Member(ctx context.Context, kind, member string) *pages.Member 
 
 // addStanding adds the place of a member that is not among the first entries, and its neighbours.
 func (r *Reader) addStanding(ctx context.Context, b *pages.Board, page ranking.Page, name, member string, around int) {
-	place, err := r.store.Around(ctx, name, member, around)
+	n, err := r.store.Around(ctx, name, member, around)
 	switch {
 	case errors.Is(err, ranking.ErrUnknownMember):
 		b.Below = []pages.Row{{Member: member, Me: true}}
 		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
 			b.MeName = r.entries.Profiles(ctx, page.Kind, []string{member})[member].Name
 		}
-		b.Me = encodeForPage(standingJSON{Seq: page.Seq, Total: page.Total, Around: []entry.Entry{}})
+		b.Me = jsonOf(hub.PageFrames{Board: name}.Standing(page.Seq, page.Total, ranking.Place{Entry: ranking.Entry{Member: member}}))
 	case err == nil:
-		neighbours := r.entries.Entries(ctx, page.Kind, place.Around)
-		for _, e := range neighbours {
+		place := n.Place
+		place.Around = withoutData(place.Around)
+		frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, place.Around)}
+		for _, e := range place.Around {
 			isMe := e.Member == member
 			if around == 0 && !isMe || slices.ContainsFunc(b.Rows, func(row pages.Row) bool { return row.Member == e.Member }) {
 				continue
 			}
-			row := pages.RowOf(e)
-			if row.Me = isMe; isMe {
-				row.ToNext = place.ToNext()
-			}
+			row := pages.RowOf(e, frames.Profiles[e.Member])
+			row.Me = isMe
 			b.Below = append(b.Below, row)
 		}
 		// The place is of a later read than the page, and no later than the first frame.
-		b.Me = encodeForPage(standingJSON{page.Seq, &place.Entry.Rank, &place.Entry.Score, place.Total, place.ToNext(), neighbours})
+		b.Me = jsonOf(frames.Standing(page.Seq, n.Total, place))
 	}
-}
-
-// encodeForPage encodes what a script of a page reads.
-func encodeForPage(v any) jsontext.Value {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // it holds strings, numbers and valid JSON only
-	}
-	return b
 }
 
 // Overview is part of pages.Reader.
@@ -214,12 +190,11 @@ func (r *Reader) Overview(ctx context.Context) *pages.Overview {
 			view.Families = append(view.Families, card)
 		}
 	}
-	view.LeftOff = o.LeftOffFor(anonymous)
 	return view
 }
 
 // Family is part of pages.Reader.
-func (r *Reader) Family(ctx context.Context, name string) *pages.Family {
+func (r *Reader) Family(ctx context.Context, name string) []pages.BoardCard {
 	anonymous := r.guard.Anonymous()
 	if !anonymous.May(access.ScopeRead, access.Board(name)) {
 		return nil
@@ -232,7 +207,7 @@ func (r *Reader) Family(ctx context.Context, name string) *pages.Family {
 	if err != nil {
 		return nil
 	}
-	return &pages.Family{Now: r.store.Now(), Total: page.Total, Boards: o.Cards}
+	return append([]pages.BoardCard{}, o.Cards...)
 }
 
 // Show is part of pages.Reader. Anybody may open the page and read what it shows, so the event has only the updates of

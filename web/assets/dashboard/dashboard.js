@@ -263,8 +263,11 @@ function render() {
   setText(name, title);
   name.title = board;
   if (isInstance && !info && (definition.title || definition.description)) readInstanceInfo(board);
-  if (definition && !(isInstance && !info && board === firstBoard)) setText(rules, withoutPlaceholders(board, textIn(info?.description)) || summarize(definition));
-  else if (!definition && requested) setText(rules, '');
+  if (definition && !(isInstance && !info && board === firstBoard)) {
+    const description = withoutPlaceholders(board, textIn(info?.description));
+    setText(rules, description || summarize(definition));
+    rules.toggleAttribute('data-rules', !description);
+  } else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   if (listed !== `${board} ${top}`) {
     listed = `${board} ${top}`;

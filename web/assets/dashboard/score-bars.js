@@ -2,7 +2,7 @@
 
 /**
  * The share of each row in the leader's score, as a line (score-bars.css). Times, lists where the least score leads, and
- * lists whose leader has nothing have none. The server chooses the same for the first rows (server/pages/filler.go).
+ * lists whose leader has nothing have none.
  */
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** Names of periods for people: this week, last week. The server names them by the same rule, see phrases.period. */
+/** Names of periods for people: this week, last week. */
 
 import { text } from './texts.js';
 

@@ -14,7 +14,6 @@ import { text } from '../shared/texts.js';
 
 const format = scoreFormat({});
 
-// The rows of the first answer say the same, see wordNoFlowers in server/pages/filler.go.
 words.no_score = text('stars_no_score');
 
 /**
