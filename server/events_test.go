@@ -24,9 +24,11 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.Equal(t, 201, n.Do("PUT", "/v1/boards/"+url.PathEscape(board), body).Status)
 		}
 		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
-		gift := `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring","member":"{user}","score":1}]}`
+		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}"},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring","member":"{user}","score":1}]}`
 		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
-		require.Equal(t, "invalid_request updates[0].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))
+		require.Equal(t, "invalid_request updates[2].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "spring", "moons", 1))))
+		require.Equal(t, "invalid_request show.board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))
+		require.Equal(t, "invalid_request show.recent", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, `"recent":"fans:{star}"`, `"recent":"spring"`, 1))))
 		require.Equal(t, "invalid_request event", code(n.Do("PUT", "/v1/events/periods", gift)))
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", gift).Status)
 		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
@@ -83,7 +85,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.Equal(t, "events[4]", answer.Results[4].Error.Field)
 		}
 		// The rules of fields hold for everybody.
-		rules := strings.Replace(gift, `{"updates"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},"updates"`, 1)
+		rules := strings.Replace(gift, `{"show"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},"show"`, 1)
 		require.Equal(t, "invalid_request fields.flowers.max", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "0", 1))))
 		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", rules).Status)
 		require.Equal(t, "out_of_range flowers", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":100}`)))
