@@ -204,7 +204,7 @@ func TestPagesHaveTheirRows(t *testing.T) {
 func framesOf(t *testing.T, addr, wish string) []string {
 	t.Helper()
 	s := servertest.Dial(t, addr)
-	s.Send(`{"type":"subscribe","id":"a",` + wish + `,"info":true}`)
+	s.Send(`{"type":"subscribe","id":"a",%s,"info":true}`, wish)
 	frames := make([]string, 2)
 	for frames[0] == "" || frames[1] == "" {
 		frame, err := s.Raw()
