@@ -179,7 +179,7 @@ func TestReindexDuringChanges(t *testing.T) {
 	t.Parallel()
 	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
 		s, writer := w.stores[0], w.stores[1]
-		const members = 200
+		const members = 64
 		for i := range members {
 			_, err := writer.SetProfile(t.Context(), "user", fmt.Sprint("m", i), Profile{Name: fmt.Sprint("Old ", i)})
 			require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestReindexDuringChanges(t *testing.T) {
 		changes := 0
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 			if sc == "profile" { // after the node has read the profiles
-				for range 3 {
+				for range 8 {
 					member := fmt.Sprint("m", changes*13%members)
 					if changes++; changes%4 == 0 {
 						require.NoError(t, writer.DeleteProfile(context.Background(), "user", member))
