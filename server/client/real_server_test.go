@@ -643,4 +643,10 @@ func TestProfilesByTheClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Anna", place.Name)
 	require.Equal(t, page.Top, place.Around)
+	done, err := c.Reindex(t.Context(), "user")
+	require.NoError(t, err)
+	require.Equal(t, client.Reindexed{Profiles: 1}, done)
+	_, err = c.Reindex(t.Context(), "No kind")
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "kind", refused.Field)
 }

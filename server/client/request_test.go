@@ -565,3 +565,24 @@ func TestNothingSentOverHTTP2(t *testing.T) {
 	}
 	require.Equal(t, []string{"HTTP/2.0", "HTTP/2.0"}, protocols)
 }
+
+// Reindex sends requests until the server has no cursor for another one, and adds their figures up.
+func TestReindexGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		step := func(answer string) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				seen = append(seen, r.Method+" "+r.URL.String())
+				io.WriteString(w, answer)
+			}
+		}
+		c := newScripted(t, Config{}, &answers{t: t, script: []http.HandlerFunc{
+			step(`{"kind":"user","profiles":7,"changed":1,"cursor":"a="}`), step(`{"kind":"user","profiles":5,"changed":2,"cursor":null}`),
+		}})
+		done, err := c.Reindex(t.Context(), "user")
+		require.NoError(t, err)
+		require.Equal(t, Reindexed{Profiles: 12, Changed: 3}, done)
+		require.Equal(t, []string{"POST /v1/reindex/user?cursor=", "POST /v1/reindex/user?cursor=a%3D"}, seen)
+	})
+}
