@@ -99,13 +99,14 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 	if err != nil {
 		return nil, err
 	}
-	one.conn.SetReadDeadline(time.Now().Add(patience))
+	joining, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for _, message := range subscribe {
-		err = cmp.Or(err, one.sendText(message))
+		err = cmp.Or(err, one.send(joining, message))
 	}
 	for err == nil {
 		var frame []byte
-		if frame, err = one.next(); err != nil {
+		if frame, err = one.next(joining); err != nil {
 			break
 		}
 		if bytes.HasPrefix(frame, errorFrame) {
@@ -114,7 +115,6 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 		}
 		if bytes.HasPrefix(frame, snapshotFrame) {
 			handle(number, frame, time.Now())
-			one.conn.SetReadDeadline(time.Time{})
 			return one, nil
 		}
 	}
@@ -125,7 +125,7 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 // read reads the frames of a socket until the crowd leaves.
 func (c *crowd) read(ctx context.Context, one *socket, number int, handle handler) {
 	for {
-		frame, err := one.next()
+		frame, err := one.next(context.Background()) // the end of ctx closes the socket
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -3,10 +3,14 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 )
+
+// errFrame means that a frame of the server is not one of its live protocol.
+var errFrame = errors.New("the server's frame is not one of its live protocol")
 
 // entry is one of the first entries of a board.
 type entry struct {

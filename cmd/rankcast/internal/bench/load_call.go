@@ -20,18 +20,18 @@ var refusal = []byte(`"error":{`)
 
 // newCall makes a call with a connection of its own. It sends a request of so many units, which fill completes for
 // request n.
-func (t *target) newCall(ctx context.Context, text string, units int64, fill func(m *message, n int)) call {
-	c, m := t.newConn(), newMessage(text)
+func (t *target) newCall(ctx context.Context, method, path, body string, units int64, fill func(m *message, n int)) call {
+	c, m := t.newConn(), newMessage(body)
 	return func(n int) (outcome, error) {
 		fill(m, n)
-		status, body, err := c.do(ctx, m.text)
+		status, answer, err := c.do(ctx, method, path, m.text)
 		switch {
 		case err != nil:
 			return outcome{}, err
 		case status != 200:
 			return outcome{refused: units, why: statusCode(status)}, nil
 		}
-		if refused := min(int64(bytes.Count(body, refusal)), units); refused > 0 {
+		if refused := min(int64(bytes.Count(answer, refusal)), units); refused > 0 {
 			return outcome{done: units - refused, refused: refused, why: "refused in a batch"}, nil
 		}
 		return outcome{done: units}, nil

@@ -1,14 +1,14 @@
 package bench
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"net"
 	"sync"
 	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // peers are connections to Redis that subscribe to what the node subscribes to, as further nodes do. They do nothing
@@ -24,16 +24,21 @@ type peers struct {
 func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &peers{cancel: cancel}
-	asker, err := dialRedis(ctx, o.socket)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	channels, err := asker.strings("PUBSUB", "CHANNELS")
-	for number := range n {
+	rdb := o.openRedis(ctx)
+	channels, err := rdb.PubSubChannels(ctx, "*").Result()
+	for range n - 1 {
 		if err == nil {
-			err = p.subscribe(ctx, o.socket, channels, number == 0)
+			err = p.subscribe(ctx, o.socket, channels)
 		}
+	}
+	if err == nil {
+		err = p.count(ctx, rdb, channels)
+	}
+	for subscribed := int64(0); err == nil && subscribed <= int64(n); wait(ctx, pollStep) { // the node and n peers
+		last := channels[len(channels)-1]
+		var of map[string]int64
+		of, err = rdb.PubSubNumSub(ctx, last).Result()
+		subscribed = of[last]
 	}
 	if err != nil {
 		p.end()
@@ -42,20 +47,42 @@ func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 	return p, nil
 }
 
-// subscribe adds a peer. One of them counts the messages.
-func (p *peers) subscribe(ctx context.Context, socket string, channels []string, counts bool) error {
-	c, err := dialRedis(ctx, socket)
+// subscribe adds a peer that reads its messages as bytes, so that many peers cost this machine little.
+func (p *peers) subscribe(ctx context.Context, socket string, channels []string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
 	}
-	if err := c.do(appendCommand(nil, append([]string{"SUBSCRIBE"}, channels...)...), len(channels)); err != nil {
-		return err
+	context.AfterFunc(ctx, func() { conn.Close() })
+	for _, channel := range channels { // an inline command
+		if _, err := fmt.Fprintf(conn, "SUBSCRIBE %s\r\n", channel); err != nil {
+			return err
+		}
 	}
 	p.reading.Go(func() {
-		if !counts {
-			io.Copy(io.Discard, c.reader)
+		io.Copy(io.Discard, conn)
+		if ctx.Err() == nil {
+			p.lost.Add(1)
 		}
-		for counts && skipReply(c.reader) == nil {
+	})
+	return nil
+}
+
+// count adds a peer that counts its messages.
+func (p *peers) count(ctx context.Context, rdb *redis.Client, channels []string) error {
+	ps := rdb.Subscribe(ctx, channels...)
+	for range channels {
+		if _, err := ps.Receive(ctx); err != nil {
+			ps.Close()
+			return err
+		}
+	}
+	context.AfterFunc(ctx, func() { ps.Close() })
+	p.reading.Go(func() {
+		for {
+			if _, err := ps.ReceiveMessage(ctx); err != nil {
+				break
+			}
 			p.messages.Add(1)
 		}
 		if ctx.Err() == nil {
@@ -74,36 +101,4 @@ func (p *peers) end() (messages int64, err error) {
 		return 0, fmt.Errorf("the connections of %d nodes to Redis are closed", lost)
 	}
 	return messages, nil
-}
-
-// strings sends a command whose reply is a list of strings (RESP 2).
-func (c *redisConn) strings(args ...string) (list []string, err error) {
-	if _, err = c.conn.Write(appendCommand(nil, args...)); err != nil {
-		return nil, err
-	}
-	n, err := readLength(c.reader, '*')
-	for range n {
-		var size int
-		if size, err = readLength(c.reader, '$'); err != nil {
-			return nil, err
-		}
-		text := make([]byte, size+len("\r\n"))
-		if _, err = io.ReadFull(c.reader, text); err != nil {
-			return nil, err
-		}
-		list = append(list, string(text[:size]))
-	}
-	return list, err
-}
-
-// readLength reads the line that begins a reply of a kind.
-func readLength(r *bufio.Reader, kind byte) (int, error) {
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return 0, err
-	}
-	if len(line) < 4 || line[0] != kind {
-		return 0, errors.New("the reply of Redis is of another kind")
-	}
-	return strconv.Atoi(line[1 : len(line)-2])
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -26,11 +27,11 @@ type target struct {
 	own    *ownServer // nil for a server at a URL
 	prefix string
 
-	addr          string      // host and port
-	tls           *tls.Config // nil for http
-	host, path    string      // of the URL
-	authorization string      // header line of the key; "" without one
-	defined       []string    // paths of what the command has defined, to delete it again
+	addr       string      // host and port
+	tls        *tls.Config // nil for http
+	host, path string      // of the URL
+	key        string      // "" without one
+	defined    []string    // paths of what the command has defined, to delete it again
 }
 
 // dialTimeout bounds the time for one connection, with TLS.
@@ -52,21 +53,14 @@ func openTarget(ctx context.Context, name string, at remote.Server) (*target, er
 		port = u.Port()
 	}
 	t.addr = net.JoinHostPort(u.Hostname(), port)
-	key, err := at.Key(ctx)
-	if err != nil {
+	if t.key, err = at.Key(ctx); err != nil {
 		return nil, err
-	}
-	if key != "" {
-		t.authorization = "Authorization: Bearer " + key + "\r\n"
 	}
 	if t.client, err = at.Client(client.Config{RetryFor: dialTimeout}); err != nil {
 		return nil, fmt.Errorf("--url: %w", err)
 	}
 	return t, nil
 }
-
-// dial opens a connection.
-func (t *target) dial(ctx context.Context) (net.Conn, error) { return t.dialFrom(ctx, 0) }
 
 // loopbackAddresses is the number of addresses from which dialFrom connects to a loopback address. Each has some 28,000
 // ports on Linux, which gives a process all of 127.0.0.0/8.
@@ -84,20 +78,11 @@ func (t *target) dialFrom(ctx context.Context, number int) (net.Conn, error) {
 	return (&tls.Dialer{NetDialer: &d, Config: t.tls}).DialContext(ctx, "tcp", t.addr)
 }
 
-// newConn returns a connection for requests, which it opens for the first one.
-func (t *target) newConn() *httpConn { return &httpConn{dial: t.dial} }
-
-// do sends one request over a connection of its own. Any status of 300 or more is an error.
-func (t *target) do(ctx context.Context, method, path, body string) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	c := t.newConn()
-	defer c.close()
-	status, answer, err := c.do(ctx, []byte(t.request(method, path, body)))
-	if err == nil && status >= 300 {
-		err = fmt.Errorf("%s %s: the server answers %d: %s", method, path, status, answer)
+// authorize adds the key to the header of a request.
+func (t *target) authorize(header http.Header) {
+	if t.key != "" {
+		header.Set("Authorization", "Bearer "+t.key)
 	}
-	return err
 }
 
 // close deletes the boards of the command, or ends its own server.

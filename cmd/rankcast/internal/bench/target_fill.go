@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -67,19 +66,16 @@ func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
 func (t *target) fillBare(ctx context.Context, boards map[string][]row) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c, err := dialRedis(ctx, t.own.socket)
-	if err != nil {
-		return err
-	}
+	c := t.own.openRedis(ctx)
 	for board, rows := range boards {
 		for len(rows) > 0 {
 			part := rows[:min(len(rows), fillBatch)]
 			rows = rows[len(part):]
-			args := []string{"ZADD", bareKey + board}
+			args := []any{"ZADD", bareKey + board}
 			for _, r := range part {
-				args = append(args, strconv.FormatInt(r.score, 10), r.member)
+				args = append(args, r.score, r.member)
 			}
-			if err := c.do(appendCommand(nil, args...), 1); err != nil {
+			if err := c.Do(ctx, args...).Err(); err != nil {
 				return err
 			}
 		}

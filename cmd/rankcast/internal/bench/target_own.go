@@ -77,12 +77,9 @@ func (o *ownServer) startRedis(ctx context.Context) error {
 		return err
 	}
 	return o.redis.until(ctx, func() error {
-		c, err := dialRedis(ctx, o.socket)
-		if err != nil {
-			return err
-		}
-		defer c.conn.Close()
-		return c.do(appendCommand(nil, "PING"), 1)
+		c := o.openRedis(ctx)
+		defer c.Close()
+		return c.Ping(ctx).Err()
 	})
 }
 

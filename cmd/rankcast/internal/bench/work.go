@@ -113,25 +113,19 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, durat
 	return f, nil
 }
 
-// bareRound is closedRound for commands of Redis: each call sends those that fill has written into a message.
-func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, newCommands func(caller int) (text string, fill func(m *message))) (*figures, error) {
+// bareRound is closedRound for commands of Redis: each call sends those that commands returns, one after the other.
+// commands may be called concurrently.
+func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, commands func() [][]any) (*figures, error) {
 	if t.own == nil {
 		return nil, errors.New("the bare commands need a Redis of the command")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(caller int) (call, error) {
-		c, err := dialRedis(ctx, t.own.socket)
-		if err != nil {
-			return nil, err
-		}
-		text, fill := newCommands(caller)
-		m := newMessage(text)
-		commands := splitCommands(m.text)
+	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(int) (call, error) {
+		c := t.own.openRedis(ctx)
 		return func(int) (outcome, error) {
-			fill(m)
-			for _, one := range commands {
-				if err := c.do(one, 1); err != nil {
+			for _, one := range commands() {
+				if err := c.Do(ctx, one...).Err(); err != nil {
 					return outcome{}, err
 				}
 			}
@@ -142,16 +136,4 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, newComm
 		delete(f.Values, nodeCPU) // the node has no part in it
 	}
 	return f, err
-}
-
-// splitCommands returns the encoded commands of a text, each for itself.
-func splitCommands(text []byte) (all [][]byte) {
-	begin := 0
-	for i := 1; i <= len(text); i++ {
-		if i == len(text) || text[i] == '*' {
-			all = append(all, text[begin:i:i])
-			begin = i
-		}
-	}
-	return all
 }

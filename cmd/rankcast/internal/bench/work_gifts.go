@@ -82,7 +82,7 @@ type giftRounds struct {
 func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	return g.Loop.closedRound(ctx, g.t, s, g.Loop.Duration, func(caller int) (call, error) {
 		body := fmt.Sprintf(`{"id":"%s-%s","star":"s%s","user":"u%s","flowers":%s}`, callerID(caller), slot(idDigits), slot(starDigits), slot(memberDigits), slot(1))
-		return g.t.newCall(ctx, g.t.request("POST", "/v1/events/"+g.event, body), 1, func(m *message, n int) {
+		return g.t.newCall(ctx, "POST", "/v1/events/"+g.event, body, 1, func(m *message, n int) {
 			m.set(0, uint64(n))
 			m.set(1, uint64(rand.IntN(g.Stars)))
 			m.set(2, uint64(rand.IntN(g.Users)))
@@ -95,19 +95,13 @@ func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
 const bareKey = "bare:"
 
 func (g *giftRounds) bare(ctx context.Context, s *status) (*figures, error) {
-	return g.Loop.bareRound(ctx, g.t, s, func(int) (string, func(*message)) {
-		star, user, flowers := "s"+slot(starDigits), "u"+slot(memberDigits), slot(1)
-		var text []byte
-		text = appendCommand(text, "ZINCRBY", bareKey+"stars", flowers, star)
+	return g.Loop.bareRound(ctx, g.t, s, func() [][]any {
+		star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
+		commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
 		for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
-			text = appendCommand(text, "ZINCRBY", bareKey+key, flowers, user)
+			commands = append(commands, []any{"ZINCRBY", bareKey + key, flowers, user})
 		}
-		return string(text), func(m *message) {
-			st, us, fl := uint64(rand.IntN(g.Stars)), uint64(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
-			for i, n := range []uint64{fl, st, st, fl, us, st, fl, us, fl, us, fl, us} {
-				m.set(i, n)
-			}
-		}
+		return commands
 	})
 }
 

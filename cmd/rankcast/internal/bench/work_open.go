@@ -187,8 +187,8 @@ func (o *openRound) newUpdates(ctx context.Context) call {
 	for i, m := range o.members {
 		digits[i] = []byte(m[1:])
 	}
-	text := o.t.request("POST", "/v1/boards/"+o.t.board(oneBoard)+"/scores", body)
-	return o.t.newCall(ctx, text, int64(o.Batch), func(m *message, request int) {
+	path := "/v1/boards/" + o.t.board(oneBoard) + "/scores"
+	return o.t.newCall(ctx, "POST", path, body, int64(o.Batch), func(m *message, request int) {
 		for i := range o.Batch {
 			update := request*o.Batch + i
 			copy(m.slots[2*i], digits[o.schedule.place(update)])

@@ -39,14 +39,14 @@ type readRounds struct {
 }
 
 func (r *readRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	request := r.t.request("GET", "/v1/boards/"+r.t.board(oneBoard)+"/top?limit=10", "")
+	path := "/v1/boards/" + r.t.board(oneBoard) + "/top?limit=10"
 	return r.Loop.closedRound(ctx, r.t, s, r.Loop.Duration, func(int) (call, error) {
-		return r.t.newCall(ctx, request, 1, func(*message, int) {}), nil
+		return r.t.newCall(ctx, "GET", path, "", 1, func(*message, int) {}), nil
 	})
 }
 
 func (r *readRounds) bare(ctx context.Context, s *status) (*figures, error) {
-	return r.Loop.bareRound(ctx, r.t, s, func(int) (string, func(*message)) {
-		return string(appendCommand(nil, "ZREVRANGE", bareKey+oneBoard, "0", "9", "WITHSCORES")), func(*message) {}
+	return r.Loop.bareRound(ctx, r.t, s, func() [][]any {
+		return [][]any{{"ZREVRANGE", bareKey + oneBoard, 0, 9, "WITHSCORES"}}
 	})
 }

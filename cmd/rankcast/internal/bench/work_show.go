@@ -122,7 +122,7 @@ func (w *showRounds) newGifts(ctx context.Context, o *openRound) call {
 	if o.Batch > 1 {
 		body = `{"events":[` + strings.Repeat(one+",", o.Batch-1) + one + `]}`
 	}
-	return w.t.newCall(ctx, w.t.request("POST", "/v1/events/"+w.event, body), int64(o.Batch), func(m *message, request int) {
+	return w.t.newCall(ctx, "POST", "/v1/events/"+w.event, body, int64(o.Batch), func(m *message, request int) {
 		for i := range o.Batch {
 			gift := request*o.Batch + i
 			user := o.schedule.place(gift)

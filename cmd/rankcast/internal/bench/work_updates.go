@@ -77,7 +77,7 @@ func (u *updateRounds) measure(ctx context.Context, s *status) (*figures, error)
 		if u.Batch > 1 {
 			body = `{"updates":[` + strings.Repeat(one+",", u.Batch-1) + one + `]}`
 		}
-		return u.t.newCall(ctx, u.t.request("POST", path, body), int64(u.Batch), func(m *message, n int) {
+		return u.t.newCall(ctx, "POST", path, body, int64(u.Batch), func(m *message, n int) {
 			for i := range u.Batch {
 				m.set(3*i, rand.Uint64N(uint64(u.Members)))
 				m.set(3*i+1, 1+rand.Uint64N(maxFlowers))
@@ -88,11 +88,7 @@ func (u *updateRounds) measure(ctx context.Context, s *status) (*figures, error)
 }
 
 func (u *updateRounds) bare(ctx context.Context, s *status) (*figures, error) {
-	return u.Loop.bareRound(ctx, u.t, s, func(int) (string, func(*message)) {
-		text := appendCommand(nil, "ZINCRBY", bareKey+oneBoard, slot(1), "u"+slot(memberDigits))
-		return string(text), func(m *message) {
-			m.set(0, 1+rand.Uint64N(maxFlowers))
-			m.set(1, rand.Uint64N(uint64(u.Members)))
-		}
+	return u.Loop.bareRound(ctx, u.t, s, func() [][]any {
+		return [][]any{{"ZINCRBY", bareKey + oneBoard, 1 + rand.Uint64N(maxFlowers), userName(rand.IntN(u.Members))}}
 	})
 }

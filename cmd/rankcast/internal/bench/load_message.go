@@ -1,14 +1,11 @@
 package bench
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // digit marks a place of a message whose digits a caller writes before each send.
 const digit = '\x00'
 
-// message is a request that is built once. Its slots have a fixed width, so that a caller fills them in place. One
+// message is the body of a request that is built once. Its slots have a fixed width, so that a caller fills them in place. One
 // goroutine may use it at a time.
 type message struct {
 	text  []byte
@@ -42,13 +39,4 @@ func putDigits(digits []byte, n uint64) {
 		digits[i] = byte('0' + n%10)
 		n /= 10
 	}
-}
-
-// request is the text of a request to a target.
-func (t *target) request(method, path, body string) string {
-	head := fmt.Sprintf("%s %s%s HTTP/1.1\r\nHost: %s\r\n%s", method, t.path, path, t.host, t.authorization)
-	if body != "" {
-		head += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
-	}
-	return head + "\r\n" + body
 }
