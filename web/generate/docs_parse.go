@@ -124,7 +124,9 @@ func (d *doc) sections() (found []docSection) {
 	for n, i := d.tree.FirstChild(), 0; n != nil; n = n.NextSibling() {
 		if i < len(d.headings) && d.headings[i].node == n {
 			h := d.headings[i]
-			found = append(found, docSection{Page: d.slug, Title: d.title(), Heading: h.Text, Anchor: h.Anchor, Reference: strings.HasSuffix(d.slug, "-reference")})
+			found = append(found, docSection{
+				Page: d.slug, Title: d.title(), Heading: h.Text, Anchor: h.Anchor, Reference: strings.HasSuffix(d.slug, "-reference"),
+			})
 			i++
 			continue
 		}

@@ -41,7 +41,8 @@ func TestDocsAreOfOneForm(t *testing.T) {
 			level = h.node.Level
 			require.Equal(t, d.tree, h.node.Parent(), "%s: the heading %q is inside a list or a quotation", d.slug, h.Text)
 			inspect(h.node, func(n ast.Node) {
-				require.NotContains(t, []ast.NodeKind{ast.KindLink, ast.KindAutoLink}, n.Kind(), "%s: the heading %q has a link, but is one itself", d.slug, h.Text)
+				require.NotContains(t, []ast.NodeKind{ast.KindLink, ast.KindAutoLink}, n.Kind(),
+					"%s: the heading %q has a link, but is one itself", d.slug, h.Text)
 			})
 		}
 		d.inspect(func(n ast.Node) {

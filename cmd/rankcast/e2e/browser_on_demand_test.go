@@ -23,7 +23,8 @@ const loads = `performance.getEntriesByType('resource').filter(({name}) => name.
 func onDemandSite(t *testing.T, p *process, element string) *httptest.Server {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", fmt.Sprintf("default-src 'none'; script-src http://%[1]s 'nonce-own'; connect-src ws://%[1]s http://%[1]s", p.addr))
+		const policy = "default-src 'none'; script-src http://%[1]s 'nonce-own'; connect-src ws://%[1]s http://%[1]s"
+		w.Header().Set("Content-Security-Policy", fmt.Sprintf(policy, p.addr))
 		fmt.Fprintf(w, `<!doctype html><title>site</title><script nonce="own">
 			var refused = [], told = [];
 			document.addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) => refused.push(violatedDirective + ' ' + blockedURI));
@@ -42,18 +43,22 @@ func TestKitLoadsTheRestOnDemand(t *testing.T) {
 	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30}]}`)
 	site := onDemandSite(t, p, `<live-leaderboard board="stars"></live-leaderboard>`)
 	ctx := window(t, 800, 600)
-	rows := `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')].map(row => row.dataset.member + ' ' + row.querySelector('[part=score]').textContent).join()`
+	const (
+		root  = `document.querySelector('live-leaderboard').shadowRoot`
+		rows  = `[...` + root + `.querySelectorAll('[part~=row]')].map(row => row.dataset.member + ' ' + row.querySelector('[part=score]').textContent).join()`
+		marks = `[...` + root + `.querySelectorAll('[data-move]')].map(mark => mark.dataset.move).join()`
+	)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL), shows("ann", "bob")))
 	p.post("stars", `{"member":"bob","score":5}`)
 	require.NoError(t, chromedp.Do(ctx, becomes(rows, "ann 40,bob 35"), becomes(loads, "0")))
 	p.post("stars", `{"member":"bob","score":10}`)
-	require.NoError(t, chromedp.Do(ctx, shows("bob", "ann"), becomes(loads, "1"), becomes(`told.join()`, "ann → bob"),
-		becomes(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-move]')].map(mark => mark.dataset.move).join()`, "▲1,▼1")))
+	require.NoError(t, chromedp.Do(ctx, shows("bob", "ann"), becomes(loads, "1"), becomes(`told.join()`, "ann → bob"), becomes(marks, "▲1,▼1")))
 	p.post("stars", `{"member":"ann","score":10}`)
 	require.NoError(t, chromedp.Do(ctx, shows("ann", "bob"), becomes(`told.join()`, "ann → bob,bob → ann"), becomes(loads, "1"), becomes(`refused.join()`, "")))
 	// A search needs the file too.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL), shows("ann", "bob"), becomes(loads, "0"),
-		script(`var found; import('http://`+p.addr+`/kit/v1/rankcast.js?2').then(({connect}) => connect().search('stars', 'bo')).then(({entries}) => found = entries[0].member)`),
+		script(`var found; import('http://`+p.addr+`/kit/v1/rankcast.js?2')
+			.then(({connect}) => connect().search('stars', 'bo')).then(({entries}) => found = entries[0].member)`),
 		becomes(`found`, "bob"), becomes(loads, "1"), becomes(`refused.join()`, "")))
 }
 
@@ -65,12 +70,14 @@ func TestKitLoadsTheEndWithoutAJump(t *testing.T) {
 	ends := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339)
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/race", fmt.Sprintf(`{"ends":%q}`, ends)).Status)
 	fill(t, p, "race", 10)
-	const places = `JSON.stringify([document.querySelector('live-leaderboard'), ...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list], [part=list] > *')]
-		.map(element => { const {x, y, width, height} = element.getBoundingClientRect(); return [x, y, width, height]; }))`
+	const places = `JSON.stringify([document.querySelector('live-leaderboard'),
+		...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list], [part=list] > *')].map(element => { const {x, y, width, height} = element.getBoundingClientRect(); return [x, y, width, height]; }))`
 	ctx := window(t, 800, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/embed/race"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-		becomes(`document.fonts.status`, "loaded"), becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > *').length)`, "10"),
-		script(`var before = `+places+`, shifts = 0; new PerformanceObserver(list => { for (const {value} of list.getEntries()) shifts += value; }).observe({type: 'layout-shift'})`)))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/embed/race"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(`document.fonts.status`, "loaded"),
+		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > *').length)`, "10"),
+		script(`var before = `+places+`, shifts = 0;
+			new PerformanceObserver(list => { for (const {value} of list.getEntries()) shifts += value; }).observe({type: 'layout-shift'})`)))
 	release()
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]').checkVisibility())`, "true"),
