@@ -68,17 +68,6 @@ func (k *recordingConn) Send(f *Frame, _ time.Time) bool {
 	return true
 }
 
-// sentTimes counts how often each frame was sent.
-func sentTimes(conns []*recordingConn) map[*Frame]int {
-	times := make(map[*Frame]int)
-	for _, k := range conns {
-		for _, f := range k.frames {
-			times[f]++
-		}
-	}
-	return times
-}
-
 // To send a shared frame to a client allocates nothing.
 func TestSendAllocatesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

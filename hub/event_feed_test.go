@@ -11,15 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followFeed joins a new connection that follows a feed.
-func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	sub, err := h.Follow(c, name, nil, func() {})
-	require.NoError(t, err)
-	return c, conn, sub
-}
-
 // addItems sends n items to the feed "gift", numbered on from the last.
 func (f *fakeBoard) addItems(h *Hub, n int) {
 	var items [][]byte

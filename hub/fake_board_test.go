@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	"rankcast/hub/hubtest"
@@ -463,65 +461,6 @@ func (f *fakeBoard) count(of map[string]int, name string, by int) {
 
 var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Board{Name: "b"}}
 
-// isStale reports whether clients were told that their boards may be old.
-func isStale(h *Hub) bool {
-	h.status.mu.Lock()
-	defer h.status.mu.Unlock()
-	return h.status.stale
-}
-
 // operations orders the fake's operations for the race detector: simulated time alone
 // orders nothing.
 var operations atomic.Int64
-
-func orderOperation() { operations.Add(1) }
-
-// pass lets simulated time pass, and waits until all that is due has happened.
-func pass(d time.Duration) {
-	orderOperation()
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-// withHub runs a test with a hub on simulated time: a wait is over when nothing more can
-// happen.
-func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeBoard()
-		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})
-		defer runHub(h)()
-		h.FeedUp()
-		synctest.Wait()
-		test(t, h, f)
-	})
-}
-
-// runHub runs a hub until stop is called.
-func runHub(h *Hub) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		h.Run(ctx)
-		close(done)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
-// requireNothingRuns requires that all goroutines of boards and event feeds have ended.
-func requireNothingRuns(t *testing.T, h *Hub) {
-	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		h.running.Wait()
-		close(ended)
-	}()
-	synctest.Wait()
-	select {
-	case <-ended:
-	default:
-		t.Fatal("a goroutine of a board or an event feed runs on")
-	}
-}

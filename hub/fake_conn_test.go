@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,12 +35,6 @@ func (c *fakeConn) Free() bool {
 		c.refused++
 	}
 	return !c.full
-}
-
-// jsonOf is the message of a frame.
-func jsonOf(f *Frame) []byte {
-	pieces := f.JSON()
-	return slices.Concat(pieces[:]...)
 }
 
 func (c *fakeConn) Send(f *Frame, changed time.Time) bool {

@@ -44,28 +44,6 @@ func (f *fakeBoard) around(member string, k int) []hubtest.Entry {
 	return all[max(0, at-k):min(len(all), at+k+1)]
 }
 
-// follow subscribes a new connection that follows a member.
-func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	sub, err := h.Subscribe(c, theBoard, Watch{Top: top, Me: member, Around: around}, nil, func() {})
-	require.NoError(t, err)
-	return c, conn, sub
-}
-
-// meHolds checks the last me frame of a connection.
-func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around int) {
-	t.Helper()
-	rank, score := f.standing(member)
-	me := conn.board.Me
-	require.NotNil(t, me, "no me frame of %q", member)
-	require.Equal(t, rank, hubtest.Value(me.Rank), "rank of %q", member)
-	require.Equal(t, score, hubtest.Value(me.Score), "score of %q", member)
-	if around > 0 {
-		require.Equal(t, f.around(member, around), me.Around, "around %q", member)
-	}
-}
-
 func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,15 +11,6 @@ import (
 
 	"rankcast/ranking"
 )
-
-// largePublication has 1,000 long rows.
-func largePublication() *publication {
-	s := &publication{period: "p", state: ranking.State{Epoch: "e", Seq: 7}, total: 1000}
-	for i := range 1000 {
-		s.top = append(s.top, ranking.Entry{Rank: int64(i) + 1, Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 200)), Score: int64(-i)})
-	}
-	return s
-}
 
 // Large frames of all N share their rows, as long as one of them exists; small ones are one
 // piece.

@@ -17,29 +17,6 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// changeProfile changes a profile and sends the message of it.
-func changeProfile(h *Hub, f *fakeBoard, member, name string) {
-	f.setProfile(member, name)
-	h.FeedProfile("user", member)
-}
-
-// withProfiles runs a test on a board of users, some with names, and one client.
-func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
-	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.kind = "user"
-		f.set("a", 3)
-		f.set("b", 2)
-		f.setProfile("a", "Ann")
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
-		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
-		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
-		require.Equal(t, "Ann", conn.board.Top[0].Name)
-		test(t, h, f, conn)
-	})
-}
-
 func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {

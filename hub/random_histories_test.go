@@ -12,10 +12,6 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// rounds is how many rounds a random history has, fewer under the race detector. `make soak`
-// repeats each test many times.
-func rounds(n int) int { return max(n/slower, 1) }
-
 // watchers are clients that subscribe, stall and resubscribe at random.
 type watchers struct {
 	t       *testing.T

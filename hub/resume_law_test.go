@@ -99,8 +99,6 @@ func (w *resumeWorld) come(t *rapid.T, c *resumeClient) {
 	}
 }
 
-func drawTop(t *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 10}).Draw(t, "top") }
-
 func (c *resumeClient) leave() {
 	c.node.Leave(c.as)
 	c.node, c.as = nil, nil
@@ -134,17 +132,6 @@ func (w *resumeWorld) holds() {
 			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want, p.position(c.top))
 		}
 	}
-}
-
-// restart ends the node i, whose clients leave it, and starts another one in its place.
-func restart(i int, nodes []*resumeNode, clients []*resumeClient, start func() *resumeNode) {
-	for _, c := range clients {
-		if c.node == nodes[i] {
-			c.leave()
-		}
-	}
-	nodes[i].stop()
-	nodes[i] = start()
 }
 
 // Whenever Redis goes back, also to the same seq with other members, and wherever clients come back with what

@@ -10,49 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
 // every is the length of the periods in these tests.
 const every = 10 * time.Second
-
-// withPeriods runs a test on a board with periods, at the start of the first one.
-func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
-	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.periods(every)
-		test(t, h, f)
-	})
-}
-
-// watch subscribes a new connection to a name.
-func watch(t *testing.T, h *Hub, name string, w Watch) (*Client, *fakeConn) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: "b"}, w, nil, func() {})
-	require.NoError(t, err)
-	return c, conn
-}
-
-// shows checks what a connection holds.
-func shows(t *testing.T, conn *fakeConn, period string, final bool, top []hubtest.Entry) {
-	t.Helper()
-	require.Equal(t, period, conn.board.Period)
-	require.Equal(t, final, conn.board.Final)
-	require.Equal(t, top, append([]hubtest.Entry{}, conn.board.Top...))
-}
-
-// endsWere checks the ends that a connection was sent since the last call.
-func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...string) {
-	t.Helper()
-	var were []string
-	for _, b := range conn.ends {
-		were = append(were, b.Period)
-		require.Equal(t, f.topOf("b@"+b.Period, n), append([]hubtest.Entry{}, b.Top...), "the end of %q", b.Period)
-	}
-	require.Equal(t, periods, were)
-	conn.ends = nil
-}
 
 // lastPlace is the last me frame before the newest snapshot.
 func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {

@@ -11,15 +11,6 @@ import (
 	"rankcast/hub/hubtest"
 )
 
-// join subscribes a new connection.
-func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	sub, err := h.Subscribe(c, theBoard, Watch{Top: top}, nil, func() {})
-	require.NoError(t, err)
-	return c, conn, sub
-}
-
 func TestSubscribeAfterLeaveLeavesNothing(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"testing"
@@ -93,24 +92,6 @@ func (h receivedChanges) wait(t *rapid.T, board string, until func(any) bool) {
 			t.Fatalf("the messages of %s do not arrive", board)
 		}
 	}
-}
-
-// runFeed runs a feed until the test ends.
-func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	changes := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: redistest.CallTimeout})
-	events := make(receivedChanges, 4096)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- changes.Run(ctx, events) }()
-	t.Cleanup(func() {
-		cancel()
-		require.ErrorIs(t, <-ended, context.Canceled)
-		rdb.Close()
-	})
-	return changes, events
 }
 
 // scriptsComparison applies a history to a view, and compares scripts, view and model.

@@ -14,20 +14,9 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
-	"rankcast/server/access"
 	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
 )
-
-// keyLine is a line of an access file, for the key of a name.
-func keyLine(name, rest string) string {
-	return "  - {name: " + name + ", hash: HASH:" + name + ", " + rest + "}\n"
-}
-
-// token is a token for a member, which is valid for a time.
-func token(g *accesstest.Guard, sub string, boards, events []string, valid time.Duration) string {
-	return g.Token(access.TokenContent{Sub: sub, Boards: boards, Events: events, Expires: time.Now().Add(valid)})
-}
 
 // callers are all callers of a server with the board a, the event e and the kind k, a letter for each: n nobody,
 // r read, w write, m moderate, M metrics, A admin, v viewer, x expired viewer, o a key with all scopes but admin

@@ -13,13 +13,6 @@ import (
 	"rankcast/server/servertest"
 )
 
-// code is the code of a problem, and the field that it is about.
-func code(a servertest.Answer) string {
-	var p struct{ Code, Field string }
-	a.Into(&p)
-	return strings.TrimSuffix(p.Code+" "+p.Field, " ")
-}
-
 func TestDefinitionsOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {

@@ -167,13 +167,6 @@ func (w *clusterWorld) end(lossy map[string]bool) {
 	}
 }
 
-func sum(top []hubtest.Entry) (total int64) {
-	for _, e := range top {
-		total += e.Score
-	}
-	return total
-}
-
 // A master is killed. A machine with a master and another replica hangs, and comes back after the failover. A master
 // hands its slots to its replica, a slot with a board moves, and a new node gets a slot. Clients stay connected, and
 // updates count again. Every acknowledged update that Redis kept is in every view.

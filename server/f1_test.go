@@ -2,13 +2,10 @@ package server_test
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,50 +28,6 @@ type round struct {
 
 // raceResult is one driver's points in a race or a sprint.
 type raceResult struct{ id, season, driver, constructor, tenths string }
-
-// readF1 reads a file of testdata/f1; see the README there for its source.
-func readF1(t testing.TB, name string) [][]string {
-	f, err := os.Open("testdata/f1/" + name)
-	require.NoError(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
-	return rows[1:]
-}
-
-func integer(t testing.TB, text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	require.NoError(t, err)
-	return n
-}
-
-func readSeasons(t testing.TB) map[string][]*round {
-	seasons := make(map[string][]*round)
-	get := func(season, number string) *round {
-		n := int(integer(t, number))
-		for _, r := range seasons[season] {
-			if r.number == n {
-				return r
-			}
-		}
-		r := &round{number: n, standings: make(map[string]int64)}
-		seasons[season] = append(seasons[season], r)
-		return r
-	}
-	for _, e := range readF1(t, "events.csv") {
-		r := get(e[0], e[1])
-		r.results = append(r.results, raceResult{strings.Join([]string{e[0], e[1], e[4], e[5]}, "/"), e[0], e[5], e[6], e[7]})
-	}
-	for _, s := range readF1(t, "standings.csv") {
-		if points := integer(t, s[3]); points > 0 {
-			get(s[0], s[1]).standings[s[2]] = points
-		}
-	}
-	for _, rounds := range seasons {
-		slices.SortFunc(rounds, func(a, b *round) int { return a.number - b.number })
-	}
-	return seasons
-}
 
 // Nineteen seasons, event by event: after every round the board is the official
 // standings, and what a client folded is what the board says.

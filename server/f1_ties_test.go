@@ -63,16 +63,6 @@ func readFinals(t testing.TB, seasons map[string][]*round) (drivers, constructor
 	return drivers, constructors
 }
 
-// results are the events of some rounds, as they are sent.
-func results(rounds []*round) (events []string) {
-	for _, r := range rounds {
-		for _, e := range r.results {
-			events = append(events, fmt.Sprintf(`{"id":%q,"season":%q,"driver":%q,"constructor":%q,"tenths":%s}`, e.id, e.season, e.driver, e.constructor, e.tenths))
-		}
-	}
-	return events
-}
-
 // Every final standing of nineteen seasons, of drivers and of constructors, has the ranks
 // by shared and by dense ties that a plain recount of the official points gives: in pages,
 // in looked-up places, and for who watched the last race.

@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -149,14 +148,6 @@ func TestReadinessNamesTheReasonOfAnOutage(t *testing.T) {
 	says("Redis answers WRONGPASS")
 	r.Kill()
 	says("Redis refuses the connection")
-}
-
-// statusIs returns an error unless an answer has a status.
-func statusIs(a servertest.Answer, status int) error {
-	if a.Status != status {
-		return fmt.Errorf("%d %s", a.Status, a.Body)
-	}
-	return nil
 }
 
 // A scrape asks Redis itself: the first one after Redis has hung up on a node, or does not answer it, shows that.

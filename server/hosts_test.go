@@ -1,12 +1,8 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,23 +16,6 @@ import (
 	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
-
-// rawRequest sends the lines of a request's head, and a body, as they are.
-func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
-	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"), len(body), body)
-	require.NoError(t, err)
-	method, _, _ := strings.Cut(head, " ")
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	require.NoError(t, err)
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	return servertest.NewAnswer(t, res.StatusCode, res.Header, string(b))
-}
 
 // A page whose name resolves to a loopback address is of one origin with the server for its browser. It
 // still reads nothing, writes nothing and opens no socket.

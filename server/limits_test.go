@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,23 +27,6 @@ import (
 
 // The clients of these tests: a proxy on this machine, which the node trusts, reports their addresses.
 const phone, laptop = "198.51.100.1", "2001:db8:1:2::3"
-
-// limited starts a node with limits, behind a proxy on this machine.
-func limited(t *testing.T, url string, limits access.Config) *servertest.Node {
-	return servertest.Start(t, url, servertest.Config{Server: server.Config{
-		Limits: limits, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-	}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
-}
-
-// requireLimited requires a problem with a time after which to come back, and that the node has counted it.
-func requireLimited(t *testing.T, n *servertest.Node, a servertest.Answer, status int, code, limit string) {
-	t.Helper()
-	servertest.RequireProblem(t, a, status, code, "")
-	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	require.NoError(t, err)
-	require.Positive(t, seconds)
-	require.Positive(t, maps.Collect(n.Server.Limited())[limit])
-}
 
 // handshake tries to open a WebSocket of a client.
 func handshake(t *testing.T, n *servertest.Node, from string) servertest.Answer {

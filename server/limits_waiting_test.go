@@ -175,17 +175,6 @@ func slowRequest(t *testing.T, n *servertest.Node, from, head string) (rest func
 	}
 }
 
-// dialShrunk opens a connection that accepts little by itself, and sends the head of a request.
-func dialShrunk(t *testing.T, n *servertest.Node, from, head string) net.Conn {
-	conn, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
-	fmt.Fprintf(conn, "%s\r\nHost: %s\r\nX-Forwarded-For: %s\r\n\r\n", head, n.Addr, from)
-	return conn
-}
-
 // The answers that slow clients do not read count too. The client that has waited longest loses its own.
 func TestSlowAnswersCount(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -73,19 +72,6 @@ func TestOverview(t *testing.T) {
 		require.Equal(t, 200, n.Do("HEAD", "/v1/overview", "").Status)
 		servertest.RequireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
 	})
-}
-
-// scriptCalls counts the calls of scripts that a Redis has had.
-func scriptCalls(t *testing.T, r *redistest.Redis) (calls int) {
-	t.Helper()
-	info, err := r.Admin().Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	for _, m := range regexp.MustCompile(`cmdstat_eval(?:sha)?:calls=(\d+)`).FindAllStringSubmatch(info, -1) {
-		k, err := strconv.Atoi(m[1])
-		require.NoError(t, err)
-		calls += k
-	}
-	return calls
 }
 
 // However many ask, Redis is asked once a second.

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -100,26 +99,4 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 		require.Nil(t, info.Tie)
 		require.Contains(t, n.Do("GET", "/v1/boards/week@-1", "").Body, `"memory":0,"tie_resolution_us":null,`)
 	})
-}
-
-// walk goes through all pages from a path on, which has a query, and says who is there.
-func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
-	t.Helper()
-	type entry struct{ Member string }
-	for cursor := ""; ; {
-		var page struct {
-			Top, Members []entry
-			Cursor       *string
-		}
-		a := n.Do("GET", path+cursor, "")
-		require.Equal(t, 200, a.Status, a.Body)
-		a.Into(&page)
-		for _, e := range append(page.Top, page.Members...) {
-			members = append(members, e.Member)
-		}
-		if page.Cursor == nil {
-			return members
-		}
-		cursor = "&cursor=" + url.QueryEscape(*page.Cursor)
-	}
 }

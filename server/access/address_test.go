@@ -3,7 +3,6 @@ package access
 import (
 	"bytes"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,22 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// request is a request of a peer with headers, each "Name: value".
-func request(peer string, headers ...string) *http.Request {
-	r := &http.Request{RemoteAddr: peer, Header: make(http.Header)}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Add(name, value)
-	}
-	return r
-}
-
-func addresses(t testing.TB, trusted ...string) *Addresses {
-	proxies, err := ParseProxies(trusted)
-	require.NoError(t, err)
-	return NewAddresses(proxies, slog.New(slog.DiscardHandler))
-}
 
 func TestAddressOfAClient(t *testing.T) {
 	t.Parallel()

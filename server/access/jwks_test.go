@@ -3,15 +3,11 @@ package access
 import (
 	"context"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
-	"crypto/rsa"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,21 +24,6 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/internal/filewatch"
 )
-
-// jwkOf is a public key as a key set has it.
-func jwkOf(kid string, public any) object {
-	encode := base64.RawURLEncoding.EncodeToString
-	k := object{"kid": kid, "use": "sig"}
-	switch public := public.(type) {
-	case *rsa.PublicKey:
-		return with(k, object{"kty": "RSA", "n": encode(public.N.Bytes()), "e": encode(big.NewInt(int64(public.E)).Bytes())})
-	case *ecdsa.PublicKey:
-		point := must(public.Bytes())
-		size := (len(point) - 1) / 2
-		return with(k, object{"kty": "EC", "crv": public.Params().Name, "x": encode(point[1 : 1+size]), "y": encode(point[1+size:])})
-	}
-	return with(k, object{"kty": "OKP", "crv": "Ed25519", "x": encode(public.(ed25519.PublicKey))})
-}
 
 func keySetOf(keys ...object) string { return string(must(json.Marshal(object{"keys": keys}))) }
 
@@ -113,17 +94,6 @@ func (s *keyServer) hang() {
 
 const keySetFile = `tokens: {jwks: "https://keys.example/set?code=hush", audience: rankcast}`
 
-// runGuard runs a Guard until the test ends.
-func runGuard(t *testing.T, cfg GuardConfig) *Guard {
-	g, err := NewGuard(cfg)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { g.Run(ctx) })
-	t.Cleanup(func() { cancel(); redistest.Wait(t, "the end of running", running.Wait) })
-	return g
-}
-
 // inKeyBubble runs a test by a clock of its own, with a Guard that fetches keys of a keyServer.
 func inKeyBubble(t *testing.T, begin func(*keyServer), test func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log)) {
 	t.Helper()
@@ -135,13 +105,6 @@ func inKeyBubble(t *testing.T, begin func(*keyServer), test func(t *testing.T, s
 		test(t, s, g, log)
 		require.NotContains(t, log.String(), "hush")
 	})
-}
-
-func requireValid(t *testing.T, g *Guard, token string) *Caller {
-	t.Helper()
-	c, err := g.Authenticate(t.Context(), token)
-	require.NoError(t, err)
-	return c
 }
 
 func TestKeysOfAKeySet(t *testing.T) {

@@ -3,17 +3,12 @@ package access
 import (
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"rankcast/ranking/redistest"
 )
-
-func newTestLog(to *redistest.Log) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
 
 func TestNewKey(t *testing.T) {
 	t.Parallel()

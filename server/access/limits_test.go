@@ -6,49 +6,12 @@ import (
 	"maps"
 	"net/netip"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-func client(n int) Address {
-	return newAddress(netip.AddrFrom4([4]byte{198, byte(n >> 16), byte(n >> 8), byte(n)}))
-}
-
 var local = newAddress(netip.MustParseAddr("127.0.0.1"))
-
-// requireRefused requires a Refusal of a kind, with the time after which to come back.
-func requireRefused(t *testing.T, err error, limit Limit, kind error, after time.Duration) {
-	t.Helper()
-	var r *Refusal
-	require.ErrorAs(t, err, &r)
-	require.ErrorIs(t, err, kind)
-	require.Equal(t, limit, r.Limit)
-	require.InDelta(t, after.Seconds(), r.RetryAfter.Seconds(), 1e-6)
-	require.NotEmpty(t, r.Error())
-}
-
-func allow(t *testing.T, times int, what func() error) {
-	t.Helper()
-	for i := range times {
-		require.NoError(t, what(), "call %d", i)
-	}
-}
-
-// counted are the limits that have refused something.
-func counted(l *Limits) map[string]uint64 {
-	all := maps.Collect(l.Counts())
-	maps.DeleteFunc(all, func(_ string, n uint64) bool { return n == 0 })
-	return all
-}
-
-// inBubble runs a test by a clock of its own.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
-}
 
 func TestRequestsOfAnAddress(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

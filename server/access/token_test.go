@@ -2,7 +2,6 @@ package access
 
 import (
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
@@ -11,10 +10,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"maps"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,36 +26,6 @@ const testSecret = "0123456789abcdef0123456789abcdef"
 // testRSA is one RSA key for all tests: it takes long to make.
 var testRSA = sync.OnceValue(func() *rsa.PrivateKey { return must(rsa.GenerateKey(rand.Reader, 2048)) })
 
-func must[V any](v V, err error) V {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-func newEC(curve elliptic.Curve) *ecdsa.PrivateKey {
-	return must(ecdsa.GenerateKey(curve, rand.Reader))
-}
-
-func newEd25519() ed25519.PrivateKey {
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	return must(private, err)
-}
-
-// publicPEM is the content of a key_file.
-func publicPEM(public any) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: must(x509.MarshalPKIXPublicKey(public))})
-}
-
-// writeFiles writes files into a new folder, and returns the path of access.yaml there.
-func writeFiles(t testing.TB, files map[string]string) string {
-	folder := t.TempDir()
-	for name, text := range files {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	return filepath.Join(folder, "access.yaml")
-}
-
 // secretGuard is a Guard that accepts tokens of testSecret, with more fields of tokens.
 func secretGuard(t testing.TB, more string) *Guard {
 	file := writeFiles(t, map[string]string{"access.yaml": "tokens: {secret_file: s" + more + "}", "s": testSecret + "\n"})
@@ -68,30 +35,6 @@ func secretGuard(t testing.TB, more string) *Guard {
 }
 
 type object = map[string]any
-
-// with is o with more fields; those that are nil are left out.
-func with(o, more object) object {
-	o = maps.Clone(o)
-	maps.Copy(o, more)
-	maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil })
-	return o
-}
-
-// claims are valid claims, with more of them.
-func claims(more object) object {
-	return with(object{"sub": "u4", "exp": time.Now().Add(time.Hour).Unix()}, more)
-}
-
-// sign signs a token with the field alg of a method, and more header fields.
-func sign(method jwt.SigningMethod, key any, header, claims object) string {
-	token := jwt.NewWithClaims(method, jwt.MapClaims(claims))
-	maps.Copy(token.Header, header)
-	return must(token.SignedString(key))
-}
-
-func signHS256(claims object) string {
-	return sign(jwt.SigningMethodHS256, []byte(testSecret), nil, claims)
-}
 
 // rawToken is a token of any bytes, signed with testSecret.
 func rawToken(header, claims string) string { return rawTokenOf(testSecret, header, claims) }
@@ -107,17 +50,6 @@ func respell(token string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := len(token) - 1
 	return token[:last] + string(letters[strings.IndexByte(letters, token[last])^1])
-}
-
-// requireNoSecrets requires that a text has no part of a token, and no secret.
-func requireNoSecrets(t *testing.T, text, token string) {
-	t.Helper()
-	require.NotContains(t, text, testSecret)
-	for part := range strings.SplitSeq(token, ".") {
-		if len(part) > 20 {
-			require.NotContains(t, text, part)
-		}
-	}
 }
 
 func TestTokenGivesItsRights(t *testing.T) {

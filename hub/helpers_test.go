@@ -1,0 +1,240 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/redistest"
+)
+
+// sentTimes counts how often each frame was sent.
+func sentTimes(conns []*recordingConn) map[*Frame]int {
+	times := make(map[*Frame]int)
+	for _, k := range conns {
+		for _, f := range k.frames {
+			times[f]++
+		}
+	}
+	return times
+}
+
+// followFeed joins a new connection that follows a feed.
+func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn, nil)
+	sub, err := h.Follow(c, name, nil, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// isStale reports whether clients were told that their boards may be old.
+func isStale(h *Hub) bool {
+	h.status.mu.Lock()
+	defer h.status.mu.Unlock()
+	return h.status.stale
+}
+
+func orderOperation() { operations.Add(1) }
+
+// pass lets simulated time pass, and waits until all that is due has happened.
+func pass(d time.Duration) {
+	orderOperation()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// withHub runs a test with a hub on simulated time: a wait is over when nothing more can
+// happen.
+func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBoard()
+		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})
+		defer runHub(h)()
+		h.FeedUp()
+		synctest.Wait()
+		test(t, h, f)
+	})
+}
+
+// runHub runs a hub until stop is called.
+func runHub(h *Hub) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		h.Run(ctx)
+		close(done)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// requireNothingRuns requires that all goroutines of boards and event feeds have ended.
+func requireNothingRuns(t *testing.T, h *Hub) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		h.running.Wait()
+		close(ended)
+	}()
+	synctest.Wait()
+	select {
+	case <-ended:
+	default:
+		t.Fatal("a goroutine of a board or an event feed runs on")
+	}
+}
+
+// jsonOf is the message of a frame.
+func jsonOf(f *Frame) []byte {
+	pieces := f.JSON()
+	return slices.Concat(pieces[:]...)
+}
+
+// follow subscribes a new connection that follows a member.
+func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn, nil)
+	sub, err := h.Subscribe(c, theBoard, Watch{Top: top, Me: member, Around: around}, nil, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// meHolds checks the last me frame of a connection.
+func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around int) {
+	t.Helper()
+	rank, score := f.standing(member)
+	me := conn.board.Me
+	require.NotNil(t, me, "no me frame of %q", member)
+	require.Equal(t, rank, hubtest.Value(me.Rank), "rank of %q", member)
+	require.Equal(t, score, hubtest.Value(me.Score), "score of %q", member)
+	if around > 0 {
+		require.Equal(t, f.around(member, around), me.Around, "around %q", member)
+	}
+}
+
+// largePublication has 1,000 long rows.
+func largePublication() *publication {
+	s := &publication{period: "p", state: ranking.State{Epoch: "e", Seq: 7}, total: 1000}
+	for i := range 1000 {
+		s.top = append(s.top, ranking.Entry{Rank: int64(i) + 1, Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 200)), Score: int64(-i)})
+	}
+	return s
+}
+
+// changeProfile changes a profile and sends the message of it.
+func changeProfile(h *Hub, f *fakeBoard, member, name string) {
+	f.setProfile(member, name)
+	h.FeedProfile("user", member)
+}
+
+// withProfiles runs a test on a board of users, some with names, and one client.
+func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		f.set("a", 3)
+		f.set("b", 2)
+		f.setProfile("a", "Ann")
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+		require.Equal(t, "Ann", conn.board.Top[0].Name)
+		test(t, h, f, conn)
+	})
+}
+
+// rounds is how many rounds a random history has, fewer under the race detector. `make soak`
+// repeats each test many times.
+func rounds(n int) int { return max(n/slower, 1) }
+
+func drawTop(t *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 10}).Draw(t, "top") }
+
+// restart ends the node i, whose clients leave it, and starts another one in its place.
+func restart(i int, nodes []*resumeNode, clients []*resumeClient, start func() *resumeNode) {
+	for _, c := range clients {
+		if c.node == nodes[i] {
+			c.leave()
+		}
+	}
+	nodes[i].stop()
+	nodes[i] = start()
+}
+
+// withPeriods runs a test on a board with periods, at the start of the first one.
+func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.periods(every)
+		test(t, h, f)
+	})
+}
+
+// watch subscribes a new connection to a name.
+func watch(t *testing.T, h *Hub, name string, w Watch) (*Client, *fakeConn) {
+	conn := &fakeConn{}
+	c := h.Join(conn, nil)
+	_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: "b"}, w, nil, func() {})
+	require.NoError(t, err)
+	return c, conn
+}
+
+// shows checks what a connection holds.
+func shows(t *testing.T, conn *fakeConn, period string, final bool, top []hubtest.Entry) {
+	t.Helper()
+	require.Equal(t, period, conn.board.Period)
+	require.Equal(t, final, conn.board.Final)
+	require.Equal(t, top, append([]hubtest.Entry{}, conn.board.Top...))
+}
+
+// endsWere checks the ends that a connection was sent since the last call.
+func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...string) {
+	t.Helper()
+	var were []string
+	for _, b := range conn.ends {
+		were = append(were, b.Period)
+		require.Equal(t, f.topOf("b@"+b.Period, n), append([]hubtest.Entry{}, b.Top...), "the end of %q", b.Period)
+	}
+	require.Equal(t, periods, were)
+	conn.ends = nil
+}
+
+// join subscribes a new connection.
+func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn, nil)
+	sub, err := h.Subscribe(c, theBoard, Watch{Top: top}, nil, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// runFeed runs a feed until the test ends.
+func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	redistest.Patient(rdb)
+	changes := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: redistest.CallTimeout})
+	events := make(receivedChanges, 4096)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- changes.Run(ctx, events) }()
+	t.Cleanup(func() {
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		rdb.Close()
+	})
+	return changes, events
+}
