@@ -140,6 +140,7 @@ func (f *filler) boardPage() {
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
 			v.Title, v.IsFamily = f.titleOf(d), true
+			v.HasLongRules = hasLongRules(d)
 			v.Description = placeholder.ReplaceAllString(d.Description.In(f.template.locale.tag), "…")
 			f.family(v, d)
 		}
@@ -153,6 +154,7 @@ func (f *filler) boardPage() {
 		}
 		f.define(v, b.About.Definition)
 		v.HasPeriods = b.About.Definition.Period != ""
+		v.HasLongRules = hasLongRules(b.About.Definition)
 		if b.About.Definition.History > 0 {
 			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
@@ -160,6 +162,12 @@ func (f *filler) boardPage() {
 	for _, d := range v.Definitions {
 		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d), Current: currentOf(d.Name, f.board)})
 	}
+}
+
+// hasLongRules reports whether the sentence about a definition is long; see summarize in
+// web/assets/dashboard/definition-summary.js.
+func hasLongRules(d definition.Board) bool {
+	return d.Period != "" || d.Window > 0 || !d.Starts.IsZero()
 }
 
 // link is the path of the page of a board, with the reader's present choices, as boardURL in

@@ -266,7 +266,7 @@ function render() {
   if (definition && !(isInstance && !info && board === firstBoard)) {
     const description = withoutPlaceholders(board, textIn(info?.description));
     setText(rules, description || summarize(definition));
-    rules.toggleAttribute('data-rules', !description);
+    rules.toggleAttribute('data-long', !description && Boolean(definition.period || definition.window || definition.starts));
   } else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   if (listed !== `${board} ${top}`) {
