@@ -18,22 +18,45 @@ type call func(n int) (outcome, error)
 // refusal is part of an answer for each item of a batch, or board of an event, that was not done.
 var refusal = []byte(`"error":{`)
 
-// newCall makes a call with a connection of its own. It sends a request of so many units, which fill completes for
-// request n.
-func (t *target) newCall(ctx context.Context, method, path, body string, units int64, fill func(m *message, n int)) call {
-	c, m := t.newConn(), newMessage(body)
+// newCall makes a call with a connection of its own. It sends a request of so many units, with the body that appendBody
+// appends for request n; nil for none.
+func (t *target) newCall(ctx context.Context, method, path string, units int, appendBody func(to []byte, n int) []byte) call {
+	c := t.newConn()
+	var sent []byte
 	return func(n int) (outcome, error) {
-		fill(m, n)
-		status, answer, err := c.do(ctx, method, path, m.text)
+		if appendBody != nil {
+			sent = appendBody(sent[:0], n)
+		}
+		status, answer, err := c.do(ctx, method, path, sent)
 		switch {
 		case err != nil:
 			return outcome{}, err
 		case status != 200:
-			return outcome{refused: units, why: statusCode(status)}, nil
+			return outcome{refused: int64(units), why: statusCode(status)}, nil
 		}
-		if refused := min(int64(bytes.Count(answer, refusal)), units); refused > 0 {
-			return outcome{done: units - refused, refused: refused, why: "refused in a batch"}, nil
+		refused := min(bytes.Count(answer, refusal), units)
+		o := outcome{done: int64(units - refused), refused: int64(refused)}
+		if refused > 0 {
+			o.why = "refused in a batch"
 		}
-		return outcome{done: units}, nil
+		return o, nil
 	}
+}
+
+// newBatches makes a call like newCall that posts batches of so many items, each of which appendItem appends by its
+// number.
+func (t *target) newBatches(ctx context.Context, path, list string, batch int, appendItem func(to []byte, item int) []byte) call {
+	return t.newCall(ctx, "POST", path, batch, func(to []byte, n int) []byte {
+		if batch == 1 {
+			return appendItem(to, n)
+		}
+		to = append(to, `{"`+list+`":[`...)
+		for i := range batch {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = appendItem(to, n*batch+i)
+		}
+		return append(to, "]}"...)
+	})
 }

@@ -41,7 +41,6 @@ func (g *Gifts) bareAbout() string {
 const (
 	memberDigits = 7
 	starDigits   = 5
-	idDigits     = 10
 )
 
 func userName(n int) string { return fmt.Sprintf("u%0*d", memberDigits, n) }
@@ -81,14 +80,16 @@ type giftRounds struct {
 
 func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	return g.Loop.closedRound(ctx, g.t, s, g.Loop.Duration, func(caller int) (call, error) {
-		body := fmt.Sprintf(`{"id":"%s-%s","star":"s%s","user":"u%s","flowers":%s}`, callerID(caller), slot(idDigits), slot(starDigits), slot(memberDigits), slot(1))
-		return g.t.newCall(ctx, "POST", "/v1/events/"+g.event, body, 1, func(m *message, n int) {
-			m.set(0, uint64(n))
-			m.set(1, uint64(rand.IntN(g.Stars)))
-			m.set(2, uint64(rand.IntN(g.Users)))
-			m.set(3, 1+rand.Uint64N(maxFlowers))
+		id := callerID(caller)
+		return g.t.newCall(ctx, "POST", "/v1/events/"+g.event, 1, func(to []byte, n int) []byte {
+			return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
 		}), nil
 	})
+}
+
+// appendGift appends gift n of a caller.
+func appendGift(to []byte, caller string, n, star, user, flowers int) []byte {
+	return fmt.Appendf(to, `{"id":"%s-%d","star":"%s","user":"%s","flowers":%d}`, caller, n, starName(star), userName(user), flowers)
 }
 
 // bareKeys are the sets of the bare work, by board.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rankcast/cmd/rankcast/internal/term"
@@ -178,21 +177,8 @@ func (o *openRound) behind() time.Duration { return 5 * o.Duration }
 // newUpdates makes a call that sends updates of the one board of the command.
 func (o *openRound) newUpdates(ctx context.Context) call {
 	id := callerID(0)
-	one := fmt.Sprintf(`{"member":"u%s","score":%d,"id":"%s-%s"}`, slot(memberDigits), o.points, id, slot(idDigits))
-	body := one
-	if o.Batch > 1 {
-		body = `{"updates":[` + strings.Repeat(one+",", o.Batch-1) + one + `]}`
-	}
-	digits := make([][]byte, len(o.members))
-	for i, m := range o.members {
-		digits[i] = []byte(m[1:])
-	}
 	path := "/v1/boards/" + o.t.board(oneBoard) + "/scores"
-	return o.t.newCall(ctx, "POST", path, body, int64(o.Batch), func(m *message, request int) {
-		for i := range o.Batch {
-			update := request*o.Batch + i
-			copy(m.slots[2*i], digits[o.schedule.place(update)])
-			m.set(2*i+1, uint64(update))
-		}
+	return o.t.newBatches(ctx, path, "updates", o.Batch, func(to []byte, update int) []byte {
+		return fmt.Appendf(to, `{"member":"%s","score":%d,"id":"%s-%d"}`, o.members[o.schedule.place(update)], o.points, id, update)
 	})
 }

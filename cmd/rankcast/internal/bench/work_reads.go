@@ -41,7 +41,7 @@ type readRounds struct {
 func (r *readRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	path := "/v1/boards/" + r.t.board(oneBoard) + "/top?limit=10"
 	return r.Loop.closedRound(ctx, r.t, s, r.Loop.Duration, func(int) (call, error) {
-		return r.t.newCall(ctx, "GET", path, "", 1, func(*message, int) {}), nil
+		return r.t.newCall(ctx, "GET", path, 1, nil), nil
 	})
 }
 

@@ -117,18 +117,9 @@ func (w *showRounds) measure(ctx context.Context, s *status) (*figures, error) {
 
 // newGifts makes a call that sends gifts of the schedule, each to the star whose fans its user follows.
 func (w *showRounds) newGifts(ctx context.Context, o *openRound) call {
-	one := fmt.Sprintf(`{"id":"%s-%s","star":"s%s","user":"u%s","flowers":%d}`, callerID(0), slot(idDigits), slot(starDigits), slot(memberDigits), shownFlowers)
-	body := one
-	if o.Batch > 1 {
-		body = `{"events":[` + strings.Repeat(one+",", o.Batch-1) + one + `]}`
-	}
-	return w.t.newCall(ctx, "POST", "/v1/events/"+w.event, body, int64(o.Batch), func(m *message, request int) {
-		for i := range o.Batch {
-			gift := request*o.Batch + i
-			user := o.schedule.place(gift)
-			m.set(3*i, uint64(gift))
-			m.set(3*i+1, uint64(user%w.Stars))
-			m.set(3*i+2, uint64(user))
-		}
+	id := callerID(0)
+	return w.t.newBatches(ctx, "/v1/events/"+w.event, "events", o.Batch, func(to []byte, gift int) []byte {
+		user := o.schedule.place(gift)
+		return appendGift(to, id, gift, user%w.Stars, user, shownFlowers)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"rankcast/server/client"
 )
@@ -72,17 +71,9 @@ type updateRounds struct {
 func (u *updateRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	path := "/v1/boards/" + u.t.board(oneBoard) + "/scores"
 	return u.Loop.closedRound(ctx, u.t, s, u.Loop.Duration, func(caller int) (call, error) {
-		one := fmt.Sprintf(`{"member":"u%s","score":%s,"id":"%s-%s"}`, slot(memberDigits), slot(1), callerID(caller), slot(idDigits))
-		body := one
-		if u.Batch > 1 {
-			body = `{"updates":[` + strings.Repeat(one+",", u.Batch-1) + one + `]}`
-		}
-		return u.t.newCall(ctx, "POST", path, body, int64(u.Batch), func(m *message, n int) {
-			for i := range u.Batch {
-				m.set(3*i, rand.Uint64N(uint64(u.Members)))
-				m.set(3*i+1, 1+rand.Uint64N(maxFlowers))
-				m.set(3*i+2, uint64(n*u.Batch+i))
-			}
+		id := callerID(caller)
+		return u.t.newBatches(ctx, path, "updates", u.Batch, func(to []byte, n int) []byte {
+			return fmt.Appendf(to, `{"member":"%s","score":%d,"id":"%s-%d"}`, userName(rand.IntN(u.Members)), 1+rand.IntN(maxFlowers), id, n)
 		}), nil
 	})
 }
