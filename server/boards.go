@@ -22,9 +22,6 @@ import (
 
 // listBoards answers the definitions of the boards and families that the caller may read.
 func (s *Server) listBoards(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
 		boards, err := s.store.Boards(ctx)
 		for _, d := range boards {
@@ -37,9 +34,6 @@ func (s *Server) listBoards(c echo.Context) error {
 // getBoard answers a board's definition and state; for a family, named as it was defined, its
 // definition and its number of instances.
 func (s *Server) getBoard(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	board := request.PathValue(c, "board")
 	if overview.IsFamily(board) {
 		return s.okRead(c, familyRead{board})
@@ -115,9 +109,6 @@ func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
 
 // putBoard defines a board or family, or changes its definition.
 func (s *Server) putBoard(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
@@ -146,9 +137,6 @@ func definitionStatus(err, unknown error) int {
 
 // deleteBoard deletes a board or family with all its data, or one instance's data.
 func (s *Server) deleteBoard(c echo.Context) error {
-	if err := request.NoParameters(c); err != nil {
-		return err
-	}
 	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)); err != nil {
 		return err
 	}

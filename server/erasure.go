@@ -48,9 +48,6 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 
 // getErasure answers the progress of a member's erasure.
 func (s *Server) getErasure(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erasure(c.Request().Context(), kind, member)
 	if err != nil {

@@ -22,9 +22,6 @@ const maxEvents = 1000
 
 // listEvents answers the definitions of the events that the caller may read.
 func (s *Server) listEvents(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *readable.List) error {
 		events, err := s.store.Events(ctx)
 		for _, e := range events {
@@ -36,9 +33,6 @@ func (s *Server) listEvents(c echo.Context) error {
 
 // putEvent defines an event, or changes its definition.
 func (s *Server) putEvent(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
@@ -57,9 +51,6 @@ func (s *Server) putEvent(c echo.Context) error {
 
 // getEvent answers the definition of an event.
 func (s *Server) getEvent(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	e, err := s.store.Event(c.Request().Context(), request.PathValue(c, "event"))
 	if err != nil {
 		return err
@@ -69,9 +60,6 @@ func (s *Server) getEvent(c echo.Context) error {
 
 // deleteEvent deletes the definition of an event. Scores that the event gave stay.
 func (s *Server) deleteEvent(c echo.Context) error {
-	if err := request.NoParameters(c); err != nil {
-		return err
-	}
 	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)); err != nil {
 		return err
 	}
@@ -182,9 +170,6 @@ type boardRefusalJSON struct {
 
 // takeBackEvent takes back an event by its id (POST …/take-back).
 func (s *Server) takeBackEvent(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err

@@ -84,9 +84,6 @@ func (e *importError) Extend(p gate.Problem) any {
 // malformed line. The problem then names that line and holds the result of the lines before it.
 func (s *Server) postImport(c echo.Context) error {
 	board := request.PathValue(c, "board")
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	if err := request.CheckEncoding(c); err != nil {
 		return err
 	}

@@ -117,9 +117,6 @@ func (s *Server) namedMembers(caller *access.Caller, m ranking.Members) []string
 // deleteMember removes a member from a board.
 func (s *Server) deleteMember(c echo.Context) error {
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
-	if err := request.NoParameters(c); err != nil {
-		return err
-	}
 	r, err := s.store.Remove(c.Request().Context(), board, member)
 	if err != nil {
 		return err

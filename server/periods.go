@@ -19,9 +19,6 @@ type periodJSON struct {
 
 // listPeriods answers the periods of a board, the newest first.
 func (s *Server) listPeriods(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	board := request.PathValue(c, "board")
 	periods, err := s.store.Periods(gate.AsCaller(c), board)
 	if err != nil {

@@ -18,9 +18,6 @@ type profileJSON struct {
 
 // getProfile answers the profile of a member of a kind.
 func (s *Server) getProfile(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	p, err := s.store.Profile(c.Request().Context(), kind, member)
 	if err != nil {
@@ -31,9 +28,6 @@ func (s *Server) getProfile(c echo.Context) error {
 
 // putProfile replaces the profile of a member of a kind.
 func (s *Server) putProfile(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err
@@ -87,9 +81,6 @@ func (s *Server) postReindex(c echo.Context) error {
 
 // deleteProfile deletes a member's profile only.
 func (s *Server) deleteProfile(c echo.Context) error {
-	if err := request.NoParameters(c); err != nil {
-		return err
-	}
 	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {
 		return err
 	}

@@ -116,9 +116,6 @@ func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 
 // putScore sets a member's score, as a moderator's action.
 func (s *Server) putScore(c echo.Context) error {
-	if err := request.NoQuery(c); err != nil {
-		return err
-	}
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err

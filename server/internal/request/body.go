@@ -87,7 +87,7 @@ func readIdempotencyKey(c echo.Context) (string, error) {
 
 // ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
 func ReadPost(c echo.Context) (body Object, key string, err error) {
-	if err := NoQuery(c); err != nil {
+	if err := noQuery(c); err != nil {
 		return nil, "", err
 	}
 	if body, err = ReadObject(c); err != nil {

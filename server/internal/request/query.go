@@ -20,20 +20,38 @@ type Query struct {
 	Err    error
 }
 
-// NoQuery refuses a request that has parameters.
-func NoQuery(c echo.Context) error {
+// noQuery refuses a request that has parameters.
+func noQuery(c echo.Context) error {
 	if c.Request().URL.RawQuery == "" {
 		return nil
 	}
 	return ReadQuery(c).Err
 }
 
-// NoParameters refuses a request that has parameters or a body.
-func NoParameters(c echo.Context) error {
-	if err := NoQuery(c); err != nil {
+// noParameters refuses a request that has parameters or a body.
+func noParameters(c echo.Context) error {
+	if err := noQuery(c); err != nil {
 		return err
 	}
 	return NoBody(c)
+}
+
+// WithoutQuery makes a handler refuse a request that has parameters.
+func WithoutQuery(handler echo.HandlerFunc) echo.HandlerFunc { return after(noQuery, handler) }
+
+// WithoutParameters makes a handler refuse a request that has parameters or a body.
+func WithoutParameters(handler echo.HandlerFunc) echo.HandlerFunc {
+	return after(noParameters, handler)
+}
+
+// after is a handler that first checks its request.
+func after(check func(echo.Context) error, handler echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := check(c); err != nil {
+			return err
+		}
+		return handler(c)
+	}
 }
 
 // NoBody refuses a request that has a body.
