@@ -33,7 +33,7 @@ func (a applyArgs) isPlain(flags string) bool {
 // applyCall returns the call of apply.lua for a batch.
 func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) script.Call {
 	r, k, span := a.rule, s.keys.Board(instance, a.span.Name), a.span
-	const head, each = 18, 8
+	const head, each = 20, 8
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, instance, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
@@ -53,7 +53,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 			keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
 			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
 		}
-		args = append(args, joined(int64(r.Limit), r.MemberTTL.Microseconds(), a.hidden.revision), a.hidden.flags(instance, r.Kind, batch), r.Kind, window)
+		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind, window)
 	}
 	hasData := strings.Contains(flags, "d")
 	for _, u := range batch {

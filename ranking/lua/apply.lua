@@ -2,8 +2,8 @@
 --
 -- This file is a template of two scripts: the plain one, and the whole one. A line '--+ file a' stands for
 -- lua/lib/a.lua. The whole script alone has the lines after '--+ if whole', up to '--+ else' or '--+ end'; the plain one alone
--- has those after '--+ else', up to '--+ end'. One script for all boards costs a plain board 7 % more of Redis,
--- in batches of 1, 16 and 128. What each update runs is written out, and functions are made where a board
+-- has those after '--+ else', up to '--+ end'. One script for all boards costs a plain board 4, 8 and 1 % more of
+-- Redis in batches of 1, 16 and 128. Scripts with only the parts that a board needs save other boards 0 to 6 %. What each update runs is written out, and functions are made where a board
 -- needs them: each function costs time in each call of a script.
 --
 -- KEYS  1 to 10        see board.lua; the plain script has 1 to 5
@@ -37,11 +37,12 @@
 --                      may hold. It may hold more of events: the caller refuses these before they begin
 --      and for the whole script. The plain one has no ties shared or dense, limit, member_ttl, window, moderation and
 --      data, and no 'o' and no 'd' among the flags
---      15 leaving      'limit ttl revision': members that stay, 0: all; µs after which a member leaves, 0: never;
---                      and of the moderation that the caller knows, 0: there is none
---      16 hides        '1' or '0' for each update: its member is hidden; '': none is
---      17 kind         of the members
---      18 window       '' without one; 'length mode live behind': in ms; of the board, which op must
+--      15 limit        members that stay; 0: all
+--      16 ttl          µs after which a member leaves; 0: never
+--      17 revision     of the moderation that the caller knows; 0: there is none
+--      18 hides        '1' or '0' for each update: its member is hidden; '': none is
+--      19 kind         of the members
+--      20 window       '' without one; 'length mode live behind': in ms; of the board, which op must
 --                      be; '1': scores are those of the moment, '0': the result is built, and results
 --                      hold no scores; '1': apply the updates even if more events are over than
 --                      one call removes
@@ -100,26 +101,34 @@
 local EXPIRE, TRIM = 32, 8 -- members that one batch, and one update beyond its own, removes at most
 local MOST = 2 ^ 53 - 1 -- of the sums of a tally
 local AHEAD = 5000 -- ms by which the clock of a sender of events of a window may be ahead
-local events, tallies, forgotten, lock = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
-local over = windowed and floor(now / 1000) - length -- ms; an event counts from then on, and not before
-local leaving, taking_back -- the functions of leaving.lua and of apply_takeback.lua; nil: none is needed
+local events, tallies, forgotten, lock
+local over -- ms; an event counts from then on, and not before
+if windowed then
+  events, tallies, forgotten, lock = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+  over = floor(now / 1000) - length
+end
+local tied = ties == 'shared' or ties == 'dense'
+local ranks, leaving, taking_back -- the functions of rank.lua, leaving.lua and apply_takeback.lua; nil: none is needed
 if overrides then call('HDEL', meta, '\0') end
+if tied or windowed or limit > 0 or ttl > 0 or overrides or hides ~= '' then
 --+ file rank
-if limit > 0 or ttl > 0 or overrides then
+  ranks = {of = rank_of, move = move, leave = leave}
+  if limit > 0 or ttl > 0 or overrides then
 --+ file order
 --+ file leaving
-  leaving = {remove = remove, trim = trim, is_beyond = is_beyond}
-  if overrides then
+    leaving = {remove = remove, trim = trim, is_beyond = is_beyond}
+    if overrides then
 --+ file apply_takeback
-    taking_back = {undone = undone, unchanged = unchanged}
+      taking_back = {undone = undone, unchanged = unchanged}
+    end
+    if not windowed and ttl > 0 and open and not final and exists and not unlisted then
+      expire(ttl, EXPIRE, now)
+      clock = clock + #changes
+    end
   end
-  if not windowed and ttl > 0 and open and not final and exists and not unlisted then
-    expire(ttl, EXPIRE, now)
-    clock = clock + #changes
-  end
-end
-if windowed then
+  if windowed then
 --+ file apply_window
+  end
 end
 --+ end
 

@@ -14,7 +14,7 @@
       hide = hides ~= '' and hides:byte(#results) == 49 -- '1'
       if not live then key = false end
       if key then had = plus - minus end
-      if key and seen then had_rank = rank_of(member, seen) end
+      if key and seen then had_rank = tied and ranks.of(member, seen) or call('ZRANK', members, member) + 1 end
       data = has_data and ARGV[i + DATA] or ''
       if key and with_data then held = call('HGET', datas, member) or '' end
 
@@ -77,7 +77,7 @@
           -- the next result counts the change
         elseif to == 0 then
           if key or not live then
-            if seen then leave(member, seen) else call('ZREM', hiddens, member) end
+            if seen then ranks.leave(member, seen) else call('ZREM', hiddens, member) end
             if with_data then call('HDEL', datas, member) end
           end
         elseif more - less == had and data == held and hide == not seen then
@@ -94,13 +94,15 @@
             with_data = '1'
           end
           if hide then
-            if seen then leave(member, key) end
+            if seen then ranks.leave(member, key) end
             call('ZADD', hiddens, new, member)
             if not moderated then moderated = '0' end -- the rest of this moderation is not in force yet
           elseif had and not seen then
             call('ZREM', hiddens, member)
           end
-          if not hide then rank = move(member, seen or nil, new, data) end
+          if not hide then
+--+ file apply_move
+          end
         end
       end
       if not result and not live then result = period .. ' - - - -' end

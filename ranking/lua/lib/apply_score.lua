@@ -16,10 +16,9 @@
       --+ end
       if key then had = sign * floor(key) + 0 end -- +0: never -0
       --+ if whole
-      if seen then had_rank = rank_of(member, seen) end
-      --+ else
-      if seen then had_rank = call('ZRANK', members, member) + 1 end
+      if seen and tied then had_rank = ranks.of(member, seen) end
       --+ end
+      if seen and not had_rank then had_rank = call('ZRANK', members, member) + 1 end
 
       local own, change = true, nil -- own: the score is the update's own
       score = amount
@@ -64,36 +63,32 @@
         wrote = true
       --+ end
       else
-        --+ if whole
-        local new = key
+        local new, there = key, true -- whether the member has a place on the board
         if score ~= had then -- reached now
           local s = sign * score + 0
           new = ties == 'member' and format('%d', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
         end
-        local there = hide or not (limit > 0 and not had and leaving.is_beyond(limit, member, new)) -- hidden members are on the board too
+        --+ if whole
         if hide then
-          if seen then leave(member, key) end
+          if seen then ranks.leave(member, key) end
           call('ZADD', hiddens, new, member)
           if not moderated then moderated = '0' end -- the rest of this moderation is not in force yet
+        elseif limit > 0 and not had then
+          there = not leaving.is_beyond(limit, member, new)
         end
         if there and ttl > 0 and not had then call('ZADD', entered, format('%d', now), member) end
         if there and data ~= held then
           if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
           with_data = '1'
         end
+        if there and had and not seen and not hide then call('ZREM', hiddens, member) end
         if there and not hide then
-          if had and not seen then call('ZREM', hiddens, member) end
-          rank = move(member, seen or nil, new, data)
-          if limit > 0 and not seen and leaving.trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then there, rank = false, nil end
-        end
-        wrote = wrote or there
-        if not there then score = nil end
-        --+ else
-        local s = sign * score + 0 -- the score is another one: reached now
-        local new = ties == 'member' and format('%d', s) or key_of(members, nil, s, clock - from, span)
-        call('ZADD', members, new, member) -- as move of rank.lua does, without the cost of a function
-        rank = call('ZRANK', members, member) + 1
-        changes[#changes + 1] = format('%s\31%s\31%s\31%d', member, seen or '', new, rank)
-        wrote = true
         --+ end
+--+ file apply_move
+        --+ if whole
+        end
+        if there and limit > 0 and not seen and not hide and leaving.trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then there, rank = false, nil end
+        if not there then score = nil end
+        --+ end
+        wrote = wrote or there
       end

@@ -14,16 +14,15 @@ end
 
 local first = 15 -- of the arguments of the updates
 --+ if whole
-local limit, ttl, revision = ARGV[15]:match('^(%d+) (%d+) (%d+)$')
-limit, ttl, revision = tonumber(limit), tonumber(ttl), tonumber(revision)
-local hides, kind, windowed = ARGV[16], ARGV[17], ARGV[18] ~= ''
+local limit, ttl, revision = tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17])
+local hides, kind, windowed = ARGV[18], ARGV[19], ARGV[20] ~= ''
 local length, mode, live, behind
 if windowed then
-  length, mode, live, behind = ARGV[18]:match('^(%d+) (%a+) ([01]) ([01])$')
+  length, mode, live, behind = ARGV[20]:match('^(%d+) (%a+) ([01]) ([01])$')
   length, live, behind = tonumber(length), live == '1', behind == '1'
 end
 local has_data, overrides = ARGV[13]:find('d', 1, true), ARGV[13]:find('o', 1, true)
-first = 19
+first = 21
 --+ end
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
