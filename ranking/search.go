@@ -24,8 +24,8 @@ type searchBounds struct {
 	ids   int   // likewise, elements of ids
 }
 
-// defaultSearchBounds keep a search on a board of a million below 2 ms of Redis (BenchmarkSearch): 496 names and 96 ids.
-var defaultSearchBounds = searchBounds{small: 1000, names: 31, ids: 6}
+// defaultSearchBounds keep a search on a board of a million below 1 ms of Redis (BenchmarkSearch): 256 names and 64 ids.
+var defaultSearchBounds = searchBounds{small: 1000, names: 16, ids: 4}
 
 // SearchResult are the members that a search has found, at one state of the board.
 type SearchResult struct {

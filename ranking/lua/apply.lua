@@ -1,10 +1,11 @@
 -- Applies a batch of updates to one board-period and publishes the changes.
 --
 -- This file is a template of two scripts: the plain one, and the whole one. A line '--+ file a' stands for
--- lua/lib/a.lua. The whole script alone has the lines after '--+ if whole', up to '--+ else' or '--+ end'; the plain one alone
--- has those after '--+ else', up to '--+ end'. One script for all boards costs a plain board 4, 8 and 1 % more of
--- Redis in batches of 1, 16 and 128. Scripts with only the parts that a board needs save other boards 0 to 6 %. What each update runs is written out, and functions are made where a board
--- needs them: each function costs time in each call of a script.
+-- lua/lib/a.lua. The whole script alone has the lines after '--+ if whole', up to '--+ else' or '--+ end'; the
+-- plain one alone has those after '--+ else', up to '--+ end'. One script for all boards would cost a plain board
+-- 4, 8 and 1 % more of Redis in batches of 1, 16 and 128. A script with only the parts that a board needs would
+-- save other boards 0 to 6 %. What each update runs is written out, and functions are made where a board needs
+-- them: each function costs time in each call of a script.
 --
 -- KEYS  1 to 10        see board.lua; the plain script has 1 to 5
 --                      meta: epoch, seq, clock; from and span, of which f is a fraction;
