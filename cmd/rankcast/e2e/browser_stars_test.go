@@ -338,7 +338,7 @@ func TestStarsNeeds(t *testing.T) {
 		// The page stores its gifts once more when the answer comes, perhaps after the frames that show the gift.
 		becomes(`sessionStorage.getItem('rankcast gifts /')`, "[]"),
 		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
-		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [530e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),
+		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [300e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
 		becomes(boardOf("fans-today"), "1 mochi 11"),
 	))
