@@ -81,7 +81,7 @@ func window(t testing.TB, width, height int) context.Context {
 	ctx := newWindow(t, width, height)
 	require.NoError(t, chromedp.Do(ctx, withFace(t)))
 	t.Cleanup(func() {
-		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil {
+		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil && origin != "null" { // "null" stands for all origins
 			call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
 		}
 	})
@@ -283,4 +283,16 @@ const focus = `(document.activeElement.shadowRoot ?? document).activeElement.get
 // textOf is an expression for the words of an element, as they are read.
 func textOf(selector string) string {
 	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
+}
+
+// A window that closes on a page without an address empties the storage of no other window.
+func TestWindowsEmptyTheirOwnStorage(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	ctx := window(t, 200, 200)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"), script(`sessionStorage.setItem('kept', 'yes')`)))
+	t.Run("blank", func(t *testing.T) {
+		require.NoError(t, chromedp.Do(window(t, 200, 200), chromedp.Navigate("about:blank")))
+	})
+	require.NoError(t, chromedp.Do(ctx, becomes(`sessionStorage.getItem('kept')`, "yes")))
 }
