@@ -211,7 +211,7 @@ func TestReindexDuringChanges(t *testing.T) {
 	})
 }
 
-// A build that ends at any page goes on there, and refuses what is no position.
+// Reindex goes on at the page where the call before ended. It refuses a cursor that is no position.
 func TestReindexGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))

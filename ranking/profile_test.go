@@ -91,7 +91,8 @@ func TestProfilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrInvalid)
 }
 
-// What somebody else wrote in place of a profile is none, and takes no others away. A change replaces it.
+// A value that another program wrote in place of a profile counts as no profile, and hides no other one. A change replaces
+// the value.
 func TestProfileThatIsGarbledIsNone(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {

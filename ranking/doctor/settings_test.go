@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each setting that loses scores shows, with what to change, and what is right has no fix.
+// The doctor names each setting that loses scores, and what to change. It offers no fix for a setting that is right.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	info := func(fields ...string) *server {

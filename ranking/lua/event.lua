@@ -1,5 +1,5 @@
 -- Carries out occurrences of one event on a Redis that holds all of their boards: records their
--- ids, applies their updates, and publishes them. Three scripts do the work, see Event in
+-- ids, applies their updates, and publishes them. Four scripts do the work, see Event in
 -- ranking/internal/script. They stand in front of this file, as functions of KEYS and ARGV:
 --
 --   begin      begin.lua

@@ -16,5 +16,5 @@ func event() Script {
 	}{{"begin", Begin}, {"publish", Publish}, {"plain", ApplyPlain}, {"whole", ApplyWhole}} {
 		fmt.Fprintf(&src, "local %s = function(KEYS, ARGV)\n%send\n", of.name, of.s.Source)
 	}
-	return newScript("event", append(src.Bytes(), expand("event", false)...), true)
+	return load("event", append(src.Bytes(), expand("event", false)...), true)
 }

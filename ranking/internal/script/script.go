@@ -45,12 +45,12 @@ var WriteCommands = []string{
 // reading returns the script of a verb that changes no key: parts of lua/lib, in this order, and the file of the verb.
 // The order and the bytes decide the SHA-1.
 func reading(verb string, parts ...string) Script {
-	return newScript(verb, join(verb, parts, false), false)
+	return load(verb, join(verb, parts, false), false)
 }
 
 // writing is reading for a verb that changes keys.
 func writing(verb string, parts ...string) Script {
-	return newScript(verb, join(verb, parts, false), true)
+	return load(verb, join(verb, parts, false), true)
 }
 
 // publishing is writing for a verb that publishes changes of a board. On a cluster it publishes by SPUBLISH: only the
@@ -59,9 +59,10 @@ func publishing(verb string, parts ...string) Script {
 	return bothForms(verb, join(verb, parts, false))
 }
 
+// bothForms is publishing for a source.
 func bothForms(verb string, src []byte) Script {
-	s := newScript(verb, append([]byte("local PUBLISH = 'PUBLISH'\n"), src...), true)
-	sharded := newScript(verb, append([]byte("local PUBLISH = 'SPUBLISH'\n"), src...), true)
+	s := load(verb, append([]byte("local PUBLISH = 'PUBLISH'\n"), src...), true)
+	sharded := load(verb, append([]byte("local PUBLISH = 'SPUBLISH'\n"), src...), true)
 	s.sharded = &sharded
 	return s
 }
@@ -116,21 +117,23 @@ func (s Script) formFor(rdb redis.UniversalClient) Script {
 }
 
 // New returns a script that changes keys and is not in ranking/lua: a node does not need its commands.
-func New(verb string, src []byte) Script {
-	sum := sha1.Sum(src)
-	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: true}
-}
+func New(verb string, src []byte) Script { return newScript(verb, src, true) }
 
 // newScript returns the script with a source.
 func newScript(verb string, src []byte, writes bool) Script {
 	sum := sha1.Sum(src)
-	s := Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writes}
+	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writes}
+}
+
+// loaded has each form of each script of ranking/lua once the variables of this package are made. Only tests read it.
+var loaded []Script
+
+// load is newScript for a script of ranking/lua.
+func load(verb string, src []byte, writes bool) Script {
+	s := newScript(verb, src, writes)
 	loaded = append(loaded, s)
 	return s
 }
-
-// loaded has each form of each script once the variables of this package are made. Only tests read it.
-var loaded []Script
 
 // sentOnce is a command that the Redis client must never send a second time by itself: without an
 // answer it is not known whether Redis carried the command out. (MaxRetries: -1 does not hold

@@ -1,7 +1,7 @@
   -- The part of apply.lua that removes the events of a window that are over, before the updates.
   -- Follows apply_ids.lua and rank.lua.
   if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%d', over), 'LIMIT', '0', '1')[1] then
-    -- The events have to go first, because updates are answered by what is left.
+    -- The events go first, because the answer to an update counts the events that are left.
     if unlisted then return {'new', format('%d', now)} end
     local SWEEP = 16 -- events that a batch removes at most, and one more for each of its updates
 --+ file changes

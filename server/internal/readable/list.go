@@ -1,4 +1,4 @@
-// Package readable encodes lists of which each caller gets what it may read.
+// Package readable encodes lists. Each caller gets the items that it may read.
 package readable
 
 import (
