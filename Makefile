@@ -142,9 +142,14 @@ module: ## Give the module another path: make module MODULE=example.org/you/rank
 			"s#^((import )?[[:space:]]*([A-Za-z0-9_.]+ )?\")$$old(/[^\"]*\"[[:space:]]*(//.*)?)\$$#\1$(MODULE)\4#" && \
 		find . -name '*.was' -delete && gofmt -w . && $(GO) generate ./web
 
+# Lines of more than 140 characters, a tab being one; but a struct tag, which Go cannot break.
+TOO_LONG = LC_ALL=C.UTF-8 grep -rnE '^.{141,}' --include='*.go' --include='*.js' --include='*.css' --include='*.lua' \
+	--exclude-dir=dist --exclude-dir=node_modules . | grep -vE '`[a-z]+:".*`$$'
+
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
+	@! $(TOO_LONG) || { echo "these lines have more than 140 characters"; exit 1; }
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml

@@ -48,7 +48,10 @@ func TestFeedFilter(t *testing.T) {
 		granted.Store("a")
 		filtered, all := &fakeConn{}, &fakeConn{}
 		client := h.Join(filtered, nil)
-		_, err := h.Follow(client, "periods", func(board string) bool { return strings.Contains(granted.Load().(string), board) && board != "" }, func() {})
+		_, err := h.Follow(client, "periods", func(board string) bool {
+			return strings.Contains(granted.Load().(string), board) &&
+				board != ""
+		}, func() {})
 		require.NoError(t, err)
 		_, err = h.Follow(h.Join(all, nil), "periods", nil, func() {})
 		require.NoError(t, err)

@@ -202,7 +202,8 @@ func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
 		synctest.Wait()
 		f.addItems(h, 4)
 		pass(2 * time.Second)
-		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"}, first.takeItems(t))
+		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"},
+			first.takeItems(t))
 		require.Equal(t, []string{"live", "108 109 110 111"}, late.takeItems(t), "what has happened since")
 	})
 }

@@ -111,7 +111,8 @@ func newFakePeriod(name string) *fakePeriod {
 }
 
 func newFakeBoard() *fakeBoard {
-	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]int), followed: make(map[string]int), keptPeriods: 1 << 30}
+	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]int),
+		followed: make(map[string]int), keptPeriods: 1 << 30}
 	for i := range 4 { // so that a delta is smaller than a snapshot
 		f.set(fmt.Sprint("low", i), int64(-10-i))
 	}

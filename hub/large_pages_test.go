@@ -180,7 +180,8 @@ func (m *manyBoards) States(_ context.Context, boards []string) []ranking.BoardS
 
 // withManyBoards runs a test with a hub of manyBoards on simulated time. watch subscribes a client to
 // a board.
-func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, watch func(c *Client, board string, top int) (*Subscription, error))) {
+func withManyBoards(t *testing.T, cfg Config,
+	test func(h *Hub, m *manyBoards, watch func(c *Client, board string, top int) (*Subscription, error))) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &manyBoards{fakeBoard: newFakeBoard()}
 		cfg.Log, cfg.Shards = slog.New(&m.logs), 1
@@ -205,7 +206,8 @@ func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, w
 func TestLargePagesTakeTurnsByAddress(t *testing.T) {
 	t.Parallel()
 	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
-		many, again, few := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.2")
+		many, again, few := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1"),
+			h.Join(&recordingConn{}, "198.51.100.2")
 		var last *Subscription
 		for i := range 5 {
 			var err error

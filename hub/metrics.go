@@ -25,7 +25,8 @@ const (
 	resyncUnreadable resyncReason = "unreadable"
 )
 
-var resyncReasons = []resyncReason{resyncFeed, resyncGap, resyncReplaced, resyncReopened, resyncSeqCheck, resyncVerification, resyncUnreadable}
+var resyncReasons = []resyncReason{resyncFeed, resyncGap, resyncReplaced, resyncReopened, resyncSeqCheck, resyncVerification,
+	resyncUnreadable}
 
 // metrics are the figures of a hub.
 type metrics struct {
@@ -42,12 +43,14 @@ func newMetrics(r prometheus.Registerer, h *Hub) *metrics {
 	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_watched_boards", Help: "Boards that clients watch on the node, by name."},
 		func() float64 { return float64(h.Watched()) })
 	m := &metrics{
-		changes: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_changes_total", Help: "Changes of watched boards that the node received from Redis."}),
+		changes: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_changes_total",
+			Help: "Changes of watched boards that the node received from Redis."}),
 		skipped: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_frames_skipped_total",
 			Help: "Frames that clients did not get because they, or the node, were slow. A later frame held their content."}),
-		subscriptions: factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_subscriptions", Help: "Subscriptions of clients to boards and feeds."}),
-		followers:     factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_followers", Help: "Subscriptions that follow a member."}),
-		resyncs:       map[resyncReason]prometheus.Counter{},
+		subscriptions: factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_subscriptions",
+			Help: "Subscriptions of clients to boards and feeds."}),
+		followers: factory.NewGauge(prometheus.GaugeOpts{Name: "rankcast_followers", Help: "Subscriptions that follow a member."}),
+		resyncs:   map[resyncReason]prometheus.Counter{},
 	}
 	resyncs := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_resyncs_total",
 		Help: "Boards that the node read again, by reason. replaced, reopened and feed are normal."}, []string{"reason"})

@@ -184,7 +184,8 @@ func (w *enginesWorld) start() *resumeNode {
 func (w *enginesWorld) updates(n int) (all []definition.Update) {
 	for range n {
 		all = append(all, definition.Update{
-			Member: rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}).Draw(w.T, "member"), Score: rapid.Int64Range(0, 9).Draw(w.T, "score"),
+			Member: rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}).Draw(w.T, "member"),
+			Score:  rapid.Int64Range(0, 9).Draw(w.T, "score"),
 		})
 	}
 	return all
@@ -289,7 +290,8 @@ func (c *resumeClient) differs() error {
 			continue
 		}
 		p := v.publication
-		if is, want := c.conn.board.Top, onWire(p.top[:min(c.top, len(p.top))]); !slices.Equal(is, want) || c.conn.board.Life != p.position(c.top).Life {
+		if is, want := c.conn.board.Top, onWire(p.top[:min(c.top, len(p.top))]); !slices.Equal(is, want) ||
+			c.conn.board.Life != p.position(c.top).Life {
 			return fmt.Errorf("holds\n%v at %s:%d, its node shows\n%v at %v", is, c.conn.board.Life, c.conn.board.Seq, want, p.position(c.top))
 		}
 	}

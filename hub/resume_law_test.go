@@ -53,7 +53,8 @@ func (n *resumeNode) reconnectFeed() {
 
 // write changes the score of a member. Each node may miss the message.
 func (w *resumeWorld) write(t *rapid.T, loses bool) {
-	c := w.f.set(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "low0", "low1"}).Draw(t, "member"), rapid.Int64Range(0, 9).Draw(t, "score"))
+	c := w.f.set(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "low0", "low1"}).Draw(t, "member"),
+		rapid.Int64Range(0, 9).Draw(t, "score"))
 	for _, n := range w.nodes {
 		if !loses || rapid.IntRange(0, 3).Draw(t, "lost") > 0 {
 			n.FeedChanges(c)
@@ -129,7 +130,8 @@ func (w *resumeWorld) holds() {
 			want = append(want, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
 		}
 		if !slices.Equal(list, want) {
-			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want, p.position(c.top))
+			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want,
+				p.position(c.top))
 		}
 	}
 }

@@ -83,7 +83,8 @@ func TestRolloverDuringAnOutage(t *testing.T) {
 // Slow pages and lookups are under way at one rollover or over several.
 func TestRolloverWhileReading(t *testing.T) {
 	t.Parallel()
-	for _, long := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second} {
+	for _, long := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 2500 * time.Millisecond,
+		5 * time.Second} {
 		for name, hooked := range map[string]func(f *fakeBoard) []*hook{
 			"before": func(f *fakeBoard) []*hook { return []*hook{&f.beforeRead} },
 			"after":  func(f *fakeBoard) []*hook { return []*hook{&f.onPage, &f.onPlaces} },

@@ -48,7 +48,8 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					changes.Watch(h.Board)
 					defer changes.Unwatch(h.Board)
-					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
+					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members,
+						want: rapid.IntRange(0, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
 					w.wait(func(e any) bool { return e == subscribedTo(h.Board) })
 					w.run()

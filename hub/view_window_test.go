@@ -38,7 +38,8 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	runs := 0
 	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
-			family := definition.Board{Name: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: definition.Live}
+			family := definition.Board{Name: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute,
+				Refresh: definition.Live}
 			require.NoError(t, s.DefineBoard(t.Context(), family, ranking.Moderator{}))
 			t.Run(string(order)+" "+string(ties), func(t *testing.T) {
 				proptest.CheckSeeded(t, 25, func(t *rapid.T) {
@@ -62,7 +63,8 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 						} else {
 							updates := make([]definition.Update, rapid.IntRange(1, 5).Draw(t, "updates"))
 							for i := range updates {
-								updates[i] = definition.Update{Member: rapid.SampledFrom(members).Draw(t, "member"), Score: rapid.Int64Range(-2, 3).Draw(t, "score")}
+								updates[i] = definition.Update{Member: rapid.SampledFrom(members).Draw(t, "member"),
+									Score: rapid.Int64Range(-2, 3).Draw(t, "score")}
 							}
 							_, err := s.Apply(context.Background(), board, updates)
 							require.NoError(t, err)

@@ -78,7 +78,8 @@ func (s *Store) audit(ctx context.Context, a Action, id string) (added bool, err
 		return false, err
 	}
 	ids := s.keys.AuditIDs()
-	r, err := s.callScript(ctx, script.Audit, append([]string{s.keys.Audit()}, ids[:]...), []any{line, auditKept, id, definition.LeastIDSpan.Microseconds()})
+	r, err := s.callScript(ctx, script.Audit, append([]string{s.keys.Audit()}, ids[:]...),
+		[]any{line, auditKept, id, definition.LeastIDSpan.Microseconds()})
 	if err != nil {
 		return false, fmt.Errorf("%w: write to the audit: %w", ErrOutcomeUnknown, err)
 	}

@@ -72,8 +72,10 @@ func TestAuditOfDefinitions(t *testing.T) {
 		require.ErrorIs(t, s.DeleteEvent(ctx, "none", ops), ErrUnknownEvent)
 		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "of-the-file"}}}))
 		for _, err := range []error{
-			s.DefineBoard(ctx, definition.Board{Name: "b"}, Moderator{By: "\u202e"}), s.DefineEvent(ctx, definition.Event{Name: "e", Updates: event.Updates}, Moderator{By: "\x00"}),
-			s.Delete(ctx, "f:1", Moderator{By: "\x00"}), s.Delete(ctx, "f:{x}", Moderator{By: "\x00"}), s.DeleteEvent(ctx, "e", Moderator{By: "\x00"}),
+			s.DefineBoard(ctx, definition.Board{Name: "b"}, Moderator{By: "\u202e"}),
+			s.DefineEvent(ctx, definition.Event{Name: "e", Updates: event.Updates}, Moderator{By: "\x00"}),
+			s.Delete(ctx, "f:1", Moderator{By: "\x00"}), s.Delete(ctx, "f:{x}", Moderator{By: "\x00"}),
+			s.DeleteEvent(ctx, "e", Moderator{By: "\x00"}),
 		} {
 			refusedAs(t, err, "by")
 		}
@@ -88,7 +90,8 @@ func TestAuditOfDefinitions(t *testing.T) {
 			require.Equal(t, ops, lines[i].Moderator)
 			got = append(got, lines[i].Action+" "+lines[i].Board+lines[i].Event)
 		}
-		require.Equal(t, []string{"define_board b", "define_board f:{x}", "define_event e", "define_board b", "define_event e", "delete_board f:1",
+		require.Equal(t, []string{"define_board b", "define_board f:{x}", "define_event e", "define_board b", "define_event e",
+			"delete_board f:1",
 			"delete_event e", "delete_board b", "delete_board f:{x}"}, got)
 	})
 }

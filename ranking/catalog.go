@@ -93,7 +93,8 @@ func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) 
 func (d *definitions) unknownName(n definition.Name) error {
 	for parts, slot := range definition.SlotsOf(n.Base) {
 		if other := d.boards[slot]; other != nil && parts != len(n.Parts) {
-			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: ErrUnknownBoard, Hint: "want a name like " + other.Board.Name}
+			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: ErrUnknownBoard,
+				Hint: "want a name like " + other.Board.Name}
 		}
 	}
 	return unknownBoard(n.Instance())

@@ -59,7 +59,8 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 		} else if err := d.decodeField(field, value); err != nil {
 			// The error does not wrap the kind of err: the request of the caller is not
 			// wrong.
-			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)
+			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v",
+				ErrUnavailable, field, err)
 		}
 	}
 	d.spanIDs()
@@ -186,7 +187,8 @@ func (all definedBoards) checkUnions(changed []definition.Board, at locateError)
 
 // checkTargets refuses changed boards that would no longer take the updates of an event. It
 // does not check the events that change too.
-func (all definedBoards) checkTargets(events map[string]*definition.Event, change []definition.Event, changed []definition.Board, at locateError) error {
+func (all definedBoards) checkTargets(events map[string]*definition.Event, change []definition.Event,
+	changed []definition.Board, at locateError) error {
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		if slices.ContainsFunc(change, func(e definition.Event) bool { return e.Name == name }) {
 			continue
@@ -197,7 +199,8 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 					continue
 				}
 				if is, field, reason := t.Conflict(b); is != "" {
-					return at(b, conflict(is, "is not possible with event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
+					return at(b, conflict(is, "is not possible with event %q, whose %s %s: change the event first", name,
+						definition.ItemPath("updates", i)+field, reason))
 				}
 			}
 		}

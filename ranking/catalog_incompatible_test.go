@@ -84,12 +84,14 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, nil, new(Outcome)}}
-	applyOnce(r.t, s, applyArgs{rule: rule, ids: definition.LeastIDSpan, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()), leased: d.readAt + lease.Microseconds(), listed: listed}, "b", batch)
+	applyOnce(r.t, s, applyArgs{rule: rule, ids: definition.LeastIDSpan, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()),
+		leased: d.readAt + lease.Microseconds(), listed: listed}, "b", batch)
 }
 
 func (r *reordering) step(s *Store) {
 	ctx := context.Background()
-	switch rapid.SampledFrom([]string{"write", "write", "flip", "flip", "hold", "hold new", "go on", "go on", "stall", "look", "time", "drop", "unlist"}).Draw(r.t, "step") {
+	switch rapid.SampledFrom([]string{"write", "write", "flip", "flip", "hold", "hold new", "go on", "go on", "stall", "look",
+		"time", "drop", "unlist"}).Draw(r.t, "step") {
 	case "write":
 		r.listed = r.now
 		_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m", Score: 1}})
@@ -157,7 +159,8 @@ func (r *reordering) holds() {
 		require.NoError(r.t, err, "there is something of a board that is not listed")
 	}
 	for _, z := range zs {
-		require.Equal(r.t, d.boards["b/0"].Order == definition.Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.boards["b/0"].Order)
+		require.Equal(r.t, d.boards["b/0"].Order == definition.Asc, z.Score > 0, "the key %v on a board of order %s", z.Score,
+			d.boards["b/0"].Order)
 	}
 	for _, s := range r.nodes {
 		latest := s.catalog.latest.Load()

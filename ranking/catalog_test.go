@@ -260,13 +260,15 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 	s := newNode(t, url)
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}
-	all := definition.Set{Boards: []definition.Board{{Name: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []definition.Event{event}}
+	all := definition.Set{Boards: []definition.Board{{Name: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}},
+		Events: []definition.Event{event}}
 	require.NoError(t, s.Define(t.Context(), all))
 	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	const key = "rc:{/}:definitions"
 	require.Contains(t, s.rdb.HGet(t.Context(), key, "board:b/0").Val(), `"base":"2026-01-01T00:00:00.000Z"`)
 	other := map[string]string{"version": "other", layoutField: strconv.Itoa(Layout),
-		"board:b/0":  `{"board":"b","mode":"sum","order":"desc","ties":"first","period":"36h","base":"2026-01-01T00:00:00Z","keep":8,"ends":"2126-01-01T00:00:00Z","kind":"member"}`,
+		"board:b/0": `{"board":"b","mode":"sum","order":"desc","ties":"first","period":"36h","base":"2026-01-01T00:00:00Z",` +
+			`"keep":8,"ends":"2126-01-01T00:00:00Z","kind":"member"}`,
 		"event:gift": `{"event":"gift","updates":[{"member":"m","board":"b","score":1}]}`}
 	require.NoError(t, s.rdb.HSet(t.Context(), key, other).Err())
 	for _, s := range []*Store{s, newNode(t, url)} {
@@ -345,7 +347,8 @@ func TestUnknownEventNamesTheOthers(t *testing.T) {
 	require.EqualError(t, err, `event: there is no event "gif"; no event is defined`)
 	set := definition.Set{Boards: []definition.Board{{Name: "b"}}}
 	for i := range 12 {
-		set.Events = append(set.Events, definition.Event{Name: fmt.Sprintf("e%02d", i), Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}})
+		set.Events = append(set.Events, definition.Event{Name: fmt.Sprintf("e%02d", i),
+			Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}})
 	}
 	require.NoError(t, n.Define(t.Context(), set))
 	_, err = n.Event(t.Context(), "gif")

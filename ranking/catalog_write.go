@@ -27,13 +27,15 @@ func (s *Store) Define(ctx context.Context, all definition.Set) error {
 // DefineBoard is Define for one board or family. A FieldError names the field alone. A call that
 // changes something adds one line to the audit, with by.
 func (s *Store) DefineBoard(ctx context.Context, board definition.Board, by Moderator) error {
-	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven, &Action{Action: "define_board", Board: board.Name, Moderator: by})
+	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven,
+		&Action{Action: "define_board", Board: board.Name, Moderator: by})
 }
 
 // DefineEvent is Define for one event. A FieldError names the field alone, such as
 // updates[0].board. A call that changes something adds one line to the audit, with by.
 func (s *Store) DefineEvent(ctx context.Context, event definition.Event, by Moderator) error {
-	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven, &Action{Action: "define_event", Event: event.Name, Moderator: by})
+	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven,
+		&Action{Action: "define_event", Event: event.Name, Moderator: by})
 }
 
 // located is a board or an event.
@@ -262,7 +264,9 @@ func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int
 		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Name, was.Board.Name)
 	}
 	if field := b.IncompatibleField(was.Board); field != "" {
-		c.mustBeEmpty[slot] = conflict(field, "would change the order or the meaning of the data of board %q: delete the board first, with its scores (DELETE /v1/boards/%s), or define another board", b.Name, url.PathEscape(b.Name))
+		c.mustBeEmpty[slot] = conflict(field,
+			"would change the order or the meaning of the data of board %q: delete the board first, with its scores (DELETE "+
+				"/v1/boards/%s), or define another board", b.Name, url.PathEscape(b.Name))
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil
@@ -323,7 +327,8 @@ func (d *definitions) definitionIn(field string) any {
 // that an event updates or that is a source of a union. It adds a line to the audit, with by.
 func (s *Store) Delete(ctx context.Context, board string, by Moderator) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
-		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all its periods", definition.Clip(period)))
+		return Invalid("board",
+			fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all its periods", definition.Clip(period)))
 	}
 	n, err := definition.ParseName(board)
 	if err == nil && len(n.Parts) > 0 {

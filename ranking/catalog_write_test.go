@@ -46,12 +46,16 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			"no name":          {defs{Boards: []definition.Board{good, {}}}, ranking.ErrInvalid, `boards[""]`},
 			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
 			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
-			"one that is new":  {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"one alone":        {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"a wrong event":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
-			"a feed's name":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}}, ranking.ErrInvalid, "events.periods"},
-			"no such board":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "events.f[0].board"},
-			"too few parts":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e.f", "fans")}}, ranking.ErrInvalid, `events["e.f"][0].board`},
+			"one that is new": {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict,
+				"boards.busy.order"},
+			"one alone":     {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"a wrong event": {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
+			"a feed's name": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}},
+				ranking.ErrInvalid, "events.periods"},
+			"no such board": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e", "a"), event("f", "nope")}},
+				ranking.ErrInvalid, "events.f[0].board"},
+			"too few parts": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e.f", "fans")}},
+				ranking.ErrInvalid, `events["e.f"][0].board`},
 		} {
 			err := s.Define(t.Context(), c.defs)
 			require.ErrorIs(t, err, c.kind, what)

@@ -56,7 +56,8 @@ func (s *Store) dropPeriods(ctx context.Context, instance string, until int64, p
 
 // dropUnwritten deletes an instance that was not written to since a time, in µs since 1970,
 // and reports whether it did. periods are all periods found of it, the newest last.
-func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []periodRecord, since int64) (gone bool, err error) {
+func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []periodRecord,
+	since int64) (gone bool, err error) {
 	names := make([]string, len(periods))
 	for i, p := range periods {
 		names[len(names)-1-i] = p.Name

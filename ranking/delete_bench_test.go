@@ -43,7 +43,8 @@ func (h *holding) pingAll(r *redistest.Redis, stop <-chan struct{}) error {
 	}
 	defer file.Close()
 	fd := int(file.Fd()) // blocking: Go's poller is out of the way
-	waits := []string{fmt.Sprintf("/proc/%d/task/%d/schedstat", r.Pid(), r.Pid()), fmt.Sprintf("/proc/self/task/%d/schedstat", syscall.Gettid())}
+	waits := []string{fmt.Sprintf("/proc/%d/task/%d/schedstat", r.Pid(), r.Pid()), fmt.Sprintf("/proc/self/task/%d/schedstat",
+		syscall.Gettid())}
 	answer := make([]byte, 64)
 	for {
 		select {
@@ -135,7 +136,8 @@ func BenchmarkRetire(b *testing.B) {
 				return err
 			}
 			// What waits for a minute in case of a failover need not wait here.
-			if err := rdb.ZAddArgs(ctx, s.keys.Agenda(), redis.ZAddArgs{XX: true, Members: []redis.Z{{Member: instance, Score: 1}}}).Err(); err != nil {
+			if err := rdb.ZAddArgs(ctx, s.keys.Agenda(),
+				redis.ZAddArgs{XX: true, Members: []redis.Z{{Member: instance, Score: 1}}}).Err(); err != nil {
 				return err
 			}
 			if left := rdb.Keys(ctx, s.keys.Tag(instance)+"*").Val(); len(left) > 0 {

@@ -65,7 +65,8 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	// More is kept, less is kept.
 	define := func(keep int) {
 		w.write(w.stores[0], "two", "a", 1)
-		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "two", Period: "hour", Keep: &keep}}}))
+		require.NoError(t, w.stores[1].Define(t.Context(),
+			definition.Set{Boards: []definition.Board{{Name: "two", Period: "hour", Keep: &keep}}}))
 		w.pass(grace)
 		w.tend() // the definition
 		w.pass(time.Second)
@@ -239,7 +240,8 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 	all, err := definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
-	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift", []EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
+	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift",
+		[]EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
 	require.NoError(t, err)
 	require.NoError(t, happened[0].Err)
 	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift", Moderator{}))
@@ -536,7 +538,8 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 	}
 	w.cared(true)
 	w.store(Config{})
-	require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}", Retain: 100 * time.Hour}}}))
+	require.NoError(t, w.stores[1].Define(t.Context(),
+		definition.Set{Boards: []definition.Board{{Name: "fans:{star}", Retain: 100 * time.Hour}}}))
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	w.until("all to go", w.nothingLeft)
 }
@@ -587,7 +590,8 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 		for i, s := range w.stores {
 			wg.Go(func() {
 				for n, gone := 0, 0; gone < len(boards); n++ {
-					o, err := s.Apply(t.Context(), boards[n%len(boards)], []definition.Update{{Member: fmt.Sprint(i), Score: 1, ID: fmt.Sprintf("%d-%d", i, n), Data: "1"}})
+					o, err := s.Apply(t.Context(), boards[n%len(boards)],
+						[]definition.Update{{Member: fmt.Sprint(i), Score: 1, ID: fmt.Sprintf("%d-%d", i, n), Data: "1"}})
 					if err == nil {
 						err = o[0].Err
 					}

@@ -93,7 +93,8 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		return nil, fmt.Errorf("event %q: %w", event, err)
 	}
 	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
-		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
+		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n,
+			MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
 	}
 	if err := checkSenders(e, all); err != nil {
 		return nil, err
@@ -164,7 +165,8 @@ func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
 			return nil
 		}
 	}
-	return Invalid(definition.AtField, fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
+	return Invalid(definition.AtField,
+		fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
 }
 
 // event finds an event, also one that was defined a moment ago.

@@ -143,7 +143,8 @@ func TestHappen(t *testing.T) {
 		require.Equal(t, map[string]int64{"s17": 2, "s18": 1}, scores(t, s, "gifts"))
 		require.Equal(t, map[string]int64{"u4": 5, "u5": 3}, scores(t, s, "biggest"))
 		require.Equal(t, map[string]string{"u4": `{"to":"s18"}`, "u5": `{"to":"s17"}`}, data(t, s, "biggest"))
-		items := []string{`{"flowers":3,"star":"s17","user":"u4"}`, `{"flowers":5,"star":"s18","user":"u4"}`, `{"flowers":3,"star":"s17","user":"u5"}`}
+		items := []string{`{"flowers":3,"star":"s17","user":"u4"}`, `{"flowers":5,"star":"s18","user":"u4"}`,
+			`{"flowers":3,"star":"s17","user":"u5"}`}
 		require.Equal(t, items, feed.items(t))
 
 		again := happen(t, open(t, url), "gift", gift("1", "s17", "u4", 3), gift("2", "s17", "u5", 3))
@@ -250,7 +251,8 @@ func TestBatchesOfEvents(t *testing.T) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "log", Mode: definition.Last}},
 			Events: []definition.Event{{Name: "twice", Updates: []definition.Target{
-				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
+				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum},
+				{Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
 		require.NoError(t, errors.Join(h[0].Err, h[1].Err, h[3].Err))
 		require.ErrorIs(t, h[2].Err, ranking.ErrIDMismatch)

@@ -25,7 +25,8 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 			{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "m", Score: "1"}}},
 		}}))
 		give := func(star string) error {
-			h, err := s.ApplyEvents(context.Background(), "gift", []EventCall{{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star))}}})
+			h, err := s.ApplyEvents(context.Background(), "gift",
+				[]EventCall{{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star))}}})
 			if err == nil {
 				err = h[0].Err
 			}
@@ -153,7 +154,8 @@ func feedOfGifts(t *testing.T, s *Store) func() string {
 
 // giftTo is an occurrence of an event with the fields star and n.
 func giftTo(id, star string, n int) EventCall {
-	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)), "n": jsontext.Value(fmt.Sprint(n))}}
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)),
+		"n": jsontext.Value(fmt.Sprint(n))}}
 }
 
 // One call of Redis carries an event out. What the call can't carry out goes in further calls: a new
@@ -165,10 +167,13 @@ func TestCallsOfAnEvent(t *testing.T) {
 		feed := feedOfGifts(t, s)
 		published := func() int { return strings.Count(feed(), `"data"`) }
 		most, long := int64(100), time.Hour
-		boards := []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Max: &most}, {Name: "hour:{star}", Window: long, Refresh: definition.Live}}
-		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
-			{Board: "stars", Member: "{star}", Score: "{n}"}, {Board: "fans:{star}", Member: "u", Score: "{n}"}, {Board: "hour:{star}", Member: "u", Score: "{n}"},
-		}}}}))
+		boards := []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Max: &most},
+			{Name: "hour:{star}", Window: long, Refresh: definition.Live}}
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards,
+			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
+				{Board: "stars", Member: "{star}", Score: "{n}"}, {Board: "fans:{star}", Member: "u", Score: "{n}"},
+				{Board: "hour:{star}", Member: "u", Score: "{n}"},
+			}}}}))
 		send := func(all ...EventCall) []EventResult {
 			t.Helper()
 			done, err := s.ApplyEvents(t.Context(), "gift", all)

@@ -51,7 +51,8 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "stars"}},
-			Events: []definition.Event{{Name: "e", Rules: definition.FieldRules{"star": {Kind: "star"}}, Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}}}))
+			Events: []definition.Event{{Name: "e", Rules: definition.FieldRules{"star": {Kind: "star"}},
+				Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}}}))
 		var batch []EventCall
 		for i := range 100 {
 			star := fmt.Sprint("s", i)

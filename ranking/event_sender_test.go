@@ -128,7 +128,8 @@ func TestEventsThatNeedAKey(t *testing.T) {
 	}
 	open := func(e *definition.Event) { e.Sender, e.Rules = "", nil }
 	unsigned := func(e *definition.Event) {
-		e.Sender, e.Rules = "", definition.FieldRules{"star": sentGift.Rules["star"], "flowers": sentGift.Rules["flowers"], "user": {Kind: "star"}}
+		e.Sender, e.Rules = "", definition.FieldRules{"star": sentGift.Rules["star"], "flowers": sentGift.Rules["flowers"],
+			"user": {Kind: "star"}}
 	}
 	require.ErrorIs(t, send("u4", open), ranking.ErrForbidden)
 	require.ErrorIs(t, send("", open), ranking.ErrForbidden)

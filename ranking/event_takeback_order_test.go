@@ -17,7 +17,8 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "best", Mode: definition.Best}, definition.Board{Name: "last", Mode: definition.Last})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "best", Mode: definition.Best},
+			definition.Board{Name: "last", Mode: definition.Last})
 		for n, order := range []string{"0", "1", "2", "01", "10", "02", "20", "12", "21", "012", "021", "102", "120", "201", "210"} {
 			id := func(i int) string { return fmt.Sprint(n, "-", i) }
 			sum, last := int64(0), int64(0)
@@ -63,7 +64,8 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, Config{}, func(time.Time) []definition.Board { return nil }, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "full", Mode: definition.Last, Limit: 1}, definition.Board{Name: "brief", MemberTTL: time.Minute})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "full", Mode: definition.Last, Limit: 1},
+			definition.Board{Name: "brief", MemberTTL: time.Minute})
 		again := func(id string) {
 			takeBack(t, s, id)
 			require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "sum"))

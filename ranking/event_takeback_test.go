@@ -18,7 +18,8 @@ import (
 func giftEvent(t testing.TB, s *Store) {
 	t.Helper()
 	require.NoError(t, s.Define(t.Context(), definition.Set{
-		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense}, {Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
+		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense},
+			{Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
 		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{n}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
@@ -208,6 +209,7 @@ func TestSetScore(t *testing.T) {
 		refusedAs(t, err, "reason")
 		lines, err := s.Audit(t.Context(), "", 10)
 		require.NoError(t, err)
-		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m", Score: new(int64(90)), Was: new(int64(3)), Moderator: why}}, lines)
+		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m",
+			Score: new(int64(90)), Was: new(int64(3)), Moderator: why}}, lines)
 	})
 }

@@ -35,7 +35,8 @@ type eventTrip struct {
 //     then, and none is when a board refuses an update.
 //
 // An error means that no occurrence has counted, or with ErrOutcomeUnknown that each may have.
-func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurrence, batches []*boardBatch, sent func()) (trip eventTrip, err error) {
+func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurrence, batches []*boardBatch,
+	sent func()) (trip eventTrip, err error) {
 	if s.inThreeTrips.Load() || !s.fitOneTrip(ctx, batches) {
 		return trip, nil
 	}

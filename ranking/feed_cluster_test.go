@@ -65,7 +65,8 @@ func TestFeedOnACluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	boards := boardsByMaster(cluster, 20)
-	s := open(t, cluster.URL, definition.Board{Name: "b:{n}", Kind: "user"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{boards[0][0], boards[1][0]}}})
+	s := open(t, cluster.URL, definition.Board{Name: "b:{n}", Kind: "user"},
+		definition.Board{Name: "u", Union: &definition.Union{Of: []string{boards[0][0], boards[1][0]}}})
 	f, heard := follow(t, cluster.URL, 0)
 	next[up](t, heard)
 	for _, of := range boards {

@@ -170,7 +170,8 @@ func TestFeedTellsItems(t *testing.T) {
 		f.Watch("gift")
 		require.EqualValues(t, "gift", next[subscribed](t, heard))
 
-		one, two, three := `{"at":"2026-11-20T06:30:00.000Z","data":{"star":"s]17","n":[1,{}]}}`, `{ "at": "x",  "data": {}}`, `{"data":{"é":"\u2028"}}`
+		one, two, three := `{"at":"2026-11-20T06:30:00.000Z","data":{"star":"s]17","n":[1,{}]}}`, `{ "at": "x",  "data": {}}`,
+			`{"data":{"é":"\u2028"}}`
 		require.Zero(t, publish("other", "["+one+"]"))
 		for _, bad := range []string{``, `{}`, `[{"at":1}`, `[{"at":1},2]`, `[{}] [{}]`, `[{"at"}]`, `[[{}]]`, `null`, "a\x1fb"} {
 			publish("gift", bad)

@@ -68,7 +68,8 @@ func (n *naiveHistory) steps(d definition.Board, q HistoryQuery) []HistoryStep {
 		if inForce && !next().IsZero() && !next().After(q.From) || !q.To.IsZero() && l.at.After(q.To) {
 			continue
 		}
-		if k := len(chosen) - 1; q.Step > 0 && k >= 0 && chosen[k].at.After(q.From) && chosen[k].at.Truncate(q.Step).Equal(l.at.Truncate(q.Step)) {
+		if k := len(chosen) - 1; q.Step > 0 && k >= 0 && chosen[k].at.After(q.From) &&
+			chosen[k].at.Truncate(q.Step).Equal(l.at.Truncate(q.Step)) {
 			if !chosen[k].gap.IsZero() {
 				l.gap = chosen[k].gap
 			}
@@ -151,7 +152,8 @@ func TestHistoryIsWhatWasSeen(t *testing.T) {
 	families := []definition.Board{}
 	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
-			families = append(families, definition.Board{Name: fmt.Sprintf("h-%s-%s:{x}", order, ties), Order: order, Ties: ties, Mode: definition.Last, History: step})
+			families = append(families, definition.Board{Name: fmt.Sprintf("h-%s-%s:{x}", order, ties), Order: order, Ties: ties,
+				Mode: definition.Last, History: step})
 		}
 	}
 	simulatedWorlds(t, 2, Config{}, families, func(t *testing.T, w *world) {

@@ -113,13 +113,15 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 	}
 	step := m.compiled.HistoryStep(m.period)
 	if q.Step != 0 && q.Step < step {
-		return History{}, Invalid("step", fmt.Sprintf("is %s; want at least %s, the step at which the board records this period", definition.FormatDuration(q.Step), definition.FormatDuration(step)))
+		return History{}, Invalid("step", fmt.Sprintf("is %s; want at least %s, the step at which the board records this period",
+			definition.FormatDuration(q.Step), definition.FormatDuration(step)))
 	}
 	if q.After != nil && q.After.Period != m.period.Name {
 		return History{}, Invalid("cursor", "is of another period")
 	}
 	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string), named: make(map[string]bool)}
-	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()), Steps: []HistoryStep{}}
+	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()),
+		Steps: []HistoryStep{}}
 	if err := r.read(ctx); err != nil {
 		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
 	}
@@ -219,7 +221,8 @@ func (r *historyReader) read(ctx context.Context) error {
 // readSteps reads the steps after a time, in ms since 1970, at most count of them. known are the decoded steps from the last
 // keyframe up to that time, which it reads if before is not 0: it is 0 where the reader has them. The state of the history
 // is that of the first call; the later calls read no step that is newer.
-func (r *historyReader) readSteps(ctx context.Context, from int64, before, count int) (known []recordedStep, chunk []encodedStep, err error) {
+func (r *historyReader) readSteps(ctx context.Context, from int64, before, count int) (known []recordedStep,
+	chunk []encodedStep, err error) {
 	to := "+"
 	if !r.q.To.IsZero() {
 		to = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
@@ -246,7 +249,8 @@ func (r *historyReader) readSteps(ctx context.Context, from int64, before, count
 // begin takes the revision of the moderation of the board-period, and the state of the history.
 func (r *historyReader) begin(ctx context.Context, page stepsPage) error {
 	if page.last == 0 && r.m.compiled.History == 0 {
-		return &FieldError{Field: "history", Kind: ErrUnknownHistory, Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
+		return &FieldError{Field: "history", Kind: ErrUnknownHistory,
+			Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
 	}
 	r.number = page.number
 	if r.lastStep = page.last; page.last > 0 {
@@ -279,7 +283,8 @@ type encodedStep struct {
 
 // readSteps calls steps.lua. It reads steps up to from, and steps after from up to to: at most before and after of them; and
 // the number of a member, "" for none.
-func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string, before, after int) (stepsPage, error) {
+func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string, before,
+	after int) (stepsPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	h := k.History()

@@ -131,7 +131,8 @@ func (l *historyLook) lookCall() script.Call {
 	if end := l.rule.PeriodEnd(l.period); !end.IsZero() {
 		ends = end.UnixMilli()
 	}
-	return script.Call{Script: script.Look, Keys: []string{l.keys.Members, l.keys.Meta, l.keys.History().State, l.keys.History().Numbers}, Args: []any{history.MaxEntries, ends}}
+	return script.Call{Script: script.Look, Keys: []string{l.keys.Members, l.keys.Meta, l.keys.History().State,
+		l.keys.History().Numbers}, Args: []any{history.MaxEntries, ends}}
 }
 
 // found takes the answer of look.lua, and returns the call of record.lua that it makes necessary. kept is the number

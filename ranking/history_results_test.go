@@ -165,7 +165,8 @@ func TestHistoryOfAnUnusedResultStays(t *testing.T) {
 // spares one that has members for three steps.
 func TestRetainDeletesTheHistoryOfAnEmptyResult(t *testing.T) {
 	t.Parallel()
-	boards := append(resultBoards(time.Minute), definition.Board{Name: "daily", Union: &definition.Union{Of: []string{"plain"}, Refresh: 2 * time.Second}, History: 24 * time.Hour, Retain: time.Minute})
+	boards := append(resultBoards(time.Minute), definition.Board{Name: "daily", Union: &definition.Union{Of: []string{"plain"},
+		Refresh: 2 * time.Second}, History: 24 * time.Hour, Retain: time.Minute})
 	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.recordedResults(s)

@@ -265,7 +265,8 @@ func (w *world) eraseNow(s *Store, kind, member string) Erasure {
 // a node records it at that moment.
 func TestErasedMembersLeaveHistories(t *testing.T) {
 	t.Parallel()
-	boards := []definition.Board{{Name: "b", History: shortStep}, {Name: "hours", Period: "hour", History: shortStep, Ties: definition.Dense, MemberTTL: 500 * time.Hour}, {Name: "race", History: shortStep}, {Name: "left", History: shortStep}}
+	boards := []definition.Board{{Name: "b", History: shortStep}, {Name: "hours", Period: "hour", History: shortStep,
+		Ties: definition.Dense, MemberTTL: 500 * time.Hour}, {Name: "race", History: shortStep}, {Name: "left", History: shortStep}}
 	simulatedWorlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
 		for _, b := range boards {
@@ -478,7 +479,8 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 // comes back with the next visit of housekeeping, and the time between is a gap.
 func TestHistoryComesBackToTheAgenda(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}, {Name: "hours", Period: "hour", History: shortStep}}, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep},
+		{Name: "hours", Period: "hour", History: shortStep}}, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.planned("b")
 		w.planned("hours")
@@ -584,29 +586,30 @@ func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 // A history without periods names few more members than its steps have.
 func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}}, func(t *testing.T, w *world) {
-		s := w.stores[0]
-		s.maxSteps, s.maxNames = 2*keyframeEach, 250
-		w.planned("b")
-		w.tend()
-		for i := range 600 {
-			w.write(s, "b", fmt.Sprint("m", i), int64(i+10))
-			w.toNextStep(shortStep, 1)
-			recordAll(t, w, s)
-		}
-		k := s.keys.Board("b", "").History()
-		for _, key := range []string{k.Names, k.Numbers} {
-			n, err := w.rdb.HLen(t.Context(), key).Result()
-			require.NoError(t, err)
-			require.LessOrEqual(t, n, int64(251), key)
-		}
-		steps := historyOf(t, s, "b")
-		for i, line := range steps {
-			n := 600 - len(steps) + i
-			require.True(t, strings.HasSuffix(line, fmt.Sprintf(" m%d %d", n, n+10)), line)
-		}
-		require.Greater(t, len(steps), 5)
-	})
+	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", Mode: definition.Best, Limit: 1, History: shortStep}},
+		func(t *testing.T, w *world) {
+			s := w.stores[0]
+			s.maxSteps, s.maxNames = 2*keyframeEach, 250
+			w.planned("b")
+			w.tend()
+			for i := range 600 {
+				w.write(s, "b", fmt.Sprint("m", i), int64(i+10))
+				w.toNextStep(shortStep, 1)
+				recordAll(t, w, s)
+			}
+			k := s.keys.Board("b", "").History()
+			for _, key := range []string{k.Names, k.Numbers} {
+				n, err := w.rdb.HLen(t.Context(), key).Result()
+				require.NoError(t, err)
+				require.LessOrEqual(t, n, int64(251), key)
+			}
+			steps := historyOf(t, s, "b")
+			for i, line := range steps {
+				n := 600 - len(steps) + i
+				require.True(t, strings.HasSuffix(line, fmt.Sprintf(" m%d %d", n, n+10)), line)
+			}
+			require.Greater(t, len(steps), 5)
+		})
 }
 
 // A step that cannot be read is a gap until the next keyframe, and no error. A clock that is set back does not mix up the steps.
@@ -618,7 +621,8 @@ func TestDamagedStepsAreGaps(t *testing.T) {
 		w.planned("b")
 		require.Equal(t, looked, look(t, s, "b").outcome)
 		w.pass(shortStep)
-		require.NoError(t, w.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: k.Steps, ID: fmt.Sprint(w.now.UnixMilli(), "-0"), Values: []any{"s", "\x05"}}).Err())
+		require.NoError(t, w.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: k.Steps, ID: fmt.Sprint(w.now.UnixMilli(), "-0"),
+			Values: []any{"s", "\x05"}}).Err())
 		require.NoError(t, w.rdb.HSet(t.Context(), k.State, "last", w.now.UnixMilli(), "state", "?").Err())
 		w.write(s, "b", "a", 1)
 		w.pass(shortStep)
@@ -701,7 +705,8 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	s := newNode(t, redistest.Embedded(t))
 	define(t, s, definition.Board{Name: "b", History: time.Minute}, definition.Board{Name: "plain"})
 	for field, q := range map[string]HistoryQuery{
-		"limit": {Limit: MaxHistoryPage + 1}, "step": {Limit: 1, Step: 59 * time.Second}, "to": {Limit: 1, From: friday, To: friday.Add(-time.Second)}, "member": {Limit: 1, Member: "\x00"},
+		"limit": {Limit: MaxHistoryPage + 1}, "step": {Limit: 1, Step: 59 * time.Second},
+		"to": {Limit: 1, From: friday, To: friday.Add(-time.Second)}, "member": {Limit: 1, Member: "\x00"},
 	} {
 		_, err := s.History(t.Context(), "b", q)
 		refused(t, err, field)

@@ -20,10 +20,12 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		gift := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
-		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}}, Events: []definition.Event{gift}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
+			Events: []definition.Event{gift}}))
 		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "2"})
-		_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}}})
+		_, err := s.ApplyEvents(t.Context(), "gift",
+			[]EventCall{{ID: "1", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}}})
 		require.NoError(t, err)
 		_, err = s.TakeBack(t.Context(), "gift", "1", nil, Moderator{})
 		require.NoError(t, err)

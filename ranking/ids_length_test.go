@@ -114,7 +114,8 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 						require.NoError(rt, err)
 					}
 					if asEvent {
-						h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(strconv.Quote(n))}}})
+						h, err := s.ApplyEvents(t.Context(), "e",
+							[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(strconv.Quote(n))}}})
 						require.NoError(rt, err)
 						require.NoError(rt, h[0].Err)
 						isNew = !h[0].Outcomes[0].Result.Duplicate
@@ -394,7 +395,8 @@ func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
 	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
-			{Name: "e", IDs: 15 * time.Hour, Updates: []definition.Target{{Board: "own", Member: "m", Score: "1"}, {Board: "plain", Member: "m", Score: "1"}}},
+			{Name: "e", IDs: 15 * time.Hour, Updates: []definition.Target{{Board: "own", Member: "m", Score: "1"},
+				{Board: "plain", Member: "m", Score: "1"}}},
 		}}))
 		for i := range 6 {
 			id := strconv.Itoa(i)

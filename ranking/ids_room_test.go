@@ -66,7 +66,8 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			s.inThreeTrips.Store(trips)
 			require.NoError(t, s.Define(t.Context(), definition.Set{
 				Boards: []definition.Board{{Name: "all"}, {Name: "of:{star}"}},
-				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "of:{star}", Member: "m", Score: "1"}, {Board: "all", Member: "m", Score: "1"}}}},
+				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "of:{star}", Member: "m", Score: "1"},
+					{Board: "all", Member: "m", Score: "1"}}}},
 			}))
 			send := func(ids ...string) []EventResult {
 				var calls []EventCall
@@ -84,7 +85,8 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			requireTooManyIDs(t, h[0].Err, `board "all"`)
 			require.NoError(t, h[1].Err)
 			require.True(t, h[1].Outcomes[1].Result.Duplicate)
-			require.Equal(t, int64(1), apply(t, s, "of:s", definition.Update{Member: "m", Score: 0}).Result.Current.Score, "the other board has not counted it")
+			require.Equal(t, int64(1), apply(t, s, "of:s", definition.Update{Member: "m", Score: 0}).Result.Current.Score,
+				"the other board has not counted it")
 			require.NoError(t, send("")[0].Err)
 			_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
 			require.NoError(t, err)
@@ -92,7 +94,8 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 				{Name: "few", Updates: []definition.Target{{Board: "of:{n}", Member: "m", Score: "1"}}}}}))
 			for i := range 4 {
-				h, err := s.ApplyEvents(t.Context(), "few", []EventCall{{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprintf(`"few%d"`, i))}}})
+				h, err := s.ApplyEvents(t.Context(), "few",
+					[]EventCall{{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprintf(`"few%d"`, i))}}})
 				require.NoError(t, err)
 				if i < 3 {
 					require.NoError(t, h[0].Err)

@@ -82,7 +82,8 @@ func TestInstancesStandAlone(t *testing.T) {
 			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
 			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
 		}
-		for _, name := range []string{"hot:", ":moba", "hot::pc", "hot:{genre}", "hot:a/b", "hot:a\x1fb", "hot:" + strings.Repeat("x", 65), "hot:\xff"} {
+		for _, name := range []string{"hot:", ":moba", "hot::pc", "hot:{genre}", "hot:a/b", "hot:a\x1fb",
+			"hot:" + strings.Repeat("x", 65), "hot:\xff"} {
 			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
 			require.ErrorIs(t, err, ranking.ErrInvalid, name)
 		}
@@ -104,7 +105,8 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
-		parts := []string{"s17", "S17", "a b", " a ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x", "-", "+", "é", "e\u0301",
+		parts := []string{"s17", "S17", "a b", " a ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x",
+			"-", "+", "é", "e\u0301",
 			"星", "👩‍🚀", strings.Repeat("x", 64), strings.Repeat("é", 32), "a\u00a0b", "\u200fא", "\u200da", "z"}
 		var names []string
 		for i, part := range parts {
@@ -123,7 +125,8 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
 				require.Equal(t, []ranking.Entry{{Rank: 1, Member: "m" + part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
 			}
-			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}, Kind: "member"}}, s.States(t.Context(), []string{name}))
+			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}, Kind: "member"}},
+				s.States(t.Context(), []string{name}))
 		}
 		slices.Sort(names)
 		for _, limit := range []int{1, 3, len(names) - 1, len(names), 1000} {
@@ -214,7 +217,8 @@ func TestPrefixes(t *testing.T) {
 		use := func(s *ranking.Store, score int64) {
 			require.NoError(t, s.Define(t.Context(), definition.Set{
 				Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}", Period: "day", MaxInstances: 1}},
-				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
+				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"},
+					{Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
 				h, err := s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)})
 				require.NoError(t, err)

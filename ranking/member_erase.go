@@ -129,7 +129,9 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 		return Erasure{}, err
 	}
 	if e == nil {
-		return Erasure{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s is not being erased, and no erasure of it ended within the last day", member, kind), Kind: ErrUnknownMember}
+		return Erasure{}, &FieldError{Field: "member",
+			Reason: fmt.Sprintf("%q of kind %s is not being erased, and no erasure of it ended within the last day", member, kind),
+			Kind:   ErrUnknownMember}
 	}
 	return e.public(), nil
 }

@@ -15,7 +15,8 @@ import (
 func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
 	t.Parallel()
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Name: "a", Kind: "user"}, {Name: "u", Kind: "user", Union: &definition.Union{Of: []string{"a"}}}, {Name: "b", Kind: "user", Window: time.Hour}}
+		return []definition.Board{{Name: "a", Kind: "user"}, {Name: "u", Kind: "user", Union: &definition.Union{Of: []string{"a"}}},
+			{Name: "b", Kind: "user", Window: time.Hour}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]

@@ -48,7 +48,8 @@ func newWantedMembers(ids []string) wantedMembers {
 // findMembers looks for members in all periods of some instances. It returns the members for which
 // erase.lua removes something. It reads a small set whole, so a board costs little, whatever the number
 // of wanted members.
-func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instances []string, wanted wantedMembers) ([]instanceMembers, error) {
+func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instances []string,
+	wanted wantedMembers) ([]instanceMembers, error) {
 	f := finder{s: s, r: r, wanted: wanted}
 	found := make([]instanceMembers, len(instances))
 	for i, instance := range instances {

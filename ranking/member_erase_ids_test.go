@@ -105,14 +105,16 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 				}
 			}
 		}
-		want := map[string]bool{"gift: of ana": true, "gift: taken back": true, "old: before a change": true, "pair: of x and y": true, "named: by a rule": true, "room: by a board": true}
+		want := map[string]bool{"gift: of ana": true, "gift: taken back": true, "old: before a change": true,
+			"pair: of x and y": true, "named: by a rule": true, "room: by a board": true}
 		require.Equal(t, want, redacted)
 
 		for _, o := range happen(t, s, "gift", "of ana", "star", "s1", "user", "ana").Outcomes {
 			require.True(t, o.Result.Duplicate, "a retry")
 		}
 		require.Equal(t, []string{"bob 1 #1"}, entriesOf(t, s, "fans:s1"))
-		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "of ana", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s2"`), "user": jsontext.Value(`"ana"`)}}})
+		h, err := s.ApplyEvents(t.Context(), "gift",
+			[]EventCall{{ID: "of ana", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s2"`), "user": jsontext.Value(`"ana"`)}}})
 		require.NoError(t, err)
 		require.ErrorIs(t, h[0].Err, ErrIDMismatch)
 		for _, id := range []string{"of ana", "taken back"} {
@@ -138,10 +140,12 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 		s := w.stores[0]
 		for n := range events {
 			name := fmt.Sprint("e", n)
-			require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: name, Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
+			require.NoError(t, s.DefineEvent(t.Context(),
+				definition.Event{Name: name, Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
 			var calls []EventCall
 			for i := range each {
-				calls = append(calls, EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"user": jsontext.Value(fmt.Sprintf(`"u%d"`, i%5))}})
+				calls = append(calls, EventCall{ID: fmt.Sprint(i),
+					Fields: map[string]jsontext.Value{"user": jsontext.Value(fmt.Sprintf(`"u%d"`, i%5))}})
 			}
 			h, err := s.ApplyEvents(t.Context(), name, calls)
 			require.NoError(t, err)
@@ -154,7 +158,8 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 		steps := 0
 		for ended := false; !ended; steps++ {
 			node := w.stores[steps%len(w.stores)] // each step on another node
-			r, err := node.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"), s.keys.ErasureAgenda()}, []any{"user"})
+			r, err := node.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+				s.keys.ErasureAgenda()}, []any{"user"})
 			require.NoError(t, err)
 			walk, err := parseWalk(r.Text())
 			require.NoError(t, err)
@@ -184,7 +189,8 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	r := redistest.Start(t, "--appendonly", "yes")
 	s := newNode(t, r.URL())
 	define(t, s, definition.Board{Name: "b", Kind: "user"})
-	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
+	require.NoError(t, s.DefineEvent(t.Context(),
+		definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
 	const each = 1500 // Redis lists a hash of up to 512 ids whole
 	var calls []EventCall
 	for i := range each {
@@ -208,7 +214,8 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	_, err = s.Erase(t.Context(), "user", "ana", Moderator{})
 	require.NoError(t, err)
 	step := func(stop time.Time) (ended bool) {
-		r, err := s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"), s.keys.ErasureAgenda()}, []any{"user"})
+		r, err := s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+			s.keys.ErasureAgenda()}, []any{"user"})
 		require.NoError(t, err)
 		walk, err := parseWalk(r.Text())
 		require.NoError(t, err)

@@ -118,7 +118,8 @@ func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	// One read: between two, a member might move to another place.
-	members, err := s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.PendingErasures(kind), Start: "-inf", Stop: fmt.Sprintf("(%d", w.Began), ByScore: true}).Result()
+	members, err := s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.PendingErasures(kind), Start: "-inf",
+		Stop: fmt.Sprintf("(%d", w.Began), ByScore: true}).Result()
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the pending erasures: %w", ErrUnavailable, err)
 	}
@@ -184,7 +185,8 @@ func (s *Store) definitionsOfWalk(ctx context.Context, w *erasureWalk) (*definit
 }
 
 // recordProgress is recordWalk for a walk that goes on. It changes w to next.
-func (s *Store) recordProgress(ctx context.Context, kind string, w *erasureWalk, next erasureWalk, removed map[string]int64) (ours bool, err error) {
+func (s *Store) recordProgress(ctx context.Context, kind string, w *erasureWalk, next erasureWalk,
+	removed map[string]int64) (ours bool, err error) {
 	text, err := json.Marshal(next)
 	if err != nil {
 		return false, fmt.Errorf("encode the progress of erasures: %w", err)
@@ -203,7 +205,8 @@ const walkGoesOn, walkEnds = "0", "1"
 // recordWalk records how many board-periods each member was removed from, and changes the walk to next;
 // "" stands for its end. It returns false if the stored walk is no longer w: another node has come
 // farther. What was removed counts also then.
-func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, next string, removed map[string]int64, ends string) (ours bool, err error) {
+func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, next string, removed map[string]int64,
+	ends string) (ours bool, err error) {
 	keys := []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda()}
 	send := func(members []string, next string) (bool, error) {
 		args := []any{kind, keyspace.FieldSep, w.Began, w.text, next, ends, w.Boards, w.Left}
@@ -229,7 +232,8 @@ func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, nex
 // eraseFrom removes members from the given instances, counts the instances in w, and the board-periods
 // of each member in removed. It ends after an instance when the time is past stop, and returns the
 // number of instances that it has gone through.
-func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Compiled, instances []string, wanted wantedMembers, removed map[string]int64, stop time.Time) (n int, err error) {
+func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Compiled, instances []string, wanted wantedMembers,
+	removed map[string]int64, stop time.Time) (n int, err error) {
 	for some := range slices.Chunk(instances, walkStep) {
 		found, err := s.findMembers(ctx, r, some, wanted)
 		if err != nil {
@@ -257,7 +261,8 @@ func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Com
 
 // eraseFromPeriod removes members from a board-period. It returns 1 if the data have another shape than
 // the definition, and removes nothing then.
-func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, instance string, p periodMembers, wanted wantedMembers, removed map[string]int64) (left int64, err error) {
+func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, instance string, p periodMembers,
+	wanted wantedMembers, removed map[string]int64) (left int64, err error) {
 	k := s.keys.Board(instance, p.name)
 	keys := append(k.Head(), k.History().Names, k.History().Numbers)
 	if r.IsWindowed() {

@@ -21,7 +21,8 @@ import (
 func TestErasuresDelayNoHousekeeping(t *testing.T) {
 	t.Parallel()
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Name: "b", Kind: "user"}, {Name: "round", Period: "1s", Base: friday, Kind: "star"}, {Name: "gone", Kind: "star"}}
+		return []definition.Board{{Name: "b", Kind: "user"}, {Name: "round", Period: "1s", Base: friday, Kind: "star"},
+			{Name: "gone", Kind: "star"}}
 	}
 	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -97,7 +98,8 @@ func TestErasuresShareAWalk(t *testing.T) {
 	t.Parallel()
 	const erasures = findAtOnce + 40
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Name: "big", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}, {Name: "hours", Kind: "user", Window: time.Hour, Refresh: definition.Live},
+		return []definition.Board{{Name: "big", Kind: "user"}, {Name: "fans:{star}", Kind: "user"},
+			{Name: "hours", Kind: "user", Window: time.Hour, Refresh: definition.Live},
 			{Name: "veiled", Kind: "user"}, {Name: "stars", Kind: "star"}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
@@ -285,7 +287,8 @@ func TestReportsOfErasuresAreBounded(t *testing.T) {
 			}
 			require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.ErasureReports(), ended...).Err())
 		}
-		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Erasures(), erasureField("user", "0"), fmt.Sprintf(`{"boards":1,"removed":3,"began":1,"ended":%d}`, now)).Err())
+		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Erasures(), erasureField("user", "0"),
+			fmt.Sprintf(`{"boards":1,"removed":3,"began":1,"ended":%d}`, now)).Err())
 		require.NoError(t, w.erased("user", "0"))
 		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)

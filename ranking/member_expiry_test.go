@@ -76,7 +76,8 @@ func TestManyLeave(t *testing.T) {
 		_, err = sub.Receive(t.Context())
 		require.NoError(t, err)
 		age := func(member string) {
-			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keyspace.New("rc").Board("b", "").Entered, -float64(time.Hour.Microseconds()), member).Err())
+			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keyspace.New("rc").Board("b", "").Entered, -float64(time.Hour.Microseconds()),
+				member).Err())
 		}
 		for i := range members - 1 {
 			age(fmt.Sprint("m", i))

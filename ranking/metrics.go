@@ -55,16 +55,20 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		updateSeconds: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_update_seconds", Buckets: callBuckets,
 			Help: "Time that the node took to apply a request of updates or events, its wait for others included."}),
 		scriptSeconds: factory.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_script_seconds", Buckets: callBuckets,
-			Help: "Time from the call of a script to its reply, by script. Calls that go out together all take the time of the last reply."}, []string{"script"}),
-		batchUpdates: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_batch_updates", Buckets: prometheus.ExponentialBuckets(1, 2, 8),
-			Help: "Updates of a board that a call of a script applied together."}),
+			Help: "Time from the call of a script to its reply, by script. Calls that go out together all take the time of the last reply."},
+			[]string{"script"}),
+		batchUpdates: factory.NewHistogram(prometheus.HistogramOpts{Name: "rankcast_batch_updates",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 8),
+			Help:    "Updates of a board that a call of a script applied together."}),
 		builds: factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_builds_total",
 			Help: "Builds of the results of unions and windows that began, by result."}, []string{"kind", "result"}),
-		buildSeconds: factory.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_build_seconds", Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60},
-			Help: "Time that a build with a result took."}, []string{"kind"}),
+		buildSeconds: factory.NewHistogramVec(prometheus.HistogramOpts{Name: "rankcast_build_seconds",
+			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60},
+			Help:    "Time that a build with a result took."}, []string{"kind"}),
 		settled: factory.NewCounter(prometheus.CounterOpts{Name: "rankcast_settled_total", Help: "Closed periods that the node settled."}),
 	}
-	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded, updateUnavailable, updateUnknown} {
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded,
+		updateUnavailable, updateUnknown} {
 		m.updates.WithLabelValues(result)
 	}
 	for _, kind := range []string{"union", "window"} {

@@ -32,7 +32,8 @@ func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
 // updatesBy returns the number of updates with each result that occurred.
 func updatesBy(s *Store) map[string]float64 {
 	counts := make(map[string]float64)
-	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded, updateUnavailable, updateUnknown} {
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded,
+		updateUnavailable, updateUnknown} {
 		if n := testutil.ToFloat64(s.metrics.updates.WithLabelValues(result)); n > 0 {
 			counts[result] = n
 		}
@@ -62,7 +63,8 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		}
 		counted(map[string]float64{})
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "b", Score: 1}))
-		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "a", Score: 101}, definition.Update{Score: 1}))
+		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "a", Score: 101},
+			definition.Update{Score: 1}))
 		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}), ErrUnknownBoard)
 		counted(map[string]float64{updateApplied: 2, updateDuplicate: 1, updateRefused: 4})
 		require.EqualValues(t, 3, histogram(t, s.metrics.updateSeconds).GetSampleCount(), "each request once")

@@ -235,7 +235,8 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 }
 
 // moderatePeriod brings a period to the revision of m.
-func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled, m *moderation, name string) error {
+func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled,
+	m *moderation, name string) error {
 	built := "0"
 	if r.IsBuilt() {
 		built = "1"

@@ -47,7 +47,8 @@ func TestHideOnBoard(t *testing.T) {
 				apply(t, a, "other", definition.Update{Member: "sole", Score: 7})
 				all := entriesOf(t, a, "b")
 				require.NoError(t, a.Hide(t.Context(), "b", "sole", Moderator{}))
-				require.Equal(t, map[definition.Ties]string{definition.First: "r 5 #3", definition.Shared: "r 5 #3", definition.Dense: "r 5 #2", definition.ByMember: "r 5 #3"}[ties], entriesOf(t, b, "b")[2])
+				require.Equal(t, map[definition.Ties]string{definition.First: "r 5 #3", definition.Shared: "r 5 #3",
+					definition.Dense: "r 5 #2", definition.ByMember: "r 5 #3"}[ties], entriesOf(t, b, "b")[2])
 				why := Moderator{Reason: "plays by machine", By: "mod-1"}
 				require.NoError(t, a.Hide(t.Context(), "b", "q", why))
 				require.NoError(t, a.Hide(t.Context(), "b", "s", why))
@@ -65,7 +66,8 @@ func TestHideOnBoard(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnknownMember)
 				hidden, err := a.Hidden(t.Context(), "b", "", 100)
 				require.NoError(t, err)
-				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false}, {"sole", new(int64(7)), false}}, "", 3}, hidden)
+				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
+					{"sole", new(int64(7)), false}}, "", 3}, hidden)
 
 				require.NoError(t, b.Show(t.Context(), "b", "q", why))
 				require.NoError(t, b.Show(t.Context(), "b", "s", why))
@@ -298,7 +300,8 @@ func TestModerationThatWasLost(t *testing.T) {
 		require.NoError(t, rdb.Del(t.Context(), k.Hidden(), k.Shown()).Err())
 		require.NoError(t, rdb.HDel(t.Context(), k.Definitions(), "moderated").Err())
 		b := newNode(t, url)
-		require.Equal(t, Result{Current: &Standing{2, 1}, Previous: &Standing{1, 0}}, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result)
+		require.Equal(t, Result{Current: &Standing{2, 1}, Previous: &Standing{1, 0}},
+			apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result)
 		require.NoError(t, b.Hide(t.Context(), "b", "m", Moderator{}))
 		require.EqualValues(t, 0, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Rank)
 	})
@@ -418,7 +421,8 @@ func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
 		s, other := newNode(t, url), newNode(t, url)
 		require.NoError(t, s.rdb.HSet(t.Context(), s.keys.Definitions(), "moderated", 2).Err())
 		all := []redis.Z{
-			{Score: 1, Member: hiddenEntry("b/ba", "m1")}, {Score: 1, Member: hiddenEntry("b/bc", "kept")}, {Score: 1, Member: hiddenEntry("k/user", "m1")},
+			{Score: 1, Member: hiddenEntry("b/ba", "m1")}, {Score: 1, Member: hiddenEntry("b/bc", "kept")},
+			{Score: 1, Member: hiddenEntry("k/user", "m1")},
 		}
 		const many = 3*unhiddenAtOnce + 1
 		for i := range many {
@@ -437,7 +441,8 @@ func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
 		s.rdb.AddHook(&cutter{answered: func(string) { calls++ }})
 		require.NoError(t, s.forgetHidden(t.Context(), "b"))
 		require.Equal(t, 4, calls)
-		require.Equal(t, []string{hiddenEntry("b/bc", "kept"), hiddenEntry("k/user", "m1")}, s.rdb.ZRange(t.Context(), s.keys.Hidden(), 0, -1).Val())
+		require.Equal(t, []string{hiddenEntry("b/bc", "kept"), hiddenEntry("k/user", "m1")},
+			s.rdb.ZRange(t.Context(), s.keys.Hidden(), 0, -1).Val())
 		for _, node := range []*Store{s, other} {
 			m := lookAtHidden(t, node)
 			require.Zero(t, m.count("b/b"))

@@ -33,7 +33,8 @@ func TestActivity(t *testing.T) {
 		closes               time.Time // the first of them
 		hours                string
 	}{
-		"alone":      {definition.Board{Starts: starts, Ends: ends}, "", "", "", ends, "from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
+		"alone": {definition.Board{Starts: starts, Ends: ends}, "", "", "", ends,
+			"from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
 		"of a start": {definition.Board{Starts: starts}, "", "", "", time.Time{}, "from 2026-11-20T12:00:00.000Z"},
 		"of an end":  {definition.Board{Ends: ends}, "", "", "", ends, "until 2026-11-22T12:00:00.000Z"},
 		"of days": {definition.Board{Starts: starts, Ends: ends, Period: "day"}, "2026-11-20", "2026-11-22", "2026-11-21",

@@ -51,7 +51,8 @@ func (d *droppedDeliveries) report(log *slog.Logger) {
 		return
 	}
 	for _, board := range slices.Sorted(maps.Keys(d.byBoard)) {
-		log.Error("too many webhook messages of a board wait; the node drops those that were due first", "board", board, "dropped", d.byBoard[board], "most", maxDeliveries)
+		log.Error("too many webhook messages of a board wait; the node drops those that were due first", "board", board, "dropped",
+			d.byBoard[board], "most", maxDeliveries)
 	}
 	clear(d.byBoard)
 	d.reported = time.Now()

@@ -100,7 +100,8 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		w.closeHours("one", "many:1", "many:2", "many:3")
 		require.Empty(t, report())
 		w.closeHours("many:4", "many:5")
-		require.Contains(t, report(), `level=ERROR msg="too many webhook messages of a board wait; the node drops those that were due first" board=many:{x} dropped=2`)
+		require.Contains(t, report(),
+			`level=ERROR msg="too many webhook messages of a board wait; the node drops those that were due first" board=many:{x} dropped=2`)
 		w.pass(relistAfter + time.Second)
 		w.tend()
 		left, list := w.due(s, 10)

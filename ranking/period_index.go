@@ -121,7 +121,8 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i]}
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period),
+			Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i]}
 	}
 	return infos, nil
 }

@@ -61,7 +61,8 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 		}
 		places, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}})
 		require.NoError(t, err)
-		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First, Total: page.Total, List: places.List}, places)
+		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First,
+			Total: page.Total, List: places.List}, places)
 		info, err := s.Info(t.Context(), "b")
 		require.NoError(t, err)
 		require.Equal(t, day, info.Period)

@@ -56,7 +56,8 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 		return nil, State{}, err
 	}
 	told := &closedJSON{
-		Board: instance, Period: p.Name, Opened: definition.FormatTime(p.Opens), Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{},
+		Board: instance, Period: p.Name, Opened: definition.FormatTime(p.Opens),
+		Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{},
 	}
 	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {
 		entry := entryJSON{Rank: e.Rank, Member: e.Member, Score: e.Score}
@@ -82,7 +83,8 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	}
 	k := s.keys.Board(instance, p.Name)
 	reply, err := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
-		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state), s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
+		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state),
+			s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}

@@ -227,7 +227,8 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 // and a retry is a duplicate. In a period before that was not announced, they count there.
 func TestUpdatesCountWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, Config{}, definition.Board{Name: "plain"}, definition.Board{Name: "daily", Period: "day"}, definition.Board{Name: "hourly", Period: "hour"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "plain"}, definition.Board{Name: "daily", Period: "day"},
+		definition.Board{Name: "hourly", Period: "hour"})
 	boards := []string{"plain", "daily", "hourly"}
 	w.pass(30 * time.Minute)
 	for _, board := range boards {
@@ -334,7 +335,8 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.Len(t, first, 2)
 	require.Len(t, second, 1, "what one has claimed the other does not see")
 	d := first[0]
-	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z","opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
+	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z",
+		"opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
 		"total":1,"top":[{"rank":1,"member":"a","score":1}]}`, string(d.Body))
 	require.WithinDuration(t, w.now, d.Now, 0)
 	require.Equal(t, undeliveredInterval+relistAfter+time.Second, d.Age)

@@ -43,7 +43,8 @@ func (p Profile) check() error {
 		}
 	}
 	if p.Avatar != "" {
-		if reason := definition.ImageFault(p.Avatar, "want an http or https URL, or a path that starts with one slash", "http", "https"); reason != "" {
+		if reason := definition.ImageFault(p.Avatar, "want an http or https URL, or a path that starts with one slash", "http",
+			"https"); reason != "" {
 			return Invalid("avatar", reason)
 		}
 	}
@@ -62,7 +63,8 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 		return false, err
 	}
 	if len(text) > maxProfileBytes {
-		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
+		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text),
+			maxProfileBytes), Kind: ErrTooLarge}
 	}
 	// First the mark, so that no node misses an existing profile.
 	if err := s.markKind(ctx, kind); err != nil {
@@ -92,11 +94,12 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 			return false, err
 		}
 	}
-	_, err = s.changeProfiles(ctx, kind, keyspace.ProfilePart(member), map[string]string{member: believed}, func(_, stored string) profileChange {
-		there = stored != ""
-		entering := nameElements(member, text)
-		return profileChange{profile: text, leaving: notIn(nameElements(member, stored), entering), entering: entering}
-	})
+	_, err = s.changeProfiles(ctx, kind, keyspace.ProfilePart(member), map[string]string{member: believed},
+		func(_, stored string) profileChange {
+			there = stored != ""
+			entering := nameElements(member, text)
+			return profileChange{profile: text, leaving: notIn(nameElements(member, stored), entering), entering: entering}
+		})
 	// Forget it after any outcome: the feed may not reach this node.
 	if text != "" {
 		s.ForgetProfile(kind, member)
@@ -131,7 +134,8 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member), kind), Kind: ErrUnknownMember}
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member),
+			kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }
@@ -196,9 +200,11 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	return found, nil
 }
 
-// fetchProfiles reads profiles, without the cache, by one command for each part. It returns the members that it could read, and the profiles of those
+// fetchProfiles reads profiles, without the cache, by one command for each part. It returns the members that it could
+// read, and the profiles of those
 // that have one. silent reports that Redis did not answer.
-func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (read []string, found map[string]Profile, silent bool, failed error) {
+func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (read []string, found map[string]Profile,
+	silent bool, failed error) {
 	var parts [keyspace.ProfileParts][]string
 	for _, m := range members {
 		i := keyspace.ProfilePart(m)
@@ -281,7 +287,8 @@ func (s *Store) markKind(ctx context.Context, kind string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField, kind, profiles.EveryKind, profiles.MaxKinds, newEpoch()})
+	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField, kind, profiles.EveryKind,
+		profiles.MaxKinds, newEpoch()})
 	return err
 }
 

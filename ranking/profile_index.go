@@ -76,7 +76,8 @@ func notIn(list, other []string) (lacking []string) {
 // caller believes it to be stored, "" for none. plan computes the change of a member. Where another profile is stored,
 // changeProfiles calls plan again with that one: each time, another caller has changed the profile. It goes on until ctx
 // ends, and returns how many elements left or entered the index.
-func (s *Store) changeProfiles(ctx context.Context, kind string, part int, believed map[string]string, plan func(member, stored string) profileChange) (moved int64, err error) {
+func (s *Store) changeProfiles(ctx context.Context, kind string, part int, believed map[string]string,
+	plan func(member, stored string) profileChange) (moved int64, err error) {
 	keys := s.keys.ProfilePart(kind, part)
 	for {
 		args := []any{s.keys.Profiles(), kind}

@@ -132,7 +132,8 @@ func TestReindex(t *testing.T) {
 			pipe.HSet(ctx, s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Profiles, member, fmt.Sprintf(`{"name":"Ann %d"}`, i))
 		}
 		for part := range keyspace.ProfileParts {
-			pipe.ZAdd(ctx, s.keys.ProfilePart("user", part).Names, redis.Z{Member: "gone" + keyspace.FieldSep + "gone"}, redis.Z{Member: "no element"})
+			pipe.ZAdd(ctx, s.keys.ProfilePart("user", part).Names, redis.Z{Member: "gone" + keyspace.FieldSep + "gone"},
+				redis.Z{Member: "no element"})
 		}
 		pipe.HSet(ctx, s.keys.ProfilePart("user", 3).Profiles, "no-json", "{")
 		_, err := pipe.Exec(ctx)
@@ -187,7 +188,8 @@ func TestReindexDuringChanges(t *testing.T) {
 		// A stale element for each member, which no change knows.
 		for i := range members {
 			member := fmt.Sprint("m", i)
-			require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Names, redis.Z{Member: "stale" + keyspace.FieldSep + member}).Err())
+			require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.ProfilePart("user", keyspace.ProfilePart(member)).Names,
+				redis.Z{Member: "stale" + keyspace.FieldSep + member}).Err())
 		}
 		changes := 0
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
@@ -239,7 +241,8 @@ func TestProfilesOnACluster(t *testing.T) {
 	cluster := redistest.StartCluster(t)
 	s := newNode(t, cluster.URL)
 	w := &world{t: t, url: cluster.URL, rdb: s.rdb, stores: []*Store{s}}
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"}, {Name: "b:{x}", Kind: "user"}, {Name: "c", Kind: "star"}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Kind: "user"},
+		{Name: "b:{x}", Kind: "user"}, {Name: "c", Kind: "star"}}}))
 	masters := make(map[int]bool)
 	var members []string
 	for i := range 40 {
@@ -265,7 +268,8 @@ func TestProfilesOnACluster(t *testing.T) {
 			r, err := s.Search(t.Context(), board, "ann", 10)
 			require.NoError(t, err)
 			require.True(t, r.Complete)
-			require.Equal(t, []string{fmt.Sprintf(`#1 m39 %d "Bea Ánn" ""`, r.List[0].Score), fmt.Sprintf(`#2 m7 %d "Ann 7" ""`, r.List[1].Score)}, r.lines())
+			require.Equal(t, []string{fmt.Sprintf(`#1 m39 %d "Bea Ánn" ""`, r.List[0].Score),
+				fmt.Sprintf(`#2 m7 %d "Ann 7" ""`, r.List[1].Score)}, r.lines())
 			require.NoError(t, s.DeleteProfile(t.Context(), s.kindOf(t, board), "m39"))
 			r, err = s.Search(t.Context(), board, "bea", 10)
 			require.NoError(t, err)

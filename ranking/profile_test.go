@@ -38,7 +38,8 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 		require.False(t, first)
 		all, err := s.Profiles(ctx, "user", []string{"u4", "nobody", odd})
 		require.NoError(t, err)
-		require.Equal(t, map[string]ranking.Profile{"u4": {Avatar: "https://x.test/4.png"}, odd: {Name: "Ann " + odd, Avatar: "/a.png"}}, all, "what is set replaces all of it")
+		require.Equal(t, map[string]ranking.Profile{"u4": {Avatar: "https://x.test/4.png"},
+			odd: {Name: "Ann " + odd, Avatar: "/a.png"}}, all, "what is set replaces all of it")
 		for _, other := range []string{"star", "user-a"} {
 			all, err = s.Profiles(ctx, other, []string{"u4", odd})
 			require.NoError(t, err)
@@ -69,10 +70,14 @@ func TestProfilesThatAreNone(t *testing.T) {
 		ranking.Profile
 		field string
 	}{
-		{ranking.Profile{}, "name"}, {ranking.Profile{Name: ok + "x"}, "name"}, {ranking.Profile{Name: "a\nb"}, "name"}, {ranking.Profile{Name: "\xff"}, "name"},
-		{ranking.Profile{Name: " \u2003"}, "name"}, {ranking.Profile{Name: "a", Avatar: "a.png"}, "avatar"}, {ranking.Profile{Avatar: "//x.test/a"}, "avatar"},
-		{ranking.Profile{Avatar: `/\x.test/a`}, "avatar"}, {ranking.Profile{Avatar: "javascript:alert(1)"}, "avatar"}, {ranking.Profile{Avatar: "data:image/png;base64,"}, "avatar"},
-		{ranking.Profile{Avatar: "https:///a"}, "avatar"}, {ranking.Profile{Avatar: "https://u:p@x.test/"}, "avatar"}, {ranking.Profile{Avatar: "/a b"}, "avatar"},
+		{ranking.Profile{}, "name"}, {ranking.Profile{Name: ok + "x"}, "name"}, {ranking.Profile{Name: "a\nb"}, "name"},
+		{ranking.Profile{Name: "\xff"}, "name"},
+		{ranking.Profile{Name: " \u2003"}, "name"}, {ranking.Profile{Name: "a", Avatar: "a.png"}, "avatar"},
+		{ranking.Profile{Avatar: "//x.test/a"}, "avatar"},
+		{ranking.Profile{Avatar: `/\x.test/a`}, "avatar"}, {ranking.Profile{Avatar: "javascript:alert(1)"}, "avatar"},
+		{ranking.Profile{Avatar: "data:image/png;base64,"}, "avatar"},
+		{ranking.Profile{Avatar: "https:///a"}, "avatar"}, {ranking.Profile{Avatar: "https://u:p@x.test/"}, "avatar"},
+		{ranking.Profile{Avatar: "/a b"}, "avatar"},
 		{ranking.Profile{Avatar: "/" + strings.Repeat("a", 512)}, "avatar"}, {ranking.Profile{Avatar: "https:/a"}, "avatar"},
 	} {
 		_, err := s.SetProfile(t.Context(), "user", "u", p.Profile)

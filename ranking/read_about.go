@@ -131,7 +131,8 @@ func (s *Store) aboutEach(ctx context.Context, boards []resolved) []About {
 // about tells what a board is. parts are the members that stand for placeholders in its title and description.
 func (m resolved) about(parts []Part) About {
 	d := m.compiled.Board
-	a := About{Board: m.Board, Title: d.Title, Description: d.Description, Period: m.period.Name, Opens: m.period.Opens, Ends: m.compiled.PeriodEnd(m.period)}
+	a := About{Board: m.Board, Title: d.Title, Description: d.Description, Period: m.period.Name, Opens: m.period.Opens,
+		Ends: m.compiled.PeriodEnd(m.period)}
 	if d.Starts.After(a.Opens) {
 		a.Opens = d.Starts
 	}

@@ -14,7 +14,8 @@ import (
 func TestAboutEachReadsAFamilyInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}}, definition.Board{Name: "hot:{star}", Title: definition.Label{"": "{star}, hot"}},
+	define(t, s, definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}},
+		definition.Board{Name: "hot:{star}", Title: definition.Label{"": "{star}, hot"}},
 		definition.Board{Name: "bare:{star}"}, definition.Board{Name: "plain", Title: definition.Label{"": "Plain"}})
 	_, err := s.SetProfile(t.Context(), "star", "s1", Profile{Name: "Lin Xi"})
 	require.NoError(t, err)
@@ -29,5 +30,6 @@ func TestAboutEachReadsAFamilyInOneRoundTrip(t *testing.T) {
 	require.EqualValues(t, 2, reads.sent.Load())
 	require.Len(t, abouts, len(boards))
 	require.Equal(t, []string{"Fans of Lin Xi", "Fans of s2", "s51, hot", "Plain", ""},
-		[]string{abouts["fans:s1"].Title.In("en"), abouts["fans:s2"].Title.In("en"), abouts["hot:s51"].Title.In("en"), abouts["plain"].Title.In("en"), abouts["bare:s100"].Title.In("en")})
+		[]string{abouts["fans:s1"].Title.In("en"), abouts["fans:s2"].Title.In("en"), abouts["hot:s51"].Title.In("en"),
+			abouts["plain"].Title.In("en"), abouts["bare:s100"].Title.In("en")})
 }

@@ -18,7 +18,8 @@ func TestAbout(t *testing.T) {
 		now := time.Now().UTC().Truncate(time.Second)
 		day, ends := now.Truncate(24*time.Hour).Add(-24*time.Hour), now.Add(time.Hour)
 		s := open(t, url,
-			definition.Board{Name: "hot:{genre}:{star}", Title: definition.Label{"en": "{star} in {genre}", "zh": "{genre}的{star}"}, Description: definition.Label{"": "{star}"}, Period: "day"},
+			definition.Board{Name: "hot:{genre}:{star}", Title: definition.Label{"en": "{star} in {genre}", "zh": "{genre}的{star}"},
+				Description: definition.Label{"": "{star}"}, Period: "day"},
 			definition.Board{Name: "cup", Title: definition.Label{"": "Cup {star}"}, Starts: now.Add(-time.Hour), Ends: ends},
 			definition.Board{Name: "plain"})
 		_, err := s.SetProfile(t.Context(), "star", "s17", ranking.Profile{Name: "Lin Xi {genre}"})

@@ -153,7 +153,8 @@ func BenchmarkRead(b *testing.B) {
 			name   string
 			around int
 			member func(board string) string
-		}{{"around=5/near-the-top", 5, near}, {"around=5/anywhere", 5, anywhere}, {"rank/near-the-top", 0, near}, {"rank/anywhere", 0, anywhere}} {
+		}{{"around=5/near-the-top", 5, near}, {"around=5/anywhere", 5, anywhere}, {"rank/near-the-top", 0, near},
+			{"rank/anywhere", 0, anywhere}} {
 			read, bare := place(c.around, c.member)
 			measure(c.name, read, bare)
 		}
@@ -168,7 +169,8 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkApplyByDefinition(b *testing.B) {
 	rdb, s := benchStore(b)
 	boards := []definition.Board{
-		{Name: "first"}, {Name: "shared", Ties: definition.Shared}, {Name: "dense", Ties: definition.Dense}, {Name: "member", Ties: definition.ByMember},
+		{Name: "first"}, {Name: "shared", Ties: definition.Shared}, {Name: "dense", Ties: definition.Dense},
+		{Name: "member", Ties: definition.ByMember},
 		{Name: "limit", Limit: benchMembers}, {Name: "member_ttl", MemberTTL: 24 * time.Hour},
 	}
 	for i := range boards {
@@ -186,7 +188,8 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 					for i := range batches {
 						for range size {
 							request++
-							u := definition.Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
+							u := definition.Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10),
+								ID: fmt.Sprint("request-", request)}
 							batches[i] = append(batches[i], updateItem{write{Update: u}, nil, new(Outcome)})
 						}
 					}

@@ -31,8 +31,9 @@ func (l Lookup) Rows() int { return 1 + 2*l.Around }
 
 // Place is one member's rank, score and neighbours.
 type Place struct {
-	Entry    Entry   // Rank is 0 for a member that is not on the board
-	Position int64   // 1-based position in the board's order: equal to Rank, except with ties Shared and Dense; 0 for a member that is not on the board
+	Entry Entry // Rank is 0 for a member that is not on the board
+	// 1-based position in the board's order: equal to Rank, except with ties Shared and Dense; 0 for a member that is not on the board
+	Position int64
 	Below    int64   // number of members that rank below it
 	Around   []Entry // up to Lookup.Around entries on each side and the member itself, in the board's order
 }

@@ -88,7 +88,8 @@ func BenchmarkMemberBoards(b *testing.B) {
 				name  string
 				pages int
 				read  func() error
-			}{{"none", 1, page("none", 1)}, {"ten", 1, page("ten", 1)}, {"hundred", 1, page("hundred", 1)}, {"many", 100, page("many", 100)}, {"bare", 1, bare}} {
+			}{{"none", 1, page("none", 1)}, {"ten", 1, page("ten", 1)}, {"hundred", 1, page("hundred", 1)},
+				{"many", 100, page("many", 100)}, {"bare", 1, bare}} {
 				turns := max(20/c.pages, 1)
 				cpu, start := redisCPU(b, rdb), time.Now()
 				for range turns {

@@ -38,8 +38,9 @@ func (h *boardsHistory) define() {
 		}
 		defined = append(defined, definition.Board{
 			Name: name, Kind: rapid.SampledFrom([]string{"k", "k", "l"}).Draw(h.t, "kind"), Mode: definition.Last,
-			Order:  rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(h.t, "order"),
-			Ties:   rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(h.t, "ties"),
+			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(h.t, "order"),
+			Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense,
+				definition.ByMember}).Draw(h.t, "ties"),
 			Period: rapid.SampledFrom([]string{"", "year"}).Draw(h.t, "period"),
 		})
 		base, _, _ := strings.Cut(name, ":")
@@ -94,7 +95,8 @@ func (h *boardsHistory) filter() *BoardFilter {
 		return nil
 	}
 	if rapid.Bool().Draw(h.t, "may read a suffix") {
-		return &BoardFilter{Spans: []definition.NameSpan{definition.SpanOfPrefix("")}, Has: func(board string) bool { return strings.HasSuffix(board, "1") }}
+		return &BoardFilter{Spans: []definition.NameSpan{definition.SpanOfPrefix("")},
+			Has: func(board string) bool { return strings.HasSuffix(board, "1") }}
 	}
 	var names, prefixes []string
 	var spans []definition.NameSpan

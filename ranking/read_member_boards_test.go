@@ -43,8 +43,11 @@ func TestMemberBoards(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best}, definition.Board{Name: "week", Kind: "user", Period: "week", Ties: definition.Shared},
-			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "fans", Kind: "user"}, definition.Board{Name: "hot:{a}:{b}", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "empty:{x}", Kind: "user"})
+		define(t, s, definition.Board{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best},
+			definition.Board{Name: "week", Kind: "user", Period: "week", Ties: definition.Shared},
+			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "fans", Kind: "user"},
+			definition.Board{Name: "hot:{a}:{b}", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"},
+			definition.Board{Name: "empty:{x}", Kind: "user"})
 		for _, board := range []string{"laps", "week", "fans:s1", "fans:s2", "fans", "hot:x:y", "stars"} {
 			apply(t, s, board, definition.Update{Member: "u", Score: 5, Data: `{"n":1}`})
 			apply(t, s, board, definition.Update{Member: "v", Score: 5})
@@ -295,7 +298,8 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 		require.Empty(t, page.Next)
 
 		// A page that has read all names of a span goes on after them.
-		q.After, q.Only.Spans = "", []definition.NameSpan{definition.SpanOfPrefix("b:1"), definition.SpanOfPrefix("b:2"), definition.SpanOfPrefix("c")}
+		q.After, q.Only.Spans = "", []definition.NameSpan{definition.SpanOfPrefix("b:1"), definition.SpanOfPrefix("b:2"),
+			definition.SpanOfPrefix("c")}
 		sizes.names, sizes.nameReads = 6, 2
 		page, err = s.memberBoards(t.Context(), "member", "m", q, sizes)
 		require.NoError(t, err)
@@ -435,8 +439,12 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 	}{
 		"all boards": {nil, []string{"a", "1", "c", "0"}},
 		"the family": {&BoardFilter{Has: func(board string) bool { return board != "b:1" && board != "b:\xff" },
-			Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("a"), definition.SpanOfPrefix("b:"), definition.SpanOfName("c")})}, []string{"a", "1", "c", "0"}},
-		"a suffix": {&BoardFilter{Has: func(board string) bool { return !strings.Contains(board, ":") || strings.HasSuffix(board, ":vip") }, Spans: all},
+			Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("a"), definition.SpanOfPrefix("b:"),
+				definition.SpanOfName("c")})}, []string{"a", "1", "c", "0"}},
+		"a suffix": {&BoardFilter{Has: func(board string) bool {
+			return !strings.Contains(board, ":") || strings.HasSuffix(board,
+				":vip")
+		}, Spans: all},
 			[]string{"a", "0", "unavailable"}},
 	} {
 		redistest.Eventually(t, "the other boards of a caller of "+who, func() error { // a slow machine may miss more of them

@@ -365,7 +365,8 @@ func parseState(r *script.Reply) (State, error) {
 }
 
 // callRead runs a reading script within the call timeout.
-func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) (*script.Reply, error) {
+func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board,
+	args []any) (*script.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}

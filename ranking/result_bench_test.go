@@ -107,7 +107,8 @@ func (w *buildWatch) watch(b *testing.B, do func()) {
 			slices.Sort(took)
 			n := len(took)
 			over, _ := slices.BinarySearch(took, 5*time.Millisecond)
-			b.Logf("%s: %d calls over 1ms, half of them over %v, 1%% over %v, %d over 5ms, the longest %v", name, n, took[n/2], took[n*99/100], n-over, took[n-1])
+			b.Logf("%s: %d calls over 1ms, half of them over %v, 1%% over %v, %d over 5ms, the longest %v", name, n, took[n/2],
+				took[n*99/100], n-over, took[n-1])
 		}
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

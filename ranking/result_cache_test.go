@@ -103,7 +103,8 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
+		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
@@ -130,7 +131,8 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
+		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {

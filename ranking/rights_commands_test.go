@@ -44,7 +44,8 @@ func TestEachCommandIsTried(t *testing.T) {
 	t.Parallel()
 	text := luaText(t)
 	literal := regexp.MustCompile(`\bcall\((?:'[A-Z]+'|PUBLISH)`)
-	require.Len(t, regexp.MustCompile(`\bcall\(`).FindAllString(strings.ReplaceAll(text, "pcall(function", ""), -1), len(literal.FindAllString(text, -1)), "a script that computes the name of a command cannot be checked")
+	require.Len(t, regexp.MustCompile(`\bcall\(`).FindAllString(strings.ReplaceAll(text, "pcall(function", ""), -1),
+		len(literal.FindAllString(text, -1)), "a script that computes the name of a command cannot be checked")
 	inScripts := quoted(text, `\b(?:redis\.p)?call\('([A-Z]+)'`)
 	require.Greater(t, len(inScripts), 25)
 
@@ -61,7 +62,8 @@ func tried() map[string]bool { return quoted(script.Try.Source, `\btry\('([A-Z]+
 // A user who may run the tried commands alone can do everything.
 func TestTriedCommandsAreEnough(t *testing.T) {
 	t.Parallel()
-	rules := []string{"~rc:*", "&rc:*", "+hello", "+select", "+client", "+command", "+cluster|slots", "+eval", "+evalsha", "+subscribe", "+unsubscribe", "+ssubscribe", "+sunsubscribe"}
+	rules := []string{"~rc:*", "&rc:*", "+hello", "+select", "+client", "+command", "+cluster|slots", "+eval", "+evalsha",
+		"+subscribe", "+unsubscribe", "+ssubscribe", "+sunsubscribe"}
 	for command := range tried() {
 		rules = append(rules, "+"+strings.ToLower(command))
 	}
@@ -134,7 +136,8 @@ func TestScriptsAskBeforeTheyPublish(t *testing.T) {
 	write := regexp.MustCompile(`call\('(?:` + strings.Join(script.WriteCommands, "|") + `)'|call\('?PUBLISH|\bids_keep\(`)
 	asked := 0
 	require.NoError(t, fs.WalkDir(lua.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path == "apply.lua" || path == "lib/window.lua" || path == "lib/publish.lua" { // board.lua stands before them
+		// board.lua stands before them
+		if err != nil || d.IsDir() || path == "apply.lua" || path == "lib/window.lua" || path == "lib/publish.lua" {
 			return err
 		}
 		text, err := fs.ReadFile(lua.Files, path)

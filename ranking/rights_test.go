@@ -45,18 +45,21 @@ func TestMissingRights(t *testing.T) {
 	const (
 		command = ": ERR The user executing the script can't run this command or subcommand"
 		keys    = "NOPERM this user has no permissions to access one of the keys used as arguments"
-		publish = "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the script can't publish to the channel mentioned in the command"
+		publish = "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the script can't publish to " +
+			"the channel mentioned in the command"
 		channel = "NOPERM this user has no permissions to access one of the channels used as arguments"
 	)
 	for name, c := range map[string]struct {
 		rules  []string
 		reason string
 	}{
-		"no channels":              {[]string{"~rc:*", "+@all"}, publish}, // Redis 7 gives a new user no channels
-		"no channels to subscribe": {[]string{"~rc:*", "+@all"}, "SUBSCRIBE rc:probe:*, SUBSCRIBE rc:{*}:c, SUBSCRIBE rc:{/}:f:*, SUBSCRIBE rc:{/}:profiles: " + channel},
+		"no channels": {[]string{"~rc:*", "+@all"}, publish}, // Redis 7 gives a new user no channels
+		"no channels to subscribe": {[]string{"~rc:*", "+@all"},
+			"SUBSCRIBE rc:probe:*, SUBSCRIBE rc:{*}:c, SUBSCRIBE rc:{/}:f:*, SUBSCRIBE rc:{/}:profiles: " + channel},
 		"channels but that of profiles": {
 			[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"},
-			"SUBSCRIBE rc:{/}:profiles: " + channel + "; redis user \"app\": PUBLISH rc:{/}:profiles: NOPERM this user may not publish to the channel",
+			"SUBSCRIBE rc:{/}:profiles: " + channel +
+				"; redis user \"app\": PUBLISH rc:{/}:profiles: NOPERM this user may not publish to the channel",
 		},
 		"no PUBLISH":         {without("-publish"), "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*" + command},
 		"no SUBSCRIBE":       {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
@@ -159,11 +162,13 @@ func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
 // cannot be published is written, and a retry counts once.
 func TestRightsLostBeforeACheck(t *testing.T) {
 	t.Parallel()
-	for name, rules := range map[string][]string{"channels": {"~rc:*", "+@all"}, "publish": without("-publish"), "hset": without("-hset"), "keys": {"&rc:*", "+@all"}} {
+	for name, rules := range map[string][]string{"channels": {"~rc:*", "+@all"}, "publish": without("-publish"),
+		"hset": without("-hset"), "keys": {"&rc:*", "+@all"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := redistest.Start(t, redistest.WithDebug...)
-			s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars", Kind: "user"}, definition.Board{Name: "hour", Window: 3600e9, Refresh: definition.Live})
+			s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars", Kind: "user"},
+				definition.Board{Name: "hour", Window: 3600e9, Refresh: definition.Live})
 			require.NoError(t, s.CheckRights(t.Context()))
 			update := []definition.Update{{Member: "ana", Score: 1, ID: "1"}}
 			for _, board := range []string{"stars", "hour"} {
@@ -211,7 +216,8 @@ func TestRightsLostAndGranted(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, redistest.WithDebug...)
 	s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars"})
-	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "stars", Member: "{m}", Score: "1"}}}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift",
+		Updates: []definition.Target{{Board: "stars", Member: "{m}", Score: "1"}}}}}))
 	require.NoError(t, s.CheckRights(t.Context()))
 	log := new(redistest.Log)
 	ctx, cancel := context.WithCancel(t.Context())

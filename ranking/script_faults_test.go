@@ -184,7 +184,8 @@ func TestWritesThatChangeNothingAreNoted(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Name: "b:{x}", Mode: definition.Best, Retain: time.Hour}, definition.Board{Name: "kept", Mode: definition.Best})
+	define(t, s, definition.Board{Name: "b:{x}", Mode: definition.Best, Retain: time.Hour},
+		definition.Board{Name: "kept", Mode: definition.Best})
 	for _, board := range []string{"b:1", "kept"} {
 		meta := s.keys.Board(board, "").Meta
 		set(now)
@@ -234,8 +235,10 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 	s.useThreeTrips()
 	s.rdb.AddHook(hook)
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "day"}, {Name: "c"}},
-		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"}, {Name: "c", Order: definition.Asc}}}))
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1",
+			Data: jsontext.Value(`{}`)}}}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"},
+		{Name: "c", Order: definition.Asc}}}))
 	_, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}})
 	require.NoError(t, err)
 	_, err = s.Page(t.Context(), "b:1", 1, 1)
@@ -282,7 +285,8 @@ func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
 	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
 	require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda(), s.keys.Listing(), s.keys.Instances("b/1")).Err())
 	listed := func() bool {
-		return s.rdb.ZScore(t.Context(), s.keys.Instances("b/1"), "b:1").Err() == nil && s.rdb.ZScore(t.Context(), s.keys.Agenda(), "b:1").Err() == nil
+		return s.rdb.ZScore(t.Context(), s.keys.Instances("b/1"), "b:1").Err() == nil && s.rdb.ZScore(t.Context(), s.keys.Agenda(),
+			"b:1").Err() == nil
 	}
 	set(now.Add(59 * time.Minute))
 	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
@@ -350,7 +354,8 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 		s := newNode(t, url)
 		s.useThreeTrips()
 		define(t, s, definition.Board{Name: "b"})
-		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift",
+			Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 			if sc == script.Publish.Name {
 				return isLost

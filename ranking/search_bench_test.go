@@ -73,7 +73,8 @@ func BenchmarkProfileMemory(b *testing.B) {
 	for _, names := range []struct {
 		kind string
 		name func(i int) string
-	}{{"mixed", benchName}, {"two-words", func(i int) string { return benchName(8*i + 1) }}, {"chinese", func(i int) string { return benchName(8 * i) }}, {"long-chinese", benchLongName}} {
+	}{{"mixed", benchName}, {"two-words", func(i int) string { return benchName(8*i + 1) }},
+		{"chinese", func(i int) string { return benchName(8 * i) }}, {"long-chinese", benchLongName}} {
 		b.Run(names.kind, func(b *testing.B) {
 			rdb, s := benchStore(b)
 			used := func() (bytes int64) {

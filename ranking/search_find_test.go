@@ -43,7 +43,8 @@ func TestOrderOfASearch(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.named("a", [2]string{"x1", "Anabel"}, [2]string{"x2", "Bo Ana"}, [2]string{"x3", "ANA"}, [2]string{"ana", ""}, [2]string{"x4", "Ána"}, [2]string{"ana2", "Zoe"}, [2]string{"x5", "Dana"})
+		w.named("a", [2]string{"x1", "Anabel"}, [2]string{"x2", "Bo Ana"}, [2]string{"x3", "ANA"}, [2]string{"ana", ""},
+			[2]string{"x4", "Ána"}, [2]string{"ana2", "Zoe"}, [2]string{"x5", "Dana"})
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
 			require.Equal(t, []string{"ana", "x3", "x4", "x1", "x2", "ana2"}, w.ids("a", " ana", 50))
@@ -65,7 +66,8 @@ func TestSearchForTextsWithoutWords(t *testing.T) {
 	t.Parallel()
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		w.named("a", [2]string{"u1", "🌸🌸"}, [2]string{"u2", "🌹🌸"}, [2]string{"u3", "🌸 Bo"}, [2]string{"🌸!", "Cy"}, [2]string{"🌸", ""}, [2]string{"--", ""}, [2]string{"\u0301", ""}, [2]string{" x", ""})
+		w.named("a", [2]string{"u1", "🌸🌸"}, [2]string{"u2", "🌹🌸"}, [2]string{"u3", "🌸 Bo"}, [2]string{"🌸!", "Cy"}, [2]string{"🌸", ""},
+			[2]string{"--", ""}, [2]string{"\u0301", ""}, [2]string{" x", ""})
 		for _, small := range []int64{1000, 0} {
 			s.searches.small = small
 			for text, want := range map[string][]string{
@@ -209,7 +211,8 @@ func TestSearchesThatAreNone(t *testing.T) {
 			limit int
 			field string
 		}{
-			{"", 10, "q"}, {"  ", 10, "q"}, {strings.Repeat("a", 129), 10, "q"}, {"\xff", 10, "q"}, {"a\x00", 10, "q"}, {"a\x1fb", 10, "q"}, {"\u3000\u00a0", 10, "q"},
+			{"", 10, "q"}, {"  ", 10, "q"}, {strings.Repeat("a", 129), 10, "q"}, {"\xff", 10, "q"}, {"a\x00", 10, "q"},
+			{"a\x1fb", 10, "q"}, {"\u3000\u00a0", 10, "q"},
 			{"a", 0, "limit"}, {"a", 51, "limit"}, {"a", -1, "limit"},
 		} {
 			_, err := s.Search(t.Context(), "a", c.text, c.limit)

@@ -21,10 +21,12 @@ import (
 )
 
 // forever is the span of a board that has neither periods nor bounds.
-var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), Length: (36525 * 24 * time.Hour).Microseconds()}
+var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
+	Length: (36525 * 24 * time.Hour).Microseconds()}
 
 // applyTo is one call of apply.lua, of a caller who may write and create.
-func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (why string, now int64, outcomes []Outcome) {
+func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (why string,
+	now int64, outcomes []Outcome) {
 	r, err := definition.Compile(d)
 	require.NoError(t, err)
 	outcomes = make([]Outcome, len(updates))
@@ -32,7 +34,8 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 	for i, u := range updates {
 		batch[i] = updateItem{write{Update: u}, nil, &outcomes[i]}
 	}
-	reply := applyOnce(t, s, applyArgs{rule: r, ids: definition.LeastIDSpan, span: sp, hidden: &moderation{}, leased: definition.Never, listed: definition.Never}, d.Name, batch)
+	reply := applyOnce(t, s, applyArgs{rule: r, ids: definition.LeastIDSpan, span: sp, hidden: &moderation{},
+		leased: definition.Never, listed: definition.Never}, d.Name, batch)
 	return reply.why, reply.now, outcomes
 }
 

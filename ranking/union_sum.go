@@ -194,7 +194,8 @@ const (
 
 // sumUnion reads all sources of a union, and returns each member's score. It calls between
 // after each call to Redis, with the time that the call took.
-func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSource, between func(context.Context, time.Duration) error) ([]scored, error) {
+func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSource,
+	between func(context.Context, time.Duration) error) ([]scored, error) {
 	t := unionTotals{aggregate: u.Aggregate, members: make(map[string]unionTotal)}
 	for source, b := range all {
 		t.weights = append(t.weights, b.weight)
@@ -207,7 +208,8 @@ func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSo
 
 // scanSource reads a board-period. It reports each member that is on the board throughout
 // at least once, with its score at that moment.
-func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
+func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error,
+	take func(member string, score int64)) error {
 	var at scanPosition
 	for more := true; more; more = at != (scanPosition{}) {
 		began := time.Now()

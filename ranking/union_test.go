@@ -86,13 +86,15 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		sources := []string{"s1", "s2", "s3"}
-		define(t, s, definition.Board{Name: "s1:{n}", Mode: definition.Last}, definition.Board{Name: "s2:{n}", Mode: definition.Last, Order: definition.Asc}, definition.Board{Name: "s3:{n}", Mode: definition.Last, Ties: definition.ByMember, Order: definition.Asc})
+		define(t, s, definition.Board{Name: "s1:{n}", Mode: definition.Last}, definition.Board{Name: "s2:{n}", Mode: definition.Last,
+			Order: definition.Asc}, definition.Board{Name: "s3:{n}", Mode: definition.Last, Ties: definition.ByMember, Order: definition.Asc})
 		runs := 0
 		proptest.Check(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			n := len(sources)
 			board := fmt.Sprint("u", runs)
-			u := &definition.Union{Aggregate: rapid.SampledFrom([]definition.Aggregate{"", definition.SumOf, definition.MinOf, definition.MaxOf}).Draw(t, "aggregate")}
+			u := &definition.Union{Aggregate: rapid.SampledFrom([]definition.Aggregate{"", definition.SumOf, definition.MinOf,
+				definition.MaxOf}).Draw(t, "aggregate")}
 			for _, source := range sources[:rapid.IntRange(1, n).Draw(t, "sources")] {
 				u.Of = append(u.Of, fmt.Sprint(source, ":", runs))
 			}
@@ -101,10 +103,13 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 					u.Weights = append(u.Weights, rapid.SampledFrom([]int64{1, -1, 2, -3, 7, 1_000_000, -1_000_000}).Draw(t, "weight"))
 				}
 			}
-			def := definition.Board{Name: board, Union: u, Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
+			def := definition.Board{Name: board, Union: u,
+				Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
+				Ties:  rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
 			require.NoError(t, s.DefineBoard(context.Background(), def, Moderator{}))
 			defer s.Delete(context.Background(), board, Moderator{})
-			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, 1 << 40}))
+			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore),
+				rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, 1 << 40}))
 			want := make(map[string]*big.Int)
 			for i, of := range u.Of {
 				scores := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "é", "a b"}), score, 0, 7).Draw(t, "scores")
@@ -154,7 +159,8 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			s := newNode(t, url)
 			source, board := "from-"+string(order), "u-"+string(order)
-			define(t, s, definition.Board{Name: source, Mode: definition.Last, Ties: definition.ByMember}, definition.Board{Name: board, Order: order, Union: &definition.Union{Of: []string{source}}})
+			define(t, s, definition.Board{Name: source, Mode: definition.Last, Ties: definition.ByMember},
+				definition.Board{Name: board, Order: order, Union: &definition.Union{Of: []string{source}}})
 			members := []string{"d", "b", "e", "a", "c"}
 			for _, score := range []int64{5, definition.MaxScore >> 13, 7} { // as well where few keys fit
 				for _, m := range members {
@@ -213,7 +219,8 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"},
+			definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
 		members, page := redistest.Volume(url, 3000), redistest.Volume(url, MaxPage)
 		for _, board := range []string{"a", "b"} {
 			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
@@ -395,7 +402,8 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 	for _, dies := range []script.Script{script.Hold, script.List, script.Scan, script.Gather, script.Swap} {
 		for _, how := range []fate{isLost, isDone} {
 			t.Run(fmt.Sprint(dies.Name, how), func(t *testing.T) {
-				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
+					definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 				dead, next := w.stores[0], w.stores[1]
 				for i := range int64(gatherItems + 50) {
 					w.write(next, "a", fmt.Sprint("m", i), i)
@@ -451,7 +459,8 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []script.Script{script.List, script.Scan, script.Gather, script.Swap} {
 		t.Run(hangs.Name, func(t *testing.T) {
-			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
+				definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 			slow, next := w.stores[0], w.stores[1]
 			w.write(next, "a", "m", 1)
 			once := true
@@ -581,7 +590,8 @@ func TestUnionOfFamilies(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
 		definition.Board{Name: "fans:{star}"}, definition.Board{Name: "hot:{genre}:{star}"},
-		definition.Board{Name: "all:{star}", MaxInstances: 2, Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
+		definition.Board{Name: "all:{star}", MaxInstances: 2,
+			Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
 		definition.Board{Name: "kept:{star}", Retain: 2 * time.Hour, Union: &definition.Union{Of: []string{"fans:{star}"}}})
 	s := w.stores[0]
 	before := w.allKeys()
@@ -658,29 +668,37 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("board", ErrConflict, err)
 		_, err = s.Remove(t.Context(), "u", "m")
 		field("board", ErrConflict, err)
-		require.ErrorIs(t, s.commitUpdates(t.Context(), "u", []updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
+		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
+			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
-		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
+		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"},
+			{Board: "u", Member: "{m}", Score: "1"}}}
 		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event, Moderator{}))
 		define(t, s, definition.Board{Name: "told"})
-		require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}, Moderator{}))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
-		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}, Moderator{}))
+		require.NoError(t, s.DefineEvent(t.Context(),
+			definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}, Moderator{}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(),
+			definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(),
+			definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}, Moderator{}))
 
 		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
 		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
-		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
+		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc,
+			Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
 		require.EqualValues(t, 10, score(t, s, "u", "m"), "the next build takes it")
 
-		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)}, definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
+		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)},
+			definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
 		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
 		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(),
+			definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "du", Moderator{}))
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
 	})
@@ -690,7 +708,8 @@ func TestUnionAndItsSources(t *testing.T) {
 func TestUnionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "f:{x}:{y}"}, definition.Board{Name: "d", Period: "day", Keep: new(6)},
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "f:{x}:{y}"},
+		definition.Board{Name: "d", Period: "day", Keep: new(6)},
 		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	for fields, want := range map[string]string{
 		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":1,"refresh":"5s"}`: "",
@@ -762,14 +781,16 @@ func TestUnionsThatAreNone(t *testing.T) {
 		require.Equal(t, want, fe.Field, "%s: %v", fields, err)
 		require.ErrorIs(t, err, ErrInvalid)
 		if want == "union.refresh" {
-			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", fe.Reason, "whatever is wrong, the range is the union's: %s", fields)
+			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", fe.Reason,
+				"whatever is wrong, the range is the union's: %s", fields)
 		}
 	}
 	_, err := definition.ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
 	refused(t, err, `boards["u:{x}"].union.of[1]`)
 	defs, err := definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}"))
 	require.NoError(t, err)
-	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1, Refresh: 90 * time.Second}, defs.Boards[0].Union)
+	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1,
+		Refresh: 90 * time.Second}, defs.Boards[0].Union)
 	err = s.Define(t.Context(), defs)
 	var fe *FieldError
 	require.ErrorAs(t, err, &fe)

@@ -47,7 +47,8 @@ func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Co
 	if r.IsLive() {
 		most = sweepLive
 	}
-	args := append(scriptHead(r, k, instance, ""), until, r.Shape, r.Window.Milliseconds(), string(r.Mode), boolArg(r.IsLive()), most, newEpoch())
+	args := append(scriptHead(r, k, instance, ""), until, r.Shape, r.Window.Milliseconds(), string(r.Mode), boolArg(r.IsLive()),
+		most, newEpoch())
 	reply, err := s.callScript(ctx, script.Sweep, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
 	if err != nil {
 		return swept{}, err

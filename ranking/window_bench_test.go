@@ -122,7 +122,8 @@ func BenchmarkWindow(b *testing.B) {
 				for range turn / size {
 					items, outcomes := make([]updateItem, size), make([]Outcome, size)
 					for i := range items {
-						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, nil, &outcomes[i]}
+						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}},
+							nil, &outcomes[i]}
 					}
 					require.NoError(b, s.applyBatch(ctx, board, items, nil))
 					require.NoError(b, outcomes[0].Err)
@@ -145,7 +146,8 @@ func BenchmarkWindow(b *testing.B) {
 
 	// As the windows are shortened, two thirds of the events are over at once.
 	shorten := func(hours int) {
-		require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{window("built", hours, 0), window("live", hours, definition.Live)}}))
+		require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{window("built", hours, 0),
+			window("live", hours, definition.Live)}}))
 	}
 	for _, board := range []string{"live", "built"} {
 		b.Run("sweep/"+board, func(b *testing.B) {

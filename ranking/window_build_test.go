@@ -475,7 +475,8 @@ func (w *world) traces(text string) (found []string) {
 func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 	t.Parallel()
 	windows := func(time.Time) []definition.Board {
-		return []definition.Board{{Name: "b", Kind: "user", Window: 3 * time.Hour, Ties: definition.Dense}, {Name: "live", Kind: "user", Window: 3 * time.Hour, Refresh: definition.Live}}
+		return []definition.Board{{Name: "b", Kind: "user", Window: 3 * time.Hour, Ties: definition.Dense},
+			{Name: "live", Kind: "user", Window: 3 * time.Hour, Refresh: definition.Live}}
 	}
 	for _, when := range []script.Script{script.Hold, script.Events, script.Differs, script.Gather} {
 		for _, first := range []bool{true, false} {

@@ -58,7 +58,8 @@ func (p *passingWindow) note(u definition.Update, before int64) int64 {
 		if u.At.IsZero() || u.At.UnixMilli() > after {
 			require.True(p.t, before <= e.ms && e.ms <= after, "%d is not within %d..%d", e.ms, before, after)
 		} else {
-			require.True(p.t, e.ms == u.At.UnixMilli() || u.At.UnixMilli() > before && before <= e.ms && e.ms <= u.At.UnixMilli(), "%d is not %v", e.ms, u.At)
+			require.True(p.t, e.ms == u.At.UnixMilli() || u.At.UnixMilli() > before && before <= e.ms && e.ms <= u.At.UnixMilli(),
+				"%d is not %v", e.ms, u.At)
 		}
 		n = e.n
 		p.seen[n] = true
@@ -171,7 +172,8 @@ func (p *passingWindow) read() {
 				moments = append(moments, end)
 			}
 		}
-		require.True(p.t, slices.ContainsFunc(moments, func(at int64) bool { return maps.Equal(got, p.shown(at)) }), "%v at %v, of %+v", got, moments, p.m.events)
+		require.True(p.t, slices.ContainsFunc(moments, func(at int64) bool { return maps.Equal(got, p.shown(at)) }),
+			"%v at %v, of %+v", got, moments, p.m.events)
 		p.m.checkOrder(p.t, page.Entries)
 		return
 	}
@@ -212,16 +214,19 @@ func TestWindowAsTimePasses(t *testing.T) {
 		var all definition.Set
 		for i := range 6 {
 			name := fmt.Sprint("p", runs, "-", i)
-			d, err := windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second}, []time.Duration{time.Second}).Draw(t, "definition").Normalize()
+			d, err := windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second},
+				[]time.Duration{time.Second}).Draw(t, "definition").Normalize()
 			require.NoError(t, err)
 			all.Boards = append(all.Boards, d)
 			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}})
-			boards = append(boards, &passingWindow{t: t, s: s, m: newWindowModel(d), board: name + ":1", seen: make(map[int64]bool), given: make(map[string]int64)})
+			boards = append(boards, &passingWindow{t: t, s: s, m: newWindowModel(d), board: name + ":1", seen: make(map[int64]bool),
+				given: make(map[string]int64)})
 		}
 		require.NoError(t, s.Define(context.Background(), all))
 		for range 180 {
 			p := rapid.SampledFrom(boards).Draw(t, "board")
-			move := rapid.SampledFrom([]func(){p.send, p.send, p.send, p.give, p.remove, p.set, p.hide, p.takeBack, p.read, p.read, p.read}).Draw(t, "move")
+			move := rapid.SampledFrom([]func(){p.send, p.send, p.send, p.give, p.remove, p.set, p.hide, p.takeBack, p.read, p.read,
+				p.read}).Draw(t, "move")
 			move()
 			until := p.micros() + rapid.SampledFrom([]int64{0, 4000, 8000, 16_000, 32_000}).Draw(t, "wait")
 			for p.micros() < until {
@@ -264,7 +269,8 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 		}
 		ids := 0
 		for range rapid.IntRange(3, 30).Draw(t, "moves") {
-			member, score := rapid.SampledFrom(windowMembers).Draw(t, "member"), rapid.OneOf(rapid.Int64Range(-3, 6), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore})).Draw(t, "score")
+			member, score := rapid.SampledFrom(windowMembers).Draw(t, "member"),
+				rapid.OneOf(rapid.Int64Range(-3, 6), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore})).Draw(t, "score")
 			switch rapid.IntRange(0, 8).Draw(t, "move") {
 			case 0:
 				both(func(s *Store, _ int64) any {
@@ -301,7 +307,8 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 				})
 			default:
 				u := definition.Update{Member: member, Score: score}
-				ago := rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Minute, 50 * time.Minute, 4 * time.Hour, -time.Hour}).Draw(t, "ago")
+				ago := rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Minute, 50 * time.Minute, 4 * time.Hour,
+					-time.Hour}).Draw(t, "ago")
 				u.If = rapid.SampledFrom([]definition.Condition{"", "", definition.Exists, definition.Absent}).Draw(t, "if")
 				if rapid.Bool().Draw(t, "with id") {
 					u.ID = fmt.Sprint("i", rapid.IntRange(0, 5).Draw(t, "id"))
@@ -332,7 +339,8 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 				}
 				raw := readWindow(t, s, board)
 				raw.check(t, d)
-				return []any{p.Entries, p.Total, raw.tallies, slices.Sorted(maps.Keys(raw.forgotten)), slices.Sorted(maps.Keys(raw.hidden)), raw.distinct, raw.data}
+				return []any{p.Entries, p.Total, raw.tallies, slices.Sorted(maps.Keys(raw.forgotten)), slices.Sorted(maps.Keys(raw.hidden)),
+					raw.distinct, raw.data}
 			})
 		}
 	})
@@ -353,7 +361,8 @@ func TestUnionOfWindows(t *testing.T) {
 		var sources []*windowHistory
 		for i, refresh := range []time.Duration{definition.Live, time.Minute, time.Minute} {
 			name := fmt.Sprint("v", runs, "-", i)
-			d, err := definition.Board{Name: name + ":{x}", Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
+			d, err := definition.Board{Name: name + ":{x}",
+				Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
 			require.NoError(t, err)
 			sources = append(sources, &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"})
 			union.Union.Of = append(union.Union.Of, name+":1")

@@ -25,9 +25,10 @@ func windowDefinition(board string, lengths, refreshes []time.Duration) *rapid.G
 	return rapid.Custom(func(t *rapid.T) definition.Board {
 		d := definition.Board{
 			Name: board + ":{x}", Kind: board,
-			Mode:    rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
-			Order:   rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
-			Ties:    rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties"),
+			Mode:  rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
+			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
+			Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense,
+				definition.ByMember}).Draw(t, "ties"),
 			Window:  rapid.SampledFrom(lengths).Draw(t, "window"),
 			Refresh: rapid.SampledFrom(refreshes).Draw(t, "refresh"),
 		}
@@ -73,7 +74,8 @@ func (h *windowHistory) member() string {
 }
 
 func (h *windowHistory) score() int64 {
-	return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.Int64Range(-3, 4), rapid.Int64Range(-30, 30), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, definition.MaxScore - 1})).Draw(h.t, "score")
+	return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.Int64Range(-3, 4), rapid.Int64Range(-30, 30),
+		rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, definition.MaxScore - 1})).Draw(h.t, "score")
 }
 
 // time is when an update is said to have been: zero for now.
@@ -121,7 +123,8 @@ func (h *windowHistory) update() definition.Update {
 
 // swept has what is over go where that is more than an update would have go.
 func (h *windowHistory) swept() {
-	n, err := h.w.rdb.ZCount(context.Background(), h.s.keys.Board(h.board, "").Window[0], "-inf", strconv.FormatInt(h.m.over(h.now()), 10)).Result()
+	n, err := h.w.rdb.ZCount(context.Background(), h.s.keys.Board(h.board, "").Window[0], "-inf",
+		strconv.FormatInt(h.m.over(h.now()), 10)).Result()
 	require.NoError(h.t, err)
 	if n > 32 {
 		_, err := h.s.sweepWindow(context.Background(), h.board)
@@ -160,14 +163,16 @@ func (h *windowHistory) remove() {
 	h.swept()
 	member := h.member()
 	got, err := h.s.Remove(context.Background(), h.board, member)
-	require.NoError(h.t, h.m.update(write{definition.Update{Member: member}, removing}, h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
+	require.NoError(h.t, h.m.update(write{definition.Update{Member: member}, removing},
+		h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
 }
 
 func (h *windowHistory) set() {
 	h.swept()
 	member, score := h.member(), h.score()
 	got, err := h.s.SetScore(context.Background(), h.board, member, score, Moderator{Reason: "law"})
-	require.NoError(h.t, h.m.update(write{definition.Update{Member: member, Score: score}, setting}, h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
+	require.NoError(h.t, h.m.update(write{definition.Update{Member: member, Score: score}, setting},
+		h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
 }
 
 func (h *windowHistory) hide() {
@@ -194,7 +199,8 @@ func (h *windowHistory) give() {
 	} else {
 		s.update.At = h.time()
 	}
-	fields := map[string]jsontext.Value{"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(s.update.Member)), "s": jsontext.Value(fmt.Sprint(s.update.Score))}
+	fields := map[string]jsontext.Value{"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(s.update.Member)),
+		"s": jsontext.Value(fmt.Sprint(s.update.Score))}
 	if !s.update.At.IsZero() {
 		fields[definition.AtField] = jsontext.Value(fmt.Sprint(s.update.At.UnixMilli()))
 	}
@@ -457,8 +463,10 @@ type windowRaw struct {
 func readWindow(t require.TestingT, s *Store, board string) windowRaw {
 	ctx, k := context.Background(), s.keys.Board(board, "")
 	pipe := s.rdb.TxPipeline()
-	events, tallies, forgotten := pipe.ZRangeWithScores(ctx, k.Window[0], 0, -1), pipe.HGetAll(ctx, k.Window[1]), pipe.ZRangeWithScores(ctx, k.Window[2], 0, -1)
-	members, hidden, distinct, data := pipe.ZRangeWithScores(ctx, k.Members, 0, -1), pipe.ZRangeWithScores(ctx, k.Hidden, 0, -1), pipe.ZRangeWithScores(ctx, k.Distinct, 0, -1), pipe.HGetAll(ctx, k.Data)
+	events, tallies, forgotten := pipe.ZRangeWithScores(ctx, k.Window[0], 0, -1), pipe.HGetAll(ctx, k.Window[1]),
+		pipe.ZRangeWithScores(ctx, k.Window[2], 0, -1)
+	members, hidden, distinct, data := pipe.ZRangeWithScores(ctx, k.Members, 0, -1), pipe.ZRangeWithScores(ctx, k.Hidden, 0, -1),
+		pipe.ZRangeWithScores(ctx, k.Distinct, 0, -1), pipe.HGetAll(ctx, k.Data)
 	_, err := pipe.Exec(ctx)
 	require.NoError(t, err)
 	scores := func(c *redis.ZSliceCmd) map[string]float64 {
@@ -468,7 +476,8 @@ func readWindow(t require.TestingT, s *Store, board string) windowRaw {
 		}
 		return of
 	}
-	raw := windowRaw{tallies: tallies.Val(), data: data.Val(), forgotten: scores(forgotten), members: scores(members), hidden: scores(hidden), distinct: distinct.Val()}
+	raw := windowRaw{tallies: tallies.Val(), data: data.Val(), forgotten: scores(forgotten), members: scores(members),
+		hidden: scores(hidden), distinct: distinct.Val()}
 	for _, z := range events.Val() {
 		member, n, score, ok := parseWindowEvent(z.Member.(string))
 		require.True(t, ok, z.Member)
@@ -577,7 +586,8 @@ func whatCounts(t *testing.T, w *world) {
 			}
 		}
 		ctx := context.Background()
-		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d}, Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}}}))
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d},
+			Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}}}))
 		d, err = s.Definition(ctx, d.Name)
 		require.NoError(t, err)
 		h := &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"}

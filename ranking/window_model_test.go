@@ -384,7 +384,8 @@ func (m *windowModel) check(t *rapid.T, entries []Entry) {
 	for i, e := range entries {
 		for _, below := range entries[i+1:] {
 			if below.Score == e.Score {
-				require.False(t, m.ordered(m.placed[below.Member], below.Member, m.placed[e.Member], e.Member), "%s before %s: %+v %+v", e.Member, below.Member, m.placed[e.Member], m.placed[below.Member])
+				require.False(t, m.ordered(m.placed[below.Member], below.Member, m.placed[e.Member], e.Member), "%s before %s: %+v %+v",
+					e.Member, below.Member, m.placed[e.Member], m.placed[below.Member])
 			}
 		}
 	}

@@ -63,7 +63,8 @@ func TestWindowsThatCannotChange(t *testing.T) {
 // How long a window is, and how old its result gets, may change, and counts at once.
 func TestWindowsThatChange(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Hour})
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
+		definition.Board{Name: "b", Window: time.Hour, Refresh: time.Hour})
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
@@ -85,11 +86,13 @@ func TestWindowsThatChange(t *testing.T) {
 	look("b", map[string]int64{"x": 1}) // which is not due yet
 	define(t, s, definition.Board{Name: "b", Window: time.Hour, Refresh: 10 * time.Minute})
 	look("b", map[string]int64{"x": 1, "y": 2})
-	define(t, s, definition.Board{Name: "live", Window: 10 * time.Minute, Refresh: definition.Live}, definition.Board{Name: "b", Window: 10 * time.Minute, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 10 * time.Minute, Refresh: definition.Live},
+		definition.Board{Name: "b", Window: 10 * time.Minute, Refresh: time.Second})
 	look("live", map[string]int64{"y": 2})
 	w.pass(time.Second)
 	look("b", map[string]int64{"y": 2})
-	define(t, s, definition.Board{Name: "live", Window: 3 * time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 3 * time.Hour, Refresh: definition.Live},
+		definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Second})
 	w.pass(2 * time.Hour)
 	for _, board := range []string{"live", "b"} {
 		look(board, map[string]int64{"y": 2}) // longer, it has what had not gone yet
@@ -182,7 +185,8 @@ func TestWindowsThatAreNone(t *testing.T) {
 // refused, as it is when that is too long ago, or too far ahead.
 func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Name: "plain"})
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
+		definition.Board{Name: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Name: "plain"})
 	s := w.stores[0]
 	one := func(board string, u definition.Update) (Result, error) {
 		o := apply(t, s, board, u)
@@ -260,7 +264,8 @@ func TestWhatAWindowTakes(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "sum", Window: time.Hour}, definition.Board{Name: "best", Window: time.Hour, Mode: definition.Best})
+		define(t, s, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
+			definition.Board{Name: "sum", Window: time.Hour}, definition.Board{Name: "best", Window: time.Hour, Mode: definition.Best})
 		for board, mode := range map[string]definition.Mode{"live": definition.Sum, "sum": definition.Sum, "best": definition.Best} {
 			for _, op := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
 				o := apply(t, s, board, definition.Update{Member: "op", Score: 3, Op: op})
@@ -300,9 +305,11 @@ func TestWhatAWindowTakes(t *testing.T) {
 // field of its own by that name is a field.
 func TestEventsOfAnEarlierTime(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "plain"})
+	w := simulated(t, 1, patient, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live},
+		definition.Board{Name: "plain"})
 	s := w.stores[0]
-	hot, plain := definition.Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, definition.Target{Board: "plain", Member: "{m}", Score: "{n}"}
+	hot, plain := definition.Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"},
+		definition.Target{Board: "plain", Member: "{m}", Score: "{n}"}
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 		{Name: "gift", Updates: []definition.Target{plain, hot}}, {Name: "vote", Updates: []definition.Target{plain}},
 		{Name: "visit", Updates: []definition.Target{{Board: "hot:{star}", Member: "{at}", Score: "1"}}},

@@ -79,7 +79,8 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for board, most := range map[string]int64{"live": sweepLive, "built": sweepBuilt} {
 			s := newNode(t, url)
-			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": definition.Live}[board], Ties: definition.Dense})
+			define(t, s, definition.Board{Name: board, Window: time.Hour,
+				Refresh: map[string]time.Duration{"live": definition.Live}[board], Ties: definition.Dense})
 			events := s.keys.Board(board, "").Window[0]
 			applyScores(t, s, board, members, func(i int) int64 { return int64(i / 2) })
 			send(t, s, board, definition.Update{Member: "stays", Score: 1})
@@ -189,7 +190,8 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			events int
 			how    string
 			anew   bool
-		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {16, "write", false}} {
+		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true},
+			{3*sweepLive + 9, "write", true}, {16, "write", false}} {
 			s, board := newNode(t, url), fmt.Sprintf("b%d-%s", c.events, c.how)
 			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
 			applyScores(t, s, board, c.events-2, func(i int) int64 { return int64(i) })
@@ -455,7 +457,8 @@ func TestWindowGoes(t *testing.T) {
 func TestWindowIsDeleted(t *testing.T) {
 	t.Parallel()
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Name: "b:{x}", Window: time.Hour, Ties: definition.Dense}, {Name: "live", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense}}
+		return []definition.Board{{Name: "b:{x}", Window: time.Hour, Ties: definition.Dense},
+			{Name: "live", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]

@@ -16,7 +16,8 @@ import (
 // Redis's clock.
 //
 // A refused update (see Outcome) changes nothing and does not stop the others. An error
-// means that no update is known to be applied; the outcomes beside it say which updates are wrong in themselves. It is ErrUnknownBoard, ErrNotOpen for a name
+// means that no update is known to be applied; the outcomes beside it say which updates are wrong in themselves. It
+// is ErrUnknownBoard, ErrNotOpen for a name
 // with a period, or ErrConflict for one instance too many and for a union. With
 // ErrOverloaded, and with ErrUnavailable alone, the store wrote nothing. ErrUnavailable together
 // with ErrOutcomeUnknown means that Redis may have applied some updates: send them again with

@@ -54,8 +54,10 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", definition.Update{Member: "c", Score: 9}))
 		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
 		require.Equal(t, applied(0, 2, &ranking.Standing{Score: 10, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "a", Score: -10}))
-		require.Equal(t, applied(-3, 2, &ranking.Standing{Score: 0, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: -3, Op: definition.Last}))
-		require.Equal(t, applied(9, 1, &ranking.Standing{Score: 9, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "c", Score: 8, Op: definition.Best}))
+		require.Equal(t, applied(-3, 2, &ranking.Standing{Score: 0, Rank: 2}),
+			applyOne(t, s, "b", definition.Update{Member: "a", Score: -3, Op: definition.Last}))
+		require.Equal(t, applied(9, 1, &ranking.Standing{Score: 9, Rank: 1}),
+			applyOne(t, s, "b", definition.Update{Member: "c", Score: 8, Op: definition.Best}))
 
 		require.Equal(t, applied(90, 1, nil), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 90}))
 		require.Equal(t, applied(80, 1, nil), applyOne(t, s, "laps", definition.Update{Member: "b", Score: 80}))

@@ -184,7 +184,8 @@ func (b *boardBatch) exhausted() error {
 	case "stale", "behind":
 		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", ErrUnavailable)
 	case "shape":
-		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", b.instance)
+		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first",
+			b.instance)
 	}
 	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", ErrUnavailable)
 }

@@ -61,7 +61,8 @@ func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
 const benchMembers = 100_000
 
 func benchUpdate(n uint64) definition.Update {
-	return definition.Update{Member: fmt.Sprintf("member-%06d", rand.IntN(benchMembers)), Score: 1 + rand.Int64N(100), ID: fmt.Sprintf("request-%d", n)}
+	return definition.Update{Member: fmt.Sprintf("member-%06d", rand.IntN(benchMembers)), Score: 1 + rand.Int64N(100),
+		ID: fmt.Sprintf("request-%d", n)}
 }
 
 // BenchmarkApply compares apply.lua with bare ZINCRBY of as many updates in a

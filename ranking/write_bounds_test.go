@@ -56,7 +56,8 @@ func TestBounds(t *testing.T) {
 					{0, definition.Best, -11, outside},
 				} {
 					m := fmt.Sprint("m", i)
-					require.NoError(t, applyOne(t, s, "b", definition.Update{Member: m, Score: c.had, Op: definition.Last}).Err, "a first score is no change")
+					require.NoError(t, applyOne(t, s, "b", definition.Update{Member: m, Score: c.had, Op: definition.Last}).Err,
+						"a first score is no change")
 					before, err := s.Info(t.Context(), "b")
 					require.NoError(t, err)
 					u := definition.Update{Member: m, Score: c.score, Op: c.op, ID: m, Data: `1`}
@@ -126,6 +127,7 @@ func TestBoundsDrawnLater(t *testing.T) {
 		applyOne(t, s, "b", definition.Update{Member: "m", Score: 1000})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Max: new(int64(100))}}}))
 		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)
-		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "m", Score: -900}))
+		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}),
+			applyOne(t, s, "b", definition.Update{Member: "m", Score: -900}))
 	})
 }

@@ -93,7 +93,8 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 	}{
 		{10, 20, 0, 0, 9, "turn", false}, {10, 20, 0, 0, 10, "ok", true}, {10, 20, 0, 0, 19, "ok", true}, {10, 20, 0, 0, 20, "turn", false},
 		{10, 20, 12, 18, 9, "ok", false}, {10, 20, 12, 18, 11, "ok", false}, {10, 20, 12, 18, 12, "ok", true}, {10, 20, 12, 18, 17, "ok", true},
-		{10, 20, 12, 18, 18, "ok", false}, {10, 20, 12, 18, 20, "ok", false}, {10, 20, 5, 30, 9, "turn", false}, {10, 20, 5, 30, 20, "turn", false},
+		{10, 20, 12, 18, 18, "ok", false}, {10, 20, 12, 18, 20, "ok", false}, {10, 20, 5, 30, 9, "turn", false},
+		{10, 20, 5, 30, 20, "turn", false},
 		{0, 0, 12, 18, 12, "ok", true}, {0, 0, 12, 18, 18, "ok", false}, {0, 0, 0, 0, 1, "ok", true},
 	} {
 		set(start.Add(time.Duration(c.now) * time.Microsecond))
@@ -129,17 +130,20 @@ func TestSpans(t *testing.T) {
 		from   time.Time
 		length time.Duration
 	}{
-		"a period":               {definition.Board{Period: "day"}, now, midnight, 48 * time.Hour},
-		"an activity":            {definition.Board{Starts: starts, Ends: ends}, now, starts, 96 * time.Hour},
-		"a day of an activity":   {definition.Board{Period: "day", Starts: starts, Ends: ends}, now, midnight, 48 * time.Hour},
-		"its first day":          {definition.Board{Period: "day", Starts: starts, Ends: ends}, starts, starts, 24 * time.Hour},
-		"its last day":           {definition.Board{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 24 * time.Hour},
-		"a period with an end":   {definition.Board{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), 2 * ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
+		"a period":             {definition.Board{Period: "day"}, now, midnight, 48 * time.Hour},
+		"an activity":          {definition.Board{Starts: starts, Ends: ends}, now, starts, 96 * time.Hour},
+		"a day of an activity": {definition.Board{Period: "day", Starts: starts, Ends: ends}, now, midnight, 48 * time.Hour},
+		"its first day":        {definition.Board{Period: "day", Starts: starts, Ends: ends}, starts, starts, 24 * time.Hour},
+		"its last day": {definition.Board{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1),
+			ends.Add(-12 * time.Hour), 24 * time.Hour},
+		"a period with an end": {definition.Board{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+			2 * ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
 		"a tie span":             {definition.Board{TieSpan: time.Hour}, now, now, 2 * time.Hour},
 		"a tie span and a start": {definition.Board{TieSpan: time.Hour, Starts: starts}, now, now, 2 * time.Hour},
 		"nothing":                {definition.Board{}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
 		"an end alone":           {definition.Board{Ends: ends}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
-		"a day of 25 hours":      {definition.Board{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 50 * time.Hour},
+		"a day of 25 hours": {definition.Board{Period: "day", Timezone: "Europe/Berlin"},
+			time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 50 * time.Hour},
 	} {
 		c.def.Name = "b"
 		r, err := definition.Compile(c.def)

@@ -41,8 +41,10 @@ func TestDataStaysWithTheEntry(t *testing.T) {
 			{"b", definition.Update{Member: "a", Data: `{"car":7}`}, map[string]string{"a": `{"car":7}`}},
 			{"b", definition.Update{Member: "c", Score: 5, Data: `"é | \" \u001e"`}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
 			{"b", definition.Update{Member: "a", Score: 1}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 1, Op: definition.Last, Data: `[1,null]`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 0, Op: definition.Best, Data: `0`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 1, Op: definition.Last, Data: `[1,null]`},
+				map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 0, Op: definition.Best, Data: `0`},
+				map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
 			{"b", definition.Update{Member: "a", Score: 2, Op: definition.Best, Data: `0`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
 			{"b", definition.Update{Member: "c", Score: 2, If: definition.Absent, Data: `1`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
 			{"b", definition.Update{Member: "c", Score: 2, If: definition.Exists, Data: `false`}, map[string]string{"a": `0`, "c": `false`}},
@@ -91,7 +93,8 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 			require.Equal(t, updates[i].Member, e.Member)
 			require.Equal(t, want(i), e.Data, e.Member)
 		}
-		after, err := s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key, Member: all.Entries[9].Member}, Limit: 7})
+		after, err := s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key,
+			Member: all.Entries[9].Member}, Limit: 7})
 		require.NoError(t, err)
 		require.Equal(t, all.Entries[10:17], after.Entries)
 		around, err := s.Around(t.Context(), "b", "m0100", 5)
@@ -100,7 +103,8 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 		require.Equal(t, all.Entries[95:106], around.Around)
 		some, err := s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"})
 		require.NoError(t, err)
-		require.Equal(t, []ranking.Entry{all.Entries[7], {Member: "nobody"}, all.Entries[3]}, []ranking.Entry{some.List[0].Entry, some.List[1].Entry, some.List[2].Entry})
+		require.Equal(t, []ranking.Entry{all.Entries[7], {Member: "nobody"}, all.Entries[3]},
+			[]ranking.Entry{some.List[0].Entry, some.List[1].Entry, some.List[2].Entry})
 	})
 }
 
@@ -191,8 +195,10 @@ func TestConditions(t *testing.T) {
 		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5, If: definition.Absent, ID: "2"}))
 		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, ID: "3"}))
 		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, Op: definition.Last}))
-		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore, If: definition.Absent}), "nor is it out of range")
-		require.Equal(t, applied(6, 1, &ranking.Standing{Score: 5, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists}))
+		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore, If: definition.Absent}),
+			"nor is it out of range")
+		require.Equal(t, applied(6, 1, &ranking.Standing{Score: 5, Rank: 1}),
+			applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists}))
 
 		again := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists, ID: "1"})
 		require.Equal(t, ranking.Outcome{Result: ranking.Result{Duplicate: true}}, again, "as it was the first time")

@@ -98,7 +98,8 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 func (s *Store) checkImport(ctx context.Context, board string) error {
 	r, err := s.compiledNamed(ctx, board)
 	if err == nil && r.IsWindowed() {
-		err = conflict("board", "%q has a window, in which each update counts for a limited time: send updates, each with the time at which it happened", board)
+		err = conflict("board",
+			"%q has a window, in which each update counts for a limited time: send updates, each with the time at which it happened", board)
 	}
 	return err
 }
@@ -180,7 +181,9 @@ func (im *importer) count(line int64, o Outcome) error {
 			d.First = append(d.First, refused)
 		}
 	case d.Rows > 0 && o.Result.Period != d.Period:
-		return &RowError{line, conflict("board", "%q rolled over from period %s to %s during the import; this row and the rows after it are for the new period", im.board, d.Period, o.Result.Period)}
+		return &RowError{line,
+			conflict("board", "%q rolled over from period %s to %s during the import; this row and the rows after it are for the new period",
+				im.board, d.Period, o.Result.Period)}
 	default:
 		d.Period = o.Result.Period
 		d.Rows++

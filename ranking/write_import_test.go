@@ -46,7 +46,8 @@ func transferred() (defs []definition.Board) {
 	for i, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			def := definition.Board{
-				Name: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order, Mode: []definition.Mode{definition.Sum, definition.Best, definition.Last}[i%3],
+				Name: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order,
+				Mode:      []definition.Mode{definition.Sum, definition.Best, definition.Last}[i%3],
 				MaxChange: 1 << 45, // which an import does not care for
 			}
 			if i%2 == 1 {
@@ -110,7 +111,8 @@ func TestImportAmongMembers(t *testing.T) {
 		for _, u := range []definition.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
 			applyOne(t, s, "b", u)
 		}
-		file := []ranking.Entry{{Member: "a", Score: 5}, {Member: "late", Score: 5}, {Member: "x", Score: 5}, {Member: "y", Score: 4, Data: "2"}, {Member: "a", Score: 3}}
+		file := []ranking.Entry{{Member: "a", Score: 5}, {Member: "late", Score: 5}, {Member: "x", Score: 5},
+			{Member: "y", Score: 4, Data: "2"}, {Member: "a", Score: 3}}
 		want := []ranking.Entry{
 			{Rank: 1, Member: "late", Score: 5, Data: "1"}, {Rank: 2, Member: "z", Score: 5}, {Rank: 3, Member: "x", Score: 5},
 			{Rank: 4, Member: "y", Score: 4, Data: "2"}, {Rank: 5, Member: "a", Score: 3},
@@ -163,8 +165,10 @@ func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
-			definition.Board{Name: "week", Period: "week"}, definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
-		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1}, {Member: "d", Score: -1}, {Member: "a", Score: 0}}
+			definition.Board{Name: "week", Period: "week"},
+			definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
+		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1},
+			{Member: "d", Score: -1}, {Member: "a", Score: 0}}
 		done, err := s.Import(t.Context(), "b", rows(file))
 		require.NoError(t, err)
 		require.Equal(t, [2]int64{2, 3}, [2]int64{done.Rows, done.Refused})
@@ -178,7 +182,8 @@ func TestImportRefuses(t *testing.T) {
 		require.Equal(t, [2]int64{1, 2500}, [2]int64{done.Rows, done.Refused})
 		require.Len(t, done.First, ranking.MaxRowErrors)
 
-		wrong := []ranking.Entry{{Member: "e", Score: 1}, {Member: "f", Score: 101}, {Member: "h", Score: 1, Data: "no JSON"}, {Member: "g", Score: 1}}
+		wrong := []ranking.Entry{{Member: "e", Score: 1}, {Member: "f", Score: 101}, {Member: "h", Score: 1, Data: "no JSON"},
+			{Member: "g", Score: 1}}
 		done, err = s.Import(t.Context(), "b", rows(wrong))
 		var row *ranking.RowError
 		require.ErrorAs(t, err, &row)
@@ -189,7 +194,8 @@ func TestImportRefuses(t *testing.T) {
 		require.EqualValues(t, 2, done.First[0].Line)
 		require.Equal(t, []string{"a", "e"}, names(export(t, s, "b")), "and g, which comes after, is not there")
 
-		for board, kind := range map[string]error{"week@-1": ranking.ErrNotOpen, "nope": ranking.ErrUnknownBoard, "over": ranking.ErrNotOpen, "Week": ranking.ErrInvalid} {
+		for board, kind := range map[string]error{"week@-1": ranking.ErrNotOpen, "nope": ranking.ErrUnknownBoard,
+			"over": ranking.ErrNotOpen, "Week": ranking.ErrInvalid} {
 			done, err := s.Import(t.Context(), board, rows(file[:1]))
 			require.ErrorIs(t, err, kind, board)
 			require.Zero(t, done.Rows)

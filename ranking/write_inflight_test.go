@@ -195,7 +195,8 @@ func TestScriptsShareATrip(t *testing.T) {
 		require.NoError(t, s.rdb.ScriptFlush(t.Context()).Err())
 		for _, want := range [][]int{{3, 3}, {3}} {
 			trips.sizes = nil
-			replies := script.Send(t.Context(), s.rdb, nil, page("a"), script.Call{Script: script.ApplyPlain, Keys: []string{s.keys.Board("a", "").Meta}}, page("b"))
+			replies := script.Send(t.Context(), s.rdb, nil, page("a"),
+				script.Call{Script: script.ApplyPlain, Keys: []string{s.keys.Board("a", "").Meta}}, page("b"))
 			require.NoError(t, replies[0].Err)
 			require.ErrorIs(t, replies[1].Err, ErrUnavailable)
 			require.NoError(t, replies[2].Err)

@@ -74,7 +74,8 @@ func TestTakeBackAfterAChangeOfMode(t *testing.T) {
 				{Name: event, Updates: []definition.Target{{Board: board, Member: "m", Score: "{n}", Op: op}}},
 			}}))
 			send := func(id string, n int) Outcome {
-				happened, err := s.ApplyEvents(t.Context(), event, []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
+				happened, err := s.ApplyEvents(t.Context(), event,
+					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
 				require.NoError(t, err)
 				require.NoError(t, happened[0].Err)
 				return happened[0].Outcomes[0]

@@ -20,7 +20,8 @@ import (
 
 // fiveBoards is an event that touches five boards, one of them twice.
 var fiveBoards = definition.Set{
-	Boards: []definition.Board{{Name: "a"}, {Name: "b:{x}", Period: "year"}, {Name: "c", Mode: definition.Last}, {Name: "d", Ties: definition.ByMember}, {Name: "e:{x}:{x2}"}},
+	Boards: []definition.Board{{Name: "a"}, {Name: "b:{x}", Period: "year"}, {Name: "c", Mode: definition.Last},
+		{Name: "d", Ties: definition.ByMember}, {Name: "e:{x}:{x2}"}},
 	Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 		{Board: "a", Member: "m", Score: "{n}"}, {Board: "b:{x}", Member: "m", Score: "{n}"}, {Board: "c", Member: "m", Score: "{n}"},
 		{Board: "d", Member: "m", Score: "{n}"}, {Board: "e:{x}:{x}", Member: "m", Score: "{n}"}, {Board: "a", Member: "m", Score: "{n}"}}}},

@@ -27,7 +27,8 @@ type applyArgs struct {
 // isPlain reports whether the plain form of apply.lua is enough for a batch with some flags.
 func (a applyArgs) isPlain(flags string) bool {
 	r := a.rule
-	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && a.hidden.revision == 0 && !strings.ContainsAny(flags, "do")
+	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && a.hidden.revision == 0 &&
+		!strings.ContainsAny(flags, "do")
 }
 
 // applyCall returns the call of apply.lua for a batch.
@@ -184,7 +185,8 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	case "w":
 		return refused("op", fmt.Sprintf("is not %s, the mode of the board; omit it on a board with a window", r.Mode), ErrInvalid)
 	case "x":
-		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live", ErrInvalid)
+		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live",
+			ErrInvalid)
 	case "o":
 		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), ErrOutOfRange)
 	case "h":
@@ -209,7 +211,8 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd', TakenBack: takenBack}}, nil
+	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd',
+		TakenBack: takenBack}}, nil
 }
 
 func parseStanding(score, rank string) (*Standing, error) {

@@ -33,7 +33,8 @@ func drawJSON(t *rapid.T, depth int) any {
 	case 0:
 		return rapid.Bool().Draw(t, "bool")
 	case 1:
-		digits := rapid.SampledFrom([]string{"0", "1", "10", "25", "9007199254740992", "9007199254740993", "18446744073709551617", "1000000000000000000000001"}).Draw(t, "digits")
+		digits := rapid.SampledFrom([]string{"0", "1", "10", "25", "9007199254740992", "9007199254740993", "18446744073709551617",
+			"1000000000000000000000001"}).Draw(t, "digits")
 		n, _ := new(big.Rat).SetString(digits + "e" + strconv.Itoa(rapid.IntRange(-3, 3).Draw(t, "shift")))
 		if rapid.Bool().Draw(t, "negative") {
 			n.Neg(n)
@@ -155,7 +156,8 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 		gift := definition.Event{Name: "gift", Updates: []definition.Target{
 			{Board: "b", Member: "m", Score: "1", Data: jsontext.Value(`{"note":"{note}"}`)}, {Board: "c", Member: "m", Score: "1"},
 		}}
-		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "c"}}, Events: []definition.Event{gift}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "c"}},
+			Events: []definition.Event{gift}}))
 		stall(s)
 		n := 0
 		proptest.Check(t, redistest.Volume(url, 150), func(t *rapid.T) {
@@ -198,7 +200,8 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 				return // no event has such fields
 			}
 			call := func(v any) EventResult {
-				happened, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"note": jsontext.Value(spell(t, v))}}})
+				happened, err := s.ApplyEvents(t.Context(), "gift",
+					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"note": jsontext.Value(spell(t, v))}}})
 				require.NoError(t, err)
 				return happened[0]
 			}
@@ -215,7 +218,8 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 				check("of an event", o)
 			}
 		})
-		for _, change := range []definition.Update{{Member: "m", Score: 2}, {Member: "o", Score: 1}, {Member: "m", Score: 1, Op: definition.Last}, {Member: "m", Score: 1, If: definition.Exists}} {
+		for _, change := range []definition.Update{{Member: "m", Score: 2}, {Member: "o", Score: 1},
+			{Member: "m", Score: 1, Op: definition.Last}, {Member: "m", Score: 1, If: definition.Exists}} {
 			apply(t, s, "c", definition.Update{Member: "m", Score: 1, ID: "x"})
 			change.ID = "x"
 			all, err := s.Apply(t.Context(), "c", []definition.Update{change})

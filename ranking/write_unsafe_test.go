@@ -29,7 +29,8 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 		s := newNode(t, url)
 		ctx := t.Context()
 		event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
-		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}}, Events: []definition.Event{event}}))
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
+			Events: []definition.Event{event}}))
 
 		refused(t, apply(t, s, "b", definition.Update{Member: unsafeID, Score: 1}).Err, "member")
 		refused(t, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: unsafeID}).Err, "id")
@@ -55,7 +56,8 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 			require.NoError(t, err)
 			refused(t, h[0].Err, field)
 		}
-		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: definition.Label{"": "\u2066p"}}}, Moderator{}), "display.unit")
+		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: definition.Label{"": "\u2066p"}}},
+			Moderator{}), "display.unit")
 		event.Name, event.Updates[0].Member = "other", unsafeID
 		refused(t, s.DefineEvent(ctx, event, Moderator{}), "updates[0].member")
 		_, err = s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })
@@ -104,7 +106,8 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 			Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
 			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "3"}}}},
 		}))
-		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, none}, nil, new(Outcome)}}))
+		require.NoError(t, s.commitUpdates(ctx, "b",
+			[]updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, none}, nil, new(Outcome)}}))
 		apply(t, s, "b", definition.Update{Member: "m", Score: 5})
 
 		require.Equal(t, []string{unsafeID + " 7 #1", "m 5 #2"}, entriesOf(t, s, "b"))
@@ -127,7 +130,8 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Erasure(ctx, "member", unsafeID)
 		require.NoError(t, err)
-		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, setting}, nil, new(Outcome)}}))
+		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, setting}, nil,
+			new(Outcome)}}))
 		r, err := s.Remove(ctx, "b", unsafeID)
 		require.NoError(t, err)
 		require.EqualValues(t, 7, r.Previous.Score)
@@ -137,9 +141,11 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		// An event as an older version has applied it.
 		e, err := s.event(ctx, "gift")
 		require.NoError(t, err)
-		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"` + unsafeID + `"`)}}
+		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`),
+			"user": jsontext.Value(`"` + unsafeID + `"`)}}
 		old := occurrence{
-			id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`),
+			id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(),
+			fields: []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`),
 		}
 		old.result.Updates, err = e.ExpandRecorded(call.Fields)
 		require.NoError(t, err)

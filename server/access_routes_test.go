@@ -98,7 +98,8 @@ func TestEachRouteChecksItsCaller(t *testing.T) {
 			}
 			g := accesstest.Start(t, text)
 			keys := map[byte]string{
-				'o': g.Key("other"), 'v': token(g, "m", []string{"a"}, []string{"e"}, time.Hour), 'x': token(g, "m", []string{"a"}, []string{"e"}, -time.Hour),
+				'o': g.Key("other"), 'v': token(g, "m", []string{"a"}, []string{"e"}, time.Hour),
+				'x': token(g, "m", []string{"a"}, []string{"e"}, -time.Hour),
 			}
 			for letter, scope := range scopes {
 				keys[letter] = g.Key(scope)
@@ -118,7 +119,8 @@ func TestEachRouteChecksItsCaller(t *testing.T) {
 				for _, letter := range []byte(callers) {
 					// An act of a caller before may have deleted them.
 					require.Less(t, n.Do("PUT", "/v1/boards/a", `{"kind":"k"}`, admin...).Status, 300)
-					require.Less(t, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"a","member":"{user}","score":"{n}"}],"sender":"user","fields":{"n":{"min":1,"max":9}}}`, admin...).Status, 300)
+					require.Less(t, n.Do("PUT", "/v1/events/e",
+						`{"updates":[{"board":"a","member":"{user}","score":"{n}"}],"sender":"user","fields":{"n":{"min":1,"max":9}}}`, admin...).Status, 300)
 					header := []string{"Content-Type", "application/json"}
 					if strings.HasSuffix(path, "/import") {
 						header[1] = "text/csv"
@@ -166,9 +168,11 @@ func TestEachRouteHasItsRights(t *testing.T) {
 func TestRefusalsTellNothing(t *testing.T) {
 	t.Parallel()
 	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [read, write, moderate], boards: [open]"))
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "secret"}, definition.Board{Name: "fam:{x}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
+		definition.Board{Name: "secret"}, definition.Board{Name: "fam:{x}"})
 	for _, header := range [][]string{nil, {"Authorization", "Bearer " + g.Key("game")}} {
-		for _, path := range []string{"/v1/boards/%s", "/v1/boards/%s/top", "/v1/boards/%s/members/m", "/v1/boards/%s/live", "/v1/boards/%s/hidden"} {
+		for _, path := range []string{"/v1/boards/%s", "/v1/boards/%s/top", "/v1/boards/%s/members/m", "/v1/boards/%s/live",
+			"/v1/boards/%s/hidden"} {
 			there := n.Do("GET", fmt.Sprintf(path, "secret"), "", header...)
 			missing := n.Do("GET", fmt.Sprintf(path, "absent"), "", header...)
 			require.Equal(t, there.Status, missing.Status)
@@ -176,10 +180,14 @@ func TestRefusalsTellNothing(t *testing.T) {
 		}
 	}
 	// A caller with grants for names that do not exist learns of no other names.
-	wide := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("game", `scopes: [read, write], boards: ["fam*"], events: ["gift*"]`))
-	n = servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: wide.Guard}}, definition.Board{Name: "a"}, definition.Board{Name: "fam:{x}:{y}"})
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/tip", `{"updates":[{"board":"a","member":"{user}","score":1}]}`, "Authorization", "Bearer "+wide.Key("ops")).Status)
-	for path, hint := range map[string]string{"/v1/events/gift2": "; the events are tip", "/v1/boards/fam:1/top": "; want a name like fam:{x}:{y}"} {
+	wide := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("game",
+		`scopes: [read, write], boards: ["fam*"], events: ["gift*"]`))
+	n = servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: wide.Guard}},
+		definition.Board{Name: "a"}, definition.Board{Name: "fam:{x}:{y}"})
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/tip", `{"updates":[{"board":"a","member":"{user}","score":1}]}`, "Authorization",
+		"Bearer "+wide.Key("ops")).Status)
+	for path, hint := range map[string]string{"/v1/events/gift2": "; the events are tip",
+		"/v1/boards/fam:1/top": "; want a name like fam:{x}:{y}"} {
 		require.Contains(t, n.Do("GET", path, "", "Authorization", "Bearer "+wide.Key("ops")).Body, hint)
 		a := n.Do("GET", path, "", "Authorization", "Bearer "+wide.Key("game"))
 		require.Equal(t, 404, a.Status)
@@ -199,7 +207,8 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 			"anonymous: {scopes: [read], boards: [c]}\ntokens: {secret_file: secret}\n")
 		admin, some := g.Key("ops"), g.Key("some")
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}},
-			definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"}, definition.Board{Name: "fam:{x}"}, definition.Board{Name: "other:{x}"})
+			definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"}, definition.Board{Name: "fam:{x}"},
+			definition.Board{Name: "other:{x}"})
 		do := func(method, path, body, credentials string) servertest.Answer {
 			t.Helper()
 			var header []string
@@ -299,7 +308,8 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 // A rate holds for each key, sub and address; a batch counts its items; each answer tells what is left.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [write], boards: [a], rate: 5/m")+keyLine("free", "scopes: [write, read], boards: [a]")+
+	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [write], boards: [a], rate: 5/m")+keyLine("free",
+		"scopes: [write, read], boards: [a]")+
 		"anonymous: {scopes: [read], boards: [a], rate: 2/m}\ntokens: {secret_file: secret, rate: 3/m}\n")
 	key, free := g.Key("game"), g.Key("free")
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "a"})
@@ -351,7 +361,8 @@ func TestRates(t *testing.T) {
 func TestRateOfFamilyOverviews(t *testing.T) {
 	t.Parallel()
 	g := accesstest.Start(t, `anonymous: {scopes: [read], boards: ["fans*"], rate: 8/m}`)
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "fans:{star}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
+		definition.Board{Name: "fans:{star}"})
 	for i := range 25 {
 		_, err := n.Store.Apply(t.Context(), fmt.Sprintf("fans:s%d", i), []definition.Update{{Member: "ana", Score: 1}})
 		require.NoError(t, err)

@@ -47,7 +47,8 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	var answers strings.Builder
 	for _, credentials := range []string{key, unknown, valid, expired, forged, "a.b.c" + key, "x" + key} {
 		for _, path := range []string{"/v1/boards/a/top", "/v1/boards/a/live?top=-1", "/v1/nothing", "/readyz?verbose", "/", "/v1/live"} {
-			a := n.Do("GET", path, "", "Authorization", "Bearer "+credentials, "X-Forwarded-For", "203.0.113.9") // no proxy is trusted: the log says so
+			// no proxy is trusted: the log says so
+			a := n.Do("GET", path, "", "Authorization", "Bearer "+credentials, "X-Forwarded-For", "203.0.113.9")
 			fmt.Fprintln(&answers, a.Header, a.Body)
 		}
 		a := n.Do("POST", "/v1/tickets", "", "Authorization", "Bearer "+credentials)

@@ -52,7 +52,8 @@ func (r *request) do(to http.Handler, body string) int {
 // The test is not parallel: AllocsPerRun counts the allocations of all goroutines.
 func TestAllocationsOfARequest(t *testing.T) {
 	limits := access.Config{AddressRequests: access.Unlimited}
-	n := servertest.Start(t, redistest.Start(t, redistest.InMemory...).URL(), servertest.Config{Server: server.Config{Limits: limits}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Start(t, redistest.InMemory...).URL(),
+		servertest.Config{Server: server.Config{Limits: limits}}, definition.Board{Name: "b"})
 	for _, c := range []struct {
 		name, method, path, body string
 		store                    func() error // the calls that the request makes
@@ -83,7 +84,8 @@ func TestAllocationsOfARequest(t *testing.T) {
 // among them.
 func BenchmarkUpdate(b *testing.B) {
 	limits := access.Config{AddressRequests: access.Unlimited, Messages: access.Unlimited}
-	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{Server: server.Config{Limits: limits}}, definition.Board{Name: "b"})
+	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(),
+		servertest.Config{Server: server.Config{Limits: limits}}, definition.Board{Name: "b"})
 	const update = `{"member":"ana","score":1,"data":{"team":"red","car":44}}`
 	b.Run("http", func(b *testing.B) {
 		b.ReportAllocs()

@@ -64,7 +64,8 @@ func batch[T any](field string, list jsontext.Value, most int, key string, of ba
 func checkItemKeys(key string, n int) error {
 	last := len(itemKey(key, n-1)) - len(key)
 	if most := definition.MaxIDBytes - last; key != "" && len(key) > most {
-		return ranking.Invalid(request.IdempotencyKey, fmt.Sprintf("has %d bytes; want 1 to %d for a batch of %d, which adds an item's number to the key", len(key), most, n))
+		return ranking.Invalid(request.IdempotencyKey,
+			fmt.Sprintf("has %d bytes; want 1 to %d for a batch of %d, which adds an item's number to the key", len(key), most, n))
 	}
 	return nil
 }

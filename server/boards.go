@@ -80,7 +80,8 @@ func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
 	}
 	answer := infoJSON{
 		Head: entry.NewHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
-		LastChange: definition.FormatTime(info.LastChange), Memory: info.Memory, Info: boardinfo.New(info.About), Definition: info.About.Definition,
+		LastChange: definition.FormatTime(info.LastChange), Memory: info.Memory, Info: boardinfo.New(info.About),
+		Definition: info.About.Definition,
 	}
 	if us := info.TieResolution.Microseconds(); us > 0 {
 		answer.TieResolution = &us

@@ -19,14 +19,17 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})
 		answer := a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`)
 		require.Equal(t, 201, answer.Status, answer.Body)
-		week := `{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"star"}`
+		week := `{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai",` +
+			`"week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"star"}`
 		require.JSONEq(t, week, answer.Body)
 		require.Equal(t, 200, a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`).Status)
 		// How long request ids count, of a board and of an event.
 		require.Contains(t, a.Do("PUT", "/v1/boards/paid", `{"ids":"7d"}`).Body, `"ids":"7d"`)
 		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/boards/paid", `{"ids":"9m"}`)))
-		require.Contains(t, a.Do("PUT", "/v1/events/pay", `{"ids":"1d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`).Body, `"ids":"1d"`)
-		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/events/pay", `{"ids":"8d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`)))
+		require.Contains(t, a.Do("PUT", "/v1/events/pay",
+			`{"ids":"1d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`).Body, `"ids":"1d"`)
+		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/events/pay",
+			`{"ids":"8d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`)))
 		require.Equal(t, 204, a.Do("DELETE", "/v1/events/pay", "").Status)
 		require.Equal(t, 204, a.Do("DELETE", "/v1/boards/paid", "").Status)
 		family := "/v1/boards/" + url.PathEscape("fans:{star}")
@@ -44,7 +47,9 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:never/top", "").Body, `"total":0`, "an instance that nobody wrote to is an empty board")
 		require.Equal(t, 200, a.Do("DELETE", "/v1/boards/fans:s2/members/u", "").Status)
 		answer = a.Do("GET", family, "")
-		require.Contains(t, answer.Body, `{"board":"fans:{star}","instances":3,"info":{"kind":"member","period":{"every":"day","timezone":"UTC","opens":null,"ends":null}},"definition":{"board":"fans:{star}",`)
+		require.Contains(t, answer.Body,
+			`{"board":"fans:{star}","instances":3,"info":{"kind":"member","period":{"every":"day","timezone":"UTC","opens":null,`+
+				`"ends":null}},"definition":{"board":"fans:{star}",`)
 		answer = a.Do("GET", family+"/instances?limit=2", "")
 		var page struct {
 			Instances []string
@@ -52,7 +57,8 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		}
 		answer.Into(&page)
 		require.Equal(t, []string{"fans:s0", "fans:s1"}, page.Instances)
-		require.JSONEq(t, `{"board":"fans:{star}","total":3,"instances":["fans:s2"],"cursor":null}`, a.Do("GET", family+"/instances?cursor="+*page.Cursor, "").Body)
+		require.JSONEq(t, `{"board":"fans:{star}","total":3,"instances":["fans:s2"],"cursor":null}`,
+			a.Do("GET", family+"/instances?cursor="+*page.Cursor, "").Body)
 
 		// What is there and what is not.
 		answer = a.Do("GET", "/v1/boards", "")
@@ -107,7 +113,8 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 // socket, and nothing goes.
 func TestNamesThatAreNoBoard(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Period: "week"}, definition.Board{Name: "fans:{star}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Period: "week"},
+		definition.Board{Name: "fans:{star}"})
 	s := servertest.Dial(t, n.Addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)
 	require.Contains(t, s.Next("error").Message, "board: is a family; name one of its boards, as fans:s17")

@@ -58,7 +58,8 @@ func (failingTransport) RoundTrip(*http.Request) (*http.Response, error) {
 func TestTokenWhoseKeyIsNotAvailable(t *testing.T) {
 	t.Parallel()
 	guard, err := access.NewGuard(access.GuardConfig{
-		Text: "tokens: {jwks: 'https://keys.example/', audience: a}", HTTP: &http.Client{Transport: failingTransport{}}, Log: slog.New(slog.DiscardHandler),
+		Text: "tokens: {jwks: 'https://keys.example/', audience: a}", HTTP: &http.Client{Transport: failingTransport{}},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())

@@ -31,8 +31,10 @@ func TestRightsEndWhileTheBodyArrives(t *testing.T) {
 		}
 		both := file("scopes: [admin]")
 		g := accesstest.Start(t, both)
-		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
-		require.NoError(t, n.Store.DefineEvent(t.Context(), definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "{n}"}}}, ranking.Moderator{}))
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "b"},
+			definition.Board{Name: "c"})
+		require.NoError(t, n.Store.DefineEvent(t.Context(),
+			definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "{n}"}}}, ranking.Moderator{}))
 		replace := func(text string) {
 			before := g.Version()
 			g.Replace(text + fmt.Sprintf("# after %d\n", before)) // the same text twice is no change
@@ -64,7 +66,8 @@ func TestRightsEndWhileTheBodyArrives(t *testing.T) {
 			conn, err := net.Dial("tcp", n.Addr)
 			require.NoError(t, err)
 			require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n",
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nExpect: "+
+				"100-continue\r\nContent-Length: %d\r\n\r\n",
 				c.path, g.Key(c.key), c.kind, len(c.first+c.rest))
 			in := bufio.NewReader(conn)
 			line, err := in.ReadString('\n') // the handler reads, so the caller was allowed

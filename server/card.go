@@ -19,7 +19,8 @@ const cardPath = "/boards/:board/card.png"
 
 // errNoCard is the answer about a board that does not exist, and about one that the caller may not read. It does not
 // tell them apart.
-var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read", Kind: ranking.ErrUnknownBoard}
+var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read",
+	Kind: ranking.ErrUnknownBoard}
 
 // getCard answers the card of a board, as PNG. A query changes nothing, so that a link may carry one.
 func (s *Server) getCard(c echo.Context) error {

@@ -38,7 +38,8 @@ func cardOf(t testing.TB, n *servertest.Node, board string, header ...string) se
 func TestCard(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		boards := []definition.Board{{Name: "stars", Kind: "star"}, {Name: "fans:{star}", Period: "day"}, {Name: "laps", Display: definition.Display{Format: "time_ms"}}, {Name: "laps2"}}
+		boards := []definition.Board{{Name: "stars", Kind: "star"}, {Name: "fans:{star}", Period: "day"},
+			{Name: "laps", Display: definition.Display{Format: "time_ms"}}, {Name: "laps2"}}
 		n := servertest.Start(t, url, servertest.Config{}, boards...)
 		etag := func(n *servertest.Node, board string) string { return cardOf(t, n, board).Header.Get("ETag") }
 		score := func(board, body string) {
@@ -75,7 +76,8 @@ func TestCard(t *testing.T) {
 		require.Empty(t, head.Body)
 		require.Equal(t, cardOf(t, third, "stars").Header.Get("Content-Length"), head.Header.Get("Content-Length"))
 
-		for _, name := range []string{"none", "fans:%7Bstar%7D", "fans", "fans:a:b", "stars@2026-W46", "fans:s17@1999-01-01", "a%2Fb", "UPPER", "%00", "%ff", "stars%20", strings.Repeat("a", 300)} {
+		for _, name := range []string{"none", "fans:%7Bstar%7D", "fans", "fans:a:b", "stars@2026-W46", "fans:s17@1999-01-01", "a%2Fb",
+			"UPPER", "%00", "%ff", "stars%20", strings.Repeat("a", 300)} {
 			a := n.Do("GET", "/boards/"+name+"/card.png", "")
 			require.Equal(t, 404, a.Status, name)
 			require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
@@ -88,8 +90,10 @@ func TestCard(t *testing.T) {
 func TestHostileNamesOnCards(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Limits: access.Config{Cards: access.Unlimited}}}, definition.Board{Name: "fans:{star}", Kind: "user"})
-		for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.Root}}", strings.Repeat("W", 60), "שלום", "م م م", "🎉🔥", "ᏣᎳᎩ"} {
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Limits: access.Config{Cards: access.Unlimited}}},
+			definition.Board{Name: "fans:{star}", Kind: "user"})
+		for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.Root}}",
+			strings.Repeat("W", 60), "שלום", "م م م", "🎉🔥", "ᏣᎳᎩ"} {
 			board := fmt.Sprint("fans:s", i)
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":9007199254740991}`).Status)
 			a := n.Do("PUT", "/v1/members/user/u", fmt.Sprintf(`{"name":%q}`, name))
@@ -104,8 +108,10 @@ func TestHostileNamesOnCards(t *testing.T) {
 // A board that callers without credentials may not read has no card for them: as one that does not exist.
 func TestCardNeedsTheRightToRead(t *testing.T) {
 	t.Parallel()
-	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [read], boards: [secret]")+keyLine("bare", "scopes: [write], boards: [secret]")+"anonymous: {scopes: [read], boards: [\"open*\"], rate: 100/s}\n")
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "secret"}, definition.Board{Name: "open"})
+	g := accesstest.Start(t, "keys:\n"+keyLine("game", "scopes: [read], boards: [secret]")+keyLine("bare",
+		"scopes: [write], boards: [secret]")+"anonymous: {scopes: [read], boards: [\"open*\"], rate: 100/s}\n")
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
+		definition.Board{Name: "secret"}, definition.Board{Name: "open"})
 	problemOf := func(board string, header ...string) servertest.Answer {
 		a := n.Do("GET", "/boards/"+board+"/card.png", "", header...)
 		servertest.RequireProblem(t, a, 404, "unknown_board", "board")

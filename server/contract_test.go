@@ -17,13 +17,19 @@ func TestDefinitionsWithEachField(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, of := range []struct{ board, body string }{
-		{"laps", `{"title":{"en":"Laps","zh":"圈"},"description":"Best laps","icon":"/laps.png","mode":"best","order":"asc","ties":"first","retain":"30d",
-			"member_ttl":"7d","limit":100,"tie_span":"1d","min":1,"max":3600000,"max_change":60000,"history":"1m","kind":"driver","display":{"format":"time_ms"}}`},
-		{"shift", `{"mode":"sum","order":"desc","ties":"first","period":"8h","base":"2026-11-20T06:00:00.000Z","keep":3,"kind":"member","display":{"unit":"boxes","decimals":1}}`},
-		{"days", `{"mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"sunday","day_starts_at":"05:00","keep":8,"kind":"member"}`},
-		{"spring", `{"mode":"last","order":"desc","ties":"shared","starts":"2026-03-01T00:00:00.000Z","ends":"2026-06-01T00:00:00.000Z","kind":"member"}`},
+		{"laps", `{"title":{"en":"Laps","zh":"圈"},"description":"Best laps","icon":"/laps.png",
+			"mode":"best","order":"asc","ties":"first","retain":"30d",
+			"member_ttl":"7d","limit":100,"tie_span":"1d","min":1,"max":3600000,"max_change":60000,
+			"history":"1m","kind":"driver","display":{"format":"time_ms"}}`},
+		{"shift", `{"mode":"sum","order":"desc","ties":"first","period":"8h","base":"2026-11-20T06:00:00.000Z","keep":3,` +
+			`"kind":"member","display":{"unit":"boxes","decimals":1}}`},
+		{"days", `{"mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"sunday",` +
+			`"day_starts_at":"05:00","keep":8,"kind":"member"}`},
+		{"spring", `{"mode":"last","order":"desc","ties":"shared","starts":"2026-03-01T00:00:00.000Z",` +
+			`"ends":"2026-06-01T00:00:00.000Z","kind":"member"}`},
 		{"hot", `{"mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"live","kind":"member"}`},
-		{"all", `{"mode":"sum","order":"desc","ties":"first","union":{"of":["shift","days"],"weights":[1,2],"aggregate":"max","last":2,"refresh":"1m"},"kind":"member"}`},
+		{"all", `{"mode":"sum","order":"desc","ties":"first","union":{"of":["shift","days"],"weights":[1,2],"aggregate":"max",` +
+			`"last":2,"refresh":"1m"},"kind":"member"}`},
 		{"fans:{who}", `{"mode":"sum","order":"desc","ties":"first","max_instances":7,"kind":"member"}`},
 	} {
 		path := "/v1/boards/" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(of.board)
@@ -36,7 +42,8 @@ func TestDefinitionsWithEachField(t *testing.T) {
 		defined.Into(&sent)
 		require.Equal(t, sent, state.Definition)
 	}
-	event := `{"sender":"who","fields":{"n":{"min":1,"max":9},"who":{"kind":"driver"}},"updates":[{"board":"laps","member":"{who}","score":"{n}","op":"last","if":"absent","data":{"by":"{who}"}},
+	event := `{"sender":"who","fields":{"n":{"min":1,"max":9},"who":{"kind":"driver"}},
+		"updates":[{"board":"laps","member":"{who}","score":"{n}","op":"last","if":"absent","data":{"by":"{who}"}},
 		{"board":"shift","member":"{who}","score":5}]}`
 	require.JSONEq(t, `{"event":"lap",`+event[1:], n.Do("PUT", "/v1/events/lap", event).Body)
 }
@@ -45,8 +52,10 @@ func TestDefinitionsWithEachField(t *testing.T) {
 func TestRefusalsOfTheContract(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "days", Period: "day"},
-		definition.Board{Name: "past", Starts: began, Ends: began.Add(time.Hour)}, definition.Board{Name: "all", Union: &definition.Union{Of: []string{"b"}}})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"},
+		definition.Board{Name: "days", Period: "day"},
+		definition.Board{Name: "past", Starts: began, Ends: began.Add(time.Hour)},
+		definition.Board{Name: "all", Union: &definition.Union{Of: []string{"b"}}})
 	event := `{"updates":[{"board":"b","member":"{u}","score":"{n}"}]}`
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
 	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"e1","u":"x","n":1}`).Status)
@@ -140,13 +149,15 @@ func TestOverviewWithUnavailableFamily(t *testing.T) {
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "many:{x}"})
 	require.Equal(t, 200, n.Do("POST", "/v1/boards/many:1/scores", `{"member":"m","score":1}`).Status)
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{/}:instances:many/1", "no set", 0).Err())
-	require.Contains(t, n.Do("GET", "/v1/overview", "").Body, `"families":[{"board":"many:{x}","instances":0,"info":{"kind":"member","period":null},"unavailable":true}]`)
+	require.Contains(t, n.Do("GET", "/v1/overview", "").Body,
+		`"families":[{"board":"many:{x}","instances":0,"info":{"kind":"member","period":null},"unavailable":true}]`)
 }
 
 // A period that closes comes over the feed "periods" as the contract says.
 func TestClosedPeriodComesOverTheFeed(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "rounds", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "rounds", Period: "1s",
+		Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
 	s := servertest.Dial(t, n.Addr)
 	s.Send(`{"type":"subscribe","id":1,"feed":"periods"}`)
 	s.Next("feed") // the feed has begun

@@ -31,7 +31,8 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 	t.Parallel()
 	const page = "https://example.com"
 	redis := redistest.Start(t)
-	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+"anonymous: {scopes: [read], boards: [b, gone]}\ntokens: {secret_file: secret}\n")
+	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+
+		"anonymous: {scopes: [read], boards: [b, gone]}\ntokens: {secret_file: secret}\n")
 	n := servertest.Start(t, redis.URL(), servertest.Config{Server: server.Config{
 		Access: g.Guard, Origins: []string{page}, Hosts: []string{"scores.test"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Limits: access.Config{AddressRequests: 1, Sockets: 1},
@@ -131,7 +132,8 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 	var preflights sync.WaitGroup
 	for range 30 { // more than the address may send
 		preflights.Go(func() {
-			a, err := servertest.Try(t, "OPTIONS", "http://"+n.Addr+"/v1/boards/b/top", "", "Origin", page, "Access-Control-Request-Method", "GET", "X-Forwarded-For", phone)
+			a, err := servertest.Try(t, "OPTIONS", "http://"+n.Addr+"/v1/boards/b/top", "", "Origin", page,
+				"Access-Control-Request-Method", "GET", "X-Forwarded-For", phone)
 			if assert.NoError(t, err) {
 				assert.Equal(t, 204, a.Status, a.Body)
 			}
@@ -147,7 +149,9 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 func TestRefusedPreflights(t *testing.T) {
 	t.Parallel()
 	log := new(redistest.Log)
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Origins: []string{"https://example.com"}, Log: slog.New(slog.NewTextHandler(log, nil))}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Server: server.Config{Origins: []string{"https://example.com"},
+			Log: slog.New(slog.NewTextHandler(log, nil))}}, definition.Board{Name: "b"})
 	a := n.Do("OPTIONS", "/v1/boards/b/scores", "", "Origin", "capacitor://localhost", "Access-Control-Request-Method", "POST")
 	servertest.RequireProblem(t, a, 403, "forbidden", "Origin")
 	require.Contains(t, a.Body, "add capacitor://localhost to the server's --origins")

@@ -20,14 +20,17 @@ func TestCheckOrigin(t *testing.T) {
 	for origin, says := range map[string]string{
 		"*": "", "https://example.com": "", "http://localhost:3000": "", "https://EXAMPLE.com": "", "http://127.0.0.1:8080": "",
 		"http://[::1]:3000": "", "https://xn--fsq.example": "", "https://a_b.example:65535": "",
-		"": "want http://", "example.com": "want https://example.com", "null": "", "file://": "", "capacitor://localhost": "", "ftp://example.com": "want https://example.com",
-		"https://": "want http://", "//example.com": "want http://", "https:example.com": "want http://", "https://example.com:x": "want http://",
-		"https://example.com/": "nothing after", "https://example.com/a": "nothing after", "https://example.com?a": "nothing after",
+		"": "want http://", "example.com": "want https://example.com", "null": "", "file://": "", "capacitor://localhost": "",
+		"ftp://example.com": "want https://example.com",
+		"https://":          "want http://", "//example.com": "want http://", "https:example.com": "want http://",
+		"https://example.com:x": "want http://",
+		"https://example.com/":  "nothing after", "https://example.com/a": "nothing after", "https://example.com?a": "nothing after",
 		"https://example.com#a": "nothing after", "https://u@example.com": "nothing after", " https://example.com": "want http://",
 		"https://*.example.com": "wildcards", "https://*": "wildcards", "https://星.example": "xn--", "https://a,b": "not a host name",
 		"https://[::1%25lo]": "nothing after", "https://[0:0::1]": "IPv6", "https://[a-z]": "want http://",
-		"https://example.com:": "colon", "https://example.com:0": "port 0", "https://example.com:65536": "port 65536", "https://example.com:0800": "port 0800",
-		"https://example.com:443": "leave out :443", "http://example.com:80": "leave out :80",
+		"https://example.com:": "colon", "https://example.com:0": "port 0", "https://example.com:65536": "port 65536",
+		"https://example.com:0800": "port 0800",
+		"https://example.com:443":  "leave out :443", "http://example.com:80": "leave out :80",
 	} {
 		err := server.CheckOrigin(origin)
 		if says == "" {
@@ -126,7 +129,8 @@ func TestCORS(t *testing.T) {
 			require.NoError(t, err)
 			return string(b)
 		}
-		const update, event = `{"type":"update","id":1,"board":"b","update":{"member":"m","score":1}}`, `{"type":"event","id":1,"event":"e","data":{}}`
+		const update, event = `{"type":"update","id":1,"board":"b","update":{"member":"m","score":1}}`,
+			`{"type":"event","id":1,"event":"e","data":{}}`
 		ws, status := dial(c.origin)
 		require.Equal(t, 101, status, c)
 		if c.allows == "" {

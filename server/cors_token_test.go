@@ -19,10 +19,13 @@ func TestPagesOfOtherSitesSendWithAToken(t *testing.T) {
 	t.Parallel()
 	const named, other = "https://example.com", "https://example.org"
 	// Anybody may send the event, so that only the origin can be the reason of a refusal.
-	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+"anonymous: {scopes: [read, write], boards: [a], events: [gift]}\ntokens: {secret_file: secret}\n")
+	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+
+		"anonymous: {scopes: [read, write], boards: [a], events: [gift]}\ntokens: {secret_file: secret}\n")
 	key := g.Key("ops")
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard, Origins: []string{named}}}, definition.Board{Name: "a"})
-	a := n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`, "Authorization", "Bearer "+key)
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Server: server.Config{Access: g.Guard, Origins: []string{named}}}, definition.Board{Name: "a"})
+	a := n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`, "Authorization",
+		"Bearer "+key)
 	require.Equal(t, 201, a.Status, "%s", a.Body)
 	valid := token(g, "m", nil, []string{"gift"}, time.Hour)
 	for _, c := range []struct {
@@ -51,7 +54,8 @@ func TestPagesOfOtherSitesSendWithAToken(t *testing.T) {
 		}
 		require.Equal(t, c.allows, a.Header.Get("Access-Control-Allow-Origin"), "%+v", c)
 		require.Empty(t, a.Header.Get("Access-Control-Allow-Credentials"))
-		preflight := n.Do("OPTIONS", "/v1/events/gift", "", "Origin", c.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type")
+		preflight := n.Do("OPTIONS", "/v1/events/gift", "", "Origin", c.origin, "Access-Control-Request-Method", "POST",
+			"Access-Control-Request-Headers", "authorization,content-type")
 		require.Equal(t, c.allows, preflight.Header.Get("Access-Control-Allow-Origin"))
 		if c.allows != "" {
 			require.Equal(t, 204, preflight.Status)

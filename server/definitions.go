@@ -25,7 +25,8 @@ type encodedDefinitions struct {
 }
 
 // list returns the list of a version of the definitions: that which the cache has, or that which read makes.
-func (d *definitionsCache) list(ctx context.Context, version string, read func(ctx context.Context, to *readable.List) error) (*readable.List, error) {
+func (d *definitionsCache) list(ctx context.Context, version string,
+	read func(ctx context.Context, to *readable.List) error) (*readable.List, error) {
 	latest := func() *readable.List {
 		if all := d.latest.Load(); all != nil && all.version == version {
 			return &all.list
@@ -54,7 +55,8 @@ func (d *definitionsCache) list(ctx context.Context, version string, read func(c
 }
 
 // okDefinitions answers with a field that holds what the caller may read of the list of a cache.
-func (s *Server) okDefinitions(c echo.Context, cache *definitionsCache, field string, read func(ctx context.Context, to *readable.List) error) error {
+func (s *Server) okDefinitions(c echo.Context, cache *definitionsCache, field string,
+	read func(ctx context.Context, to *readable.List) error) error {
 	version, err := s.store.DefinitionsVersion(c.Request().Context())
 	if err != nil {
 		return err

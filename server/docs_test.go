@@ -25,7 +25,8 @@ func apiRoutes(t *testing.T) (all []*echo.Route) {
 	s := &Server{pages: pages.New(pages.Config{})}
 	s.addRoutes(e, s.apiRoutes())
 	for _, route := range e.Routes() {
-		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" || route.Path == readyPath || route.Path == metricsPath) {
+		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" ||
+			route.Path == readyPath || route.Path == metricsPath) {
 			all = append(all, route)
 		}
 	}

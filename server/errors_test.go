@@ -33,7 +33,8 @@ func TestBadInput(t *testing.T) {
 		{"member with a C1 control character", "POST", scores, `{"member":"a\u0085","score":1}`, 400, "invalid_request", "member"},
 		{"invalid UTF-8", "POST", scores, "{\"member\":\"a\xff\",\"score\":1}", 400, "invalid_request", "member"},
 		{"half a surrogate pair", "POST", scores, `{"member":"\ud800","score":1}`, 400, "invalid_request", "member"},
-		{"half a surrogate pair in a batch", "POST", scores, `{"updates":[{"member":"a","score":1},{"member":"Ana \ud83d","score":1}]}`, 400, "invalid_request", "updates[1].member"},
+		{"half a surrogate pair in a batch", "POST", scores,
+			`{"updates":[{"member":"a","score":1},{"member":"Ana \ud83d","score":1}]}`, 400, "invalid_request", "updates[1].member"},
 		{"half a surrogate pair in data", "POST", scores, `{"member":"a","score":1,"data":{"to":"\ude00"}}`, 400, "invalid_request", "data.to"},
 		{"score missing", "POST", scores, `{"member":"x"}`, 400, "invalid_request", "score"},
 		{"score null", "POST", scores, `{"member":"x","score":null}`, 400, "invalid_request", "score"},
@@ -139,10 +140,13 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for _, c := range []struct{ method, path, body, detail string }{
-		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`, "points: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
-		{"POST", "/v1/boards/b/scores", `{"events":[]}`, "events: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
+		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`,
+			"points: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
+		{"POST", "/v1/boards/b/scores", `{"events":[]}`,
+			"events: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
 		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
-		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`, strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
+		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`,
+			strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, reason, by"},
 		{"PUT", "/v1/boards/b/hidden/x", `{"why":"x"}`, "why: is not a field of this object; want reason, by"},
 		{"PUT", "/v1/members/user/x", `{"title":"x"}`, "title: is not a field of this object; want name, avatar"},
@@ -162,7 +166,8 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 		Results []struct{ Error struct{ Message string } }
 	}
 	n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"x","points":2}]}`).Into(&batch)
-	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, id, op, if, data, at", batch.Results[0].Error.Message)
+	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, id, op, if, data, at",
+		batch.Results[0].Error.Message)
 	line := n.Do("POST", "/v1/boards/b/import", `{"member":"x","points":2}`, "Content-Type", "application/x-ndjson")
 	require.Contains(t, line.Body, "line 1: points: is not a field of this object; want member, score, data")
 }

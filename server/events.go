@@ -88,7 +88,8 @@ func (s *Server) postEvents(c echo.Context) error {
 }
 
 // applyEvent applies one event.
-func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller, event string, body request.Object, key string) (resultsJSON, error) {
+func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller, event string, body request.Object,
+	key string) (resultsJSON, error) {
 	o, err := readEvent(body, key)
 	if err != nil {
 		return resultsJSON{}, err
@@ -106,18 +107,19 @@ func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller
 
 // applyEvents applies a batch of events.
 func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent, func(all []ranking.EventCall) (func(int) (any, error), error) {
-		for i := range all {
-			all[i].Sender = senderOf(gate.Caller(c))
-		}
-		happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
-		return func(i int) (any, error) {
-			if err := happened[i].Err; err != nil {
-				return nil, err
+	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent,
+		func(all []ranking.EventCall) (func(int) (any, error), error) {
+			for i := range all {
+				all[i].Sender = senderOf(gate.Caller(c))
 			}
-			return newEventResult(gate.Caller(c), happened[i]), nil
-		}, err
-	})
+			happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
+			return func(i int) (any, error) {
+				if err := happened[i].Err; err != nil {
+					return nil, err
+				}
+				return newEventResult(gate.Caller(c), happened[i]), nil
+			}, err
+		})
 	if err != nil {
 		return err
 	}

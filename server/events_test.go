@@ -24,11 +24,14 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.Equal(t, 201, n.Do("PUT", "/v1/boards/"+url.PathEscape(board), body).Status)
 		}
 		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
-		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}"},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring","member":"{user}","score":1}]}`
+		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}"},"updates":[{"board":"stars",` +
+			`"member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring",` +
+			`"member":"{user}","score":1}]}`
 		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
 		require.Equal(t, "invalid_request updates[2].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "spring", "moons", 1))))
 		require.Equal(t, "invalid_request show.board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))
-		require.Equal(t, "invalid_request show.recent", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, `"recent":"fans:{star}"`, `"recent":"spring"`, 1))))
+		require.Equal(t, "invalid_request show.recent",
+			code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, `"recent":"fans:{star}"`, `"recent":"spring"`, 1))))
 		require.Equal(t, "invalid_request event", code(n.Do("PUT", "/v1/events/periods", gift)))
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", gift).Status)
 		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
@@ -61,13 +64,16 @@ func TestEventsOverHTTP(t *testing.T) {
 		require.JSONEq(t, `{"results":[
 			{"board":"stars","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false},
 			{"board":"fans:s17","period":"","member":"u4","score":3,"rank":1,"previous":null,"duplicate":false},
-			{"board":"spring","error":{"code":"not_open","field":"board","message":"board: takes updates from 2020-03-01T00:00:00.000Z until 2020-06-01T00:00:00.000Z"}}]}`, first.Body)
+			{"board":"spring","error":{"code":"not_open","field":"board",
+				"message":"board: takes updates from 2020-03-01T00:00:00.000Z until 2020-06-01T00:00:00.000Z"}}]}`, first.Body)
 		again := n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":3}`, "Idempotency-Key", "g1")
 		require.Equal(t, strings.ReplaceAll(first.Body, "false", "true"), again.Body)
 		require.Equal(t, "idempotency_mismatch id", code(n.Do("POST", "/v1/events/gift", `{"id":"g1","star":"s18","user":"u4","flowers":3}`)))
-		require.Equal(t, "invalid_request id", code(n.Do("POST", "/v1/events/gift", `{"id":"g2","star":"s17","user":"u4","flowers":3}`, "Idempotency-Key", "g1")))
+		require.Equal(t, "invalid_request id", code(n.Do("POST", "/v1/events/gift",
+			`{"id":"g2","star":"s17","user":"u4","flowers":3}`, "Idempotency-Key", "g1")))
 
-		batch := `{"events":[{"star":"s1","user":"u1","flowers":1},{"star":"s1","user":"u2"},{"id":"g1","star":"s18","user":"u4","flowers":3},{"star":"s1","user":"u2","flowers":2},7]}`
+		batch := `{"events":[{"star":"s1","user":"u1","flowers":1},{"star":"s1","user":"u2"},{"id":"g1","star":"s18","user":"u4",` +
+			`"flowers":3},{"star":"s1","user":"u2","flowers":2},7]}`
 		for range 2 {
 			var answer struct {
 				Results []struct {

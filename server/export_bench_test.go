@@ -25,7 +25,8 @@ import (
 // the update, and the entries that all readers together get in a second.
 func BenchmarkUpdateBesideExports(b *testing.B) {
 	const members, updates = 100_000, 200
-	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "plain"}, definition.Board{Name: "data"})
+	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{}, definition.Board{Name: "b"},
+		definition.Board{Name: "plain"}, definition.Board{Name: "data"})
 	for board, data := range map[string]string{"plain": "", "data": `,"data":{"team":"` + strings.Repeat("x", 80) + `"}`} {
 		var rows strings.Builder
 		for i := range members {

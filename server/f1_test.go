@@ -166,7 +166,8 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 			require.Equal(t, drivers[season], standing("drivers:"+season), season)
 			require.Equal(t, constructors[season], standing("constructors:"+season), season)
 		}
-		require.Contains(t, n.Do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body, `"total":19,"instances":["drivers:2005","drivers:2006"`)
+		require.Contains(t, n.Do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body,
+			`"total":19,"instances":["drivers:2005","drivers:2006"`)
 	})
 }
 
@@ -207,7 +208,8 @@ func TestQualifying(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, store string) {
 		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
-		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D",
+			`{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/lap", `{"updates":[
 			{"board":"quali:{race}:{segment}","member":"{driver}","score":"{ms}","data":{"lap":"{lap}"}}]}`).Status)
 		for _, race := range []string{"monaco", "são paulo", "スズカ"} {
@@ -227,7 +229,8 @@ func TestQualifying(t *testing.T) {
 				send := func(some []lap) string {
 					var events []string
 					for _, l := range some {
-						events = append(events, fmt.Sprintf(`{"id":"%s %s %d","race":%q,"segment":%q,"driver":%q,"ms":%d,"lap":%d}`, race, segment.name, l.Data.Lap, race, segment.name, l.Driver, l.MS, l.Data.Lap))
+						events = append(events, fmt.Sprintf(`{"id":"%s %s %d","race":%q,"segment":%q,"driver":%q,"ms":%d,"lap":%d}`, race,
+							segment.name, l.Data.Lap, race, segment.name, l.Driver, l.MS, l.Data.Lap))
 					}
 					a := n.Do("POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
 					require.Equal(t, 200, a.Status, a.Body)

@@ -24,12 +24,14 @@ func TestFormula1AllTime(t *testing.T) {
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, definition.Board{Name: "drivers:{season}"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond,
+			CheckInterval: 50 * time.Millisecond}}, definition.Board{Name: "drivers:{season}"})
 		var of []string
 		for _, season := range names {
 			of = append(of, `"drivers:`+season+`"`)
 		}
-		a := n.Do("PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of, ",")+`],"refresh":"1s"}}`)
+		a := n.Do("PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of,
+			",")+`],"refresh":"1s"}}`)
 		require.Equal(t, 201, a.Status, a.Body)
 		want := make(map[string]int64)
 		send := func(season string, r *round) {

@@ -21,7 +21,8 @@ func TestFamilyOverview(t *testing.T) {
 		}
 		require.Equal(t, 204, n.Do("PUT", "/v1/hidden/star/s2", "{}").Status)
 		for _, board := range []string{"fans:s1", "fans:s2", "fans:s3", "plain"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"u4","score":9},{"member":"u5","score":3}]}`).Status)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"u4","score":9},{"member":"u5","score":3}]}`).Status)
 		}
 		type part struct{ Kind, Member, Name, Avatar string }
 		type entry struct {

@@ -165,7 +165,8 @@ type probeCollector struct {
 func newProbeCollector(s *Server) *probeCollector {
 	return &probeCollector{s,
 		prometheus.NewDesc("rankcast_ready", "1 while /readyz answers 200, else 0.", nil, nil),
-		prometheus.NewDesc("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil, nil)}
+		prometheus.NewDesc("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil,
+			nil)}
 }
 
 // Describe is part of prometheus.Collector.

@@ -32,7 +32,8 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 	t.Parallel()
 	admin, reader := access.NewKey(), access.NewKey()
 	file := filepath.Join(t.TempDir(), "access.yaml")
-	text := "keys:\n- {name: ops, hash: '" + access.HashKey(admin) + "', scopes: [admin]}\n- {name: app, hash: '" + access.HashKey(reader) + "', scopes: [read], boards: ['*']}\n"
+	text := "keys:\n- {name: ops, hash: '" + access.HashKey(admin) + "', scopes: [admin]}\n- {name: app, hash: '" +
+		access.HashKey(reader) + "', scopes: [read], boards: ['*']}\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	guard, err := access.NewGuard(access.GuardConfig{File: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
@@ -92,7 +93,8 @@ func TestReadinessShowsTheKeySet(t *testing.T) {
 	t.Parallel()
 	admin := access.NewKey()
 	guard, err := access.NewGuard(access.GuardConfig{
-		Text: `{keys: [{name: ops, hash: "` + access.HashKey(admin) + `", scopes: [admin]}], tokens: {jwks: "https://keys.example/set?code=hush", audience: rankcast}}`,
+		Text: `{keys: [{name: ops, hash: "` + access.HashKey(admin) +
+			`", scopes: [admin]}], tokens: {jwks: "https://keys.example/set?code=hush", audience: rankcast}}`,
 		HTTP: &http.Client{Transport: noRoute{}}, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)

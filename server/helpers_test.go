@@ -101,7 +101,8 @@ func readSeasons(t testing.TB) map[string][]*round {
 func results(rounds []*round) (events []string) {
 	for _, r := range rounds {
 		for _, e := range r.results {
-			events = append(events, fmt.Sprintf(`{"id":%q,"season":%q,"driver":%q,"constructor":%q,"tenths":%s}`, e.id, e.season, e.driver, e.constructor, e.tenths))
+			events = append(events, fmt.Sprintf(`{"id":%q,"season":%q,"driver":%q,"constructor":%q,"tenths":%s}`, e.id, e.season,
+				e.driver, e.constructor, e.tenths))
 		}
 	}
 	return events
@@ -121,7 +122,8 @@ func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
 	conn, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"), len(body), body)
+	_, err = fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"),
+		len(body), body)
 	require.NoError(t, err)
 	method, _, _ := strings.Cut(head, " ")
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})

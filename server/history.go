@@ -98,7 +98,8 @@ type bestJSON struct {
 }
 
 func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
-	h, err := s.store.History(ctx, r.board, ranking.HistoryQuery{From: r.from, To: r.to, Step: r.step, Member: r.member, After: r.after.pointer(), Limit: r.limit})
+	h, err := s.store.History(ctx, r.board, ranking.HistoryQuery{From: r.from, To: r.to, Step: r.step, Member: r.member,
+		After: r.after.pointer(), Limit: r.limit})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,8 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	}
 	profiles := s.entries.History(ctx, h)
 	if r.member == "" {
-		answer := &boardHistoryJSON{Head: head, Step: step, Until: until, Steps: make([]stepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
+		answer := &boardHistoryJSON{Head: head, Step: step, Until: until, Steps: make([]stepJSON, len(h.Steps)), Profiles: profiles,
+			Cursor: cursor}
 		for i, st := range h.Steps {
 			entries := make([]historyEntryJSON, len(st.Entries))
 			for j, e := range st.Entries {
@@ -122,7 +124,8 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 		}
 		return answer, nil
 	}
-	answer := &memberHistoryJSON{Head: head, Step: step, Until: until, Member: r.member, Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
+	answer := &memberHistoryJSON{Head: head, Step: step, Until: until, Member: r.member,
+		Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
 	if h.Best != nil {
 		answer.Best = &bestJSON{h.Best.Rank, definition.FormatTime(h.Best.At), h.Best.Period}
 	}

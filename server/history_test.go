@@ -58,7 +58,8 @@ func forEachClock(t *testing.T, test func(t *testing.T, url string, pass func())
 func TestHistoryOverHTTP(t *testing.T) {
 	t.Parallel()
 	forEachClock(t, func(t *testing.T, redisURL string, pass func()) {
-		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b", Mode: definition.Last, Kind: "user", History: 10 * time.Second}, definition.Board{Name: "plain"})
+		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b", Mode: definition.Last, Kind: "user",
+			History: 10 * time.Second}, definition.Board{Name: "plain"})
 		get := func(query string) (h recorded) {
 			t.Helper()
 			a := n.Do("GET", "/v1/boards/b/history"+query, "")
@@ -67,7 +68,8 @@ func TestHistoryOverHTTP(t *testing.T) {
 			return h
 		}
 		empty := n.Do("GET", "/v1/boards/b/history", "")
-		require.Equal(t, `{"board":"b","period":"","ends":null,"final":false,"step":"10s","until":null,"steps":[],"profiles":{},"cursor":null}`, empty.Body)
+		require.Equal(t, `{"board":"b","period":"","ends":null,"final":false,"step":"10s","until":null,"steps":[],"profiles":{},"cursor":null}`,
+			empty.Body)
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/plain/history", ""), 404, "unknown_history", "history")
 
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/ann", `{"name":"Ann","avatar":"/a.png"}`).Status)
@@ -143,11 +145,14 @@ func list(s recordedStep) (text string) {
 
 func TestImpossibleReadsOfHistories(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", History: time.Minute}, definition.Board{Name: "year", Period: "year", History: 10 * time.Second})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", History: time.Minute},
+		definition.Board{Name: "year", Period: "year", History: 10 * time.Second})
 	for query, field := range map[string]string{
-		"limit=0": "limit", "limit=1001": "limit", "limit=x": "limit", "step=30s": "step", "step=0": "step", "step=soon": "step", "step=1.5m": "step",
+		"limit=0": "limit", "limit=1001": "limit", "limit=x": "limit", "step=30s": "step", "step=0": "step", "step=soon": "step",
+		"step=1.5m":      "step",
 		"from=yesterday": "from", "from=": "from", "to=2026-11-20": "to", "from=2026-11-20T10:00:00Z&to=2026-11-20T09:00:00Z": "to",
-		"cursor=x": "cursor", "cursor=AQAAAAAAAAAA": "cursor", "member=": "member", "member=%00": "member", "of=b": "of", "from_rank=1": "from_rank", "limit=1&limit=2": "limit",
+		"cursor=x": "cursor", "cursor=AQAAAAAAAAAA": "cursor", "member=": "member", "member=%00": "member", "of=b": "of",
+		"from_rank=1": "from_rank", "limit=1&limit=2": "limit",
 	} {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/history?"+query, ""), 400, "invalid_request", field)
 	}

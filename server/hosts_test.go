@@ -23,14 +23,18 @@ func TestDNSRebinding(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		var logged redistest.Log
-		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"*"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"*"},
+			Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
 		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"secret","score":7}`).Status)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		const rebound = "Host: evil.com\nOrigin: http://evil.com\nSec-Fetch-Site: same-origin"
 		for _, c := range []struct{ request, body string }{
-			{"GET /v1/boards/b/top", ""}, {"GET /v1/overview", ""}, {"GET /v1/audit", ""}, {"GET /v1/boards/b/export", ""}, {"GET /v1/boards/nope", ""},
-			{"GET /", ""}, {"GET /stars", ""}, {"GET /docs/start", ""}, {"GET /assets/shared/links.js", ""}, {"GET /healthz", ""}, {"GET /readyz", ""}, {"GET /nowhere", ""},
-			{"POST /v1/boards/b/scores", `{"member":"secret","score":1}`}, {"PUT /v1/boards/c", `{}`}, {"DELETE /v1/boards/b", ""}, {"DELETE /v1/boards/b/members/secret", ""},
+			{"GET /v1/boards/b/top", ""}, {"GET /v1/overview", ""}, {"GET /v1/audit", ""}, {"GET /v1/boards/b/export", ""},
+			{"GET /v1/boards/nope", ""},
+			{"GET /", ""}, {"GET /stars", ""}, {"GET /docs/start", ""}, {"GET /assets/shared/links.js", ""}, {"GET /healthz", ""},
+			{"GET /readyz", ""}, {"GET /nowhere", ""},
+			{"POST /v1/boards/b/scores", `{"member":"secret","score":1}`}, {"PUT /v1/boards/c", `{}`}, {"DELETE /v1/boards/b", ""},
+			{"DELETE /v1/boards/b/members/secret", ""},
 			{"POST /v1/boards/b/import", ""}, {"PATCH /v1/boards/b", ""}, {"OPTIONS /v1/boards/b", ""},
 			{"GET /v1/live", ""},
 		} {
@@ -43,7 +47,8 @@ func TestDNSRebinding(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
 		defer cancel()
 		for _, from := range []http.Header{{"Origin": {"http://evil.com"}}, nil} {
-			_, res, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{Host: "evil.com", HTTPHeader: from, Subprotocols: []string{"rankcast.v1"}})
+			_, res, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{Host: "evil.com", HTTPHeader: from,
+				Subprotocols: []string{"rankcast.v1"}})
 			require.Error(t, err)
 			require.Equal(t, 421, res.StatusCode, "no socket opens, whatever its origin")
 		}
@@ -58,10 +63,13 @@ func TestDNSRebinding(t *testing.T) {
 func TestProxyThatDropsHost(t *testing.T) {
 	t.Parallel()
 	var logged redistest.Log
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Hosts: []string{"scores.test"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Server: server.Config{Hosts: []string{"scores.test"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
+		definition.Board{Name: "b"})
 	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://scores.test"}}, Subprotocols: []string{"rankcast.v1"}})
+	ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://scores.test"}}, Subprotocols: []string{"rankcast.v1"}})
 	require.NoError(t, err)
 	defer ws.CloseNow()
 	_, _, err = ws.Read(ctx)
@@ -75,7 +83,8 @@ func TestProxyThatDropsHost(t *testing.T) {
 // Which host a request is for follows from its head, in each form that HTTP has for it.
 func TestHostOfARequest(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Hosts: []string{"scores.example.com", "*.games.example:8443"}}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Server: server.Config{Hosts: []string{"scores.example.com", "*.games.example:8443"}}}, definition.Board{Name: "b"})
 	for head, status := range map[string]int{
 		"GET /healthz HTTP/1.1\nHost: " + n.Addr:                             200,
 		"GET /healthz HTTP/1.1\nHost: localhost":                             200,
@@ -122,10 +131,12 @@ func TestHostRuleFollowsTheAddress(t *testing.T) {
 		evil   int
 	}{
 		{"127.0.0.1:0", nil, "", 421}, {"0.0.0.0:0", nil, "", 421}, {":0", nil, "", 421},
-		{"127.0.0.1:0", nil, file, 421}, {"127.0.0.2:0", nil, file, 421}, {"localhost:0", nil, file, 421}, {"[::1]:0", nil, file, 421}, {"[::ffff:127.0.0.1]:0", nil, file, 421},
+		{"127.0.0.1:0", nil, file, 421}, {"127.0.0.2:0", nil, file, 421}, {"localhost:0", nil, file, 421},
+		{"[::1]:0", nil, file, 421}, {"[::ffff:127.0.0.1]:0", nil, file, 421},
 		{"0.0.0.0:0", nil, file, 200}, {":0", nil, file, 200}, {"0.0.0.0:0", []string{"localhost"}, file, 421},
 	} {
-		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Listen: c.listen, Server: server.Config{Hosts: c.hosts, Access: guardOf(t, c.access)}})
+		n := servertest.Start(t, redistest.Embedded(t),
+			servertest.Config{Listen: c.listen, Server: server.Config{Hosts: c.hosts, Access: guardOf(t, c.access)}})
 		require.Equal(t, c.evil, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: evil.com", "").Status, c)
 		require.Equal(t, 200, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: localhost", "").Status, c)
 		n.Stop()

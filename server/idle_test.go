@@ -19,7 +19,8 @@ import (
 // the client's next request goes to another node.
 func TestIdleConnectionsEnd(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{IdleTimeout: 20 * time.Millisecond, RequestTimeout: time.Hour}})
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Server: server.Config{IdleTimeout: 20 * time.Millisecond, RequestTimeout: time.Hour}})
 	request := func() (closes bool, rest *bufio.Reader) {
 		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)

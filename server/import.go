@@ -160,7 +160,8 @@ func (l *lineReader) next() (ranking.Row, error) {
 		text, err := l.r.ReadSlice('\n')
 		l.line++
 		if len(text) > maxLine || errors.Is(err, bufio.ErrBufferFull) {
-			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine), Kind: ranking.ErrTooLarge})
+			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine),
+				Kind: ranking.ErrTooLarge})
 		}
 		var refusal *access.Refusal
 		if errors.As(err, &refusal) || errors.Is(err, access.ErrUnauthorized) || errors.Is(err, access.ErrForbidden) {

@@ -37,7 +37,8 @@ func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 func TestExportAndImportOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"})
+		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b"},
+			definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"})
 		const lines = `{"member":"é  \"q\", \\ <b>","score":9007199254740991}
 {"member":"z","score":5,"data":{"a":"x,\"y\""}}
 {"member":" a","score":5}
@@ -80,7 +81,8 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 func TestImportRefusesOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(100))}, definition.Board{Name: "week", Period: "week"})
+		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(100))},
+			definition.Board{Name: "week", Period: "week"})
 		const good = `{"member":"a","score":1}` + "\n"
 		for _, c := range []struct {
 			name, board, form, body, code, field string
@@ -96,11 +98,13 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			{"no score", "b", ndjson, `{"member":"a"}`, "invalid_request", "score", 400, 1, 0, 0},
 			{"a fraction", "b", ndjson, `{"member":"a","score":1.5}`, "invalid_request", "score", 400, 1, 0, 0},
 			{"an op", "b", ndjson, `{"member":"a","score":1,"op":"sum"}`, "invalid_request", "op", 400, 1, 0, 0},
-			{"data too long", "b", ndjson, `{"member":"a","score":1,"data":"` + strings.Repeat("x", 256) + `"}`, "invalid_request", "data", 400, 1, 0, 0},
+			{"data too long", "b", ndjson, `{"member":"a","score":1,"data":"` + strings.Repeat("x", 256) + `"}`, "invalid_request",
+				"data", 400, 1, 0, 0},
 			{"data that is not UTF-8", "b", ndjson, "{\"member\":\"a\",\"score\":1,\"data\":\"\xff\"}", "invalid_request", "data", 400, 1, 0, 0},
 			{"a line too long", "b", ndjson, good + strings.Repeat(" ", 5000) + good, "too_large", "line", 413, 2, 1, 0},
 			{"a line without end", "b", ndjson, good + strings.Repeat("x", 1<<20), "too_large", "line", 413, 2, 1, 0},
-			{"out of range before", "b", ndjson, good + `{"member":"b","score":101}` + "\n" + `{"member":"b","score":1e9}`, "invalid_request", "score", 400, 3, 1, 1},
+			{"out of range before", "b", ndjson, good + `{"member":"b","score":101}` + "\n" + `{"member":"b","score":1e9}`,
+				"invalid_request", "score", 400, 3, 1, 1},
 			{"no columns", "b", commas, "a,1\n", "invalid_request", "line", 400, 1, 0, 0},
 			{"a column too many", "b", commas, "member,score,rank\na,1,1", "invalid_request", "line", 400, 1, 0, 0},
 			{"a column twice", "b", commas, "member,score,score\na,1,1", "invalid_request", "line", 400, 1, 0, 0},
@@ -142,7 +146,9 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 		a = n.Do("POST", "/v1/boards/b/import", "member,score\na,40.0", "Content-Type", commas)
 		require.Contains(t, a.Body, `"detail":"line 2: score: is 40.0; want an integer: write 40"`)
 		a = n.Do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
-		require.Contains(t, a.Body, `"detail":"line 3: is not a JSON object","field":"line","line":3,"board":"b","period":"","imported":1,"refused":1,"first_errors":[{"line":2,"code":"out_of_range",`)
+		require.Contains(t, a.Body,
+			`"detail":"line 3: is not a JSON object","field":"line","line":3,"board":"b","period":"","imported":1,"refused":1,`+
+				`"first_errors":[{"line":2,"code":"out_of_range",`)
 		for field, header := range map[string][]string{
 			"Content-Type":     {"Content-Type", "application/json"},
 			"Content-Encoding": {"Content-Type", ndjson, "Content-Encoding", "gzip"},
@@ -156,12 +162,14 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			a := n.Do("POST", path, good, header...)
 			require.Contains(t, a.Body, fmt.Sprintf(`"field":%q}`, field), a.Body)
 		}
-		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 415, "unsupported_media_type", "Content-Type")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 415,
+			"unsupported_media_type", "Content-Type")
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
 
 		// Out of range alone is counted, and the rest goes on.
-		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+`{"member":"z","score":100}`, "Content-Type", ndjson)
+		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+
+			`{"member":"z","score":100}`, "Content-Type", ndjson)
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"imported":1,"refused":2,"first_errors":[{"line":1,"code":"out_of_range","message":"score: is`)
 	})
@@ -201,12 +209,14 @@ func TestImportRefusesWrongMembersAlone(t *testing.T) {
 // is not taken for a shorter one.
 func TestInterruptedImport(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: time.Second}}, definition.Board{Name: "b:{n}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: time.Second}},
+		definition.Board{Name: "b:{n}"})
 	begin := func(board string) net.Conn {
 		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { conn.Close() })
-		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nmember,score\na,1\nb,12", board)
+		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
+			"1000\r\n\r\nmember,score\na,1\nb,12", board)
 		return conn
 	}
 	holds := func(board string) {
@@ -252,7 +262,8 @@ func (s slowly) Read(b []byte) (int, error) {
 // It is not parallel: it measures the heap of the process.
 func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	const members, limit = 20_000, time.Second
-	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{RequestTimeout: limit}}, definition.Board{Name: "b:{n}"})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{RequestTimeout: limit}},
+		definition.Board{Name: "b:{n}"})
 	lines := func(yield func(string)) {
 		for i := range members {
 			yield(fmt.Sprintf(`{"member":"%s-%05d","score":%d,"data":"%s"}`+"\n", strings.Repeat("m", 100), i, 1000-i/100, strings.Repeat("d", 200)))
@@ -278,9 +289,10 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 		return string(b)
 	}
 	// One that takes little without being read.
-	small := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
-	}}).DialContext}}
+	small := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: (&net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+			return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
+		}}).DialContext}}
 	get := func(ctx context.Context, board string) *http.Response {
 		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+n.Addr+"/v1/boards/"+url.PathEscape(board)+"/export", nil)
 		require.NoError(t, err)

@@ -150,7 +150,8 @@ func TestLimitOfSubscriptions(t *testing.T) {
 // A node that watches all boards that it may refuses another one, and goes on showing those to everybody.
 func TestLimitOfWatchedBoards(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{MaxBoards: 1}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{MaxBoards: 1}}, definition.Board{Name: "b"},
+		definition.Board{Name: "c"})
 	first, second := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 	first.Subscribe("b", 1)
 	second.Send(`{"type":"subscribe","id":7,"board":"c"}`)
@@ -202,7 +203,8 @@ func TestLimitOfMessages(t *testing.T) {
 		s := servertest.Dial(t, n.Addr)
 		go func() {
 			for i := range 100_000 {
-				if s.WS.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"type":"update","id":%d,"board":"b","update":{"member":"ana","score":1}}`, i)) != nil {
+				if s.WS.Write(context.Background(), websocket.MessageText,
+					fmt.Appendf(nil, `{"type":"update","id":%d,"board":"b","update":{"member":"ana","score":1}}`, i)) != nil {
 					return
 				}
 			}

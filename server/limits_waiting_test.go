@@ -44,7 +44,8 @@ func waitingNode(t *testing.T, bytes int) *servertest.Node {
 	for _, board := range []string{"b", "c", "d"} {
 		var updates []definition.Update
 		for i := range 1000 {
-			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: int64(1000 - i), Data: `{"x":"` + strings.Repeat("x", 235) + `"}`})
+			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: int64(1000 - i),
+				Data: `{"x":"` + strings.Repeat("x", 235) + `"}`})
 		}
 		results, err := n.Store.Apply(t.Context(), board, updates)
 		require.NoError(t, err)
@@ -246,9 +247,12 @@ func TestAnnouncedBodiesEvictNobody(t *testing.T) {
 	stream.UntilLine("event: snapshot")
 	upload := `{"updates":[{"member":"slow","score":1}` + strings.Repeat(" ", 100_000)
 	const ends = "]}"
-	slow := beginBody(t, n, laptop, fmt.Sprintf("POST /v1/boards/d/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d", len(upload)+len(ends)), []byte(upload))
+	slow := beginBody(t, n, laptop,
+		fmt.Sprintf("POST /v1/boards/d/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d",
+			len(upload)+len(ends)), []byte(upload))
 	lines := "member,score\n" + strings.Repeat("row,1\n", 20_000)
-	imported := beginBody(t, n, laptop, fmt.Sprintf("POST /v1/boards/c/import HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: %d", len(lines)+1), []byte(lines))
+	imported := beginBody(t, n, laptop,
+		fmt.Sprintf("POST /v1/boards/c/import HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: %d", len(lines)+1), []byte(lines))
 	for i := range 290 {
 		method, from := []string{"GET", "POST"}[i%2], fmt.Sprintf("203.0.113.%d", 50+i%3)
 		path := map[string]string{"GET": "/v1/boards/b/live", "POST": "/v1/boards/b/scores"}[method]
@@ -283,7 +287,8 @@ func TestBodyThatWaitsForItsTurnIsGivenUp(t *testing.T) {
 	n := limited(t, proxy.URL(), access.Config{Requests: 2, WaitingBytes: 2 << 20}) // for an address, one write and one body
 	proxy.Hold(`"slow"`, "slow")
 	send := func(body string, ended chan<- error) {
-		conn := dialShrunk(t, n, phone, fmt.Sprintf("POST /v1/boards/c/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d", len(body)))
+		conn := dialShrunk(t, n, phone,
+			fmt.Sprintf("POST /v1/boards/c/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d", len(body)))
 		go func() {
 			// The next request begins: the server reads nothing while this one waits, so writing may wait too.
 			_, err := io.WriteString(conn, body+strings.Repeat("POST", 16<<10))

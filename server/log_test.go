@@ -25,10 +25,12 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 			const member = "secret-member"
 			redis, log := redistest.Start(t), new(redistest.Log)
 			logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
-			g := accesstest.StartWithLog(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("reader", "scopes: [read]")+"tokens: {secret_file: secret}\n", logger)
+			g := accesstest.StartWithLog(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("reader", "scopes: [read]")+
+				"tokens: {secret_file: secret}\n", logger)
 			key, reader := g.Key("ops"), g.Key("reader")
 			expired := token(g, member, []string{"b"}, nil, -time.Hour)
-			n := servertest.Start(t, redis.URL(), servertest.Config{Ranking: ranking.Config{CallTimeout: 2 * time.Second}, Server: server.Config{Access: g.Guard, Log: logger}},
+			n := servertest.Start(t, redis.URL(), servertest.Config{Ranking: ranking.Config{CallTimeout: 2 * time.Second},
+				Server: server.Config{Access: g.Guard, Log: logger}},
 				definition.Board{Name: "b", Kind: "user"})
 			redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
 			send := func(credentials string) {
@@ -36,7 +38,8 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 					{"GET", "/v1/boards/b/members/" + member}, {"POST", "/v1/boards/b/scores", `{"member":"` + member + `","score":1,"id":"1"}`},
 					{"PUT", "/v1/boards/b/members/" + member + "/score", `{"score":1}`}, {"DELETE", "/v1/boards/b/members/" + member},
 					{"PUT", "/v1/boards/b/hidden/" + member, `{}`}, {"PUT", "/v1/hidden/user/" + member, `{}`}, {"GET", "/v1/members/user/" + member},
-					{"PUT", "/v1/members/user/" + member, `{"name":"x"}`}, {"DELETE", "/v1/members/user/" + member + "/profile"}, {"DELETE", "/v1/members/user/" + member},
+					{"PUT", "/v1/members/user/" + member, `{"name":"x"}`}, {"DELETE", "/v1/members/user/" + member + "/profile"},
+					{"DELETE", "/v1/members/user/" + member},
 					{"GET", "/v1/members/user/" + member + "/erasure"}, {"GET", "/v1/boards/b/members/" + member + "?around=x"}, {"GET", "/v1/" + member},
 				} {
 					n.Do(r[0], r[1], r[2], "Authorization", "Bearer "+credentials)
@@ -67,7 +70,8 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 func TestFailedRequestsHaveAnID(t *testing.T) {
 	t.Parallel()
 	redis, log := redistest.Start(t), new(redistest.Log)
-	n := servertest.Start(t, redis.URL(), servertest.Config{Server: server.Config{Log: slog.New(slog.NewTextHandler(log, nil))}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redis.URL(), servertest.Config{Server: server.Config{Log: slog.New(slog.NewTextHandler(log, nil))}},
+		definition.Board{Name: "b"})
 	id := func(want int, header ...string) string {
 		a := n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`, header...)
 		require.Equal(t, want, a.Status, a.Body)
@@ -78,7 +82,8 @@ func TestFailedRequestsHaveAnID(t *testing.T) {
 	redis.Kill()
 	n.UntilMetric("rankcast_redis_up", 0)
 	require.Equal(t, "from-proxy-1", id(503, "X-Request-Id", "from-proxy-1"))
-	require.Contains(t, log.String(), `msg="request failed (the log has one failure a second)" method=POST route=/v1/boards/{board}/scores request=from-proxy-1 error=`)
+	require.Contains(t, log.String(),
+		`msg="request failed (the log has one failure a second)" method=POST route=/v1/boards/{board}/scores request=from-proxy-1 error=`)
 	require.Contains(t, log.String(), " board=b\n")
 	made := id(503)
 	require.Len(t, made, 26)

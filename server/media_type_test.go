@@ -18,7 +18,8 @@ func TestTypesOfBodies(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
 		const update = `{"member":"ana","score":1}`
 		accepted := []string{
-			"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=UTF-8", `application/json; charset="utf8"`, "application/json; charset=US-ASCII",
+			"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=UTF-8",
+			`application/json; charset="utf8"`, "application/json; charset=US-ASCII",
 			"application/json; profile=x", "application/json;", "application/vnd.game+json", "application/problem+json; charset=utf-8", "text/json",
 			"application/x-www-form-urlencoded", "text/plain", "text/plain;charset=UTF-8", "",
 		}
@@ -32,11 +33,13 @@ func TestTypesOfBodies(t *testing.T) {
 		require.Equal(t, 200, a.Status, a.Body)
 
 		before := n.Do("GET", "/v1/boards/b", "").Body
-		for _, contentType := range []string{"multipart/form-data; boundary=x", "application/octet-stream", "application/json; charset=utf-16", "application/x-ndjson", "application/json; charset", "json"} {
+		for _, contentType := range []string{"multipart/form-data; boundary=x", "application/octet-stream",
+			"application/json; charset=utf-16", "application/x-ndjson", "application/json; charset", "json"} {
 			a := n.Do("POST", "/v1/boards/b/scores", update, "Content-Type", contentType)
 			servertest.RequireProblem(t, a, 415, "unsupported_media_type", "Content-Type")
 			require.Equal(t, "application/json", a.Header.Get("Accept"))
-			servertest.RequireProblem(t, n.Do("DELETE", "/v1/boards/b", update, "Content-Type", contentType), 415, "unsupported_media_type", "Content-Type")
+			servertest.RequireProblem(t, n.Do("DELETE", "/v1/boards/b", update, "Content-Type", contentType), 415,
+				"unsupported_media_type", "Content-Type")
 		}
 		zipped := n.Do("PUT", "/v1/boards/b", `{}`, "Content-Encoding", "gzip")
 		servertest.RequireProblem(t, zipped, 415, "unsupported_media_type", "Content-Encoding")
@@ -46,7 +49,8 @@ func TestTypesOfBodies(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("DELETE", "/v1/boards/nope", "", "Content-Type", "image/png"), 404, "unknown_board", "board")
 		servertest.RequireProblem(t, n.Do("POST", "/v1/nowhere", update, "Content-Type", "image/png"), 404, "not_found", "")
 		servertest.RequireProblem(t, n.Do("PATCH", "/v1/boards/b", update, "Content-Type", "image/png"), 405, "method_not_allowed", "")
-		foreign := n.Do("POST", "/v1/boards/b/scores", update, "Content-Type", "text/plain", "Origin", "http://evil.example", "Sec-Fetch-Site", "cross-site")
+		foreign := n.Do("POST", "/v1/boards/b/scores", update, "Content-Type", "text/plain", "Origin", "http://evil.example",
+			"Sec-Fetch-Site", "cross-site")
 		servertest.RequireProblem(t, foreign, 403, "forbidden", "Origin")
 	})
 }

@@ -48,7 +48,8 @@ func (s *Server) listMemberBoards(c echo.Context) error {
 	boards := make([]memberBoardJSON, len(page.Boards))
 	for i, b := range page.Boards {
 		boards[i] = memberBoardJSON{
-			entry.NewHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, entry.Data(b.Entry.Data), b.Total, b.Percentile(), b.ToNext(), nil,
+			entry.NewHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, entry.Data(b.Entry.Data), b.Total, b.Percentile(),
+			b.ToNext(), nil,
 		}
 		if about, exists := abouts[b.Board]; exists { // a board that was deleted meanwhile comes without
 			boards[i].Info = new(boardinfo.New(about))

@@ -33,10 +33,12 @@ func TestMemberBoards(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
+			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user",
+				Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
 			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
 		for _, board := range []string{"laps", "fans:s1", "fans:s2", "stars"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`).Status)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`).Status)
 		}
 		answer := n.Do("GET", "/v1/members/user/v/boards?limit=2", "")
 		require.Equal(t, 200, answer.Status, answer.Body)
@@ -49,11 +51,13 @@ func TestMemberBoards(t *testing.T) {
 			return strings.TrimSpace(body)
 		}
 		cursor := base64.RawURLEncoding.EncodeToString([]byte("fans/1 fans:s2"))
-		require.JSONEq(t, fmt.Sprintf(`{"kind":"user","member":"v","boards":[%s,%s],"cursor":%q}`, place("fans:s1", "v"), place("fans:s2", "v"), cursor), answer.Body)
+		require.JSONEq(t, fmt.Sprintf(`{"kind":"user","member":"v","boards":[%s,%s],"cursor":%q}`, place("fans:s1", "v"),
+			place("fans:s2", "v"), cursor), answer.Body)
 		require.JSONEq(t, fmt.Sprintf(`{"kind":"user","member":"v","boards":[%s],"not_built":1,"cursor":null}`, place("laps", "v")),
 			n.Do("GET", "/v1/members/user/v/boards?limit=2&cursor="+cursor, "").Body)
 
-		require.Contains(t, n.Do("GET", "/v1/members/user/v/boards?limit=1&info=true", "").Body, `"info":{"kind":"user","history":"10s","period":{"name":"`)
+		require.Contains(t, n.Do("GET", "/v1/members/user/v/boards?limit=1&info=true", "").Body,
+			`"info":{"kind":"user","history":"10s","period":{"name":"`)
 		for _, info := range []string{"1", ""} {
 			servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/v/boards?info="+info, ""), 400, "invalid_request", "info")
 		}
@@ -67,7 +71,8 @@ func TestMemberBoards(t *testing.T) {
 		}
 		require.Equal(t, 200, n.Do("HEAD", "/v1/members/user/v/boards", "").Status)
 		for path, field := range map[string]string{
-			"/v1/members/User/v/boards": "kind", "/v1/members/user/%01/boards": "member", "/v1/members/user/v/boards?limit=0": "limit", "/v1/members/user/v/boards?limit=101": "limit",
+			"/v1/members/User/v/boards": "kind", "/v1/members/user/%01/boards": "member", "/v1/members/user/v/boards?limit=0": "limit",
+			"/v1/members/user/v/boards?limit=101":  "limit",
 			"/v1/members/user/v/boards?cursor=%21": "cursor", "/v1/members/user/v/boards?board=a": "board",
 		} {
 			servertest.RequireProblem(t, n.Do("GET", path, ""), 400, "invalid_request", field)
@@ -95,10 +100,12 @@ func TestMemberBoardsWithAnUnavailableBoard(t *testing.T) {
 func TestMemberBoardsForEachCaller(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("wild", `scopes: [read], boards: ["fans:*1", "stars"]`)+keyLine("kind", "scopes: [read], kinds: [user]")+
+		g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("wild",
+			`scopes: [read], boards: ["fans:*1", "stars"]`)+keyLine("kind", "scopes: [read], kinds: [user]")+
 			keyLine("other", "scopes: [read], boards: [z]")+"tokens: {secret_file: secret}\n")
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}},
-			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "stars", Kind: "user"}, definition.Board{Name: "secret", Kind: "user"},
+			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "stars", Kind: "user"},
+			definition.Board{Name: "secret", Kind: "user"},
 			definition.Board{Name: "window", Kind: "user", Window: time.Hour})
 		ops := []string{"Authorization", "Bearer " + g.Key("ops")}
 		all := []string{"secret", "stars"}

@@ -50,7 +50,8 @@ type limitedCounter struct {
 }
 
 func newLimitedCounter(limits *access.Limits) *limitedCounter {
-	return &limitedCounter{limits, prometheus.NewDesc("rankcast_limited_total", "Refusals, by the limit that a client exceeded.", []string{"limit"}, nil)}
+	return &limitedCounter{limits, prometheus.NewDesc("rankcast_limited_total", "Refusals, by the limit that a client exceeded.",
+		[]string{"limit"}, nil)}
 }
 
 // Describe is part of prometheus.Collector.

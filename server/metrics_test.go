@@ -45,7 +45,8 @@ func TestMetricsOfOneUpdate(t *testing.T) {
 		s.Next("me")
 		stream.Next("delta")
 		for metric, want := range map[string]float64{
-			`rankcast_updates_total{result="applied"}`: 5, `rankcast_update_seconds_count`: 2, `rankcast_batch_updates_sum`: 5, `rankcast_changes_total`: 1,
+			`rankcast_updates_total{result="applied"}`: 5, `rankcast_update_seconds_count`: 2, `rankcast_batch_updates_sum`: 5,
+			`rankcast_changes_total`:              1,
 			`rankcast_frames_total{kind="delta"}`: 2, `rankcast_score_to_frame_seconds_count`: 2,
 		} {
 			n.UntilMetric(metric, want)
@@ -89,7 +90,8 @@ func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
 func TestMetricsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Metrics: registry}}, definition.Board{Name: "fans:{star}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Metrics: registry}},
+		definition.Board{Name: "fans:{star}"})
 	series := func() (count int) {
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -101,7 +103,8 @@ func TestMetricsAreWellFormed(t *testing.T) {
 		return count
 	}
 	before := series()
-	for _, path := range []string{"/v1/boards/fans:s1/top", "/v1/boards/nobody/top", "/v1/nothing", "/v1/boards/fans:s2/members/ana", "/boards/fans:s3", "/x"} {
+	for _, path := range []string{"/v1/boards/fans:s1/top", "/v1/boards/nobody/top", "/v1/nothing",
+		"/v1/boards/fans:s2/members/ana", "/boards/fans:s3", "/x"} {
 		n.Do("GET", path, "")
 	}
 	n.Do("POST", "/v1/boards/fans:s1/scores", `{"member":"secret-member","score":5}`)

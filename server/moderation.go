@@ -61,7 +61,8 @@ func checkAuthor(c echo.Context, m ranking.Moderator) (ranking.Moderator, error)
 		return m, nil
 	}
 	if name := caller.KeyName(); m.By != "" && m.By != name {
-		return m, &ranking.FieldError{Field: "by", Reason: fmt.Sprintf("is %q; want %q, the name of the key, or omit it", definition.Clip(m.By), name), Kind: access.ErrForbidden}
+		return m, &ranking.FieldError{Field: "by", Reason: fmt.Sprintf("is %q; want %q, the name of the key, or omit it",
+			definition.Clip(m.By), name), Kind: access.ErrForbidden}
 	}
 	m.By = caller.KeyName()
 	return m, nil

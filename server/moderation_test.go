@@ -60,7 +60,8 @@ func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
 func TestModerationOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "c", Kind: "user", Mode: "best"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+			definition.Board{Name: "c", Kind: "user", Mode: "best"})
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
 			a := n.Do(method, path, body)
@@ -69,11 +70,13 @@ func TestModerationOverHTTP(t *testing.T) {
 				require.JSONEq(t, want, a.Body)
 			}
 		}
-		do(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":"{n}"},{"board":"c","member":"{user}","score":"{n}"}]}`, "")
+		do(201, "PUT", "/v1/events/gift",
+			`{"updates":[{"board":"b","member":"{user}","score":"{n}"},{"board":"c","member":"{user}","score":"{n}"}]}`, "")
 		do(200, "POST", "/v1/boards/b/scores", `{"updates":[{"member":"a/b","score":5},{"member":"v","score":3}]}`, "")
 
 		do(204, "PUT", "/v1/boards/b/hidden/a%2Fb?reason=plays+by+machine&by=m1", "", "")
-		do(200, "GET", "/v1/boards/b/hidden", "", `{"board":"b","total":1,"hidden":[{"member":"a/b","score":5,"everywhere":false}],"cursor":null}`)
+		do(200, "GET", "/v1/boards/b/hidden", "",
+			`{"board":"b","total":1,"hidden":[{"member":"a/b","score":5,"everywhere":false}],"cursor":null}`)
 		do(200, "POST", "/v1/boards/b/scores", `{"member":"a/b","score":1}`,
 			`{"board":"b","period":"","member":"a/b","score":6,"rank":null,"previous":{"score":5,"rank":null},"duplicate":false}`)
 		do(404, "GET", "/v1/boards/b/members/a%2Fb", "", "")
@@ -140,7 +143,8 @@ func TestModerationOverHTTP(t *testing.T) {
 			actions = append(actions, a["action"].(string))
 		}
 		require.Equal(t, []string{"erase", "take_back", "set"}, actions)
-		require.Equal(t, []any{"b", "v", 90.0, 3.0, "lost in the outage"}, []any{page.Audit[2]["board"], page.Audit[2]["member"], page.Audit[2]["score"], page.Audit[2]["was"], page.Audit[2]["reason"]})
+		require.Equal(t, []any{"b", "v", 90.0, 3.0, "lost in the outage"}, []any{page.Audit[2]["board"], page.Audit[2]["member"],
+			page.Audit[2]["score"], page.Audit[2]["was"], page.Audit[2]["reason"]})
 		n.Do("GET", "/v1/audit?cursor="+*page.Cursor, "").Into(&page)
 		require.Len(t, page.Audit, 7, "six acts of moderation, and the definition of the event")
 		require.Equal(t, []any{"cheats", "m2"}, []any{page.Audit[3]["reason"], page.Audit[3]["by"]})
@@ -190,7 +194,8 @@ func TestTakeBackOfASenderOverHTTP(t *testing.T) {
 	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("PUT", "/v1/events/gift", event).Body)
 	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("GET", "/v1/events/gift", "").Body)
 	for _, sender := range []*ranking.Sender{nil, {Sub: "u4"}, {}} {
-		call := ranking.EventCall{ID: "g1", Sender: sender, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u4"`), "n": jsontext.Value("1")}}
+		call := ranking.EventCall{ID: "g1", Sender: sender, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u4"`),
+			"n": jsontext.Value("1")}}
 		happened, err := n.Store.ApplyEvents(t.Context(), "gift", []ranking.EventCall{call})
 		require.NoError(t, err)
 		require.NoError(t, happened[0].Err)
@@ -205,7 +210,9 @@ func TestTakeBackOfASenderOverHTTP(t *testing.T) {
 	require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
 	require.Equal(t, 204, n.Do("DELETE", "/v1/boards/b", "").Status)
 	lines := regexp.MustCompile(`"at":"[^"]*",`).ReplaceAllString(n.Do("GET", "/v1/audit", "").Body, "")
-	require.JSONEq(t, `{"cursor":null,"audit":[{"action":"delete_board","board":"b"},{"action":"delete_event","event":"gift"},{"action":"define_board","board":"b"},
-		{"action":"take_back","event":"gift","id":"g1"},{"action":"take_back","event":"gift","id":"g1","sub":""},{"action":"take_back","event":"gift","id":"g1","sub":"u4"},
+	require.JSONEq(t, `{"cursor":null,"audit":[{"action":"delete_board","board":"b"},{"action":"delete_event","event":"gift"},
+		{"action":"define_board","board":"b"},
+		{"action":"take_back","event":"gift","id":"g1"},{"action":"take_back","event":"gift","id":"g1","sub":""},
+		{"action":"take_back","event":"gift","id":"g1","sub":"u4"},
 		{"action":"define_event","event":"gift"}]}`, lines)
 }

@@ -38,17 +38,24 @@ func TestOverview(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "stars", Title: definition.Label{"en": "Stars", "zh": "明星"}, Icon: "/star.svg", Period: "week", Kind: "star", Display: definition.Display{Unit: definition.Label{"": "flowers"}}},
+			definition.Board{Name: "stars", Title: definition.Label{"en": "Stars", "zh": "明星"}, Icon: "/star.svg", Period: "week",
+				Kind: "star", Display: definition.Display{Unit: definition.Label{"": "flowers"}}},
 			definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}}, definition.Board{Name: "empty"},
 			definition.Board{Name: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
 		const (
-			all     = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,"built":true,"info":{"kind":"star","period":null}}`
-			empty   = `{"board":"empty","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,"built":false,"info":{"kind":"member","period":null}}`
-			stars   = `{"board":"stars","period":"…","ends":"…","total":%d,"epoch":%q,"seq":%d,"rate":null,"leader":%s,"built":false,"info":{"title":{"en":"Stars","zh":"明星"},"icon":"/star.svg","kind":"star","display":{"unit":"flowers"},"period":{"name":"…","every":"week","timezone":"UTC","opens":"…","ends":"…"}}}`
-			answer  = `{"now":"…","boards":[%s,%s,%s],"families":[{"board":"fans:{star}","instances":%d,%s"info":{"title":"Fans of {star}","kind":"member","period":null}}]}`
-			leader  = `{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png","data":{"x":1}}`
-			second  = `{"rank":2,"member":"s3","score":3}`
-			first   = `"first":[{"board":"fans:s17","parts":[{"kind":"star","member":"s17","name":"Lin Xi","avatar":"/a.png"}]},{"board":"fans:s3","parts":[{"kind":"star","member":"s3"}]}],`
+			all = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,"built":true,` +
+				`"info":{"kind":"star","period":null}}`
+			empty = `{"board":"empty","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,` +
+				`"built":false,"info":{"kind":"member","period":null}}`
+			stars = `{"board":"stars","period":"…","ends":"…","total":%d,"epoch":%q,"seq":%d,"rate":null,"leader":%s,` +
+				`"built":false,"info":{"title":{"en":"Stars","zh":"明星"},"icon":"/star.svg","kind":"star","display":{"unit":"flowers"},` +
+				`"period":{"name":"…","every":"week","timezone":"UTC","opens":"…","ends":"…"}}}`
+			answer = `{"now":"…","boards":[%s,%s,%s],"families":[{"board":"fans:{star}","instances":%d,%s"info":{"title":"Fans of ` +
+				`{star}","kind":"member","period":null}}]}`
+			leader = `{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png","data":{"x":1}}`
+			second = `{"rank":2,"member":"s3","score":3}`
+			first  = `"first":[{"board":"fans:s17","parts":[{"kind":"star","member":"s17","name":"Lin Xi","avatar":"/a.png"}]},` +
+				`{"board":"fans:s3","parts":[{"kind":"star","member":"s3"}]}],`
 			profile = `{"name":"Lin Xi","avatar":"/a.png"}`
 		)
 		overview(t, n, fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 0, "", 0, "null"), 0, ""))
@@ -67,7 +74,9 @@ func TestOverview(t *testing.T) {
 		require.JSONEq(t, leader, string(top.Top[0]), "an entry as other answers have it")
 		require.Equal(t, 200, n.Do("GET", "/v1/boards/all/top", "").Status) // somebody asks for a result
 		overview(t, n, fmt.Sprintf(answer, `{"board":"all","period":"","ends":null,"total":2,"epoch":"…","seq":1,"rate":null,`+
-			`"leader":{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png"},"runners_up":[`+second+`],"built":true,"info":{"kind":"star","period":null}}`, empty, fmt.Sprintf(stars, 2, "…", 2, leader+`,"runners_up":[`+second+"]"), 2, first))
+			`"leader":{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png"},"runners_up":[`+second+
+			`],"built":true,"info":{"kind":"star","period":null}}`, empty,
+			fmt.Sprintf(stars, 2, "…", 2, leader+`,"runners_up":[`+second+"]"), 2, first))
 
 		require.Equal(t, 200, n.Do("HEAD", "/v1/overview", "").Status)
 		servertest.RequireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
@@ -171,9 +180,13 @@ func TestOverviewOfManyBoards(t *testing.T) {
 func TestOverviewWithUnavailableBoard(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"}, definition.Board{Name: "many:{x}"})
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"},
+		definition.Board{Name: "many:{x}"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
 	require.Equal(t, 200, n.Do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
-	overview(t, n, `{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,"built":false,"unavailable":true},`+
-		`{"board":"good","period":"","ends":null,"total":1,"epoch":"…","seq":1,"rate":null,"leader":{"rank":1,"member":"m","score":1},"built":false,"info":{"kind":"member","period":null}}],"families":[{"board":"many:{x}","instances":0,"info":{"kind":"member","period":null}}]}`)
+	overview(t, n, `{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,`+
+		`"leader":null,"built":false,"unavailable":true},`+
+		`{"board":"good","period":"","ends":null,"total":1,"epoch":"…","seq":1,"rate":null,"leader":{"rank":1,"member":"m",`+
+		`"score":1},"built":false,"info":{"kind":"member","period":null}}],"families":[{"board":"many:{x}","instances":0,`+
+		`"info":{"kind":"member","period":null}}]}`)
 }

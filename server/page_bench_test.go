@@ -20,14 +20,17 @@ import (
 // makes anew, one that it has made within the last second, and a top of the same board by the API for comparison. It
 // reports the size of the compressed answer.
 func BenchmarkPage(b *testing.B) {
-	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}}, definition.Board{Name: "b", Kind: "star", Period: "week"})
+	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(),
+		servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}},
+		definition.Board{Name: "b", Kind: "star", Period: "week"})
 	for i := range 300 {
 		require.Equal(b, 200, n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":"member-%03d","score":%d}`, i, 1000-i)).Status)
 		require.Less(b, n.Do("PUT", fmt.Sprintf("/v1/members/star/member-%03d", i), fmt.Sprintf(`{"name":"Member Number %d"}`, i)).Status, 300)
 	}
 	run := 0
 	for _, c := range []struct{ name, path string }{
-		{"ten rows", "/boards/b?anew"}, {"ten rows, made before", "/boards/b"}, {"200 rows", "/boards/b?top=200&anew"}, {"ten rows and a member", "/boards/b?me=member-250&anew"}, {"the API", "/v1/boards/b/top"},
+		{"ten rows", "/boards/b?anew"}, {"ten rows, made before", "/boards/b"}, {"200 rows", "/boards/b?top=200&anew"},
+		{"ten rows and a member", "/boards/b?me=member-250&anew"}, {"the API", "/v1/boards/b/top"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			size := 0

@@ -21,7 +21,8 @@ func TestPageOfABoardIsOneCall(t *testing.T) {
 	t.Parallel()
 	const pages = 100
 	r := redistest.Start(t)
-	n := servertest.Start(t, r.URL(), servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, r.URL(), servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}},
+		definition.Board{Name: "b"})
 	// A node makes calls by itself, too: the more of them, the longer the pages take.
 	fewest := math.MaxInt
 	for i := 0; fewest >= pages*3/2 && i < 10*pages; i += pages {

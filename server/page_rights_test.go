@@ -20,10 +20,13 @@ import (
 // page name it to others.
 func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 	t.Parallel()
-	guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [b]}\nkeys:\n"+keyLine("kind", "scopes: [read], boards: [b], kinds: [user]"))
-	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{Access: guard.Guard}}, definition.Board{Name: "b", Kind: "user"})
+	guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [b]}\nkeys:\n"+keyLine("kind",
+		"scopes: [read], boards: [b], kinds: [user]"))
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{Access: guard.Guard}},
+		definition.Board{Name: "b", Kind: "user"})
 	for _, member := range []string{"shown", "hidden", "absent"} {
-		_, err := n.Store.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Name of " + member, Avatar: "https://example.org/" + member})
+		_, err := n.Store.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Name of " + member,
+			Avatar: "https://example.org/" + member})
 		require.NoError(t, err)
 	}
 	for _, member := range []string{"shown", "hidden"} {
@@ -36,7 +39,8 @@ func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 	require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 	bodies := []string{a.Body}
 	for _, member := range []string{"hidden", "absent"} {
-		bodies = append(bodies, n.Do("GET", "/boards/b?me="+member, "", "Accept", "text/html").Body, n.Do("GET", "/v1/boards/b/search?q=Name", "").Body,
+		bodies = append(bodies, n.Do("GET", "/boards/b?me="+member, "", "Accept", "text/html").Body,
+			n.Do("GET", "/v1/boards/b/search?q=Name", "").Body,
 			n.Do("GET", "/v1/members/user/"+member+"/boards", "").Body, n.Do("GET", "/members/user/"+member, "", "Accept", "text/html").Body)
 	}
 	for _, body := range bodies {
@@ -54,7 +58,8 @@ func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 func TestTitlesNameMembersOfInstancesThatHoldSomething(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [\"*\"]}\nkeys:\n"+keyLine("kind", "scopes: [read], boards: [\"*\"], kinds: [star]"))
+		guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [\"*\"]}\nkeys:\n"+keyLine("kind",
+			"scopes: [read], boards: [\"*\"], kinds: [star]"))
 		title := definition.Label{"": "Fans of {star}"}
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: guard.Guard}},
 			definition.Board{Name: "fans:{star}", Title: title, Description: title},
@@ -124,7 +129,8 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		guard := accesstest.Start(t, `anonymous: {scopes: [read], boards: [open]}`)
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: guard.Guard}},
-			definition.Board{Name: "open", Title: definition.Label{"": "Open title"}}, definition.Board{Name: "secret", Title: definition.Label{"": "Secret title"}})
+			definition.Board{Name: "open", Title: definition.Label{"": "Open title"}},
+			definition.Board{Name: "secret", Title: definition.Label{"": "Secret title"}})
 		for _, board := range []string{"open", "secret"} {
 			_, err := n.Store.Apply(t.Context(), board, []definition.Update{{Member: board + "-member", Score: 5}})
 			require.NoError(t, err)
@@ -135,7 +141,8 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 			return a.Body
 		}
 		require.Contains(t, page("/boards/open"), "open-member")
-		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/boards/secret/story", "/stars"} {
+		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret",
+			"/boards/secret/story", "/stars"} {
 			body := page(path)
 			for _, unreadable := range []string{"Secret title", "secret-member", "data-board=\"secret\"", "secret/card.png"} {
 				require.NotContains(t, body, unreadable, path)

@@ -50,7 +50,8 @@ func TestPaginationOverHTTP(t *testing.T) {
 // A loop over pages may begin with an empty cursor, on each resource that has pages.
 func TestEmptyCursorMeansNone(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "fans:{star}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+		definition.Board{Name: "fans:{star}"})
 	for _, path := range []string{"/v1/boards/b", "/v1/boards/fans:s1", "/v1/boards/fans:s2"} {
 		require.Equal(t, 200, n.Do("POST", path+"/scores", `{"updates":[{"member":"x","score":3},{"member":"y","score":3}]}`).Status)
 	}

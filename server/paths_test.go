@@ -23,11 +23,13 @@ func TestDotSegments(t *testing.T) {
 		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"profile","score":7}`).Status)
 		ws := servertest.Dial(t, n.Addr)
 		for _, id := range []string{".", ".."} {
-			for body, field := range map[string]string{`{"member":"` + id + `","score":1}`: "member", `{"updates":[{"member":"` + id + `","score":1}]}`: "updates[0].member"} {
+			for body, field := range map[string]string{`{"member":"` + id + `","score":1}`: "member",
+				`{"updates":[{"member":"` + id + `","score":1}]}`: "updates[0].member"} {
 				require.Contains(t, n.Do("POST", "/v1/boards/b/scores", body).Body, `"field":"`+field+`"`)
 			}
 			servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"user":"`+id+`"}`), 400, "invalid_request", "user")
-			servertest.RequireProblem(t, n.Do("PUT", "/v1/events/dots", `{"updates":[{"board":"b","member":"`+id+`","score":1}]}`), 400, "invalid_request", "updates[0].member")
+			servertest.RequireProblem(t, n.Do("PUT", "/v1/events/dots", `{"updates":[{"board":"b","member":"`+id+`","score":1}]}`), 400,
+				"invalid_request", "updates[0].member")
 			for form, lines := range map[string]string{ndjson: `{"member":"` + id + `","score":1}`, commas: "member,score\n" + id + ",1"} {
 				a := n.Do("POST", "/v1/boards/b/import", lines, "Content-Type", form)
 				require.Contains(t, a.Body, `"imported":0,"refused":1,`)

@@ -20,7 +20,8 @@ import (
 func TestProfilesOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+			definition.Board{Name: "stars", Kind: "star"})
 		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
 		a := n.Do("PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.Equal(t, 201, a.Status, a.Body)
@@ -48,7 +49,9 @@ func TestProfilesOverHTTP(t *testing.T) {
 		require.Contains(t, a.Body, `"member":"u4","score":3,"name":"<b>Ann</b>","avatar":"/a.png","data":{"g":1},"total":2`)
 		require.Contains(t, a.Body, `"around":[`+ann+","+other+"]")
 		require.NotContains(t, n.Do("GET", "/v1/boards/b/members/u4", "").Body, "around")
-		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":2,"members":[{"member":"a/b","rank":null,"among":null,"score":null,"name":"Slash"},{"member":"u4","rank":1,"among":1,"score":3,"name":"<b>Ann</b>","avatar":"/a.png","data":{"g":1}}]}`,
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":2,"members":[{"member":"a/b","rank":null,`+
+			`"among":null,"score":null,"name":"Slash"},{"member":"u4","rank":1,"among":1,"score":3,"name":"<b>Ann</b>",`+
+			`"avatar":"/a.png","data":{"g":1}}]}`,
 			n.Do("GET", "/v1/boards/b/members?id=a/b&id=u4", "").Body)
 		require.NotContains(t, n.Do("GET", "/v1/boards/stars/top", "").Body, "name", "of another kind")
 
@@ -64,7 +67,8 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 		boards := []definition.Board{{Name: "b", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}}
 		n, m := servertest.Start(t, url, servertest.Config{}, boards...), servertest.Start(t, url, servertest.Config{}, boards...)
 		for _, board := range []string{"b", "fans:s1"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"u4","score":3},{"member":"u5","score":2},{"member":"u6","score":1}]}`).Status)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"u4","score":3},{"member":"u5","score":2},{"member":"u6","score":1}]}`).Status)
 		}
 		s := servertest.Dial(t, m.Addr)
 		s.Subscribe("b", 10)
@@ -90,7 +94,8 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{ProfileAge: 100 * time.Millisecond}, Hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},
+	n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{ProfileAge: 100 * time.Millisecond},
+		Hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},
 		definition.Board{Name: "b", Kind: "user"})
 	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"u4","score":3}`).Status)
 	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/u4", `{"name":"Ann"}`).Status)
@@ -100,6 +105,7 @@ func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	defer rdb.Close()
-	require.NoError(t, rdb.HSet(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", xxhash.Sum64String("u4")%16), "u4", `{"name":"Anna","later":"field"}`).Err())
+	require.NoError(t, rdb.HSet(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", xxhash.Sum64String("u4")%16), "u4",
+		`{"name":"Anna","later":"field"}`).Err())
 	s.Until("b", "Anna", func(b *hubtest.Board) bool { return b.Top[0].Name == "Anna" })
 }

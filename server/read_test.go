@@ -135,7 +135,8 @@ func TestOtherReadsDoNotWait(t *testing.T) {
 		gate := n.proxy.Gate("\r\n-97\r\n")
 		held := n.read(t.Context(), "GET", "/top?min_score=-97")
 		redistest.Receive(t, "the call to reach the gate", gate.Reached())
-		for _, path := range []string{"/top?min_score=-97&limit=9", "/top?min_score=-97&max_score=100", "/top?min_score=-96", "/count?min_score=-97", "/top?min_score=-97&from_rank=2"} {
+		for _, path := range []string{"/top?min_score=-97&limit=9", "/top?min_score=-97&max_score=100", "/top?min_score=-96",
+			"/count?min_score=-97", "/top?min_score=-97&from_rank=2"} {
 			require.Equal(t, 200, n.Do("GET", "/v1/boards/b"+path, "").Status, path)
 		}
 		gate.Open()
@@ -210,9 +211,12 @@ func TestSharedReadsCheckEachCaller(t *testing.T) {
 		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		shares := n.read(t.Context(), "GET", "/top?min_score=-97", as("page")...)
 		n.untilWaiting(1)
-		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97", as("game")...)), 403, "forbidden", "")
-		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97", as("other")...)), 403, "forbidden", "")
-		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97")), 401, "unauthorized", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97",
+			as("game")...)), 403, "forbidden", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97",
+			as("other")...)), 403, "forbidden", "")
+		servertest.RequireProblem(t, redistest.Receive(t, "the answer", n.read(t.Context(), "GET", "/top?min_score=-97")), 401,
+			"unauthorized", "")
 		gate.Open()
 		require.Equal(t, 200, (redistest.Receive(t, "a value from held", held)).Status)
 		require.Equal(t, 200, (redistest.Receive(t, "a value from shares", shares)).Status)

@@ -34,14 +34,19 @@ func TestEachWriteRefusesOtherTypes(t *testing.T) {
 			wanted = "application/x-ndjson, text/csv"
 		}
 		for _, header := range []http.Header{
-			{"Content-Type": {"multipart/form-data; boundary=x"}}, {"Content-Type": {"application/xml"}}, {"Content-Type": {"text/html"}}, {"Content-Type": {"image/png"}},
-			{"Content-Type": {"image/svg+json"}}, {"Content-Type": {"application/octet-stream"}}, {"Content-Type": {"application/jsonp"}}, {"Content-Type": {"application/json-seq"}},
-			{"Content-Type": {"json"}}, {"Content-Type": {"*/*"}}, {"Content-Type": {";"}}, {"Content-Type": {"application/"}}, {"Content-Type": {"application/json; charset"}},
+			{"Content-Type": {"multipart/form-data; boundary=x"}}, {"Content-Type": {"application/xml"}},
+			{"Content-Type": {"text/html"}}, {"Content-Type": {"image/png"}},
+			{"Content-Type": {"image/svg+json"}}, {"Content-Type": {"application/octet-stream"}},
+			{"Content-Type": {"application/jsonp"}}, {"Content-Type": {"application/json-seq"}},
+			{"Content-Type": {"json"}}, {"Content-Type": {"*/*"}}, {"Content-Type": {";"}}, {"Content-Type": {"application/"}},
+			{"Content-Type": {"application/json; charset"}},
 			{"Content-Type": {"application/json; charset=utf-8; charset=utf-16"}}, {"Content-Type": {"application/json, text/csv"}},
 			{"Content-Type": {"application/json", "text/csv"}},
-			{"Content-Type": {"application/json; charset=utf-16"}}, {"Content-Type": {"application/json; charset=latin1"}}, {"Content-Type": {"text/plain;charset=windows-1252"}},
+			{"Content-Type": {"application/json; charset=utf-16"}}, {"Content-Type": {"application/json; charset=latin1"}},
+			{"Content-Type": {"text/plain;charset=windows-1252"}},
 			{"Content-Type": {"text/csv; charset=latin1"}}, {"Content-Type": {"application/x-ndjson; charset=utf-16le"}},
-			{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, {"Content-Encoding": {"br"}}, {"Content-Type": {"text/csv"}, "Content-Encoding": {"identity", "deflate"}},
+			{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, {"Content-Encoding": {"br"}},
+			{"Content-Type": {"text/csv"}, "Content-Encoding": {"identity", "deflate"}},
 		} {
 			r := httptest.NewRequest(route.Method, parameter.ReplaceAllString(route.Path, "x"), strings.NewReader("{}"))
 			r.Header = header.Clone()

@@ -57,12 +57,13 @@ func applyUpdate(ctx context.Context, store *ranking.Store, board string, body r
 
 // applyUpdates applies a batch of updates.
 func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readItem, func(updates []definition.Update) (func(int) (any, error), error) {
-		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
-		return func(i int) (any, error) {
-			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
-		}, err
-	})
+	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readItem,
+		func(updates []definition.Update) (func(int) (any, error), error) {
+			outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
+			return func(i int) (any, error) {
+				return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
+			}, err
+		})
 	if err != nil {
 		return err
 	}

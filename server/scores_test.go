@@ -16,7 +16,8 @@ import (
 func TestScoresOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best", Order: "asc"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best",
+			Order: "asc"})
 		post := func(body string, header ...string) string {
 			a := n.Do("POST", "/v1/boards/b/scores", body, header...)
 			require.Equal(t, 200, a.Status, a.Body)
@@ -28,16 +29,19 @@ func TestScoresOverHTTP(t *testing.T) {
 			post(`{"member":"s17","score":7,"id":"g1"}`))
 		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":10,"rank":1,"previous":{"score":3,"rank":1},"duplicate":true}`,
 			post(`{"member":"s17","score":7}`, "Idempotency-Key", "g1"))
-		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":-9007199254740991,"rank":1,"previous":{"score":10,"rank":1},"duplicate":false}`,
+		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":-9007199254740991,"rank":1,"previous":{"score":10,`+
+			`"rank":1},"duplicate":false}`,
 			post(`{"member":"s17","score":-9007199254740991,"op":"last"}`))
 
 		batch := `{"updates":[{"member":"a","score":5},{"member":"","score":1},{"member":"a","score":5,"id":"own"},{"member":"s17","score":-1}]}`
 		var results struct{ Results []json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(post(batch)), &results))
 		require.Len(t, results.Results, 4)
-		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":5,"rank":1,"previous":null,"duplicate":false}`, string(results.Results[0]))
+		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":5,"rank":1,"previous":null,"duplicate":false}`,
+			string(results.Results[0]))
 		require.Contains(t, string(results.Results[1]), `"field":"updates[1].member"`)
-		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":10,"rank":1,"previous":{"score":5,"rank":1},"duplicate":false}`, string(results.Results[2]))
+		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":10,"rank":1,"previous":{"score":5,"rank":1},"duplicate":false}`,
+			string(results.Results[2]))
 		require.Contains(t, string(results.Results[3]), `"code":"out_of_range"`)
 		require.Contains(t, string(results.Results[3]), `"field":"updates[3].score"`)
 
@@ -54,17 +58,21 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
 
 		a = n.Do("GET", "/v1/boards/b/members/k", "")
-		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,`+
+			`"percentile":50,"to_next":8}`, a.Body)
 		a = n.Do("GET", "/v1/boards/b/members/a?around=1", "")
-		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a",
+			"score":10,"total":3,"percentile":100,"to_next":null,
 			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
 		a = n.Do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":3,"members":[{"member":"k","rank":2,"among":2,"score":2},
 			{"member":"nobody","rank":null,"among":null,"score":null},{"member":"a","rank":1,"among":1,"score":10}]}`, a.Body)
 		a = n.Do("DELETE", "/v1/boards/b/members/k", "")
-		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
+		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`,
+			a.Body)
 		a = n.Do("GET", "/v1/boards", "")
-		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
+		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps",`+
+			`"mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
 		a = n.Do("GET", "/v1/boards/b", "")
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"total":2,`)

@@ -46,7 +46,8 @@ func (r searchRead) answer(ctx context.Context, s *Server) (any, error) {
 	}
 	entries := make([]entry.Entry, len(found.List))
 	for i, f := range found.List {
-		entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar, Data: entry.Data(f.Data)}
+		entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar,
+			Data: entry.Data(f.Data)}
 	}
 	return &searchJSON{entry.NewHead(r.board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
 }

@@ -19,17 +19,22 @@ import (
 func TestSearchOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"})
+		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+			definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"})
 		for member, profile := range map[string]string{
-			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"中国人"}`, "u3": `{"name":"<img src=x onerror=alert(1)>"}`, "u4": `{"name":"O'Neil"}`, "u5": `{"name":"Ana"}`, "away": `{"name":"Ana Away"}`,
+			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"中国人"}`, "u3": `{"name":"<img src=x onerror=alert(1)>"}`,
+			"u4": `{"name":"O'Neil"}`, "u5": `{"name":"Ana"}`, "away": `{"name":"Ana Away"}`,
 		} {
 			require.Equal(t, 201, n.Do("PUT", "/v1/members/user/"+member, profile).Status)
 		}
 		for _, board := range []string{"b", "fans:s1"} {
-			a := n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"u1","score":50,"data":{"g":1}},{"member":"u2","score":40},{"member":"u3","score":30},{"member":"u4","score":20},{"member":"u5","score":10},{"member":"u/6","score":5}]}`)
+			a := n.Do("POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"u1","score":50,"data":{"g":1}},{"member":"u2","score":40},{"member":"u3","score":30},`+
+					`{"member":"u4","score":20},{"member":"u5","score":10},{"member":"u/6","score":5}]}`)
 			require.Equal(t, 200, a.Status, a.Body)
 		}
-		ana, maria := `{"rank":5,"member":"u5","score":10,"name":"Ana"}`, `{"rank":1,"member":"u1","score":50,"name":"Ana María","avatar":"/a.png","data":{"g":1}}`
+		ana, maria := `{"rank":5,"member":"u5","score":10,"name":"Ana"}`,
+			`{"rank":1,"member":"u1","score":50,"name":"Ana María","avatar":"/a.png","data":{"g":1}}`
 		for _, c := range []struct{ query, want string }{
 			{"q=ana", ana + "," + maria},
 			{"q=%EF%BC%A1NA&limit=1", ana},
@@ -44,7 +49,8 @@ func TestSearchOverHTTP(t *testing.T) {
 		} {
 			a := n.Do("GET", "/v1/boards/b/search?"+c.query, "")
 			require.Equal(t, 200, a.Status, a.Body)
-			require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":6,"complete":true,"entries":[`+c.want+`]}`, a.Body, c.query)
+			require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":6,"complete":true,"entries":[`+c.want+`]}`,
+				a.Body, c.query)
 		}
 		var instance struct {
 			Board, Period string
@@ -105,7 +111,8 @@ func TestSearchOverHTTP(t *testing.T) {
 		require.NoError(t, rdb.Del(t.Context(), part).Err())
 		require.NoError(t, rdb.ZAdd(t.Context(), part, redis.Z{Member: "ghost\x1fghost"}).Err())
 		require.Regexp(t, `^{"kind":"user","profiles":4,"changed":[1-9][0-9]*,"cursor":null}$`, n.Do("POST", "/v1/reindex/user?cursor=", "").Body)
-		require.Equal(t, `{"kind":"user","profiles":0,"changed":0,"cursor":null}`, n.Do("POST", "/v1/reindex/user?cursor=eyJwYXJ0IjoxNn0", "").Body, "at the end")
+		require.Equal(t, `{"kind":"user","profiles":0,"changed":0,"cursor":null}`,
+			n.Do("POST", "/v1/reindex/user?cursor=eyJwYXJ0IjoxNn0", "").Body, "at the end")
 		require.Empty(t, rdb.ZRangeArgs(t.Context(), redis.ZRangeArgs{Key: part, ByLex: true, Start: "[ghost", Stop: "[ghost\xff"}).Val())
 		require.Contains(t, strings.Join(rdb.ZRange(t.Context(), part, 0, -1).Val(), " "), "\x1eu2")
 		servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/User", ""), 400, "invalid_request", "kind")

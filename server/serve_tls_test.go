@@ -254,7 +254,8 @@ func TestStreamOverHTTP2(t *testing.T) {
 // whole.
 func TestSlowSocketOverTLS(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: servertest.Patience}},
+	n, trust := startTLS(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
+		Server: server.Config{WriteTimeout: servertest.Patience}},
 		definition.Board{Name: "b", Mode: definition.Last})
 	slow, quick := servertest.DialSmallTLS(t, n.Addr, trust), servertest.DialTLS(t, n.Addr, trust)
 	slow.Subscribe("b", 1000)
@@ -263,7 +264,8 @@ func TestSlowSocketOverTLS(t *testing.T) {
 	for round := range rounds {
 		updates := []definition.Update{{Member: "round", Score: int64(1e9 + round)}}
 		for i := range 900 {
-			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: int64(1e6 * (i%7 + round))})
+			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)),
+				Score: int64(1e6 * (i%7 + round))})
 		}
 		_, err := n.Store.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)

@@ -130,7 +130,8 @@ func (s *Server) Drain() { s.stopping.Store(true) }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ConnContext: live.ConnContext, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout,
+		IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: headerBytes,
 	}
 	var wg, keeping sync.WaitGroup
 	serving, end := context.WithCancel(ctx)

@@ -53,8 +53,10 @@ func TestStreamShowsTheBoard(t *testing.T) {
 		top, _ = n.Top("b", 10)
 		require.Equal(t, top, again.Board.Top)
 		life := strings.TrimSuffix(first.ID, "20")
-		for _, id := range []string{"another:21", "21", ":21", life, life + "x", life + "-1", life + "22x", life + "99", strings.Repeat("e", 65) + ":7"} {
-			require.Equal(t, "snapshot", servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=10", "Last-Event-ID: "+id).Next("snapshot").Type, id)
+		for _, id := range []string{"another:21", "21", ":21", life, life + "x", life + "-1", life + "22x", life + "99",
+			strings.Repeat("e", 65) + ":7"} {
+			require.Equal(t, "snapshot", servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=10",
+				"Last-Event-ID: "+id).Next("snapshot").Type, id)
 		}
 	})
 }
@@ -63,7 +65,8 @@ func TestStreamShowsTheBoard(t *testing.T) {
 func TestStreamTellsWhatTheBoardIs(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"})
+		n := servertest.Start(t, url, servertest.Config{},
+			definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"})
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=true")
 		require.Contains(t, s.Next("snapshot").Data, `,"info":{"title":"Fans of s17","kind":"user","period":null}}`)
 		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":1}`).Status)
@@ -107,7 +110,8 @@ func TestStreamAfterAnotherID(t *testing.T) {
 	resumed.Board = stays.Board
 	require.Equal(t, "delta", resumed.Next("delta").Type, "the life goes on")
 	life, _, _ := strings.Cut(position, ":")
-	for _, id := range []string{"", "7", ":7", "\xff", strings.Repeat("e", 65) + ":0", life, life + ":", life + ":-7", life + ":0:8", life + ":9007199254740993"} {
+	for _, id := range []string{"", "7", ":7", "\xff", strings.Repeat("e", 65) + ":0", life, life + ":", life + ":-7",
+		life + ":0:8", life + ":9007199254740993"} {
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+id)
 		require.Equal(t, "snapshot", s.Next("snapshot").Type, id)
 		s.Close()
@@ -145,7 +149,8 @@ func TestStreamsEnd(t *testing.T) {
 // A client that does not read skips to the newest state, and delays no other client.
 func TestSlowStreamSkips(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{WriteTimeout: time.Hour}}, definition.Board{Name: "b", Mode: definition.Last})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{WriteTimeout: time.Hour}},
+		definition.Board{Name: "b", Mode: definition.Last})
 	slow, quick := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=1000"), servertest.Dial(t, n.Addr)
 	slow.Shrink()
 	slow.Next("snapshot")

@@ -113,7 +113,8 @@ func TestTicketOpensOneSocket(t *testing.T) {
 }
 
 // handshakeHeader is the header of a valid handshake.
-var handshakeHeader = []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
+var handshakeHeader = []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+	"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
 
 // A request that opens no socket uses no ticket up.
 func TestTicketOutlivesWhatOpensNoSocket(t *testing.T) {
@@ -173,7 +174,8 @@ func TestTicketOfAnOpenServer(t *testing.T) {
 func TestStreamNeedsRights(t *testing.T) {
 	t.Parallel()
 	g := accesstest.Start(t, ticketFile)
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
+		definition.Board{Name: "b"}, definition.Board{Name: "c"})
 	for _, board := range []string{"c", "none"} {
 		path := fmt.Sprintf("/v1/boards/%s/live", board)
 		servertest.RequireProblem(t, n.Do("GET", path, ""), 401, "unauthorized", "")

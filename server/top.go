@@ -123,7 +123,8 @@ func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
 // getCount answers the number of members, in all and within a range of scores.
 func (s *Server) getCount(c echo.Context) error {
 	q := request.ReadQuery(c, "min_score", "max_score")
-	r := countRead{board: request.PathValue(c, "board"), minScore: optionally(q.Score("min_score")), maxScore: optionally(q.Score("max_score"))}
+	r := countRead{board: request.PathValue(c, "board"), minScore: optionally(q.Score("min_score")),
+		maxScore: optionally(q.Score("max_score"))}
 	if q.Err != nil {
 		return q.Err
 	}

@@ -27,34 +27,52 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 			require.Equal(t, 200, a.Status, a.Body)
 		}
 		for _, c := range []struct{ board, query, want string }{
-			{"first", top + "min_score=20", `"total":5,"count":4,"top":[{"rank":1,"member":"e","score":30},{"rank":2,"member":"d","score":20,"data":7}],"cursor":CURSOR}`},
-			{"first", top + "max_score=20", `"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"first", top + "min_score=20",
+				`"total":5,"count":4,"top":[{"rank":1,"member":"e","score":30},{"rank":2,"member":"d","score":20,"data":7}],"cursor":CURSOR}`},
+			{"first", top + "max_score=20",
+				`"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
 			{"first", top + "min_score=21&max_score=30", `"total":5,"count":1,"top":[{"rank":1,"member":"e","score":30}],"cursor":null}`},
 			{"first", top + "min_score=11&max_score=19", `"total":5,"count":0,"top":[],"cursor":null}`},
 			{"first", top + "min_score=20&from_rank=4", `"total":5,"count":4,"top":[{"rank":4,"member":"c","score":20}],"cursor":null}`},
 			{"first", top + "min_score=20&from_rank=5", `"total":5,"count":4,"top":[],"cursor":null}`},
-			{"laps", top + "min_score=20", `"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"laps", top + "min_score=20",
+				`"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
 			{"laps", top + "max_score=15", `"total":5,"count":1,"top":[{"rank":1,"member":"b","score":10}],"cursor":null}`},
 
 			{"first", count, `"total":5,"count":5}`},
 			{"first", count + "min_score=20&max_score=20", `"total":5,"count":3}`},
 			{"laps", count + "min_score=-9007199254740991&max_score=19", `"total":5,"count":1}`},
 
-			{"first", at + "score=20", `"total":5,"score":20,"rank":5,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
-			{"shared", at + "score=20", `"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":2,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"first", at + "score=20",
+				`"total":5,"score":20,"rank":5,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a",` +
+					`"score":20}],"cursor":CURSOR}`},
+			{"shared", at + "score=20",
+				`"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":2,"member":"a",` +
+					`"score":20}],"cursor":CURSOR}`},
 			{"dense", at + "score=10", `"total":5,"score":10,"rank":3,"count":1,"members":[{"rank":3,"member":"b","score":10}],"cursor":null}`},
-			{"member", at + "score=20", `"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"a","score":20},{"rank":3,"member":"c","score":20}],"cursor":CURSOR}`},
+			{"member", at + "score=20",
+				`"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"a","score":20},{"rank":3,"member":"c",` +
+					`"score":20}],"cursor":CURSOR}`},
 			{"laps", at + "score=-5", `"total":5,"score":-5,"rank":1,"count":0,"members":[],"cursor":null}`},
 			{"first", at + "score=5", `"total":5,"score":5,"rank":6,"count":0,"members":[],"cursor":null}`},
 
-			{"first", members + "id=b&id=c&id=x&id=d&id=b", `"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":4,"among":2,"score":20},
-				{"member":"x","rank":null,"among":null,"score":null},{"member":"d","rank":2,"among":1,"score":20,"data":7},{"member":"b","rank":5,"among":3,"score":10}]}`},
-			{"first", members + "sort=rank&id=b&id=x&id=c&id=d", `"total":5,"members":[{"member":"d","rank":2,"among":1,"score":20,"data":7},{"member":"c","rank":4,"among":2,"score":20},
+			{"first", members + "id=b&id=c&id=x&id=d&id=b",
+				`"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":4,"among":2,"score":20},
+				{"member":"x","rank":null,"among":null,"score":null},{"member":"d","rank":2,"among":1,"score":20,"data":7},
+				{"member":"b","rank":5,"among":3,"score":10}]}`},
+			{"first", members + "sort=rank&id=b&id=x&id=c&id=d",
+				`"total":5,"members":[{"member":"d","rank":2,"among":1,"score":20,"data":7},{"member":"c","rank":4,"among":2,"score":20},
 				{"member":"b","rank":5,"among":3,"score":10},{"member":"x","rank":null,"among":null,"score":null}]}`},
-			{"shared", members + "id=b&id=c&id=d", `"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":2,"among":1,"score":20},{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
-			{"dense", members + "id=b&id=c&id=d", `"total":5,"members":[{"member":"b","rank":3,"among":2,"score":10},{"member":"c","rank":2,"among":1,"score":20},{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
-			{"member", members + "id=d&id=a", `"total":5,"members":[{"member":"d","rank":4,"among":2,"score":20,"data":7},{"member":"a","rank":2,"among":1,"score":20}]}`},
-			{"laps", members + "id=e&id=b", `"total":5,"members":[{"member":"e","rank":5,"among":2,"score":30},{"member":"b","rank":1,"among":1,"score":10}]}`},
+			{"shared", members + "id=b&id=c&id=d",
+				`"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":2,"among":1,"score":20},` +
+					`{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
+			{"dense", members + "id=b&id=c&id=d",
+				`"total":5,"members":[{"member":"b","rank":3,"among":2,"score":10},{"member":"c","rank":2,"among":1,"score":20},` +
+					`{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
+			{"member", members + "id=d&id=a",
+				`"total":5,"members":[{"member":"d","rank":4,"among":2,"score":20,"data":7},{"member":"a","rank":2,"among":1,"score":20}]}`},
+			{"laps", members + "id=e&id=b",
+				`"total":5,"members":[{"member":"e","rank":5,"among":2,"score":30},{"member":"b","rank":1,"among":1,"score":10}]}`},
 		} {
 			a := n.Do("GET", "/v1/boards/"+c.board+c.query, "")
 			require.Equal(t, 200, a.Status, a.Body)

@@ -24,7 +24,8 @@ func ms(ago time.Duration) string { return fmt.Sprint(time.Now().Add(-ago).UnixM
 // defineWindows defines a window of each kind, and a board that has none.
 func defineWindows(t *testing.T, n *servertest.Node) {
 	t.Helper()
-	for board, body := range map[string]string{"live": `{"window":"3h","refresh":"live"}`, "built": `{"window":"3h","refresh":"1d"}`, "plain": `{}`} {
+	for board, body := range map[string]string{"live": `{"window":"3h","refresh":"live"}`,
+		"built": `{"window":"3h","refresh":"1d"}`, "plain": `{}`} {
 		a := n.Do("PUT", "/v1/boards/"+board, body)
 		require.Equal(t, 201, a.Status, a.Body)
 	}
@@ -37,7 +38,8 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		for _, c := range []struct{ body, refresh string }{{`{"window":"3h"}`, "1m"}, {`{"window":"3h","refresh":"live"}`, "live"}} {
-			definition := `{"board":"` + c.refresh + `","mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"` + c.refresh + `","kind":"member"}`
+			definition := `{"board":"` + c.refresh + `","mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"` +
+				c.refresh + `","kind":"member"}`
 			for _, status := range []int{201, 200} {
 				a := n.Do("PUT", "/v1/boards/"+c.refresh, c.body)
 				require.Equal(t, status, a.Status, a.Body)
@@ -151,24 +153,30 @@ func TestWindowsOverHTTP(t *testing.T) {
 			rows := `[{"rank":1,"member":"a","score":12},{"rank":2,"member":"b","score":5}]`
 			top := `{` + head + `,"total":2,"top":` + rows + `,"cursor":null}`
 			do(200, "GET", path+"/top", "", top)
-			do(200, "GET", path+"/members/b?around=1", "", `{`+head+`,"rank":2,"member":"b","score":5,"total":2,"percentile":0,"to_next":7,"around":`+rows+`}`)
-			do(200, "GET", path+"/members?id=b&id=z", "", `{`+head+`,"total":2,"members":[{"member":"b","rank":2,"among":1,"score":5},{"member":"z","rank":null,"among":null,"score":null}]}`)
-			do(200, "GET", path+"/at?score=12", "", `{`+head+`,"total":2,"score":12,"rank":2,"count":1,"members":[{"rank":1,"member":"a","score":12}],"cursor":null}`)
+			do(200, "GET", path+"/members/b?around=1", "",
+				`{`+head+`,"rank":2,"member":"b","score":5,"total":2,"percentile":0,"to_next":7,"around":`+rows+`}`)
+			do(200, "GET", path+"/members?id=b&id=z", "",
+				`{`+head+`,"total":2,"members":[{"member":"b","rank":2,"among":1,"score":5},{"member":"z","rank":null,"among":null,"score":null}]}`)
+			do(200, "GET", path+"/at?score=12", "", `{`+head+
+				`,"total":2,"score":12,"rank":2,"count":1,"members":[{"rank":1,"member":"a","score":12}],"cursor":null}`)
 			do(200, "GET", path+"/count", "", `{`+head+`,"total":2,"count":2}`)
 			require.Equal(t, `{"member":"a","score":12}`+"\n"+`{"member":"b","score":5}`, n.Do("GET", path+"/export", "").Body)
 			require.Equal(t, "member,score,data\na,12,\nb,5,", n.Do("GET", path+"/export?format=csv", "").Body)
-			do(200, "GET", path+"/periods", "", fmt.Sprintf(`{"board":%q,"periods":[{"period":"","opens":null,"ends":null,"final":false,"total":2}]}`, board))
+			do(200, "GET", path+"/periods", "",
+				fmt.Sprintf(`{"board":%q,"periods":[{"period":"","opens":null,"ends":null,"final":false,"total":2}]}`, board))
 			info := n.Do("GET", path, "").Body
 			require.Contains(t, info, `"total":2,`)
 			require.Contains(t, info, `"window":"3h","refresh":"`+map[string]string{"live": "live", "built": "1d"}[board]+`"`)
 
 			// What is done after a result was built shows with the next, but for what
 			// takes somebody off the board.
-			do(200, "PUT", path+"/members/b/score", `{"score":90,"reason":"lost in the outage"}`, told("b", `"score":90,"rank":1`, `{"score":5,"rank":2}`, "false"))
+			do(200, "PUT", path+"/members/b/score", `{"score":90,"reason":"lost in the outage"}`,
+				told("b", `"score":90,"rank":1`, `{"score":5,"rank":2}`, "false"))
 			if board == "built" {
 				do(200, "GET", path+"/top", "", top)
 			} else {
-				do(200, "GET", path+"/top", "", `{`+head+`,"total":2,"top":[{"rank":1,"member":"b","score":90},{"rank":2,"member":"a","score":12}],"cursor":null}`)
+				do(200, "GET", path+"/top", "", `{`+head+
+					`,"total":2,"top":[{"rank":1,"member":"b","score":90},{"rank":2,"member":"a","score":12}],"cursor":null}`)
 			}
 			do(200, "DELETE", path+"/members/b", "", told("b", `"score":null,"rank":null`, `{"score":90,"rank":1}`, "false"))
 			servertest.RequireProblem(t, n.Do("DELETE", path+"/members/b", ""), 404, "unknown_member", "member")
@@ -179,9 +187,11 @@ func TestWindowsOverHTTP(t *testing.T) {
 			servertest.RequireProblem(t, n.Do("POST", path+"/import", `{"member":"a","score":3}`, "Content-Type", ndjson), 409, "conflict", "board")
 			servertest.RequireProblem(t, n.Do("POST", path+"/import", "", "Content-Type", ndjson), 409, "conflict", "board")
 		}
-		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400,
+			"invalid_request", "at")
 		do(200, "POST", "/v1/boards/live/scores", `{"member":"d","score":1,"data":{"x":1}}`, "")
-		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400, "invalid_request", "data")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400,
+			"invalid_request", "data")
 	})
 }
 
@@ -203,7 +213,8 @@ func TestEventsInThePast(t *testing.T) {
 		}
 		first := func(duplicate string) string {
 			standing := `"score":7,"rank":1,"previous":null,"duplicate":` + duplicate
-			return `{"results":[` + result("plain", standing) + `,` + result("live", standing) + `,` + result("built", `"score":null,"rank":null,"previous":null,"duplicate":`+duplicate) + `]}`
+			return `{"results":[` + result("plain", standing) + `,` + result("live", standing) + `,` + result("built",
+				`"score":null,"rank":null,"previous":null,"duplicate":`+duplicate) + `]}`
 		}
 		g1 := `{"id":"g1","user":"u","n":7,"at":` + rfc(time.Hour) + `}`
 		for _, duplicate := range []string{"false", "true"} {
@@ -211,7 +222,8 @@ func TestEventsInThePast(t *testing.T) {
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, first(duplicate), a.Body)
 		}
-		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400, "invalid_request", "was")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400,
+			"invalid_request", "was")
 		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u","n":7}`), 409, "idempotency_mismatch", "id")
 		for _, at := range []string{`"2026-11-20"`, `null`, `1.5`, `[]`} {
 			servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"user":"u","n":7,"at":`+at+`}`), 400, "invalid_request", "at")
@@ -219,7 +231,8 @@ func TestEventsInThePast(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 
 		// Too long ago for the windows, and in a batch.
-		a := n.Do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+ms(time.Minute)+`}]}`)
+		a := n.Do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+
+			ms(time.Minute)+`}]}`)
 		require.Equal(t, 200, a.Status, a.Body)
 		var results struct {
 			Results []struct {
@@ -256,12 +269,15 @@ func TestEventsInThePast(t *testing.T) {
 			require.NoError(t, err)
 			return string(b)
 		}
-		require.JSONEq(t, `{"type":"result","id":1,"board":"live","period":"","member":"u","score":10,"rank":1,"previous":{"score":8,"rank":1},"duplicate":false}`,
+		require.JSONEq(t, `{"type":"result","id":1,"board":"live","period":"","member":"u","score":10,"rank":1,`+
+			`"previous":{"score":8,"rank":1},"duplicate":false}`,
 			answer(`{"type":"update","id":1,"board":"live","update":{"member":"u","score":2,"at":%s}}`, rfc(time.Hour)))
-		require.JSONEq(t, `{"type":"result","id":2,"board":"built","period":"","member":"u","score":null,"rank":null,"previous":null,"duplicate":false}`,
+		require.JSONEq(t, `{"type":"result","id":2,"board":"built","period":"","member":"u","score":null,"rank":null,`+
+			`"previous":null,"duplicate":false}`,
 			answer(`{"type":"update","id":2,"board":"built","update":{"member":"u","score":2,"at":%s}}`, ms(time.Hour)))
 		for id, update := range map[string]string{
-			`"out_of_range"`:    `{"type":"update","id":"out_of_range","board":"live","update":{"member":"u","score":2,"at":` + ms(4*time.Hour) + `}}`,
+			`"out_of_range"`: `{"type":"update","id":"out_of_range","board":"live","update":{"member":"u","score":2,"at":` +
+				ms(4*time.Hour) + `}}`,
 			`"invalid_request"`: `{"type":"update","id":"invalid_request","board":"live","update":{"member":"u","score":2,"at":"soon"}}`,
 		} {
 			got := answer("%s", update)

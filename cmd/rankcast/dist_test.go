@@ -96,7 +96,8 @@ func checkFormat(t *testing.T, system, machine string, program []byte) {
 	case "windows":
 		file, err := pe.NewFile(r)
 		require.NoError(t, err)
-		require.EqualValues(t, map[string]uint16{"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}[machine], file.Machine)
+		require.EqualValues(t, map[string]uint16{"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}[machine],
+			file.Machine)
 		libraries, err := file.ImportedLibraries()
 		require.NoError(t, err)
 		for _, library := range libraries {

@@ -47,7 +47,8 @@ func requireAll(t *testing.T, page string, words []string) {
 // that this row has all of the texts.
 func requireRow(t *testing.T, page, word string, texts ...string) {
 	t.Helper()
-	rows := regexp.MustCompile("(?m)^\\| [^|]*`"+regexp.QuoteMeta(word)+"`.*$").FindAllString(strings.ReplaceAll(source(t, page), "--[no-]", "--"), -1)
+	rows := regexp.MustCompile("(?m)^\\| [^|]*`"+regexp.QuoteMeta(word)+"`.*$").FindAllString(strings.ReplaceAll(source(t, page),
+		"--[no-]", "--"), -1)
 	if len(rows) == 0 {
 		t.Errorf("no table of %s has a row for `%s`", page, word)
 		return

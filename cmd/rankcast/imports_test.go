@@ -56,7 +56,9 @@ var importRules = []struct {
 	// The commands: each stands alone, and knows of the server what any client knows. Only
 	// credentials, accessfile and doctor know the access file too.
 	{folder: "cmd/rankcast/internal", forbid: []string{"./hub", "./server"}, except: []string{"./server/client", "./server/access"}},
-	{folder: loadGenerator, forbid: []string{"./web", redisInGo, echo, "./cmd", "./ranking", "./server/access"}, except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term", "./ranking/definition", "./ranking/localredis"}},
+	{folder: loadGenerator, forbid: []string{"./web", redisInGo, echo, "./cmd", "./ranking", "./server/access"},
+		except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term",
+			"./ranking/definition", "./ranking/localredis"}},
 	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"./cmd", "./server/client", "./ranking"}},
 	{folder: "cmd/rankcast/internal/define", forbid: []string{"./server/access"}},
 	{folder: "cmd/rankcast/internal/send", forbid: []string{"./server/access"}},
@@ -64,13 +66,16 @@ var importRules = []struct {
 	{folder: "cmd/rankcast/internal/watch", forbid: []string{"./server/access"}},
 	{folder: "cmd/rankcast/internal/demo", forbid: []string{"./cmd", "./server"}, except: []string{"./cmd/rankcast/internal/example"}},
 	{folder: "cmd/rankcast/internal/accessfile", forbid: []string{"."}, except: []string{"./server/access"}},
-	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"./cmd", "./server/client"}, except: []string{"./cmd/rankcast/internal/accessfile", "./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"./cmd", "./server/client"},
+		except: []string{"./cmd/rankcast/internal/accessfile", "./cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/example", forbid: []string{"."}},
 	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"."}},
 	{folder: "cmd/rankcast/internal/remote", forbid: []string{"./cmd", "./ranking"}, except: []string{"./cmd/rankcast/internal/term"}},
-	{folder: "cmd/rankcast/internal/replay", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/replay", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote",
+		"./cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/term", forbid: []string{"./cmd", "./ranking"}},
-	{folder: "cmd/rankcast/internal/watch", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term"}},
+	{folder: "cmd/rankcast/internal/watch", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote",
+		"./cmd/rankcast/internal/term"}},
 }
 
 // within reports whether an import path is a folder's or below it.
@@ -106,7 +111,8 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 			for _, imported := range imports {
 				for _, forbidden := range rule.forbid {
-					if within(imported, whole(forbidden)) && !slices.ContainsFunc(rule.except, func(e string) bool { return imported == whole(e) }) && !strings.HasPrefix(imported, f[0]+"/") {
+					if within(imported, whole(forbidden)) && !slices.ContainsFunc(rule.except,
+						func(e string) bool { return imported == whole(e) }) && !strings.HasPrefix(imported, f[0]+"/") {
 						t.Errorf("%s imports %s, which packages below %s must not", f[0], imported, rule.folder)
 					}
 				}

@@ -69,7 +69,8 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	metrics := newRegistry()
 	store := ranking.New(rdb, ranking.Config{Prefix: c.Prefix, Metrics: metrics})
 	defer store.Close()
-	in, err := ingest.New(rdb, store, ingest.Config{Prefix: c.Prefix, Streams: c.Stream, Rate: c.Rate, Explain: explain, Log: log, Metrics: metrics})
+	in, err := ingest.New(rdb, store, ingest.Config{Prefix: c.Prefix, Streams: c.Stream, Rate: c.Rate, Explain: explain, Log: log,
+		Metrics: metrics})
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,8 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		}
 		return err
 	}
-	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil { // else RunRightsChecks logs the reason
+	// else RunRightsChecks logs the reason
+	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil {
 		logOutage(log, "process applies entries", err)
 	}
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })

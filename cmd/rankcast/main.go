@@ -46,7 +46,8 @@ type commands struct {
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
-const description = `A real-time leaderboard server: game servers send scores by HTTP, and each client that watches a board sees them at once.
+const description = `A real-time leaderboard server: game servers send scores by HTTP, and each client
+that watches a board sees them at once.
 
 Examples:
   rankcast serve --demo

@@ -62,7 +62,8 @@ func main() {
 `
 
 // The module under another path is complete: each import of each file is there, with any build tag, and gofmt has nothing
-// to change. The tests that name paths, and that of the pages made from the documentation, pass in it. go get takes it, and a program of another module writes to and
+// to change. The tests that name paths, and that of the pages made from the documentation, pass in it. go get takes
+// it, and a program of another module writes to and
 // watches a board of the renamed server with its client.
 func TestPublishedModule(t *testing.T) {
 	t.Parallel()

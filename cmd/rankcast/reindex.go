@@ -15,7 +15,8 @@ type reindexCommand struct {
 
 // Help is the text below the usage line of reindex --help.
 func (reindexCommand) Help() string {
-	return `Compares the index that searches read with the profiles of the kind, and corrects it. Searches and changes of profiles go on meanwhile. An index needs it only after another program has changed it, or after Redis has lost a part of its data.`
+	return `Compares the index that searches read with the profiles of the kind, and corrects it. Searches and changes of ` +
+		`profiles go on meanwhile. An index needs it only after another program has changed it, or after Redis has lost a part of its data.`
 }
 
 // Run builds the index, and prints what it has done.

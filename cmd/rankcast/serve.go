@@ -59,7 +59,8 @@ type serve struct {
 
 // Validate checks the flags.
 func (s *serve) Validate() error {
-	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval, "write-timeout": s.WriteTimeout, "idle-timeout": s.IdleTimeout, "probe-interval": s.ProbeInterval} {
+	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval,
+		"write-timeout": s.WriteTimeout, "idle-timeout": s.IdleTimeout, "probe-interval": s.ProbeInterval} {
 		if d <= 0 {
 			return fmt.Errorf("--%s must be more than 0", name)
 		}
@@ -258,8 +259,12 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	s.checkWebhookBoards(ctx, store, log)
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
-	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, IdleTimeout: s.IdleTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins, AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log, Metrics: metrics})
+	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate,
+		MaxBoards: s.Limits.MaxWatchedBoards, Log: log, Metrics: metrics})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, IdleTimeout: s.IdleTimeout,
+		StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins,
+		AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard,
+		Certificate: certificate, Log: log, Metrics: metrics})
 	admin, stopAdmin, err := s.Admin.start(web.Admin, log)
 	if err != nil {
 		return err

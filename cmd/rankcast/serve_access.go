@@ -55,7 +55,8 @@ func (s *serveAccess) checkAddr(ctx context.Context, addr string) error {
 func (s *serveAccess) checkIPs(addr string, ips ...netip.Addr) error {
 	for _, ip := range ips {
 		if !ip.Unmap().IsLoopback() {
-			return fmt.Errorf(`--addr %s: other machines reach this address, and without an access file anybody may do anything. There are two ways on:
+			return fmt.Errorf(`--addr %s: other machines reach this address, and without an access file anybody may do anything.
+There are two ways on:
 --access FILE: the file says who may do what (rankcast key new makes a key for it)
 --insecure: anybody who reaches the server may do anything`, addr)
 		}
@@ -69,7 +70,8 @@ func (s *serveAccess) warn(log *slog.Logger, addr net.Addr, encrypted bool) {
 	case s.Insecure:
 		log.Warn("--insecure: anybody who reaches this server may do anything", "address", addr)
 	case s.Given() && !encrypted && !isLoopback(addr):
-		log.Warn("keys and tokens travel unencrypted, unless a proxy on the way terminates TLS: give --tls-cert and --tls-key, or name the proxy by --trusted-proxies", "address", addr)
+		log.Warn("keys and tokens travel unencrypted, unless a proxy on the way terminates TLS: give --tls-cert and --tls-key, "+
+			"or name the proxy by --trusted-proxies", "address", addr)
 	}
 }
 

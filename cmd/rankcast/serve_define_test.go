@@ -46,10 +46,13 @@ func TestStartLogsTheDefinitionsThatItChanges(t *testing.T) {
 	require.Equal(t, nothing, start(file), "all is equal")
 	require.Equal(t, nothing, start(`{boards: {d: {}}}`), "what the file leaves out stays")
 
-	require.NoError(t, store.DefineEvent(t.Context(), parse(`{events: {gift: {sender: user, updates: [{board: b, member: "{user}", score: 1}]}}}`).Events[0], ranking.Moderator{}))
-	require.NoError(t, store.DefineBoard(t.Context(), parse(`{boards: {c: {title: Cups, keep: 3, period: week}}}`).Boards[0], ranking.Moderator{}))
+	require.NoError(t, store.DefineEvent(t.Context(),
+		parse(`{events: {gift: {sender: user, updates: [{board: b, member: "{user}", score: 1}]}}}`).Events[0], ranking.Moderator{}))
+	require.NoError(t, store.DefineBoard(t.Context(), parse(`{boards: {c: {title: Cups, keep: 3, period: week}}}`).Boards[0],
+		ranking.Moderator{}))
 	require.Equal(t, []string{
-		`level=WARN msg="the boards file has changed a definition in Redis" board=c fields="day_starts_at keep period timezone title week_starts"`,
+		`level=WARN msg="the boards file has changed a definition in Redis" board=c ` +
+			`fields="day_starts_at keep period timezone title week_starts"`,
 		`level=WARN msg="the boards file has changed a definition in Redis" event=gift fields=sender`,
 	}, start(file))
 	require.Equal(t, nothing, start(file))

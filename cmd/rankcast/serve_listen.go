@@ -55,7 +55,8 @@ func explainListen(addr string, err error) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
+	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err,
+		free, free)
 }
 
 // nextAddr returns the address with the next port, if err says that a listener finds the port of addr in use.

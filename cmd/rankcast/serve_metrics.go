@@ -18,7 +18,8 @@ import (
 // newRegistry returns a registry with the metrics of the process.
 func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_build_info", Help: "1, with the version of the program and of Go."}, []string{"version", "goversion"})
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_build_info",
+		Help: "1, with the version of the program and of Go."}, []string{"version", "goversion"})
 	build.WithLabelValues(programVersion(), runtime.Version()).Set(1)
 	r.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
@@ -49,7 +50,8 @@ func (s *serveAdmin) start(handler func(net.Addr) http.Handler, log *slog.Logger
 	}
 	l, err := net.Listen("tcp", s.Addr)
 	if free, used := nextAddr(s.Addr, err); used {
-		return nil, nil, fmt.Errorf("--admin-addr: %w\nanother program, or --addr, uses this port; to choose another one: --admin-addr %s", err, free)
+		return nil, nil, fmt.Errorf("--admin-addr: %w\nanother program, or --addr, uses this port; to choose another one: --admin-addr %s", err,
+			free)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--admin-addr: %w", err)

@@ -26,12 +26,15 @@ func TestLogOfAnOutage(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, `msg="Redis does not answer; this node is ready when it does" reason="dial: connection refused"`},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+			`msg="Redis does not answer; this node is ready when it does" reason="dial: connection refused"`},
 		{redisError("WRONGPASS invalid"), `msg="Redis answers WRONGPASS; this node is ready once that has changed" reason="WRONGPASS invalid"`},
-		{redisError("ERR This instance has cluster support disabled"), `msg="Redis answers ERR; this node is ready once that has changed" reason="ERR This instance has cluster support disabled"`},
+		{redisError("ERR This instance has cluster support disabled"),
+			`msg="Redis answers ERR; this node is ready once that has changed" reason="ERR This instance has cluster support disabled"`},
 	} {
 		var log bytes.Buffer
-		logOutage((&serveLog{Format: "text", Level: "info"}).logger(&log), "node is ready", fmt.Errorf("%w: script: %w", ranking.ErrUnavailable, c.err))
+		logOutage((&serveLog{Format: "text", Level: "info"}).logger(&log), "node is ready",
+			fmt.Errorf("%w: script: %w", ranking.ErrUnavailable, c.err))
 		require.True(t, strings.HasSuffix(log.String(), " level=WARN "+c.want+"\n"), log.String())
 	}
 }

@@ -54,7 +54,8 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set)
 	if err != nil {
 		return "", nil, err
 	}
-	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --data DIR or --redis URL keeps them")
+	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand " +
+		"members; --data DIR or --redis URL keeps them")
 	if s.Demo {
 		s.playHistory(ctx, log, store, all)
 	}

@@ -122,13 +122,15 @@ func benchFollowed(b *testing.B, members, followed, around int, ties definition.
 	byRank := make([]ranking.Entry, 0, members)
 	for key, m := range c.at {
 		if m >= 0 {
-			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: memberName(int(m)), Key: sortkey.Key(key), Score: int64(key)})
+			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: memberName(int(m)), Key: sortkey.Key(key),
+				Score: int64(key)})
 		}
 	}
 	places := make(map[string]ranking.Place, on)
 	for m := range on {
 		rank := int(c.rank(c.keys[m]))
-		places[memberName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank), Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
+		places[memberName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank),
+			Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
 	}
 	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
 		p := ranking.Places{State: v.State(), Ties: ties, Total: v.Total()}

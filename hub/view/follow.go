@@ -23,10 +23,11 @@ type Member struct {
 	onBoard bool        // the member is on the board
 	key     sortkey.Key // while onBoard
 
-	around            int             // how many neighbours on each side the owner shows
-	neighbours        []ranking.Entry // the last read: neighbours in order, and the member itself. The ranks are old, or, with ties, the ranks of the last notification
-	neighboursVersion int             // counts the reads of neighbours
-	neighboursStale   bool            // neighbours differ from those on the board
+	around int // how many neighbours on each side the owner shows
+	// the last read: neighbours in order, and the member itself. The ranks are old, or, with ties, the ranks of the last notification
+	neighbours        []ranking.Entry
+	neighboursVersion int  // counts the reads of neighbours
+	neighboursStale   bool // neighbours differ from those on the board
 
 	notifiedRank    int64 // the rank of the last notification
 	notifiedVersion int   // the neighboursVersion of the last notification; -1: the neighbours came from the top
@@ -277,7 +278,8 @@ func (v *View) IsNotified(m *Member, at Placement) bool {
 	if m.notifiedRank != at.rank {
 		return false
 	}
-	return m.around == 0 || !m.neighboursStale && m.notifiedVersion == m.neighboursVersion && !v.inTop(m, at) && v.members.neighboursNotified(m)
+	return m.around == 0 || !m.neighboursStale && m.notifiedVersion == m.neighboursVersion && !v.inTop(m, at) &&
+		v.members.neighboursNotified(m)
 }
 
 // neighboursNotified reports whether the neighbours have the ranks of the last

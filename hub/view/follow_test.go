@@ -73,7 +73,8 @@ func TestNeighboursBecomeStale(t *testing.T) {
 		p    OrderKey
 		old  bool
 	}{
-		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true}, {"klmno", at('o', 1), false},
+		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true},
+		{"klmno", at('o', 1), false},
 		{"lmno", at('l', -1), true}, {"lmno", at('o', 1), false},
 		{"mno", at('m', -1), true},
 		{"klmn", at('n', 1), true}, {"klmn", at('k', -1), false},

@@ -200,7 +200,8 @@ func (t *top) agrees(u *top) bool {
 func (t *top) list(from, to int) []ranking.Entry {
 	list := make([]ranking.Entry, 0, to-from)
 	for i, r := range t.entries[from:to] {
-		list = append(list, ranking.Entry{Rank: t.placementAt(from + i).rank, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
+		list = append(list, ranking.Entry{Rank: t.placementAt(from + i).rank, Member: r.member, Score: r.key.Score(t.order),
+			Key: r.key, Data: r.data})
 	}
 	return list
 }

@@ -105,9 +105,10 @@ type Board struct {
 	// neither periods nor both bounds. 1s to 36600d, default a century from 2020 over the whole fraction.
 	TieSpan time.Duration `json:"tie_span,omitzero"`
 
-	Min       *int64 `json:"min,omitzero"`        // least score. Default −MaxScore
-	Max       *int64 `json:"max,omitzero"`        // greatest score. Default MaxScore
-	MaxChange int64  `json:"max_change,omitzero"` // greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
+	Min *int64 `json:"min,omitzero"` // least score. Default −MaxScore
+	Max *int64 `json:"max,omitzero"` // greatest score. Default MaxScore
+	// greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
+	MaxChange int64 `json:"max_change,omitzero"`
 
 	// Union makes the board a union, which is built from other boards and takes no updates.
 	// Default none.
@@ -166,7 +167,8 @@ func (d Board) Slot() string {
 // calendarOf returns the arguments of calendar.New for a normalized d that has periods. The
 // kind is "" for periods of one length from a base. Natural periods have a time zone, the
 // first day of a week, and the time from midnight to the start of a day.
-func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday, dayStarts time.Duration) {
+func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday,
+	dayStarts time.Duration) {
 	if !d.natural() {
 		length, _ = ParseDuration(d.Period)
 		return "", length, d.Base, time.UTC, 0, 0
@@ -234,7 +236,8 @@ func (d Board) SameLifetime(was Board) bool {
 		return *d.Keep
 	}
 	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
-		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() && d.Window == was.Window &&
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() &&
+		d.Window == was.Window &&
 		d.History == was.History
 }
 

@@ -25,7 +25,8 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		},
 		"weeks": {
 			Board{Name: "stars", Period: "week", Timezone: "Asia/Shanghai"},
-			`{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"member"}`,
+			`{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai",` +
+				`"week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"member"}`,
 		},
 		"hours": {
 			Board{Name: "h", Period: "hour", Keep: new(0)},
@@ -37,15 +38,20 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		},
 		"a family": {
 			Board{Name: "fans:{star}", Period: "day", Retain: 30 * day, Kind: "user"},
-			`{"board":"fans:{star}","mode":"sum","order":"desc","ties":"first","period":"day","timezone":"UTC","day_starts_at":"00:00","keep":8,"retain":"30d","max_instances":100000,"kind":"user"}`,
+			`{"board":"fans:{star}","mode":"sum","order":"desc","ties":"first","period":"day","timezone":"UTC",` +
+				`"day_starts_at":"00:00","keep":8,"retain":"30d","max_instances":100000,"kind":"user"}`,
 		},
 		"an activity": {
-			Board{Name: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8, time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
-			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00.000Z","ends":"2026-11-22T04:00:00.500Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
+			Board{Name: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8,
+				time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
+			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00.000Z",` +
+				`"ends":"2026-11-22T04:00:00.500Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
 		},
 		"laps": {
-			Board{Name: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: Label{"": "s"}, Decimals: 3, Format: "time_ms"}},
-			`{"board":"laps","mode":"best","order":"asc","ties":"first","tie_span":"36h","kind":"member","display":{"unit":"s","decimals":3,"format":"time_ms"}}`,
+			Board{Name: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: Label{"": "s"}, Decimals: 3,
+				Format: "time_ms"}},
+			`{"board":"laps","mode":"best","order":"asc","ties":"first","tie_span":"36h","kind":"member","display":{"unit":"s",` +
+				`"decimals":3,"format":"time_ms"}}`,
 		},
 	} {
 		d, err := c.given.Normalize()
@@ -81,40 +87,64 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		// Not of a board at all.
 		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "kind",
 		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
-		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board", `{"board":1}`: "board",
+		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board",
+		`{"board":1}`: "board",
 		// Of the wrong type.
-		`{"mode":1}`: "mode", `{"mode":""}`: "mode", `{"mode":["sum"]}`: "mode", `{"mode":true}`: "mode", `{"base":20260101}`: "base", `{"keep":"8","period":"day"}`: "keep",
-		`{"keep":8.0,"period":"day"}`: "keep", `{"keep":1e1,"period":"day"}`: "keep", `{"keep":true,"period":"day"}`: "keep", `{"retain":3600}`: "retain", `{"display":"ms"}`: "display",
-		`{"min":"0"}`: "min", `{"max":1.5}`: "max", `{"max_change":"1"}`: "max_change", `{"max_instances":"1"}`: "max_instances", `{"display":{"decimals":"2"}}`: "display.decimals",
-		`{"day_starts_at":240,"period":"day"}`: "day_starts_at", `{"starts":false}`: "starts", `{"ends":0}`: "ends", `{"tie_span":60}`: "tie_span", `{"member_ttl":7}`: "member_ttl", `{"mode":"best","limit":"3"}`: "limit", `{"kind":7}`: "kind",
+		`{"mode":1}`: "mode", `{"mode":""}`: "mode", `{"mode":["sum"]}`: "mode", `{"mode":true}`: "mode", `{"base":20260101}`: "base",
+		`{"keep":"8","period":"day"}`: "keep",
+		`{"keep":8.0,"period":"day"}`: "keep", `{"keep":1e1,"period":"day"}`: "keep", `{"keep":true,"period":"day"}`: "keep",
+		`{"retain":3600}`: "retain", `{"display":"ms"}`: "display",
+		`{"min":"0"}`: "min", `{"max":1.5}`: "max", `{"max_change":"1"}`: "max_change", `{"max_instances":"1"}`: "max_instances",
+		`{"display":{"decimals":"2"}}`:         "display.decimals",
+		`{"day_starts_at":240,"period":"day"}`: "day_starts_at", `{"starts":false}`: "starts", `{"ends":0}`: "ends",
+		`{"tie_span":60}`: "tie_span", `{"member_ttl":7}`: "member_ttl", `{"mode":"best","limit":"3"}`: "limit", `{"kind":7}`: "kind",
 		// Out of range, or no such word.
-		`{"mode":"most"}`: "mode", `{"order":"up"}`: "order", `{"ties":"split"}`: "ties", `{"period":"fortnight"}`: "period", `{"period":"Week"}`: "period",
-		`{"period":"0s","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"3661d","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"1h30m","base":"2026-01-01T00:00:00Z"}`: "period",
-		`{"period":"2d","base":"2026-01-01"}`: "base", `{"period":"2d","base":"1969-01-01T00:00:00Z"}`: "base", `{"period":"2d","base":"0001-01-01T00:00:00Z"}`: "base",
-		`{"period":"day","timezone":"Local"}`: "timezone", `{"period":"day","timezone":"Mars/Olympus"}`: "timezone", `{"period":"day","timezone":"../UTC"}`: "timezone",
-		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone", `{"period":"day","timezone":"Europe//Berlin"}`: "timezone", `{"period":"day","timezone":"Factory"}`: "timezone", `{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
-		`{"period":"week","week_starts":"Monday"}`: "week_starts", `{"period":"day","day_starts_at":"24:00"}`: "day_starts_at", `{"period":"day","day_starts_at":"4:00"}`: "day_starts_at",
-		`{"period":"day","keep":-1}`: "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain", `{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span", `{"member_ttl":"0s"}`: "member_ttl",
+		`{"mode":"most"}`: "mode", `{"order":"up"}`: "order", `{"ties":"split"}`: "ties", `{"period":"fortnight"}`: "period",
+		`{"period":"Week"}`:                             "period",
+		`{"period":"0s","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"3661d","base":"2026-01-01T00:00:00Z"}`: "period",
+		`{"period":"1h30m","base":"2026-01-01T00:00:00Z"}`: "period",
+		`{"period":"2d","base":"2026-01-01"}`:              "base", `{"period":"2d","base":"1969-01-01T00:00:00Z"}`: "base",
+		`{"period":"2d","base":"0001-01-01T00:00:00Z"}`: "base",
+		`{"period":"day","timezone":"Local"}`:           "timezone", `{"period":"day","timezone":"Mars/Olympus"}`: "timezone",
+		`{"period":"day","timezone":"../UTC"}`:    "timezone",
+		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone",
+		`{"period":"day","timezone":"Europe//Berlin"}`: "timezone", `{"period":"day","timezone":"Factory"}`: "timezone",
+		`{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
+		`{"period":"week","week_starts":"Monday"}`: "week_starts", `{"period":"day","day_starts_at":"24:00"}`: "day_starts_at",
+		`{"period":"day","day_starts_at":"4:00"}`: "day_starts_at",
+		`{"period":"day","keep":-1}`:              "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain",
+		`{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span", `{"member_ttl":"0s"}`: "member_ttl",
 		`{"mode":"best","limit":0}`: "limit", `{"mode":"best","limit":10000001}`: "limit", `{"limit":3}`: "limit",
-		`{"starts":"2026-01-01T00:00:00"}`: "starts", `{"ends":"never"}`: "ends", `{"min":9007199254740992}`: "min", `{"max":-9007199254740992}`: "max", `{"max":123456789012345678901234567890}`: "max",
-		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change", `{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
-		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit", `{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
-		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format", `{"display":{"colour":"red"}}`: "display.colour",
-		`{"ids":"599s"}`: "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids", `{"ids":"long"}`: "ids",
-		`{"history":"9s"}`: "history", `{"history":"86401s"}`: "history", `{"history":"36601d"}`: "history", `{"history":60}`: "history", `{"history":"1.5m"}`: "history", `{"history":"live"}`: "history",
+		`{"starts":"2026-01-01T00:00:00"}`: "starts", `{"ends":"never"}`: "ends", `{"min":9007199254740992}`: "min",
+		`{"max":-9007199254740992}`: "max", `{"max":123456789012345678901234567890}`: "max",
+		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change",
+		`{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
+		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit",
+		`{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
+		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format",
+		`{"display":{"colour":"red"}}`: "display.colour",
+		`{"ids":"599s"}`:               "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids",
+		`{"ids":"long"}`:   "ids",
+		`{"history":"9s"}`: "history", `{"history":"86401s"}`: "history", `{"history":"36601d"}`: "history",
+		`{"history":60}`: "history", `{"history":"1.5m"}`: "history", `{"history":"live"}`: "history",
 		// Each good, but not together.
 		`{"period":"36h"}`: "base", `{"base":"2026-01-01T00:00:00Z"}`: "base", `{"period":"week","base":"2026-01-01T00:00:00Z"}`: "base",
-		`{"timezone":"UTC"}`: "timezone", `{"period":"36h","base":"2026-01-01T00:00:00Z","timezone":"UTC"}`: "timezone", `{"week_starts":"monday"}`: "week_starts", `{"period":"month","week_starts":"monday"}`: "week_starts",
-		`{"day_starts_at":"04:00"}`: "day_starts_at", `{"period":"hour","day_starts_at":"04:00"}`: "day_starts_at", `{"period":"36h","base":"2026-01-01T00:00:00Z","day_starts_at":"04:00"}`: "day_starts_at",
-		`{"keep":8}`: "keep", `{"keep":0}`: "keep", `{"period":"day","retain":"7d"}`: "retain", `{"period":"day","tie_span":"7d"}`: "tie_span", `{"ties":"member","tie_span":"7d"}`: "tie_span",
+		`{"timezone":"UTC"}`: "timezone", `{"period":"36h","base":"2026-01-01T00:00:00Z","timezone":"UTC"}`: "timezone",
+		`{"week_starts":"monday"}`: "week_starts", `{"period":"month","week_starts":"monday"}`: "week_starts",
+		`{"day_starts_at":"04:00"}`: "day_starts_at", `{"period":"hour","day_starts_at":"04:00"}`: "day_starts_at",
+		`{"period":"36h","base":"2026-01-01T00:00:00Z","day_starts_at":"04:00"}`: "day_starts_at",
+		`{"keep":8}`: "keep", `{"keep":0}`: "keep", `{"period":"day","retain":"7d"}`: "retain",
+		`{"period":"day","tie_span":"7d"}`: "tie_span", `{"ties":"member","tie_span":"7d"}`: "tie_span",
 		`{"starts":"2026-01-01T00:00:00Z","ends":"2026-01-02T00:00:00Z","tie_span":"7d"}`: "tie_span", `{"max_instances":10}`: "max_instances",
-		`{"starts":"2026-01-01T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"starts":"2026-01-02T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"min":1,"max":0}`: "max",
+		`{"starts":"2026-01-01T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends",
+		`{"starts":"2026-01-02T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"min":1,"max":0}`: "max",
 		`{"period":"1h","base":"2026-01-02T00:00:00Z","ends":"2026-01-02T00:00:00Z"}`: "ends",
 	} {
 		_, err := ParseBoard("stars", []byte(body))
 		refused(t, err, field, "body %s", body)
 	}
-	for body, field := range map[string]string{`{"max_instances":0}`: "max_instances", `{"max_instances":10000001}`: "max_instances", `{"max_instances":-1}`: "max_instances"} {
+	for body, field := range map[string]string{`{"max_instances":0}`: "max_instances",
+		`{"max_instances":10000001}`: "max_instances", `{"max_instances":-1}`: "max_instances"} {
 		_, err := ParseBoard("fans:{star}", []byte(body))
 		refused(t, err, field, "body %s", body)
 	}
@@ -148,10 +178,15 @@ func TestWhatMayGoTogether(t *testing.T) {
 	t.Parallel()
 	for board, bodies := range map[string][]string{
 		"stars": {
-			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `, `{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
-			`{"period":"day","ends":"2026-01-01T00:00:00Z","retain":"7d"}`, `{"retain":"36600d"}`, `{"period":"3660d","base":"2026-01-01T00:00:00Z"}`,
-			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"ids":"10m"}`, `{"ids":"7d","window":"1h"}`, `{"history":"10s"}`, `{"history":"1d","window":"1h"}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
-			`{"period":"week","timezone":"Etc/GMT+5","week_starts":"sunday","day_starts_at":"23:59","keep":1000}`, `{"period":"year","timezone":"America/Argentina/Buenos_Aires"}`,
+			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `,
+			`{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
+			`{"period":"day","ends":"2026-01-01T00:00:00Z","retain":"7d"}`, `{"retain":"36600d"}`,
+			`{"period":"3660d","base":"2026-01-01T00:00:00Z"}`,
+			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"ids":"10m"}`,
+			`{"ids":"7d","window":"1h"}`, `{"history":"10s"}`, `{"history":"1d","window":"1h"}`, `{"min":-0}`, `{"display":{}}`,
+			`{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
+			`{"period":"week","timezone":"Etc/GMT+5","week_starts":"sunday","day_starts_at":"23:59","keep":1000}`,
+			`{"period":"year","timezone":"America/Argentina/Buenos_Aires"}`,
 		},
 		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
 	} {
@@ -180,7 +215,9 @@ func TestWhatReordersABoard(t *testing.T) {
 		{week, Board{Name: "b", Period: "week", DayStartsAt: "04:00"}, "day_starts_at"},
 		{week, Board{Name: "b", Period: "week", Timezone: "UTC", WeekStarts: "monday", DayStartsAt: "00:00", Mode: Best}, ""},
 		{Board{Name: "b", Period: "24h", Base: base}, Board{Name: "b", Period: "1d", Base: base.In(time.FixedZone("", 3600))}, ""},
-		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Title: Label{"": "T"}, Icon: "/i.png", Display: Display{Unit: Label{"": "x"}}, History: time.Minute}, ""},
+		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day,
+			Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Title: Label{"": "T"}, Icon: "/i.png",
+			Display: Display{Unit: Label{"": "x"}}, History: time.Minute}, ""},
 		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
 		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
 	} {
@@ -250,7 +287,8 @@ func anyDefinition(t *rapid.T) Board {
 		}
 		l := make(Label)
 		for range rapid.IntRange(0, 3).Draw(t, name+" languages") {
-			l[rapid.SampledFrom([]string{"en", "zh", "zh-hant-TW", "PT-br", "iw", "x"}).Draw(t, name+" language")] = rapid.SampledFrom(texts).Draw(t, name)
+			l[rapid.SampledFrom([]string{"en", "zh", "zh-hant-TW", "PT-br", "iw", "x"}).Draw(t,
+				name+" language")] = rapid.SampledFrom(texts).Draw(t, name)
 		}
 		return l
 	}
@@ -273,7 +311,8 @@ func anyDefinition(t *rapid.T) Board {
 		Title:       label("title", "Stars", "{star}", "Fans of {star}!", "{genre} on {device}", "\"<b>&{"),
 		Description: label("description", "What counts", "{star}{star}"),
 		Icon:        word("icon", "/icon.svg", "https://example.org/i.png", "http://example.org/i.png"),
-		Display:     Display{Unit: label("unit", "€", "\"\\"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"), Format: word("format", "time_ms")},
+		Display: Display{Unit: label("unit", "€", "\"\\"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"),
+			Format: word("format", "time_ms")},
 	}
 	if maybe("keep") {
 		d.Keep = new(rapid.IntRange(0, maxKeep).Draw(t, "keep"))
@@ -343,7 +382,8 @@ func TestDefinitionsAreDecodedWithTheirNames(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"period":"day","board":"stars"}`), &d))
 	require.Equal(t, "stars", d.Name)
 	require.Equal(t, "UTC", d.Timezone)
-	for body, field := range map[string]string{`{}`: "board", `{"board":null}`: "board", `{"board":"A"}`: "board", `{"board":"a","x":1}`: "x", `[]`: "board"} {
+	for body, field := range map[string]string{`{}`: "board", `{"board":null}`: "board", `{"board":"A"}`: "board",
+		`{"board":"a","x":1}`: "x", `[]`: "board"} {
 		refused(t, json.Unmarshal([]byte(body), &d), field, body)
 	}
 }

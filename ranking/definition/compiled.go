@@ -16,7 +16,8 @@ type Compiled struct {
 	Board
 	Calendar                                 *calendar.Calendar // nil on a board without periods
 	LowestScore, HighestScore, LargestChange int64              // see Board.ScoreBounds
-	Shape                                    string             // see Board.Shape; frozen with a board-period, because data of two shapes must not mix
+	// see Board.Shape; frozen with a board-period, because data of two shapes must not mix
+	Shape string
 
 	kept atomic.Pointer[kept] // for the period that was current at the last call
 }

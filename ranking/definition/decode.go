@@ -55,13 +55,16 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 
 // boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
-	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
-	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "ids", "max_instances", "kind", "display",
+	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep",
+	"retain", "starts", "ends",
+	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "ids", "max_instances",
+	"kind", "display",
 }
 
 // read copies the fields of an object into d.
 func (d *Board) read(v Value) error {
-	return v.ReadObject("an object with the fields of a board, or {} for the defaults", boardFields, func(f FieldValue) error { return d.readField(v.Path, f) })
+	return v.ReadObject("an object with the fields of a board, or {} for the defaults", boardFields,
+		func(f FieldValue) error { return d.readField(v.Path, f) })
 }
 
 // readField reads one field of the object at path.

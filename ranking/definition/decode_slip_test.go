@@ -10,31 +10,40 @@ import (
 func TestSlipsInAFile(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"boards:\n  points: {mode best}\n":                       `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
-		"boards:\n  points: {order: asc, mode best}\n":           `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
-		"boards:\n  points: {mode:best}\n":                       `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
-		"boards:\n  points: {mode = best}\n":                     `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
-		"boards:\n  points: {display: {decimals 2}}\n":           `boards.points.display.decimals: lacks a colon and a space in line 2; want decimals: 2`,
-		"boards:\n  all: {union: {last 2}}\n":                    `boards.all.union.last: lacks a colon and a space in line 2; want last: 2`,
-		"boards:\n  points:\n    mode best\n":                    `boards.points.mode: lacks a colon and a space in line 3; want mode: best`,
-		"boards:\n  points:\n    - mode: best\n":                 `boards.points: is a list; want an object with the fields of a board, or {} for the defaults; omit the hyphens or brackets in line 3`,
-		"boards:\n  - points: {}\n":                              `boards: is a list; want board names with their fields, such as {stars: {}}; omit the hyphens or brackets in line 2`,
-		"boards:\n  {star}: {}\n":                                `boards: has a key that is not a name, in line 2; a name with braces needs quotes, such as "fans:{star}"`,
-		"boards:\n  a: {}\n  b: {}\n  a: {}\n":                   `boards.a: is given twice, in lines 2 and 4`,
-		"boards:\n  a: {mode: best, mode: sum}\n":                `boards.a.mode: is given twice, in line 2`,
-		"boards:\n  a: {}\nboards:\n  b: {}\n":                   `boards: is given twice, in lines 1 and 3`,
-		"events:\n  e: [{board: a, member: {user}, score: 1}]\n": `events.e[0].member: is an object; want a string; put quotes around "{user}" in line 2`,
-		"events:\n  e: [{board a, member: m, score: 1}]\n":       `events.e[0].board: lacks a colon and a space in line 2; want board: a`,
-		"boards:\n  a: {title: \"T\xff\"}\n":                     `file: is not UTF-8 in line 2: "a: {title: \"T\xff\"}"`,
+		"boards:\n  points: {mode best}\n":             `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
+		"boards:\n  points: {order: asc, mode best}\n": `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
+		"boards:\n  points: {mode:best}\n":             `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
+		"boards:\n  points: {mode = best}\n":           `boards.points.mode: lacks a colon and a space in line 2; want mode: best`,
+		"boards:\n  points: {display: {decimals 2}}\n": `boards.points.display.decimals: lacks a colon and a space in ` +
+			`line 2; want decimals: 2`,
+		"boards:\n  all: {union: {last 2}}\n": `boards.all.union.last: lacks a colon and a space in line 2; want last: 2`,
+		"boards:\n  points:\n    mode best\n": `boards.points.mode: lacks a colon and a space in line 3; want mode: best`,
+		"boards:\n  points:\n    - mode: best\n": `boards.points: is a list; want an object with the fields of a ` +
+			`board, or {} for the defaults; omit the hyphens or brackets in line 3`,
+		"boards:\n  - points: {}\n": `boards: is a list; want board names with their fields, such ` +
+			`as {stars: {}}; omit the hyphens or brackets in line 2`,
+		"boards:\n  {star}: {}\n": `boards: has a key that is not a name, in line 2; a name with ` +
+			`braces needs quotes, such as "fans:{star}"`,
+		"boards:\n  a: {}\n  b: {}\n  a: {}\n":    `boards.a: is given twice, in lines 2 and 4`,
+		"boards:\n  a: {mode: best, mode: sum}\n": `boards.a.mode: is given twice, in line 2`,
+		"boards:\n  a: {}\nboards:\n  b: {}\n":    `boards: is given twice, in lines 1 and 3`,
+		"events:\n  e: [{board: a, member: {user}, score: 1}]\n": `events.e[0].member: is an object; want a string; put quotes ` +
+			`around "{user}" in line 2`,
+		"events:\n  e: [{board a, member: m, score: 1}]\n": `events.e[0].board: lacks a colon and a space in line 2; want board: a`,
+		"boards:\n  a: {title: \"T\xff\"}\n":               `file: is not UTF-8 in line 2: "a: {title: \"T\xff\"}"`,
 		// What the parser does not take has its line, and the words of the parser.
-		"boards:\n\tpoints: {}\n":              `file: is not valid YAML in line 2: found character that cannot start any token: points: {}`,
-		"boards:\n  a: mode: best\n":           `file: is not valid YAML in line 2: mapping values are not allowed in this context: a: mode: best`,
-		"boards:\n  a: {mode: best\n  b: {}\n": `file: is not valid YAML in line 3: did not find expected ',' or '}', while parsing a flow mapping from line 2: b: {}`,
-		"boards:\n  a: {title: \"a\\q\"}\n":    `file: is not valid YAML in line 2: found unknown escape character: a: {title: "a\q"}`,
-		"boards: {":                            `file: is not valid YAML: go-yaml load error in parser (while parsing a flow node) at L2.C1: did not find expected node content`,
-		"boards:\n  points {}\n":               `boards: is a string; want board names with their fields, such as {stars: {}}`,
-		"boards:\n  laps:{mode: best}\n":       `boards["laps:{mode"]: is a string; want an object with the fields of a board, or {} for the defaults`,
-		"points: {mode: best}\n":               `points: is not a field of a boards file; want boards or events; a board stands under boards, indented`,
+		"boards:\n\tpoints: {}\n":    `file: is not valid YAML in line 2: found character that cannot start any token: points: {}`,
+		"boards:\n  a: mode: best\n": `file: is not valid YAML in line 2: mapping values are not allowed in this context: a: mode: best`,
+		"boards:\n  a: {mode: best\n  b: {}\n": `file: is not valid YAML in line 3: did not find expected ',' or '}', while ` +
+			`parsing a flow mapping from line 2: b: {}`,
+		"boards:\n  a: {title: \"a\\q\"}\n": `file: is not valid YAML in line 2: found unknown escape character: a: {title: "a\q"}`,
+		"boards: {": `file: is not valid YAML: go-yaml load error in parser (while parsing a flow ` +
+			`node) at L2.C1: did not find expected node content`,
+		"boards:\n  points {}\n": `boards: is a string; want board names with their fields, such as {stars: {}}`,
+		"boards:\n  laps:{mode: best}\n": `boards["laps:{mode"]: is a string; want an object with the fields of a board, ` +
+			`or {} for the defaults`,
+		"points: {mode: best}\n": `points: is not a field of a boards file; want boards or events; a board stands ` +
+			`under boards, indented`,
 	} {
 		_, err := ParseFile([]byte(file))
 		require.EqualError(t, err, want, file)
@@ -45,7 +54,8 @@ func TestSlipsInAFile(t *testing.T) {
 	require.ErrorContains(t, err, `boards.Points: has a capital letter; want 1 to 64 characters`)
 	_, err = ParseBoard("a", []byte(`{"mode": ["best"]}`))
 	require.EqualError(t, err, "mode: is a list; want a string", "JSON has no such hints")
-	for body, field := range map[string]string{`{"title":{"en":"A\ud83d"}}`: "title.en", "{\"kind\":\"\xff\"}": "kind", `{"history":{"tops":[1,"\ud83d"]}}`: "history.tops[1]"} {
+	for body, field := range map[string]string{`{"title":{"en":"A\ud83d"}}`: "title.en", "{\"kind\":\"\xff\"}": "kind",
+		`{"history":{"tops":[1,"\ud83d"]}}`: "history.tops[1]"} {
 		_, err = ParseBoard("a", []byte(body))
 		require.EqualError(t, err, field+": is not well-formed text: it has half of a character, as an emoji that was cut in two")
 	}

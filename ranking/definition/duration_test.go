@@ -20,7 +20,8 @@ func TestDurations(t *testing.T) {
 		require.Equal(t, want, got, s)
 	}
 	for _, s := range []string{
-		"", "7", "d", "0s", "-1s", "+1s", "1.5h", "1h30m", "7 d", " 7d", "7D", "1w", "100ms", "07d", "36601d", "3162240001s", "9999999999d", "99999999999999999999d", "1e3s", "٣d",
+		"", "7", "d", "0s", "-1s", "+1s", "1.5h", "1h30m", "7 d", " 7d", "7D", "1w", "100ms", "07d", "36601d", "3162240001s",
+		"9999999999d", "99999999999999999999d", "1e3s", "٣d",
 	} {
 		_, ok := ParseDuration(s)
 		require.False(t, ok, s)
@@ -49,7 +50,8 @@ func TestTimes(t *testing.T) {
 	}
 	for _, s := range []string{
 		"", "2026-01-01", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00Z", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z",
-		"2026-01-01T00:00:00.0001Z", "1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z", "2026-1-1T00:00:00Z",
+		"2026-01-01T00:00:00.0001Z", "1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z",
+		"2026-1-1T00:00:00Z",
 	} {
 		_, ok := parseTime(s)
 		require.False(t, ok, s)
@@ -58,7 +60,8 @@ func TestTimes(t *testing.T) {
 
 func TestTimesOfDay(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]time.Duration{"00:00": 0, "04:00": 4 * time.Hour, "23:59": 24*time.Hour - time.Minute, "09:30": 570 * time.Minute} {
+	for s, want := range map[string]time.Duration{"00:00": 0, "04:00": 4 * time.Hour, "23:59": 24*time.Hour - time.Minute,
+		"09:30": 570 * time.Minute} {
 		got, ok := parseClock(s)
 		require.True(t, ok, s)
 		require.Equal(t, want, got, s)

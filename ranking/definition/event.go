@@ -276,7 +276,8 @@ func (c *compiledEvent) compileScore(path, score string, t *target) error {
 		return Invalid(path, err.Error())
 	}
 	if len(p) != 1 || p[0].field == "" {
-		return Invalid(path, fmt.Sprintf("is %q; want an integer, a single field such as {flowers}, or a negated field such as -{flowers}", Clip(score)))
+		return Invalid(path,
+			fmt.Sprintf("is %q; want an integer, a single field such as {flowers}, or a negated field such as -{flowers}", Clip(score)))
 	}
 	t.score = amount{field: p[0].field, n: 1}
 	if minus {
@@ -352,7 +353,8 @@ func (e Event) CheckBoards(has func(slot string) bool) error {
 			}
 		}
 		if len(others) > 0 {
-			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base, strings.Join(others, ", ")))
+			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base,
+				strings.Join(others, ", ")))
 		}
 		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board; define it first", base))
 	}
@@ -366,7 +368,8 @@ func (t Target) Conflict(d Board) (is, field, reason string) {
 	case d.Union != nil:
 		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update those boards instead", d.Name)
 	case d.IsWindowed() && t.Op != "" && t.Op != d.Mode:
-		return "window", ".op", fmt.Sprintf("is %s, but %s has a window and mode %s; want the mode of the board as op, or omit op", t.Op, d.Name, d.Mode)
+		return "window", ".op", fmt.Sprintf("is %s, but %s has a window and mode %s; want the mode of the board as op, or omit op",
+			t.Op, d.Name, d.Mode)
 	case d.IsWindowed() && !d.IsLive() && t.Data != nil:
 		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built; omit it", d.Name)
 	}

@@ -44,7 +44,8 @@ func (e Event) expand(fields map[string]jsontext.Value, rule textRule, bounds Fi
 			return nil, err
 		}
 	}
-	x := expansion{e: e.compiled, rule: rule, bounds: bounds, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
+	x := expansion{e: e.compiled, rule: rule, bounds: bounds, text: make(map[string]string, len(fields)),
+		json: make(map[string]string, len(fields))}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if e.CarriesTime(fields) && name == AtField {
 			continue
@@ -173,7 +174,8 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 		value := func(field string) string { return x.json[field] }
 		u.Data = t.data.expand(value)
 		if n := len(u.Data); n > MaxDataBytes {
-			return BoardUpdate{}, Invalid(x.longest(t.data, value), fmt.Sprintf("makes the data on board %s %d bytes long; want at most %d", t.base, n, MaxDataBytes))
+			return BoardUpdate{}, Invalid(x.longest(t.data, value),
+				fmt.Sprintf("makes the data on board %s %d bytes long; want at most %d", t.base, n, MaxDataBytes))
 		}
 	}
 	err := u.checkEffect()

@@ -19,7 +19,8 @@ import (
 // gift uses a field in each way there is.
 var gift = Event{Name: "gift", Updates: []Target{
 	{Board: "stars", Member: "{star}", Score: "{flowers}"},
-	{Board: "fans:{star}", Member: "{user}", Score: "{flowers}", Op: Best, If: Exists, Data: jsontext.Value(`{"n":"{flowers}","by":"{user}","note":["{note}"],"v":1}`)},
+	{Board: "fans:{star}", Member: "{user}", Score: "{flowers}", Op: Best, If: Exists,
+		Data: jsontext.Value(`{"n":"{flowers}","by":"{user}","note":["{note}"],"v":1}`)},
 	{Board: "hot:{star}-{user}:all", Member: "{star} & {user}", Score: "-{flowers}"},
 	{Board: "visits", Member: "all", Score: "1", If: Absent},
 }}
@@ -83,7 +84,8 @@ func TestFieldsOfAnEventAreChecked(t *testing.T) {
 	}
 	for name, values := range map[string][]string{
 		"flowers": {`"3"`, "1.0", "1e3", "1.5", "true", "[3]", "{}", `""`, "-", "+3", "03", "0x3"},
-		"star":    {"7", "true", `["s"]`, "{}", `""`, `"a:b"`, `"a@b"`, `"a/b"`, `"{a"`, `"a}"`, `"\u0000"`, `"\u0085"`, `"` + strings.Repeat("x", 65) + `"`},
+		"star": {"7", "true", `["s"]`, "{}", `""`, `"a:b"`, `"a@b"`, `"a/b"`, `"{a"`, `"a}"`, `"\u0000"`, `"\u0085"`,
+			`"` + strings.Repeat("x", 65) + `"`},
 		"user":    {"7", `""`, `"a:b"`, `"\n"`},
 		"id":      {`"x"`, "1"},
 		"nope":    {"1"},
@@ -167,13 +169,15 @@ func TestDigestOfAnEvent(t *testing.T) {
 func TestUpdatesOfConditionsAndData(t *testing.T) {
 	t.Parallel()
 	for _, u := range []Update{
-		{Member: "m", If: Exists}, {Member: "m", If: Absent, Data: "null"}, {Member: "m", Data: `{"a":[1,"b c"]}`}, {Member: "m", Data: `"` + strings.Repeat("x", 254) + `"`},
+		{Member: "m", If: Exists}, {Member: "m", If: Absent, Data: "null"}, {Member: "m", Data: `{"a":[1,"b c"]}`},
+		{Member: "m", Data: `"` + strings.Repeat("x", 254) + `"`},
 	} {
 		require.NoError(t, u.Check(), "%+v", u)
 	}
 	for field, updates := range map[string][]Update{
-		"if":   {{Member: "m", If: "present"}},
-		"data": {{Member: "m", Data: "{"}, {Member: "m", Data: "1 2"}, {Member: "m", Data: `{"a":1,"a":1}`}, {Member: "m", Data: "\"\xff\""}, {Member: "m", Data: `"` + strings.Repeat("x", 255) + `"`}},
+		"if": {{Member: "m", If: "present"}},
+		"data": {{Member: "m", Data: "{"}, {Member: "m", Data: "1 2"}, {Member: "m", Data: `{"a":1,"a":1}`},
+			{Member: "m", Data: "\"\xff\""}, {Member: "m", Data: `"` + strings.Repeat("x", 255) + `"`}},
 	} {
 		for _, u := range updates {
 			refused(t, u.Check(), field, "%+v", u)
@@ -191,7 +195,8 @@ func TestEveryEventExpands(t *testing.T) {
 	proptest.Check(t, 100, func(t *rapid.T) {
 		e, err := anyEvent(t).Normalize()
 		require.NoError(t, err)
-		values := map[string]jsontext.Value{"a": jsontext.Value(`"s17"`), "b": jsontext.Value(`"ü"`), "c": jsontext.Value("-5"), "d": jsontext.Value(`{"x":[]}`)}
+		values := map[string]jsontext.Value{"a": jsontext.Value(`"s17"`), "b": jsontext.Value(`"ü"`), "c": jsontext.Value("-5"),
+			"d": jsontext.Value(`{"x":[]}`)}
 		f := map[string]jsontext.Value{}
 		for name := range e.compiled.fields {
 			f[name] = values[name]
@@ -224,10 +229,13 @@ func goodUpdates(t require.TestingT, e Event, updates []BoardUpdate) {
 }
 
 func FuzzExpand(f *testing.F) {
-	f.Add(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"n":"{note}"}}]}`, `{"star":"s17","user":"u4","flowers":3,"note":[1]}`)
-	f.Add(`{"updates":[{"board":"b:{a}-{b}:c","member":"x {a}","score":"-{n}","op":"last","if":"absent"}]}`, `{"a":"1","b":"2","n":-9007199254740991}`)
+	f.Add(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"n":"{note}"}}]}`,
+		`{"star":"s17","user":"u4","flowers":3,"note":[1]}`)
+	f.Add(`{"updates":[{"board":"b:{a}-{b}:c","member":"x {a}","score":"-{n}","op":"last","if":"absent"}]}`,
+		`{"a":"1","b":"2","n":-9007199254740991}`)
 	f.Add(`{"updates":[{"board":"b","member":"m","score":1,"data":{"a":[{"b":"{c}"}],"d":"e"}}]}`, `{"c":"\u0000\ud83d\ude00"}`)
-	f.Add(`{"sender":"u","fields":{"n":{"min":1,"max":9},"s":{"kind":"star"}},"updates":[{"board":"b:{s}","member":"{u}","score":"{n}","data":{"a":"{x}"}}]}`, `{"u":"u4","s":"s17","n":9,"x":"y"}`)
+	f.Add(`{"sender":"u","fields":{"n":{"min":1,"max":9},"s":{"kind":"star"}},"updates":[{"board":"b:{s}","member":"{u}",`+
+		`"score":"{n}","data":{"a":"{x}"}}]}`, `{"u":"u4","s":"s17","n":9,"x":"y"}`)
 	f.Fuzz(func(t *testing.T, body, values string) {
 		e, err := ParseEvent("gift", []byte(body))
 		if err != nil {

@@ -25,7 +25,8 @@ func TestRulesAreWrittenAsTheyAreRead(t *testing.T) {
 	b, err := json.Marshal(e)
 	require.NoError(t, err)
 	require.Equal(t, `{"event":"gift","sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},`+
-		`"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"note":"{note}"}}]}`, string(b))
+		`"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}",`+
+		`"score":"{flowers}","data":{"note":"{note}"}}]}`, string(b))
 	sameEvent(t, e)
 
 	defs, err := ParseFile([]byte(`
@@ -56,29 +57,40 @@ events:
 	for _, m := range missing {
 		paths = append(paths, m.Field)
 	}
-	require.Equal(t, []string{"events.gift.updates[0].board", "events.gift.updates[1].board", "events.list[0].board", "events.object.updates[0].board"}, paths)
+	require.Equal(t, []string{"events.gift.updates[0].board", "events.gift.updates[1].board", "events.list[0].board",
+		"events.object.updates[0].board"}, paths)
 }
 
 func TestImpossibleRulesAreRefused(t *testing.T) {
 	t.Parallel()
 	const updates = `"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"note":"{note}"}}]`
 	for with, field := range map[string]string{
-		`"sender":"nobody"`: "sender", `"sender":"flowers"`: "sender", `"sender":"note"`: "sender", `"sender":"star"`: "sender", `"sender":""`: "sender", `"sender":null`: "sender",
+		`"sender":"nobody"`: "sender", `"sender":"flowers"`: "sender", `"sender":"note"`: "sender", `"sender":"star"`: "sender",
+		`"sender":""`: "sender", `"sender":null`: "sender",
 
-		`"fields":{}`: "fields", `"fields":null`: "fields", `"fields":[]`: "fields", `"fields":{"flowers":{}}`: "fields.flowers", `"fields":{"flowers":null}`: "fields.flowers",
-		`"fields":{"flowrs":{"min":1}}`: "fields.flowrs", `"fields":{"a b":{"min":1}}`: `fields["a b"]`, `"fields":{"flowers":{"least":1}}`: "fields.flowers.least",
+		`"fields":{}`: "fields", `"fields":null`: "fields", `"fields":[]`: "fields", `"fields":{"flowers":{}}`: "fields.flowers",
+		`"fields":{"flowers":null}`:     "fields.flowers",
+		`"fields":{"flowrs":{"min":1}}`: "fields.flowrs", `"fields":{"a b":{"min":1}}`: `fields["a b"]`,
+		`"fields":{"flowers":{"least":1}}`:                   "fields.flowers.least",
 		`"fields":{"flowers":{"min":1},"flowers":{"min":1}}`: "fields.flowers",
 
-		`"fields":{"flowers":{"min":2,"max":1}}`: "fields.flowers.max", `"fields":{"flowers":{"min":"1"}}`: "fields.flowers.min", `"fields":{"flowers":{"min":1.5}}`: "fields.flowers.min",
-		`"fields":{"flowers":{"max":9007199254740992}}`: "fields.flowers.max", `"fields":{"flowers":{"max":null}}`: "fields.flowers.max", `"fields":{"flowers":{"min":-9007199254740992}}`: "fields.flowers.min",
-		`"fields":{"flowers":{"kind":"star"}}`: "fields.flowers.kind", `"fields":{"flowers":{"min":1,"kind":"star"}}`: "fields.flowers.kind",
-		`"fields":{"star":{"min":1}}`: "fields.star.min", `"fields":{"star":{"kind":"star","max":1}}`: "fields.star.max", `"fields":{"star":{"kind":"A star"}}`: "fields.star.kind",
-		`"fields":{"star":{"kind":""}}`: "fields.star.kind", `"fields":{"note":{"min":1}}`: "fields.note.min", `"fields":{"note":{"kind":"star"}}`: "fields.note.kind",
+		`"fields":{"flowers":{"min":2,"max":1}}`: "fields.flowers.max", `"fields":{"flowers":{"min":"1"}}`: "fields.flowers.min",
+		`"fields":{"flowers":{"min":1.5}}`:               "fields.flowers.min",
+		`"fields":{"flowers":{"max":9007199254740992}}`:  "fields.flowers.max",
+		`"fields":{"flowers":{"max":null}}`:              "fields.flowers.max",
+		`"fields":{"flowers":{"min":-9007199254740992}}`: "fields.flowers.min",
+		`"fields":{"flowers":{"kind":"star"}}`:           "fields.flowers.kind",
+		`"fields":{"flowers":{"min":1,"kind":"star"}}`:   "fields.flowers.kind",
+		`"fields":{"star":{"min":1}}`:                    "fields.star.min", `"fields":{"star":{"kind":"star","max":1}}`: "fields.star.max",
+		`"fields":{"star":{"kind":"A star"}}`: "fields.star.kind",
+		`"fields":{"star":{"kind":""}}`:       "fields.star.kind", `"fields":{"note":{"min":1}}`: "fields.note.min",
+		`"fields":{"note":{"kind":"star"}}`: "fields.note.kind",
 	} {
 		_, err := ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))
 		refused(t, err, field, with)
 	}
-	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`, `"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
+	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`,
+		`"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
 		e, err := ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))
 		require.NoError(t, err, with)
 		sameEvent(t, e)
@@ -118,7 +130,8 @@ func TestBoundsOfAField(t *testing.T) {
 
 func TestWhatNeedsAKey(t *testing.T) {
 	t.Parallel()
-	const updates = `"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"note":"{note}"}},{"board":"b","member":"m","score":1}]`
+	const updates = `"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"note":"{note}"}},` +
+		`{"board":"b","member":"m","score":1}]`
 	const star, flowers = `"star":{"kind":"star"}`, `"flowers":{"min":1,"max":99}`
 	for with, want := range map[string][2]string{ // reasons for a viewer and for an anonymous caller
 		`"sender":"user","fields":{` + star + `,` + flowers + `}`:     {"", ""},

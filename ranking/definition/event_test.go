@@ -18,43 +18,83 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 	const good = `{"board":"a","member":"m","score":1}`
 	update := func(with string) string { return `{"updates":[` + good + `,` + with + `]}` }
 	for body, field := range map[string]string{
-		`[]`: "body", `{`: "body", `{} 1`: "body", `{}`: "updates", `{"updates":null}`: "updates", `{"updates":{}}`: "updates", `{"updates":[]}`: "updates",
-		`{"updates":[` + good + strings.Repeat(`,`+good, 32) + `]}`: "updates", `{"boards":[]}`: "boards", `{"event":"other","updates":[]}`: "event",
+		`[]`: "body", `{`: "body", `{} 1`: "body", `{}`: "updates", `{"updates":null}`: "updates", `{"updates":{}}`: "updates",
+		`{"updates":[]}`: "updates",
+		`{"updates":[` + good + strings.Repeat(`,`+good, 32) + `]}`: "updates", `{"boards":[]}`: "boards",
+		`{"event":"other","updates":[]}`:          "event",
 		`{"updates":[` + good + `],"updates":[]}`: "updates", `{"updates":[[]]}`: "updates[0]", `{"updates":[` + good + `,null]}`: "updates[1]",
 
-		update(`{"member":"m","score":1}`): "updates[1].board", update(`{"board":"b","score":1}`): "updates[1].member", update(`{"board":"b","member":"m"}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":1,"id":"x"}`): "updates[1].id", update(`{"board":"b","member":"m","score":1,"score":1}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":1,"a b":1}`): `updates[1]["a b"]`,
+		update(`{"member":"m","score":1}`): "updates[1].board", update(`{"board":"b","score":1}`): "updates[1].member",
+		update(`{"board":"b","member":"m"}`):                     "updates[1].score",
+		update(`{"board":"b","member":"m","score":1,"id":"x"}`):  "updates[1].id",
+		update(`{"board":"b","member":"m","score":1,"score":1}`): "updates[1].score",
+		update(`{"board":"b","member":"m","score":1,"a b":1}`):   `updates[1]["a b"]`,
 
-		update(`{"board":"","member":"m","score":1}`): "updates[1].board", update(`{"board":7,"member":"m","score":1}`): "updates[1].board", update(`{"board":"B","member":"m","score":1}`): "updates[1].board",
-		update(`{"board":"b@-1","member":"m","score":1}`): "updates[1].board", update(`{"board":"{b}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b{x}","member":"m","score":1}`): "updates[1].board",
-		update(`{"board":"b:","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:{x}:","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:{x","member":"m","score":1}`): "updates[1].board",
-		update(`{"board":"b:x}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:{}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:{X}","member":"m","score":1}`): "updates[1].board",
-		update(`{"board":"b:{id}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:a/{x}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b:a\u0007","member":"m","score":1}`): "updates[1].board",
-		update(`{"board":"b:` + strings.Repeat("x", 64) + `{x}","member":"m","score":1}`): "updates[1].board", update(`{"board":"b` + strings.Repeat(":{x}", 9) + `","member":"m","score":1}`): "updates[1].board",
+		update(`{"board":"","member":"m","score":1}`): "updates[1].board",
+		update(`{"board":7,"member":"m","score":1}`):  "updates[1].board", update(`{"board":"B","member":"m","score":1}`): "updates[1].board",
+		update(`{"board":"b@-1","member":"m","score":1}`):                                 "updates[1].board",
+		update(`{"board":"{b}","member":"m","score":1}`):                                  "updates[1].board",
+		update(`{"board":"b{x}","member":"m","score":1}`):                                 "updates[1].board",
+		update(`{"board":"b:","member":"m","score":1}`):                                   "updates[1].board",
+		update(`{"board":"b:{x}:","member":"m","score":1}`):                               "updates[1].board",
+		update(`{"board":"b:{x","member":"m","score":1}`):                                 "updates[1].board",
+		update(`{"board":"b:x}","member":"m","score":1}`):                                 "updates[1].board",
+		update(`{"board":"b:{}","member":"m","score":1}`):                                 "updates[1].board",
+		update(`{"board":"b:{X}","member":"m","score":1}`):                                "updates[1].board",
+		update(`{"board":"b:{id}","member":"m","score":1}`):                               "updates[1].board",
+		update(`{"board":"b:a/{x}","member":"m","score":1}`):                              "updates[1].board",
+		update(`{"board":"b:a\u0007","member":"m","score":1}`):                            "updates[1].board",
+		update(`{"board":"b:` + strings.Repeat("x", 64) + `{x}","member":"m","score":1}`): "updates[1].board",
+		update(`{"board":"b` + strings.Repeat(":{x}", 9) + `","member":"m","score":1}`):   "updates[1].board",
 
-		update(`{"board":"b","member":"","score":1}`): "updates[1].member", update(`{"board":"b","member":1,"score":1}`): "updates[1].member", update(`{"board":"b","member":"a\u0000","score":1}`): "updates[1].member",
-		update(`{"board":"b","member":"{a","score":1}`): "updates[1].member", update(`{"board":"b","member":"{a b}","score":1}`): "updates[1].member", update(`{"board":"b","member":"}a}","score":1}`): "updates[1].member", update(`{"board":"b","member":"{id}","score":1}`): "updates[1].member",
-		update(`{"board":"b","member":"{{a}}","score":1}`): "updates[1].member", update(`{"board":"b","member":"` + strings.Repeat("x", 128) + `{a}","score":1}`): "updates[1].member",
+		update(`{"board":"b","member":"","score":1}`):                                    "updates[1].member",
+		update(`{"board":"b","member":1,"score":1}`):                                     "updates[1].member",
+		update(`{"board":"b","member":"a\u0000","score":1}`):                             "updates[1].member",
+		update(`{"board":"b","member":"{a","score":1}`):                                  "updates[1].member",
+		update(`{"board":"b","member":"{a b}","score":1}`):                               "updates[1].member",
+		update(`{"board":"b","member":"}a}","score":1}`):                                 "updates[1].member",
+		update(`{"board":"b","member":"{id}","score":1}`):                                "updates[1].member",
+		update(`{"board":"b","member":"{{a}}","score":1}`):                               "updates[1].member",
+		update(`{"board":"b","member":"` + strings.Repeat("x", 128) + `{a}","score":1}`): "updates[1].member",
 
-		update(`{"board":"b","member":"m","score":"1"}`): "updates[1].score", update(`{"board":"b","member":"m","score":"-1"}`): "updates[1].score", update(`{"board":"b","member":"m","score":1.0}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":1e3}`): "updates[1].score", update(`{"board":"b","member":"m","score":9007199254740992}`): "updates[1].score", update(`{"board":"b","member":"m","score":null}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":""}`): "updates[1].score", update(`{"board":"b","member":"m","score":"-"}`): "updates[1].score", update(`{"board":"b","member":"m","score":"{a}{b}"}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":"--{a}"}`): "updates[1].score", update(`{"board":"b","member":"m","score":"+{a}"}`): "updates[1].score", update(`{"board":"b","member":"m","score":"{id}"}`): "updates[1].score",
-		update(`{"board":"b","member":"m","score":"{a} "}`): "updates[1].score", update(`{"board":"b","member":"m","score":"a"}`): "updates[1].score", update(`{"board":"b","member":"m","score":"{A}"}`): "updates[1].score",
+		update(`{"board":"b","member":"m","score":"1"}`):              "updates[1].score",
+		update(`{"board":"b","member":"m","score":"-1"}`):             "updates[1].score",
+		update(`{"board":"b","member":"m","score":1.0}`):              "updates[1].score",
+		update(`{"board":"b","member":"m","score":1e3}`):              "updates[1].score",
+		update(`{"board":"b","member":"m","score":9007199254740992}`): "updates[1].score",
+		update(`{"board":"b","member":"m","score":null}`):             "updates[1].score",
+		update(`{"board":"b","member":"m","score":""}`):               "updates[1].score",
+		update(`{"board":"b","member":"m","score":"-"}`):              "updates[1].score",
+		update(`{"board":"b","member":"m","score":"{a}{b}"}`):         "updates[1].score",
+		update(`{"board":"b","member":"m","score":"--{a}"}`):          "updates[1].score",
+		update(`{"board":"b","member":"m","score":"+{a}"}`):           "updates[1].score",
+		update(`{"board":"b","member":"m","score":"{id}"}`):           "updates[1].score",
+		update(`{"board":"b","member":"m","score":"{a} "}`):           "updates[1].score",
+		update(`{"board":"b","member":"m","score":"a"}`):              "updates[1].score",
+		update(`{"board":"b","member":"m","score":"{A}"}`):            "updates[1].score",
 
-		update(`{"board":"b","member":"m","score":1,"op":"add"}`): "updates[1].op", update(`{"board":"b","member":"m","score":1,"op":""}`): "updates[1].op", update(`{"board":"b","member":"m","score":1,"if":"present"}`): "updates[1].if",
-		update(`{"board":"b","member":"m","score":1,"if":true}`): "updates[1].if",
+		update(`{"board":"b","member":"m","score":1,"op":"add"}`):     "updates[1].op",
+		update(`{"board":"b","member":"m","score":1,"op":""}`):        "updates[1].op",
+		update(`{"board":"b","member":"m","score":1,"if":"present"}`): "updates[1].if",
+		update(`{"board":"b","member":"m","score":1,"if":true}`):      "updates[1].if",
 
-		update(`{"board":"b","member":"m","score":1,"data":null}`): "updates[1].data", update(`{"board":"b","member":"m","score":1,"data":"{a}"}`): "updates[1].data", update(`{"board":"b","member":"m","score":1,"data":[1]}`): "updates[1].data",
-		update(`{"board":"b","member":"m","score":1,"data":{"a":null}}`): "updates[1].data.a", update(`{"board":"b","member":"m","score":1,"data":{"a":[0,"x{a}"]}}`): "updates[1].data.a[1]",
-		update(`{"board":"b","member":"m","score":1,"data":{"a":"{a}{b}"}}`): "updates[1].data.a", update(`{"board":"b","member":"m","score":1,"data":{"a":"}"}}`): "updates[1].data.a", update(`{"board":"b","member":"m","score":1,"data":{"a":{"b c":"{id}"}}}`): `updates[1].data.a["b c"]`,
-		update(`{"board":"b","member":"m","score":1,"data":{"{a}":1}}`): `updates[1].data["{a}"]`, update(`{"board":"b","member":"m","score":1,"data":{"a":1,"a":2}}`): "updates[1].data.a",
+		update(`{"board":"b","member":"m","score":1,"data":null}`):                                     "updates[1].data",
+		update(`{"board":"b","member":"m","score":1,"data":"{a}"}`):                                    "updates[1].data",
+		update(`{"board":"b","member":"m","score":1,"data":[1]}`):                                      "updates[1].data",
+		update(`{"board":"b","member":"m","score":1,"data":{"a":null}}`):                               "updates[1].data.a",
+		update(`{"board":"b","member":"m","score":1,"data":{"a":[0,"x{a}"]}}`):                         "updates[1].data.a[1]",
+		update(`{"board":"b","member":"m","score":1,"data":{"a":"{a}{b}"}}`):                           "updates[1].data.a",
+		update(`{"board":"b","member":"m","score":1,"data":{"a":"}"}}`):                                "updates[1].data.a",
+		update(`{"board":"b","member":"m","score":1,"data":{"a":{"b c":"{id}"}}}`):                     `updates[1].data.a["b c"]`,
+		update(`{"board":"b","member":"m","score":1,"data":{"{a}":1}}`):                                `updates[1].data["{a}"]`,
+		update(`{"board":"b","member":"m","score":1,"data":{"a":1,"a":2}}`):                            "updates[1].data.a",
 		update(`{"board":"b","member":"m","score":1,"data":{"a":"` + strings.Repeat("x", 249) + `"}}`): "updates[1].data",
 
 		// A field is an integer or text, wherever it is used.
-		update(`{"board":"b","member":"{x}","score":"{x}"}`): "updates[1].score", update(`{"board":"b:{x}","member":"m","score":"-{x}"}`): "updates[1].score",
-		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b","member":"car {x}","score":1}]}`: "updates[1].member", `{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b:{x}","member":"m","score":1}]}`: "updates[1].board",
+		update(`{"board":"b","member":"{x}","score":"{x}"}`):                                                "updates[1].score",
+		update(`{"board":"b:{x}","member":"m","score":"-{x}"}`):                                             "updates[1].score",
+		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b","member":"car {x}","score":1}]}`: "updates[1].member",
+		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b:{x}","member":"m","score":1}]}`:   "updates[1].board",
 	} {
 		_, err := ParseEvent("gift", []byte(body))
 		refused(t, err, field, "body %s", body)
@@ -64,8 +104,10 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 		refused(t, err, "event", name)
 	}
 	for _, body := range []string{
-		update(`{"board":"b","member":"m","score":1,"data":{"a":"` + strings.Repeat("x", 248) + `"}}`), update(`{"board":"b:{x}-{y}:z","member":"{x} of {n}","score":"-{s}","data":{"s":"{s}","x":["{x}",{}],"only":"{o}"}}`),
-		`{"event":"gift","updates":[` + good + strings.Repeat(`,`+good, 31) + `]}`, update(`{"board":"b","member":"m","score":-0}`), update(`{"board":"b","member":"m","score":-9007199254740991}`), update(`{"board":"b","member":"m","score":1,"data":{}}`),
+		update(`{"board":"b","member":"m","score":1,"data":{"a":"` + strings.Repeat("x", 248) + `"}}`),
+		update(`{"board":"b:{x}-{y}:z","member":"{x} of {n}","score":"-{s}","data":{"s":"{s}","x":["{x}",{}],"only":"{o}"}}`),
+		`{"event":"gift","updates":[` + good + strings.Repeat(`,`+good, 31) + `]}`, update(`{"board":"b","member":"m","score":-0}`),
+		update(`{"board":"b","member":"m","score":-9007199254740991}`), update(`{"board":"b","member":"m","score":1,"data":{}}`),
 	} {
 		e, err := ParseEvent("gift", []byte(body))
 		require.NoError(t, err, body)
@@ -89,9 +131,11 @@ func TestEventsAreForBoardsThatThereAre(t *testing.T) {
 	has := func(slot string) bool { return boards[slot] }
 	for board, reason := range map[string]string{
 		"stars": "", "fans:{star}": "", "fans:s17": "", "hot": "", "hot:{a}:phone": "",
-		"sars": "there is no such board", "fans": "boards of that name with 1", "fans:{a}:{b}": "boards of that name with 1", "hot:{a}": "with 0, 2",
+		"sars": "there is no such board", "fans": "boards of that name with 1", "fans:{a}:{b}": "boards of that name with 1",
+		"hot:{a}": "with 0, 2",
 	} {
-		e, err := Event{Name: "gift", Updates: []Target{{Board: "stars", Member: "m", Score: "1"}, {Board: board, Member: "m", Score: "1"}}}.Normalize()
+		e, err := Event{Name: "gift", Updates: []Target{{Board: "stars", Member: "m", Score: "1"},
+			{Board: board, Member: "m", Score: "1"}}}.Normalize()
 		require.NoError(t, err)
 		err = e.CheckBoards(has)
 		if reason == "" {
@@ -124,7 +168,8 @@ func TestEventsAreWrittenAsTheyAreRead(t *testing.T) {
 func anyEvent(t *rapid.T) Event {
 	text := rapid.StringMatching(`[a-zא日][^:@/{}\p{Cc}\p{Cs}\x{2028}-\x{202e}\x{2066}-\x{2069}]{0,7}`)
 	mixed := func(label string) string {
-		return rapid.SampledFrom([]string{"", "x "}).Draw(t, label) + rapid.SampledFrom([]string{"{a}", "{b}", text.Draw(t, label+" text")}).Draw(t, label+" field")
+		return rapid.SampledFrom([]string{"", "x "}).Draw(t, label) + rapid.SampledFrom([]string{"{a}", "{b}",
+			text.Draw(t, label+" text")}).Draw(t, label+" field")
 	}
 	e := Event{Name: "gift"}
 	for i := range rapid.IntRange(1, 5).Draw(t, "updates") {
@@ -132,15 +177,17 @@ func anyEvent(t *rapid.T) Event {
 		u := Target{
 			Board:  "b" + label,
 			Member: mixed("member"),
-			Score:  rapid.SampledFrom([]string{"{c}", "-{c}", fmt.Sprint(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "score"))}).Draw(t, "score field"),
-			Op:     Mode(rapid.SampledFrom([]string{"", "sum", "best", "last"}).Draw(t, "op")),
-			If:     Condition(rapid.SampledFrom([]string{"", "exists", "absent"}).Draw(t, "if")),
+			Score: rapid.SampledFrom([]string{"{c}", "-{c}",
+				fmt.Sprint(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "score"))}).Draw(t, "score field"),
+			Op: Mode(rapid.SampledFrom([]string{"", "sum", "best", "last"}).Draw(t, "op")),
+			If: Condition(rapid.SampledFrom([]string{"", "exists", "absent"}).Draw(t, "if")),
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "parts") {
 			u.Board += ":" + mixed("part")
 		}
 		if rapid.Bool().Draw(t, "data?") {
-			data := map[string]any{"k": rapid.SampledFrom([]any{"{a}", "{c}", "{d}", 1, true, []string{"{d}", "x"}}).Draw(t, "data"), text.Draw(t, "key"): text.Draw(t, "value")}
+			data := map[string]any{"k": rapid.SampledFrom([]any{"{a}", "{c}", "{d}", 1, true, []string{"{d}", "x"}}).Draw(t, "data"),
+				text.Draw(t, "key"): text.Draw(t, "value")}
 			b, err := json.Marshal(data)
 			require.NoError(t, err)
 			u.Data = b
@@ -167,7 +214,8 @@ func TestEventTellsItsFields(t *testing.T) {
 		{"board":"fans:{star}","member":"car {car_2}","score":"-{less}","data":{"note":["{note}",{"of":"{flowers}"}],"who":"{car_2}"}},
 		{"board":"stars","member":"all","score":1}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField}, {"star", TextField}}, e.Fields())
+	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField},
+		{"star", TextField}}, e.Fields())
 	e, err = ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`))
 	require.NoError(t, err)
 	require.Empty(t, e.Fields())

@@ -77,7 +77,8 @@ events:
     - {board: hot, member: m, score: 1, data: {a: 1}}
 `)
 	require.Empty(t, missing)
-	for _, says := range []string{"boards.sum.union.last: is 6; want at most 5", "events.gift[0].board: is for sum, a union", "events.gift[1].data: does not apply to hot"} {
+	for _, says := range []string{"boards.sum.union.last: is 6; want at most 5", "events.gift[0].board: is for sum, a union",
+		"events.gift[1].data: does not apply to hot"} {
 		require.ErrorContains(t, err, says)
 	}
 }

@@ -51,7 +51,8 @@ func TestFile(t *testing.T) {
 	}
 	require.Equal(t, []Board{
 		board(Board{Name: "2026", Period: "36h", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}),
-		board(Board{Name: "cup", Starts: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Min: new(int64(0)), Max: new(int64(9000))}),
+		board(Board{Name: "cup", Starts: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 12, 0, 0, 0,
+			time.UTC), Min: new(int64(0)), Max: new(int64(9000))}),
 		board(Board{Name: "empty"}),
 		board(Board{Name: "fans:{star}", Period: "day", Timezone: "Asia/Shanghai", Keep: new(30), Kind: "user", DayStartsAt: "04:00"}),
 		board(Board{Name: "laps", Mode: Best, Order: Asc, Display: Display{Format: "time_ms"}}),
@@ -209,7 +210,8 @@ func TestFileThatGrows(t *testing.T) {
 	b.WriteString("boards:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := range 12 {
 		a := string(rune('a' + i))
-		b.WriteString("  " + a + "1: &" + a + "1 [" + strings.Repeat("*"+map[bool]string{true: "a0", false: string(rune('a'+i-1)) + "1"}[i == 0]+", ", 10) + "x]\n")
+		b.WriteString("  " + a + "1: &" + a + "1 [" + strings.Repeat("*"+map[bool]string{true: "a0",
+			false: string(rune('a'+i-1)) + "1"}[i == 0]+", ", 10) + "x]\n")
 	}
 	_, err := ParseFile([]byte(b.String()))
 	var fe *FieldError
@@ -221,10 +223,13 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(starFile, "9_000", "9000")))
 	f.Add([]byte("boards: {laps: {mode: best, order: asc}}"))
 	f.Add([]byte("boards: {a: &x {period: 36h, base: 2026-01-01T00:00:00Z}, b: *x, c: {<<: *x, keep: 0}}"))
-	f.Add([]byte(`{"boards":{"fans:{star}":{"period":"week","week_starts":"sunday","retain":"7d","max_instances":10,"min":-1,"max":1,"max_change":1}}}`))
-	f.Add([]byte(`{"events":{"e":[{"board":"a:{b}-c:d","member":"x {y}","score":"-{z}","op":"best","if":"exists","data":{"a":["{y}",{"b":"\u00e9\\"}]}}]}}`))
+	f.Add([]byte(`{"boards":{"fans:{star}":{"period":"week","week_starts":"sunday","retain":"7d","max_instances":10,"min":-1,` +
+		`"max":1,"max_change":1}}}`))
+	f.Add([]byte(`{"events":{"e":[{"board":"a:{b}-c:d","member":"x {y}","score":"-{z}","op":"best","if":"exists",` +
+		`"data":{"a":["{y}",{"b":"\u00e9\\"}]}}]}}`))
 	f.Add([]byte("events: {e: [{board: a, member: \"\\u0085\", score: 0x1}]}"))
-	f.Add([]byte(`events: {e: {sender: u, fields: {n: {min: -1, max: 9}, s: {kind: star}}, updates: [{board: "a:{s}", member: "{u}", score: "{n}"}]}}`))
+	f.Add([]byte(`events: {e: {sender: u, fields: {n: {min: -1, max: 9}, s: {kind: star}}, updates: [{board: "a:{s}", member: ` +
+		`"{u}", score: "{n}"}]}}`))
 	f.Add([]byte("? [a]\n: &a !!map {<<: [*a]}\n---\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		defs, err := ParseFile(file)
@@ -250,7 +255,8 @@ func FuzzFile(f *testing.F) {
 func FuzzBodies(f *testing.F) {
 	f.Add("stars", []byte(`{"period":"day","keep":3,"display":{"unit":"%"}}`))
 	f.Add("gift", []byte(`{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`))
-	f.Add("gift", []byte(`{"sender":"star","fields":{"star":{"kind":"star"},"flowers":{"max":99}},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`))
+	f.Add("gift", []byte(`{"sender":"star","fields":{"star":{"kind":"star"},"flowers":{"max":99}},"updates":[{"board":"stars",`+
+		`"member":"{star}","score":"{flowers}"}]}`))
 	f.Fuzz(func(t *testing.T, name string, body []byte) {
 		d, err := ParseBoard(name, body)
 		if err == nil {

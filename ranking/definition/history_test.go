@@ -18,15 +18,16 @@ func TestHistoryStepOfAPeriod(t *testing.T) {
 		d    Board
 		want time.Duration
 	}{
-		"none":                  {Board{Period: "day"}, 0},
-		"no periods":            {Board{History: 10 * time.Second}, 10 * time.Second},
-		"a day":                 {Board{Period: "day", History: 10 * time.Second}, 10 * time.Second},
-		"a week of 60,480":      {Board{Period: "week", History: 10 * time.Second}, 70 * time.Second},
-		"a week at a minute":    {Board{Period: "week", History: time.Minute}, 2 * time.Minute},
-		"exactly 10,000":        {Board{Period: "100000s", Base: base, History: 10 * time.Second}, 10 * time.Second},
-		"one second more":       {Board{Period: "100001s", Base: base, History: 10 * time.Second}, 20 * time.Second},
-		"from the start to end": {Board{Period: "year", Starts: base, Ends: base.Add(100_000 * time.Second), History: 10 * time.Second}, 10 * time.Second},
-		"ten years":             {Board{Period: "3660d", Base: base, History: day}, day},
+		"none":               {Board{Period: "day"}, 0},
+		"no periods":         {Board{History: 10 * time.Second}, 10 * time.Second},
+		"a day":              {Board{Period: "day", History: 10 * time.Second}, 10 * time.Second},
+		"a week of 60,480":   {Board{Period: "week", History: 10 * time.Second}, 70 * time.Second},
+		"a week at a minute": {Board{Period: "week", History: time.Minute}, 2 * time.Minute},
+		"exactly 10,000":     {Board{Period: "100000s", Base: base, History: 10 * time.Second}, 10 * time.Second},
+		"one second more":    {Board{Period: "100001s", Base: base, History: 10 * time.Second}, 20 * time.Second},
+		"from the start to end": {Board{Period: "year", Starts: base, Ends: base.Add(100_000 * time.Second),
+			History: 10 * time.Second}, 10 * time.Second},
+		"ten years": {Board{Period: "3660d", Base: base, History: day}, day},
 	} {
 		c.d.Name = "b"
 		r, err := Compile(c.d)

@@ -29,7 +29,9 @@ func TestLabelIn(t *testing.T) {
 
 func TestNamesOfABoard(t *testing.T) {
 	t.Parallel()
-	d, err := ParseBoard("fans:{star}", []byte(`{"title":{"zh":"{star}的粉丝","pt-br":"Fãs de {star}","en":"Fans of {star}"},"description":"Flowers of the day","icon":"https://example.org/fan.png","display":{"unit":{"en":"flowers","zh":"朵花"}}}`))
+	d, err := ParseBoard("fans:{star}",
+		[]byte(`{"title":{"zh":"{star}的粉丝","pt-br":"Fãs de {star}","en":"Fans of {star}"},"description":"Flowers of the day",`+
+			`"icon":"https://example.org/fan.png","display":{"unit":{"en":"flowers","zh":"朵花"}}}`))
 	require.NoError(t, err)
 	require.Equal(t, Label{"zh": "{star}的粉丝", "pt-BR": "Fãs de {star}", "en": "Fans of {star}"}, d.Title)
 	require.Equal(t, Label{"zh": "鹿见汀的粉丝", "pt-BR": "Fãs de 鹿见汀", "en": "Fans of 鹿见汀"}, d.Title.Fill(func(p string) string {
@@ -38,7 +40,9 @@ func TestNamesOfABoard(t *testing.T) {
 	}))
 	b, err := json.Marshal(d)
 	require.NoError(t, err)
-	require.Contains(t, string(b), `"title":{"en":"Fans of {star}","pt-BR":"Fãs de {star}","zh":"{star}的粉丝"},"description":"Flowers of the day","icon":"https://example.org/fan.png"`)
+	require.Contains(t, string(b),
+		`"title":{"en":"Fans of {star}","pt-BR":"Fãs de {star}","zh":"{star}的粉丝"},"description":"Flowers of the day",`+
+			`"icon":"https://example.org/fan.png"`)
 
 	d, err = ParseBoard("plain", []byte(`{"title":"a {brace} is text here {"}`))
 	require.NoError(t, err)

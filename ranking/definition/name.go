@@ -41,7 +41,8 @@ type Name struct {
 func ParseName(s string) (Name, error) {
 	board, period, qualified := strings.Cut(s, "@")
 	if qualified && !periodName.MatchString(period) {
-		return Name{}, Invalid("board", fmt.Sprintf("has the period %q; want a period such as 2026-W46, or -1 for the previous period", Clip(period)))
+		return Name{}, Invalid("board",
+			fmt.Sprintf("has the period %q; want a period such as 2026-W46, or -1 for the previous period", Clip(period)))
 	}
 	parts := strings.Split(board, ":")
 	n := Name{Base: parts[0], Parts: parts[1:], Period: period}
@@ -104,7 +105,8 @@ func ParseFamilyName(board string) (FamilyName, error) {
 		word, opened := strings.CutPrefix(p, "{")
 		word, closed := strings.CutSuffix(word, "}")
 		if !opened || !closed || !placeholder.MatchString(word) {
-			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q in place of a placeholder such as {star}; in the braces %s", Clip(p), wantPlaceholder))
+			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q in place of a placeholder such as {star}; in the braces %s",
+				Clip(p), wantPlaceholder))
 		}
 		if slices.Contains(t.Placeholders[:i], word) {
 			return FamilyName{}, Invalid("board", fmt.Sprintf("has the placeholder %s twice", p))

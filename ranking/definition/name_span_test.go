@@ -15,7 +15,8 @@ func (s NameSpan) has(name string) bool { return s.From <= name && name < s.Befo
 // A span has the names that it is for, and no others.
 func TestNameSpans(t *testing.T) {
 	t.Parallel()
-	names := []string{"a", "a:b", "fans", "fans-x", "fans:", "fans:s1", "fans:s1 ", "fans:s10", "fans:é", "fans:\U0010ffff", "fans;", "fansx:a", "z"}
+	names := []string{"a", "a:b", "fans", "fans-x", "fans:", "fans:s1", "fans:s1 ", "fans:s10", "fans:é", "fans:\U0010ffff",
+		"fans;", "fansx:a", "z"}
 	for what, c := range map[string]struct {
 		span NameSpan
 		want []string

@@ -72,7 +72,8 @@ func TestTemplatesAreTakenApart(t *testing.T) {
 		require.Equal(t, len(got.Placeholders) > 0, Board{Name: s}.Family(), "%q", s)
 	}
 	for _, s := range []string{
-		"", "fans:", "fans:star", "fans:{star", "fans:star}", "fans:{}", "fans:{Star}", "fans:{1}", "fans:{a}:{a}", "fans:{a}{b}", "{star}", "x:{{a}}",
+		"", "fans:", "fans:star", "fans:{star", "fans:star}", "fans:{}", "fans:{Star}", "fans:{1}", "fans:{a}:{a}", "fans:{a}{b}",
+		"{star}", "x:{{a}}",
 		"fans:{a}@-1", "stars@2026", "a:{a}:{b}:{c}:{d}:{e}:{f}:{g}:{h}:{i}", "fans:{" + strings.Repeat("a", 33) + "}",
 	} {
 		refused(t, CheckBoard(s), "board", "%q", s)

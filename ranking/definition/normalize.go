@@ -31,7 +31,8 @@ func (d Board) Normalize() (Board, error) {
 		return d, err
 	}
 	for _, check := range []func(*Board, FamilyName) error{
-		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow, (*Board).checkHistory, (*Board).checkApplies,
+		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
+		(*Board).checkHistory, (*Board).checkApplies,
 		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {
@@ -55,7 +56,8 @@ func (d *Board) checkDurations(FamilyName) error {
 	if d.Period != "" && !d.natural() {
 		length, ok := ParseDuration(d.Period)
 		if !ok || length > maxPeriod {
-			return Invalid("period", fmt.Sprintf("is %q; want hour, day, week, month, year, or a duration such as 36h or 7d, from 1s to 3660d", Clip(d.Period)))
+			return Invalid("period",
+				fmt.Sprintf("is %q; want hour, day, week, month, year, or a duration such as 36h or 7d, from 1s to 3660d", Clip(d.Period)))
 		}
 		d.Period = FormatDuration(length)
 	}
@@ -140,8 +142,10 @@ func (d *Board) checkApplies(t FamilyName) error {
 		{"week_starts", d.WeekStarts != "", d.Period == "week", "a board with period week"},
 		{"day_starts_at", d.DayStartsAt != "", natural && d.Period != "hour", "a board with period day, week, month or year"},
 		{"keep", d.Keep != nil, d.Period != "", "a board with a period"},
-		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(), "a board without a period, a family, or an activity that ends; for old periods use keep"},
-		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded, "a board without a period that does not have both starts and ends; other boards have a span already"},
+		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(),
+			"a board without a period, a family, or an activity that ends; for old periods use keep"},
+		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded,
+			"a board without a period that does not have both starts and ends; other boards have a span already"},
 		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties are first, shared or dense"},
 		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: with sum, a member that leaves would lose its total"},
 		{"max_instances", d.MaxInstances != 0, family, "a family, such as fans:{star}"},

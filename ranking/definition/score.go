@@ -9,7 +9,8 @@ import (
 
 // wantWhole is what an error says about a score with a fraction, such as a lap time of 61.5
 // seconds.
-const wantWhole = "want an integer: send seconds as milliseconds with display.format time_ms, and other fractions in a smaller unit with display.decimals"
+const wantWhole = "want an integer: send seconds as milliseconds with display.format time_ms, and other fractions in a " +
+	"smaller unit with display.decimals"
 
 var (
 	wholeText    = regexp.MustCompile(`^(-?[0-9]+)\.0+$`) // as programs write floats
@@ -23,7 +24,8 @@ func ParseScore(field, digits string) (int64, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || n < -MaxScore || n > MaxScore:
-		return 0, &FieldError{Field: field, Reason: fmt.Sprintf("is %s; want an integer within ±%d", Clip(digits), int64(MaxScore)), Kind: ErrOutOfRange}
+		return 0, &FieldError{Field: field, Reason: fmt.Sprintf("is %s; want an integer within ±%d", Clip(digits), int64(MaxScore)),
+			Kind: ErrOutOfRange}
 	case err == nil:
 		return n, nil
 	case fractionText.MatchString(digits):

@@ -16,7 +16,8 @@ var unsafeRunes = []rune("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"s17", "Jun Li", "日本", "שלום", "أحمد", "👩\u200d🚀", "می\u200cخواهم", "क\u094d\u200dष", "a\u200eb", "\u200fא", "e\u0301", "\u00a0a", "\u061cא", "~", "  -", "\u2027", "x\u202f", "\u2065x", "x\u206a", "\ufeffx", "\u0600", "\u200b\u3164é", "\u0301", "\ue000",
+		"s17", "Jun Li", "日本", "שלום", "أحمد", "👩\u200d🚀", "می\u200cخواهم", "क\u094d\u200dष", "a\u200eb", "\u200fא", "e\u0301",
+		"\u00a0a", "\u061cא", "~", "  -", "\u2027", "x\u202f", "\u2065x", "x\u206a", "\ufeffx", "\u0600", "\u200b\u3164é", "\u0301", "\ue000",
 		strings.Repeat("x", 128), strings.Repeat("é", 64),
 	} {
 		require.NoError(t, CheckMember(s), "%q", s)
@@ -24,7 +25,8 @@ func TestTexts(t *testing.T) {
 		require.Empty(t, NewTextFault(s, 128), "%q", s)
 	}
 	for _, s := range []string{
-		"", "\x00", "a\x1f", "a\tb", "a\nb", "\x7f", "\u0080", "é\u0085", "\u009f", "\xff", "a\xc3", "\xed\xa0\x80", "\xed\xbf\xbfx", "\xc0\xaf", "\xf4\x90\x80\x80",
+		"", "\x00", "a\x1f", "a\tb", "a\nb", "\x7f", "\u0080", "é\u0085", "\u009f", "\xff", "a\xc3", "\xed\xa0\x80", "\xed\xbf\xbfx",
+		"\xc0\xaf", "\xf4\x90\x80\x80",
 		strings.Repeat("x", 129), strings.Repeat("é", 65),
 	} {
 		refused(t, CheckMember(s), "member", "%q", s)
@@ -69,8 +71,10 @@ func TestInvisibleTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		" ", "   ", "\u00a0", "\u2003 ", "\u3000", "\u1680", "\u202f", // white space
-		"\ufeff", "\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\u00ad", "\u061c", "\u180e", "\u2061", "\U000e0041", // format characters
-		"\u034f", "\u115f", "\u1160", "\u17b4", "\u3164", "\uffa0", "\ufe0f", "\u180b", "\U000e0100", "\u2065", "\u2800", // others that are not drawn
+		// format characters
+		"\ufeff", "\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\u00ad", "\u061c", "\u180e", "\u2061", "\U000e0041",
+		// others that are not drawn
+		"\u034f", "\u115f", "\u1160", "\u17b4", "\u3164", "\uffa0", "\ufe0f", "\u180b", "\U000e0100", "\u2065", "\u2800",
 		"\u200d \u3164\ufe0f",
 	} {
 		require.NoError(t, CheckMember(s), "%q", s)
@@ -117,7 +121,8 @@ func TestNewDefinitions(t *testing.T) {
 		require.NoError(t, err)
 		refused(t, e.CheckNew(), field)
 	}
-	for _, file := range []string{"boards: {b: {display: {unit: \"p\\u202e\"}}}", "boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
+	for _, file := range []string{"boards: {b: {display: {unit: \"p\\u202e\"}}}",
+		"boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
 		_, err := ParseFile([]byte(file))
 		require.ErrorContains(t, err, "has the character U+202", file)
 	}
@@ -141,7 +146,8 @@ func TestExpandOfUnsafeTexts(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, updates, 1)
 	}
-	_, err = e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value("1")})
+	_, err = e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`),
+		"n": jsontext.Value("1")})
 	refused(t, err, "star")
 }
 

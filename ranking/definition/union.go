@@ -171,7 +171,8 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 // checkSource checks the name of a source, without the other definitions.
 func checkSource(path, of string, t FamilyName) error {
 	if strings.Contains(of, "@") {
-		return Invalid(path, "has a period; a union takes the current period, and with last the periods before it: omit the @ and what follows it")
+		return Invalid(path,
+			"has a period; a union takes the current period, and with last the periods before it: omit the @ and what follows it")
 	}
 	parts := strings.Split(of, ":")
 	if !baseName.MatchString(parts[0]) {
@@ -183,7 +184,8 @@ func checkSource(path, of string, t FamilyName) error {
 	for i, part := range parts[1:] {
 		if name, is := PlaceholderIn(part); is {
 			if !slices.Contains(t.Placeholders, name) {
-				return Invalid(path, fmt.Sprintf("has the placeholder %s, which the union's own name does not have; write its value instead", Clip(part)))
+				return Invalid(path,
+					fmt.Sprintf("has the placeholder %s, which the union's own name does not have; write its value instead", Clip(part)))
 			}
 			continue
 		}
@@ -227,7 +229,8 @@ func (u *Union) CheckSources(defined func(slot string) (Board, bool)) error {
 		case d.Period == "" && u.Last > 1:
 			return Invalid("union.last", fmt.Sprintf("is %d, but %s has no periods; want 1, or omit it", u.Last, u.Of[i]))
 		case d.Period != "" && u.Last > *d.Keep+1:
-			return Invalid("union.last", fmt.Sprintf("is %d; want at most %d, because %s keeps %d closed periods", u.Last, *d.Keep+1, u.Of[i], *d.Keep))
+			return Invalid("union.last", fmt.Sprintf("is %d; want at most %d, because %s keeps %d closed periods", u.Last, *d.Keep+1,
+				u.Of[i], *d.Keep))
 		}
 	}
 	return nil

@@ -76,7 +76,8 @@ func (u *Update) Check() error {
 // checkEffect is Check without the member and the request id.
 func (u *Update) checkEffect() (err error) {
 	if u.Score < -MaxScore || u.Score > MaxScore {
-		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)), Kind: ErrOutOfRange}
+		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)),
+			Kind: ErrOutOfRange}
 	}
 	if op := u.Op; op != "" {
 		if err := oneOf("op", &op, Sum, Best, Last); err != nil {
@@ -102,7 +103,8 @@ func (u *Update) checkEffect() (err error) {
 }
 
 // Digest identifies the content of an update under a request id, but for its Op: what an update without Op means is
-// known only when it is applied. It is the same for all spellings of the data, see canonical. more is what else tells it from another update.
+// known only when it is applied. It is the same for all spellings of the data, see canonical. more is what else tells
+// it from another update.
 func (u Update) Digest(more string) string {
 	b := make([]byte, 0, 2*MaxIDBytes+MaxDataBytes)
 	b = append(b, more...)

@@ -39,12 +39,15 @@ func (d *Board) checkWindow(FamilyName) error {
 	switch {
 	case d.IsLive():
 		if d.Mode != Sum {
-			return Invalid("refresh", fmt.Sprintf("is live; with mode %s want a duration such as 1m, because only a build finds a member's score after one of its updates has left the window", d.Mode))
+			return Invalid("refresh",
+				fmt.Sprintf("is live; with mode %s want a duration such as 1m, because only a build finds a member's score after one "+
+					"of its updates has left the window", d.Mode))
 		}
 	case refreshFault(d.Refresh) != "":
 		return Invalid("refresh", wantWindowRefresh)
 	case d.MaxChange != 0 && d.Mode != Sum:
-		return Invalid("max_change", fmt.Sprintf("does not apply to a window with mode %s, whose scores are not known when an update arrives; omit it", d.Mode))
+		return Invalid("max_change",
+			fmt.Sprintf("does not apply to a window with mode %s, whose scores are not known when an update arrives; omit it", d.Mode))
 	}
 	return nil
 }

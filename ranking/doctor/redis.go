@@ -93,7 +93,8 @@ func ask(ctx context.Context, name string, rdb redis.Cmdable) (*server, error) {
 func Redis(ctx context.Context, url, prefix string, store *ranking.Store) []Finding {
 	all, err := Settings(ctx, url)
 	if err != nil {
-		return []Finding{{Check: Connection, Level: Problem, Found: err.Error(), Fix: "start Redis, or correct --redis: its scheme, its host, its user or the name of its master"}}
+		return []Finding{{Check: Connection, Level: Problem, Found: err.Error(),
+			Fix: "start Redis, or correct --redis: its scheme, its host, its user or the name of its master"}}
 	}
 	return append(append(all, rights(ctx, prefix, store)), definitions(ctx, store)...)
 }
@@ -108,7 +109,8 @@ func rights(ctx context.Context, prefix string, store *ranking.Store) Finding {
 	case !refused:
 		return Finding{Check: Rights, Level: Unknown, Found: err.Error(), Fix: "check again when the other problems are gone"}
 	}
-	f := Finding{Check: Rights, Level: Problem, Server: strings.Join(missing.Masters, ", "), Found: missing.Reason, Fix: "give the user these rights, and rename no command: " + Rules(prefix)}
+	f := Finding{Check: Rights, Level: Problem, Server: strings.Join(missing.Masters, ", "), Found: missing.Reason,
+		Fix: "give the user these rights, and rename no command: " + Rules(prefix)}
 	if writes, _ := script.RefusesWrites(missing.Reason); writes {
 		f.Fix = "change what Redis names: it refuses the writes of every user"
 	}
@@ -123,7 +125,8 @@ func definitions(ctx context.Context, store *ranking.Store) []Finding {
 	}
 	var all []Finding
 	for _, b := range broken {
-		all = append(all, Finding{Check: Definitions, Level: Problem, Found: b.Error(), Fix: "run the newest version on all nodes, or define it again"})
+		all = append(all, Finding{Check: Definitions, Level: Problem, Found: b.Error(),
+			Fix: "run the newest version on all nodes, or define it again"})
 	}
 	if len(all) > 0 {
 		return all

@@ -85,7 +85,8 @@ func eviction(s *server) Finding {
 	case noEviction:
 		return Finding{Check: Eviction, Found: policy}
 	default:
-		return Finding{Check: Eviction, Level: Problem, Found: policy + ": when its memory is full, Redis deletes boards, locks or tickets", Fix: set("maxmemory-policy", noEviction)}
+		return Finding{Check: Eviction, Level: Problem,
+			Found: policy + ": when its memory is full, Redis deletes boards, locks or tickets", Fix: set("maxmemory-policy", noEviction)}
 	}
 }
 
@@ -106,7 +107,8 @@ func persistence(s *server) Finding {
 		{"aof_last_bgrewrite_status", Warning, aof == "1"},
 	} {
 		if is := s.info[status.field]; status.used && is != "" && is != "ok" {
-			return Finding{Check: Persistence, Level: status.level, Found: status.field + " is " + is, Fix: "look into the log of Redis, and make room on its disk"}
+			return Finding{Check: Persistence, Level: status.level, Found: status.field + " is " + is,
+				Fix: "look into the log of Redis, and make room on its disk"}
 		}
 	}
 	switch policy := s.config[fsyncPolicy]; {
@@ -205,7 +207,8 @@ func clock(s *server) Finding {
 	for direction, apart := range map[string]time.Duration{"ahead of": s.least, "behind": -s.most} {
 		if apart > clockWarning {
 			f.Level, f.Fix = Warning, synchronize
-			f.Found = fmt.Sprintf("Redis's clock is %.1f s %s this machine's: Redis decides the periods, this machine when tokens expire", apart.Seconds(), direction)
+			f.Found = fmt.Sprintf("Redis's clock is %.1f s %s this machine's: Redis decides the periods, this machine when tokens expire",
+				apart.Seconds(), direction)
 		}
 	}
 	return f
@@ -229,5 +232,6 @@ func clocksApart(servers []*server) (all []Finding) {
 		return nil
 	}
 	return []Finding{{Check: Clock, Level: Problem, Fix: synchronize,
-		Found: fmt.Sprintf("%s is %.1f s ahead of %s: from three seconds on, updates to its boards get 503", last.name, (last.least - first.most).Seconds(), first.name)}}
+		Found: fmt.Sprintf("%s is %.1f s ahead of %s: from three seconds on, updates to its boards get 503", last.name,
+			(last.least - first.most).Seconds(), first.name)}}
 }

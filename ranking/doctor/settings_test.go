@@ -24,7 +24,8 @@ func TestChecks(t *testing.T) {
 	}
 	buffers := func(value string) *server { return config(info(), bufferLimits, value) }
 	memoryOf := func(used, most, machine string) *server {
-		return info("used_memory", used, "maxmemory", most, "total_system_memory", machine, "maxmemory_policy", noEviction, "mem_not_counted_for_evict", "1048576")
+		return info("used_memory", used, "maxmemory", most, "total_system_memory", machine, "maxmemory_policy", noEviction,
+			"mem_not_counted_for_evict", "1048576")
 	}
 	ahead := func(least, most time.Duration) *server { return &server{least: least, most: most} }
 	refused := &server{infoErr: errors.New("NOPERM info"), configErr: errors.New("NOPERM config"), timeErr: errors.New("NOPERM time")}
@@ -40,14 +41,16 @@ func TestChecks(t *testing.T) {
 		{version, refused, Unknown, "NOPERM info"},
 		{version, info(), Unknown, "INFO server does not tell it"},
 		{eviction, info("maxmemory_policy", noEviction), OK, noEviction},
-		{eviction, info("maxmemory_policy", "volatile-ttl"), Problem, "volatile-ttl: when its memory is full, Redis deletes boards, locks or tickets"},
+		{eviction, info("maxmemory_policy", "volatile-ttl"), Problem,
+			"volatile-ttl: when its memory is full, Redis deletes boards, locks or tickets"},
 		{eviction, refused, Unknown, "NOPERM info"},
 		{persistence, config(info("aof_enabled", "1"), fsyncPolicy, "everysec"), OK, "append-only file, appendfsync everysec"},
 		{persistence, info("aof_enabled", "1", "aof_last_write_status", "err"), Problem, "aof_last_write_status is err"},
 		{persistence, info("aof_enabled", "1", "aof_last_bgrewrite_status", "err"), Warning, "aof_last_bgrewrite_status is err"},
 		{persistence, info("aof_enabled", "1", "rdb_last_bgsave_status", "err"), Problem, "rdb_last_bgsave_status is err"},
 		{persistence, config(info("aof_enabled", "1", "rdb_last_bgsave_status", "err"), savePoints, ""), OK, "append-only file"},
-		{persistence, info("aof_enabled", "0", "aof_last_write_status", "err"), Warning, "no append-only file: a crash of Redis loses the scores since its last snapshot, or all"},
+		{persistence, info("aof_enabled", "0", "aof_last_write_status", "err"), Warning,
+			"no append-only file: a crash of Redis loses the scores since its last snapshot, or all"},
 		{persistence, refused, Unknown, "NOPERM info"},
 		{memory, memoryOf("1048576", "0", "0"), OK, "1 MiB used"},
 		{memory, memoryOf("82837504", "104857600", "209715200"), OK, "79 MiB used, 79% of maxmemory (100 MiB), 39% of the machine (200 MiB)"},
@@ -59,16 +62,21 @@ func TestChecks(t *testing.T) {
 		{outputBuffers, buffers("normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60"), OK, "pubsub 33554432 8388608 60"},
 		{outputBuffers, buffers("pubsub 0 0 0"), OK, "pubsub 0 0 0"},
 		{outputBuffers, buffers("pubsub 33554432 1024 0"), OK, "pubsub 33554432 1024 0"},
-		{outputBuffers, buffers("pubsub 16777216 8388608 60"), Warning, "pubsub 16777216 8388608 60: Redis disconnects a slow node sooner than by default"},
-		{outputBuffers, buffers("pubsub 33554432 4194304 60"), Warning, "pubsub 33554432 4194304 60: Redis disconnects a slow node sooner than by default"},
-		{outputBuffers, buffers("pubsub 33554432 8388608 5"), Warning, "pubsub 33554432 8388608 5: Redis disconnects a slow node sooner than by default"},
+		{outputBuffers, buffers("pubsub 16777216 8388608 60"), Warning,
+			"pubsub 16777216 8388608 60: Redis disconnects a slow node sooner than by default"},
+		{outputBuffers, buffers("pubsub 33554432 4194304 60"), Warning,
+			"pubsub 33554432 4194304 60: Redis disconnects a slow node sooner than by default"},
+		{outputBuffers, buffers("pubsub 33554432 8388608 5"), Warning,
+			"pubsub 33554432 8388608 5: Redis disconnects a slow node sooner than by default"},
 		{outputBuffers, buffers("pubsub 1000 1000 60"), Problem, "pubsub 1000 1000 60: a burst of changes disconnects each node"},
 		{outputBuffers, buffers("normal 0 0 0"), Unknown, "CONFIG GET client-output-buffer-limit does not tell it"},
 		{outputBuffers, refused, Unknown, "NOPERM config"},
 		{clock, ahead(-time.Millisecond, 900*time.Millisecond), OK, "Redis's clock agrees with this machine's to a second"},
 		{clock, ahead(0, 5*time.Second), OK, "Redis's clock agrees with this machine's to a second"}, // at the end of a slow answer
-		{clock, ahead(1100*time.Millisecond, 1200*time.Millisecond), Warning, "Redis's clock is 1.1 s ahead of this machine's: Redis decides the periods, this machine when tokens expire"},
-		{clock, ahead(-1200*time.Millisecond, -1100*time.Millisecond), Warning, "Redis's clock is 1.1 s behind this machine's: Redis decides the periods, this machine when tokens expire"},
+		{clock, ahead(1100*time.Millisecond, 1200*time.Millisecond), Warning,
+			"Redis's clock is 1.1 s ahead of this machine's: Redis decides the periods, this machine when tokens expire"},
+		{clock, ahead(-1200*time.Millisecond, -1100*time.Millisecond), Warning,
+			"Redis's clock is 1.1 s behind this machine's: Redis decides the periods, this machine when tokens expire"},
 		{clock, refused, Unknown, "NOPERM time"},
 	} {
 		f := c.check(c.of)

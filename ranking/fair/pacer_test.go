@@ -54,7 +54,8 @@ func TestPacerTakesTurns(t *testing.T) {
 	})
 }
 
-// The turns of a key with many do not delay another key by more than one of them for each of its own. Callers that have left delay no other caller.
+// The turns of a key with many do not delay another key by more than one of them for each of its own. Callers that
+// have left delay no other caller.
 func TestPacerIsFairToCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

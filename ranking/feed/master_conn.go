@@ -55,7 +55,8 @@ func (c *masterConn) run(ctx context.Context, h Handler, master *redis.Client) {
 }
 
 // send sends one command for each channel: Redis refuses a command for channels of several slots.
-func (c *masterConn) send(ctx context.Context, command func(ctx context.Context, channels ...string) error, leaves bool, names []string) error {
+func (c *masterConn) send(ctx context.Context, command func(ctx context.Context, channels ...string) error, leaves bool,
+	names []string) error {
 	for _, name := range names {
 		c.of.feed.call(func() { c.unanswered = append(c.unanswered, channelCommand{name, leaves}) })
 		if err := command(ctx, name); err != nil {

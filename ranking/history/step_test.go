@@ -17,7 +17,8 @@ var someScore = rapid.OneOf(rapid.Int64Range(-definition.MaxScore, definition.Ma
 // anyState draws a state of few members, so that two states share many.
 var anyState = rapid.Custom(func(t *rapid.T) State {
 	s := State{}
-	for _, number := range rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(0, 12), rapid.Just(int64(MaxNumber))), 0, MaxEntries, rapid.ID[int64]).Draw(t, "numbers") {
+	for _, number := range rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(0, 12), rapid.Just(int64(MaxNumber))), 0,
+		MaxEntries, rapid.ID[int64]).Draw(t, "numbers") {
 		s = append(s, Entry{number, someScore.Draw(t, "score")})
 	}
 	return s
@@ -71,7 +72,8 @@ func TestDeltasAreSmall(t *testing.T) {
 		state State
 		most  int
 	}{
-		"nothing": {before, 2}, "two change places": {swapped, 6}, "all scores": {grown, 22}, "the last becomes the first": {moved, 7}, "the last leaves": {before[:9], 2},
+		"nothing": {before, 2}, "two change places": {swapped, 6}, "all scores": {grown, 22},
+		"the last becomes the first": {moved, 7}, "the last leaves": {before[:9], 2},
 	} {
 		require.LessOrEqual(t, len(Delta(before, Step{State: c.state})), c.most, name)
 	}
@@ -81,13 +83,18 @@ func TestMalformedStepsAreRefused(t *testing.T) {
 	t.Parallel()
 	before := State{{1, 10}, {2, 5}}
 	for name, b := range map[string][]byte{
-		"nothing": {}, "unknown flags": {4}, "a gap without its length": {hasGap}, "a gap of nothing": {hasGap, 0}, "a gap that is too long": {hasGap, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
-		"a number without a score": {isKeyframe, 1}, "the same member twice": {isKeyframe, 1, 2, 1, 2}, "a number that is too great": {isKeyframe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0},
-		"a number without an end": {isKeyframe, 0x80}, "a score that is too great": append([]byte{isKeyframe, 1}, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1),
+		"nothing": {}, "unknown flags": {4}, "a gap without its length": {hasGap}, "a gap of nothing": {hasGap, 0},
+		"a gap that is too long":   {hasGap, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+		"a number without a score": {isKeyframe, 1}, "the same member twice": {isKeyframe, 1, 2, 1, 2},
+		"a number that is too great": {isKeyframe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0},
+		"a number without an end":    {isKeyframe, 0x80}, "a score that is too great": append([]byte{isKeyframe, 1}, 0x80, 0x80, 0x80,
+			0x80, 0x80, 0x80, 0x80, 0x80, 1),
 		"a score that becomes too great": append([]byte{isKeyframe, 1, 0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f}, 2, 20),
 		"eleven entries":                 {isKeyframe, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9, 0, 10, 0},
-		"a run of nothing":               {0, opCopy}, "more than there is": {0, opCopy | 3}, "an old entry that is not there": {0, opMove | 2}, "an old entry twice": {0, opCopy | 1, opMove}, "a jump without a change": {0, opJump},
-		"a member that is there enters": {0, opCopy | 1, opEnter, 1, 0}, "an entry with a count": {0, opEnter | 1, 7, 0}, "no operation": {0, 0x50}, "a run that ends": {0, opScore | 2, 2},
+		"a run of nothing":               {0, opCopy}, "more than there is": {0, opCopy | 3},
+		"an old entry that is not there": {0, opMove | 2}, "an old entry twice": {0, opCopy | 1, opMove}, "a jump without a change": {0, opJump},
+		"a member that is there enters": {0, opCopy | 1, opEnter, 1, 0}, "an entry with a count": {0, opEnter | 1, 7, 0},
+		"no operation": {0, 0x50}, "a run that ends": {0, opScore | 2, 2},
 	} {
 		_, err := Decode(before, b)
 		require.ErrorIs(t, err, ErrMalformed, name)

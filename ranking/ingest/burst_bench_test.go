@@ -52,7 +52,8 @@ func BenchmarkBurst(b *testing.B) {
 						time.Sleep(time.Until(began.Add(burst * time.Duration(n) / entries)))
 						pipe := producer.Pipeline()
 						for i := range pipeline {
-							pipe.XAdd(ctx, &redis.XAddArgs{Stream: stream, Values: []string{"board", "stars", "member", fmt.Sprint("m", (n+i)*7919%members), "score", "3"}})
+							pipe.XAdd(ctx, &redis.XAddArgs{Stream: stream, Values: []string{"board", "stars", "member",
+								fmt.Sprint("m", (n+i)*7919%members), "score", "3"}})
 						}
 						if _, err := pipe.Exec(ctx); err != nil {
 							b.Error(err)

@@ -147,7 +147,8 @@ func (c *consumer) count(all []*message) (updates int) {
 		c.metrics.entries.WithLabelValues(c.stream, result).Add(float64(n))
 	}
 	if c.letters += results[resultRefused] + results[resultUnknown]; c.letters > 0 && time.Since(c.logged) >= logPause {
-		c.cfg.Log.Warn("entries were not applied; they are dead letters", "stream", c.stream, "dead", c.keys.DeadLetters(c.stream), "entries", c.letters)
+		c.cfg.Log.Warn("entries were not applied; they are dead letters", "stream", c.stream, "dead", c.keys.DeadLetters(c.stream),
+			"entries", c.letters)
 		c.letters, c.logged = 0, time.Now()
 	}
 	return updates
@@ -191,7 +192,8 @@ func reason(err error) error {
 
 // isPassing reports whether the same call may succeed later: it says nothing about the entry.
 func isPassing(err error) bool {
-	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrTooManyIDs, ranking.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled} {
+	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrTooManyIDs, ranking.ErrOutcomeUnknown,
+		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, kind) {
 			return true
 		}

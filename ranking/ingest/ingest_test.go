@@ -134,8 +134,10 @@ func testSet() definition.Set {
 			{Name: "low", Max: new(int64(10))}, {Name: "hot", Window: hour, Refresh: definition.Live},
 		},
 		Events: []definition.Event{
-			{Name: "gift", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "{flowers}"}, {Board: "fans:{star}", Member: "{user}", Score: "{flowers}"}}},
-			{Name: "cheer", Updates: []definition.Target{{Board: "hot", Member: "{star}", Score: "1"}, {Board: "low", Member: "{star}", Score: "{n}"}}},
+			{Name: "gift", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "{flowers}"},
+				{Board: "fans:{star}", Member: "{user}", Score: "{flowers}"}}},
+			{Name: "cheer", Updates: []definition.Target{{Board: "hot", Member: "{star}", Score: "1"},
+				{Board: "low", Member: "{star}", Score: "{n}"}}},
 			{Name: "sad", Updates: []definition.Target{{Board: "low", Member: "{star}", Score: "{n}"}}},
 		},
 	}
@@ -164,7 +166,8 @@ func (b *bench) ingest() *Ingest {
 // explain names the sentinel of an error, as the table of the API does.
 func explain(err error) Problem {
 	p := Problem{Code: "other", Detail: err.Error()}
-	for code, kind := range map[string]error{"invalid_request": ranking.ErrInvalid, "unknown_board": ranking.ErrUnknownBoard, "unknown_event": ranking.ErrUnknownEvent, "out_of_range": ranking.ErrOutOfRange, "not_open": ranking.ErrNotOpen} {
+	for code, kind := range map[string]error{"invalid_request": ranking.ErrInvalid, "unknown_board": ranking.ErrUnknownBoard,
+		"unknown_event": ranking.ErrUnknownEvent, "out_of_range": ranking.ErrOutOfRange, "not_open": ranking.ErrNotOpen} {
 		if errors.Is(err, kind) {
 			p.Code = code
 		}
@@ -230,7 +233,8 @@ func (b *bench) letters() (all []letter, fields [][]string) {
 		for _, text := range one.([]any)[1].([]any) {
 			texts = append(texts, text.(string))
 		}
-		require.Equal(b.t, []string{"stream", "entry", "code", "field", "detail", "time"}, []string{texts[0], texts[2], texts[4], texts[6], texts[8], texts[10]})
+		require.Equal(b.t, []string{"stream", "entry", "code", "field", "detail", "time"},
+			[]string{texts[0], texts[2], texts[4], texts[6], texts[8], texts[10]})
 		require.NotEmpty(b.t, texts[9], "the detail")
 		require.Regexp(b.t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`, texts[11])
 		all, fields = append(all, letter{texts[1], texts[3], texts[5], texts[7]}), append(fields, texts[12:])
@@ -426,7 +430,8 @@ func TestOneConsumerAStream(t *testing.T) {
 		require.EqualValues(t, 3, b.score("stars", "s17"))
 		letters, _ := b.letters()
 		require.Len(t, letters, 1)
-		require.Zero(t, counted(t, first.Ingest, resultApplied)+counted(t, first.Ingest, resultDuplicate)+counted(t, first.Ingest, resultRefused), "the second has counted them")
+		require.Zero(t, counted(t, first.Ingest, resultApplied)+counted(t, first.Ingest, resultDuplicate)+counted(t, first.Ingest,
+			resultRefused), "the second has counted them")
 	})
 }
 
@@ -531,7 +536,8 @@ func TestLongRest(t *testing.T) {
 func TestTheLogNamesTheConsumer(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		const busy, held = `another process consumes the stream; this process takes the stream over if that one has died" stream=rc:ingest within=21s`, "this process consumes the stream"
+		const busy, held = `another process consumes the stream; this process takes the stream over if that one has died" ` +
+			`stream=rc:ingest within=21s`, "this process consumes the stream"
 		b := newBench(t, url)
 		first := b.ingest().consumer(stream)
 		var log redistest.Log
@@ -583,7 +589,8 @@ func TestTheLogSaysThatRedisIsAway(t *testing.T) {
 	c := in.consumer(stream)
 	_, err = c.batch(t.Context())
 	c.note(err)
-	require.Contains(t, log.String(), `msg="the consumer cannot apply entries; it tries again" stream=rc:ingest error="dial tcp `+addr+`: connect: connection refused"`)
+	require.Contains(t, log.String(), `msg="the consumer cannot apply entries; it tries again" stream=rc:ingest error="dial tcp `+
+		addr+`: connect: connection refused"`)
 }
 
 // A batch ends at its bound of bytes. An entry above the bound is a dead letter, and never leaves Redis.

@@ -29,10 +29,13 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer, streams []string) *metrics {
 	factory, label := promauto.With(r), []string{"stream"}
 	m := &metrics{
-		lagEntries: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_entries", Help: "Entries of a stream that are not applied yet."}, label),
-		lagSeconds: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_seconds", Help: "Age of the oldest entry of a stream that is not applied yet. While Redis does not answer: the most that it can be."}, label),
-		entries:    factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_ingest_entries_total", Help: "Entries of a stream that this process has acknowledged, by result."}, []string{"stream", "result"}),
-		dead:       factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_dead_letters", Help: "Dead letters of a stream."}, label),
+		lagEntries: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_entries",
+			Help: "Entries of a stream that are not applied yet."}, label),
+		lagSeconds: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_lag_seconds",
+			Help: "Age of the oldest entry of a stream that is not applied yet. While Redis does not answer: the most that it can be."}, label),
+		entries: factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_ingest_entries_total",
+			Help: "Entries of a stream that this process has acknowledged, by result."}, []string{"stream", "result"}),
+		dead: factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_ingest_dead_letters", Help: "Dead letters of a stream."}, label),
 	}
 	for _, stream := range streams {
 		m.lagEntries.WithLabelValues(stream)

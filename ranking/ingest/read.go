@@ -63,7 +63,8 @@ func (m *message) refuse(p Problem) { m.result, m.problem = resultRefused, p }
 func (m *message) refuseBeforeLookup(p Problem) {
 	m.refuse(p)
 	if m.mayCount {
-		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field, Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
+		m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Field: p.Field,
+			Detail: "may have counted before it was refused: " + p.Code + ": " + p.Detail}
 	}
 }
 
@@ -121,12 +122,14 @@ func (c *consumer) read(ctx context.Context, all []*message, now time.Time) erro
 			return lookupErr
 		}
 		if forgotten {
-			m.result, m.problem = resultUnknown, Problem{Code: codeUnknown, Detail: fmt.Sprintf("was delivered %v ago and never acknowledged; it may have counted", m.age.Round(time.Second))}
+			m.result, m.problem = resultUnknown, Problem{Code: codeUnknown,
+				Detail: fmt.Sprintf("was delivered %v ago and never acknowledged; it may have counted", m.age.Round(time.Second))}
 			continue
 		}
 		switch {
 		case len(m.fields) == 0:
-			m.result, m.problem = resultUnknown, Problem{Code: codeDeleted, Detail: "was deleted from the stream before it was acknowledged; it may have counted"}
+			m.result, m.problem = resultUnknown, Problem{Code: codeDeleted,
+				Detail: "was deleted from the stream before it was acknowledged; it may have counted"}
 		case err != nil && isPassing(err):
 			return err
 		case err != nil && m.event == "":
@@ -188,7 +191,8 @@ func (d *decoder) decode(ctx context.Context, m *message) error {
 func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fields) (err error) {
 	for name := range f {
 		if !slices.Contains(updateFields, name) {
-			return definition.Invalid(definition.FieldPath("", name), "is not a field of an update; want "+strings.Join(updateFields, ", ")+"; or event and the fields of the event")
+			return definition.Invalid(definition.FieldPath("", name), "is not a field of an update; want "+strings.Join(updateFields,
+				", ")+"; or event and the fields of the event")
 		}
 	}
 	for _, name := range updateFields[:3] {

@@ -36,7 +36,8 @@ func TestReplay(t *testing.T) {
 		b.drain(c)
 		again, _ := b.letters()
 		require.ElementsMatch(t, letters, again)
-		require.NoError(t, b.store.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "later", Window: hour, Refresh: definition.Live}}}))
+		require.NoError(t, b.store.Define(t.Context(),
+			definition.Set{Boards: []definition.Board{{Name: "later", Window: hour, Refresh: definition.Live}}}))
 		moved, left, err = in.Replay(t.Context(), Refused)
 		require.NoError(t, err)
 		require.Equal(t, []int{3, 1}, []int{moved, left})

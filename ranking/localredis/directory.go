@@ -86,7 +86,8 @@ func (d *directory) checkParents() error {
 		for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
 			info, err := os.Stat(parent)
 			if err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
-				return fmt.Errorf("every user may write to the folder %s, and so replace the directory %s in it: choose a data directory elsewhere, or chmod o-w %s",
+				return fmt.Errorf("every user may write to the folder %s, and so replace the directory %s in it: choose a data "+
+					"directory elsewhere, or chmod o-w %s",
 					parent, d.path, parent)
 			}
 			if parent == filepath.Dir(parent) {
@@ -121,7 +122,8 @@ func (d *directory) checkOwner() error {
 			writers = 0o002
 		}
 		if owner != os.Geteuid() && owner != 0 {
-			return fmt.Errorf("the directory %s belongs to the user %d, and this node runs as the user %d: choose a data directory of its own", folder, owner, os.Geteuid())
+			return fmt.Errorf("the directory %s belongs to the user %d, and this node runs as the user %d: choose a data directory of its own",
+				folder, owner, os.Geteuid())
 		}
 		if info.Mode().Perm()&writers != 0 {
 			return fmt.Errorf("other users may write to the directory %s: choose another data directory, or chmod go-w %s", folder, folder)

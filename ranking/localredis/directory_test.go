@@ -18,8 +18,9 @@ func TestUnsafeDirectories(t *testing.T) {
 		prepare func(t *testing.T, dir string)
 		want    string
 	}{
-		"every user may write": {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o777)) }, "other users may write to the directory"},
-		"a group may write":    {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o770)) }, "chmod go-w "},
+		"every user may write": {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o777)) },
+			"other users may write to the directory"},
+		"a group may write": {func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o770)) }, "chmod go-w "},
 		"every user may write to the data": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
 			require.NoError(t, os.Chmod(filepath.Join(dir, appendDirName), 0o777))
@@ -30,7 +31,8 @@ func TestUnsafeDirectories(t *testing.T) {
 		}, "has data and no appendonly.aof.manifest, so Redis would start empty"},
 		"with a manifest of another name": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Mkdir(filepath.Join(dir, appendDirName), 0o700))
-			for _, name := range []string{"scores.aof.manifest", "scores.aof.1.base.rdb", "appendonly.aof.1.base.rdb", "temp-appendonly.aof.manifest"} {
+			for _, name := range []string{"scores.aof.manifest", "scores.aof.1.base.rdb", "appendonly.aof.1.base.rdb",
+				"temp-appendonly.aof.manifest"} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, appendDirName, name), []byte("x"), 0o600))
 			}
 		}, "has data and no appendonly.aof.manifest, so Redis would start empty"},
@@ -65,7 +67,8 @@ func TestUnsafeDirectories(t *testing.T) {
 			require.NoError(t, os.Symlink(filepath.Join(open, "below", "there"), filepath.Join(base, "to")))
 			require.NoError(t, os.Mkdir(filepath.Join(base, "target"), 0o700))
 			require.NoError(t, os.Symlink(filepath.Join(base, "target"), filepath.Join(open, "from")))
-			for _, dir := range []string{filepath.Join(open, "below", "there"), filepath.Join(open, "new", "one"), filepath.Join(base, "to"), filepath.Join(open, "from")} {
+			for _, dir := range []string{filepath.Join(open, "below", "there"), filepath.Join(open, "new", "one"),
+				filepath.Join(base, "to"), filepath.Join(open, "from")} {
 				d, err := openDirectory(dir)
 				if err == nil {
 					unlock(d.lock)

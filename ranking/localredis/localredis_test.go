@@ -156,7 +156,8 @@ func TestKilledRedisStartsAgain(t *testing.T) {
 		})
 		holds(t, rdb, "k", fmt.Sprint(n))
 		require.NotEqual(t, pid, pidOf(t, rdb))
-		require.Equal(t, n+1, strings.Count(log.String(), `msg="redis-server has ended; the node starts it again" reason="signal: killed`), log.String())
+		require.Equal(t, n+1, strings.Count(log.String(),
+			`msg="redis-server has ended; the node starts it again" reason="signal: killed`), log.String())
 	}
 }
 
@@ -243,7 +244,8 @@ func TestLongPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
 	path := filepath.Join(dir, "redis.sock")
-	require.ErrorContains(t, refused(t, dir), fmt.Sprintf("the path %s has %d bytes, and that of a unix socket has 107 at most", path, len(path)))
+	require.ErrorContains(t, refused(t, dir), fmt.Sprintf("the path %s has %d bytes, and that of a unix socket has 107 at most",
+		path, len(path)))
 	require.NoDirExists(t, dir)
 }
 
@@ -284,7 +286,8 @@ func TestProgram(t *testing.T) {
 		require.Contains(t, string(page), "`"+how+"`")
 	}
 	program := filepath.Join(bin, "redis-server")
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'Redis server v=6.2.7 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64 build=1'\n"), 0o700))
+	require.NoError(t, os.WriteFile(program,
+		[]byte("#!/bin/sh\necho 'Redis server v=6.2.7 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64 build=1'\n"), 0o700))
 	require.ErrorContains(t, refused(t, newDir(t)), program+" has version 6.2.7; want 7.0 or later")
 	require.NoError(t, os.Rename(program, filepath.Join(bin, "valkey-server")))
 	require.ErrorContains(t, refused(t, newDir(t)), "valkey-server has version 6.2.7")

@@ -130,7 +130,8 @@ func (s *Server) Close() {
 		switch p := s.process; {
 		case p == nil:
 		case s.hasUnsaved():
-			s.cfg.Log.Warn("redis-server keeps running, because the full disk does not hold all its scores; make room, and start the node again", "dir", s.dir.path)
+			s.cfg.Log.Warn("redis-server keeps running, because the full disk does not hold all its scores; make room, and start the node again",
+				"dir", s.dir.path)
 			s.endLife()
 			s.rdb.Close()
 			unlock(s.dir.lock)

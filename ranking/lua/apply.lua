@@ -138,7 +138,8 @@ for i = first, #ARGV, STEP do
   local record, result, taken
   if id ~= '' then
     record = known[id]
-    if record and not (record:sub(1, CONTENT) == digest:sub(1, CONTENT) and record:sub(CONTENT + 1, DIGEST):find(digest:sub(-1), 1, true)) then
+    if record and not (record:sub(1, CONTENT) == digest:sub(1, CONTENT)
+      and record:sub(CONTENT + 1, DIGEST):find(digest:sub(-1), 1, true)) then
       result = 'm' -- without an op it means the mode of the first time, which may be another one now
     elseif record and op ~= 'undo' then
       result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
@@ -186,7 +187,8 @@ for i = first, #ARGV, STEP do
       elseif rank and had_rank then
         result = format('%s %d %d %d %d', period, score, rank, had, had_rank)
       else
-        result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -') .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
+        result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -')
+          .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
       end
       if unlisted and id ~= '' and #result > 1 then return {'new', format('%d', now)} end
       clock = clock + math.max(#changes - before, 1)

@@ -39,4 +39,5 @@ call('UNLINK', aside, distinct)
 lock_keep(lock, token, lease, format('%.0f', now))
 local clock = math.max(now, tonumber(state[2] or 0) + 1)
 if with_window and state[5] then call('HSET', meta, 'clock', format('%.0f', clock)) end
-return {'ok', format('%.0f', now), format('%.0f', clock), state[3] or '0', state[4] or '0', state[1] or '', call('ZCARD', members), state[6] or '0'}
+return {'ok', format('%.0f', now), format('%.0f', clock), state[3] or '0', state[4] or '0', state[1] or '',
+  call('ZCARD', members), state[6] or '0'}

@@ -20,4 +20,5 @@ local now = string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'span', 'built')
 local first, last = call('ZRANGE', members, 0, 0, 'WITHSCORES'), call('ZRANGE', members, -1, -1, 'WITHSCORES')
 local oldest = events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0'
-return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', call('ZCARD', members), state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}
+return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', call('ZCARD', members),
+  state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}

@@ -38,4 +38,5 @@ if #rows > 0 then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   have = call('HMGET', numbers, unpack(listed))
 end
-return {now, 'read', format('%.0f', at), board[1], board[2] or '0', board[3] or '', board[4] or '0', known[3] or '0', known[4] or '0', known[5] or '', known[6] or '0', known[7] or '0', rows, have}
+return {now, 'read', format('%.0f', at), board[1], board[2] or '0', board[3] or '', board[4] or '0',
+  known[3] or '0', known[4] or '0', known[5] or '', known[6] or '0', known[7] or '0', rows, have}

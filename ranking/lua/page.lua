@@ -76,4 +76,5 @@ if #rows > 0 and state[4] then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   data = call('HMGET', datas, unpack(listed))
 end
-return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}
+return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', state[3] or '',
+  total, first, tiers, stop - first, start, rank, rows, data}

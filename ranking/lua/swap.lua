@@ -99,7 +99,8 @@ end
 call('UNLINK', members, distinct)
 if call('EXISTS', aside) == 1 then call('RENAME', aside, members) end
 if call('EXISTS', aside_distinct) == 1 then call('RENAME', aside_distinct, distinct) end
-call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', format('%.0f', math.max(tonumber(clock), tonumber(state[4] or 0))), 'from', from, 'span', span, 'shape', shape, 'built', built)
+call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', format('%.0f', math.max(tonumber(clock), tonumber(state[4] or 0))),
+  'from', from, 'span', span, 'shape', shape, 'built', built)
 if not state[2] and revision ~= '0' then call('HSET', meta, 'moderated', revision) end
 call('HSET', periods, '', '0 0')
 call(PUBLISH, channel, board .. '\31\31' .. next_epoch .. '\31' .. '1')

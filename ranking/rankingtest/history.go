@@ -30,7 +30,8 @@ type History struct {
 
 // NewHistory begins the history of a new instance of a family, with at most 32 members. The
 // family is defined in store, and rdb is a client of the store's Redis.
-func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int, members []string) *History {
+func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int,
+	members []string) *History {
 	name, _, _ := strings.Cut(family.Name, ":")
 	some := rapid.SampledFrom(members)
 	return &History{
@@ -62,7 +63,8 @@ func (h *History) Fill(members []string) {
 	var updates []definition.Update
 	for i, name := range members {
 		data := []string{`{"x":"y"}`, ""}[i%2]
-		updates = append(updates, definition.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: definition.Last, Data: data})
+		updates = append(updates, definition.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"),
+			Op: definition.Last, Data: data})
 	}
 	h.apply(updates)
 }

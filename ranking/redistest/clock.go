@@ -36,7 +36,8 @@ func StartShifted(t testing.TB, args ...string) (r *Redis, shift func(time.Durat
 
 // fakeClock finds the library of the package faketime.
 func fakeClock(t testing.TB) string {
-	for _, pattern := range []string{"/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib*/faketime/libfaketime.so.1", "/usr/lib*/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1"} {
+	for _, pattern := range []string{"/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib*/faketime/libfaketime.so.1",
+		"/usr/lib*/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
 			return found[0]
 		}

@@ -27,7 +27,8 @@ func AsLoginShell() {
 	}
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "RANKCAST_") || strings.HasSuffix(strings.ToLower(name), "_proxy") || name == "NO_COLOR" || name == "GOMEMLIMIT" || name == "GOGC" {
+		if strings.HasPrefix(name, "RANKCAST_") || strings.HasSuffix(strings.ToLower(name), "_proxy") || name == "NO_COLOR" ||
+			name == "GOMEMLIMIT" || name == "GOGC" {
 			os.Unsetenv(name)
 		}
 	}

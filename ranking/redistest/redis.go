@@ -231,7 +231,8 @@ func startOnPort(t testing.TB, args ...string) (node *Redis, port int) {
 	var err error
 	for range tries {
 		port = FreePort(t)
-		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), append([]string{"--bind", "127.0.0.1", "--port", fmt.Sprint(port)}, args...)...)
+		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port),
+			append([]string{"--bind", "127.0.0.1", "--port", fmt.Sprint(port)}, args...)...)
 		if err = node.launch(); err == nil {
 			return node, port
 		}

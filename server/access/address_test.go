@@ -63,7 +63,8 @@ func TestAddressOfAClient(t *testing.T) {
 		{"a chain in two lines", near, []string{"Forwarded: for=192.0.2.6", "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
 		{"a comma and a semicolon in quotes", near, []string{`Forwarded: for=198.51.100.1;host="a,for=192.0.2.6;for=192.0.2.7"`}, "198.51.100.1"},
 		{"an escaped quote", near, []string{`Forwarded: for=198.51.100.1;host="a\",for=192.0.2.6"`}, "198.51.100.1"},
-		{"an escaped backslash, and a quote to swallow the end", near, []string{`Forwarded: for=192.0.2.6;x=", for=198.51.100.1;host="a\\"`}, "198.51.100.1"},
+		{"an escaped backslash, and a quote to swallow the end", near,
+			[]string{`Forwarded: for=192.0.2.6;x=", for=198.51.100.1;host="a\\"`}, "198.51.100.1"},
 		{"a quote that the client left open", near, []string{`Forwarded: for="192.0.2.6, for=198.51.100.1`}, "198.51.100.1"},
 		{"an obfuscated name", near, []string{"Forwarded: for=_hidden"}, "10.0.0.1"},
 		{"unknown", near, []string{"Forwarded: for=unknown"}, "10.0.0.1"},
@@ -95,7 +96,8 @@ func FuzzForwarded(f *testing.F) {
 func TestParseProxies(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"10.0.0.5": "10.0.0.5/32", "10.0.0.0/8": "10.0.0.0/8", " 2001:db8::/32": "2001:db8::/32", "::ffff:10.0.0.5": "10.0.0.5/32", "fe80::1%eth0": "fe80::1/128", "0.0.0.0/0": "0.0.0.0/0",
+		"10.0.0.5": "10.0.0.5/32", "10.0.0.0/8": "10.0.0.0/8", " 2001:db8::/32": "2001:db8::/32", "::ffff:10.0.0.5": "10.0.0.5/32",
+		"fe80::1%eth0": "fe80::1/128", "0.0.0.0/0": "0.0.0.0/0",
 	} {
 		got, err := ParseProxies([]string{value})
 		require.NoError(t, err, value)
@@ -103,7 +105,8 @@ func TestParseProxies(t *testing.T) {
 		require.Equal(t, want, got[0].String())
 	}
 	for value, says := range map[string]string{
-		"": "want an address", "nginx": "want an address", "10.0.0.1/8": "want 10.0.0.0/8", "10.0.0.0/33": "want an address", "::ffff:10.0.0.0/104": "IPv4", "10.0.0.5:80": "want an address",
+		"": "want an address", "nginx": "want an address", "10.0.0.1/8": "want 10.0.0.0/8", "10.0.0.0/33": "want an address",
+		"::ffff:10.0.0.0/104": "IPv4", "10.0.0.5:80": "want an address",
 	} {
 		_, err := ParseProxies([]string{value})
 		require.ErrorContains(t, err, says, value)

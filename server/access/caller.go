@@ -49,7 +49,8 @@ type Viewer struct {
 	Boards  []string  `json:"boards,omitzero"` // patterns
 	Events  []string  `json:"events,omitzero"` // patterns
 	Expires time.Time `json:"expires"`         // the token is not accepted from this time on; it includes the leeway
-	KeyID   string    `json:"key_id"`          // fingerprints of the key that verified the token, and of the audience and issuer that were asked for
+	// fingerprints of the key that verified the token, and of the audience and issuer that were asked for
+	KeyID string `json:"key_id"`
 }
 
 // Open reports whether there is no access file: anybody may do anything.

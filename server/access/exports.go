@@ -16,9 +16,11 @@ type ExportSlot struct {
 func (l *Limits) AcquireExport(a Address) (ExportSlot, error) {
 	switch l.exports.take(a) {
 	case addressIsFull:
-		return ExportSlot{}, l.refuse(AddressExports, ErrLimitReached, exportRetry, "%s has %d exports under way, the most that it may have: half of --max-exports", a, l.exports.addressMost)
+		return ExportSlot{}, l.refuse(AddressExports, ErrLimitReached, exportRetry,
+			"%s has %d exports under way, the most that it may have: half of --max-exports", a, l.exports.addressMost)
 	case nodeIsFull:
-		return ExportSlot{}, l.refuse(Exports, ErrOverloaded, exportRetry, "the node has %d exports under way, the most that it takes (--max-exports)", l.exports.most)
+		return ExportSlot{}, l.refuse(Exports, ErrOverloaded, exportRetry,
+			"the node has %d exports under way, the most that it takes (--max-exports)", l.exports.most)
 	}
 	return ExportSlot{l, a}, nil
 }

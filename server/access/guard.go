@@ -337,7 +337,8 @@ func (g *Guard) Take(c *Caller, from Address, n, taken int) (Quota, error) {
 		q, wait = p.anonymousRate.rate.take(p.anonymousRate.bucket(from), "anonymous", n, taken)
 	}
 	if wait > 0 {
-		return q, &Refusal{Limit: CallerRate, RetryAfter: wait, kind: ErrRateLimited, reason: fmt.Sprintf("%s sends more than its rate allows, which the access file sets", c)}
+		return q, &Refusal{Limit: CallerRate, RetryAfter: wait, kind: ErrRateLimited,
+			reason: fmt.Sprintf("%s sends more than its rate allows, which the access file sets", c)}
 	}
 	return q, nil
 }

@@ -21,7 +21,8 @@ import (
 func BenchmarkAuthenticate(b *testing.B) {
 	of := func(name, file, material, credentials string) {
 		b.Run(name, func(b *testing.B) {
-			g, err := NewGuard(GuardConfig{File: writeFiles(b, map[string]string{"access.yaml": file, "s": material}), Log: slog.New(slog.DiscardHandler)})
+			g, err := NewGuard(GuardConfig{File: writeFiles(b, map[string]string{"access.yaml": file, "s": material}),
+				Log: slog.New(slog.DiscardHandler)})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -53,7 +54,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 	for _, c := range []struct {
 		method          jwt.SigningMethod
 		public, private any
-	}{{jwt.SigningMethodEdDSA, edwards, edwardsKey}, {jwt.SigningMethodES256, &curve.PublicKey, curve}, {jwt.SigningMethodRS256, &large.PublicKey, large}} {
+	}{{jwt.SigningMethodEdDSA, edwards, edwardsKey}, {jwt.SigningMethodES256, &curve.PublicKey, curve},
+		{jwt.SigningMethodRS256, &large.PublicKey, large}} {
 		token, err := jwt.NewWithClaims(c.method, jwt.MapClaims(claims(nil))).SignedString(c.private)
 		require.NoError(b, err)
 		der, err := x509.MarshalPKIXPublicKey(c.public)

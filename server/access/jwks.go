@@ -121,7 +121,8 @@ func (s *keySet) find(ctx context.Context, h tokenHeader) (*tokenKey, error) {
 	case set == nil:
 		return nil, &KeysUnavailableError{s.retryAfter(), ErrKeysUnavailable.Error()}
 	case arrived.Sub(set.asked) > keyRecent:
-		return nil, &KeysUnavailableError{s.retryAfter(), "the token " + h.unknownKey() + ", which may be newer than the server's key set; try again later"}
+		return nil, &KeysUnavailableError{s.retryAfter(),
+			"the token " + h.unknownKey() + ", which may be newer than the server's key set; try again later"}
 	}
 	return nil, tokenFault("%s", h.unknownKey())
 }

@@ -118,12 +118,14 @@ func TestKeysOfAKeySet(t *testing.T) {
 		requireValid(t, g, sign(jwt.SigningMethodEdDSA, ed, object{"kid": "a"}, more))
 		requireValid(t, g, sign(jwt.SigningMethodRS256, testRSA(), object{"kid": "r"}, more))
 		for name, c := range map[string]struct{ token, says string }{
-			"unknown kid":        {(&signer{"b", ec.key}).token(nil), `has the unknown kid "b"`},
-			"kid of another":     {sign(jwt.SigningMethodEdDSA, newEd25519(), object{"kid": "a"}, more), "signature that is not valid"},
-			"kid of a type":      {sign(jwt.SigningMethodRS256, testRSA(), object{"kid": "a"}, more), `has the unknown kid "a"`},
-			"public key as HMAC": {sign(jwt.SigningMethodHS256, publicPEM(&ec.key.PublicKey), object{"kid": "a"}, more), `has the algorithm "HS256"; want RS256, ES256, EdDSA`},
-			"none":               {sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, object{"kid": "a"}, more), `has the algorithm "none"`},
-			"another audience":   {ec.token(object{"aud": "shop"}), "is for another audience"},
+			"unknown kid":    {(&signer{"b", ec.key}).token(nil), `has the unknown kid "b"`},
+			"kid of another": {sign(jwt.SigningMethodEdDSA, newEd25519(), object{"kid": "a"}, more), "signature that is not valid"},
+			"kid of a type":  {sign(jwt.SigningMethodRS256, testRSA(), object{"kid": "a"}, more), `has the unknown kid "a"`},
+			"public key as HMAC": {sign(jwt.SigningMethodHS256, publicPEM(&ec.key.PublicKey), object{"kid": "a"}, more),
+				`has the algorithm "HS256"; want RS256, ES256, EdDSA`},
+			"none": {sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, object{"kid": "a"}, more),
+				`has the algorithm "none"`},
+			"another audience": {ec.token(object{"aud": "shop"}), "is for another audience"},
 		} {
 			_, err := g.Authenticate(t.Context(), c.token)
 			require.ErrorIs(t, err, ErrUnauthorized, name)
@@ -160,7 +162,8 @@ func TestKeysThatAreLeftOutOfAKeySet(t *testing.T) {
 		"a huge exponent":    {[]object{with(jwkOf("k", &testRSA().PublicKey), object{"e": "AQAAAAAAAAAD"})}, "is not a valid RSA key"},
 		"an exponent of one": {[]object{with(jwkOf("k", &testRSA().PublicKey), object{"e": "AQ"})}, "exponent that is not valid"},
 		"a kid of a number":  {[]object{one(object{"kid": 1})}, "is not a key in JSON"},
-		"a kid of two keys":  {[]object{one(nil), jwkOf("k", &newEC(elliptic.P256()).PublicKey)}, `kid "k": names different keys of the algorithm ES256`},
+		"a kid of two keys": {[]object{one(nil), jwkOf("k", &newEC(elliptic.P256()).PublicKey)},
+			`kid "k": names different keys of the algorithm ES256`},
 	} {
 		keys, ignored, err := parseKeySet([]byte(keySetOf(append(c.keys, good)...)))
 		require.NoError(t, err, name)
@@ -172,7 +175,8 @@ func TestKeysThatAreLeftOutOfAKeySet(t *testing.T) {
 		_, _, err = parseKeySet([]byte(keySetOf(c.keys...)))
 		require.ErrorIs(t, err, errWithoutKeys, name)
 	}
-	keys, ignored, err := parseKeySet([]byte(keySetOf(one(nil), one(object{"use": nil, "key_ops": []string{"verify"}, "alg": "ES256", "x5c": []string{"?"}}))))
+	keys, ignored, err := parseKeySet([]byte(keySetOf(one(nil),
+		one(object{"use": nil, "key_ops": []string{"verify"}, "alg": "ES256", "x5c": []string{"?"}}))))
 	require.NoError(t, err)
 	require.Empty(t, ignored)
 	require.Len(t, keys, 1, "the same key twice is one key")
@@ -454,7 +458,8 @@ func TestKeySetOverTLS(t *testing.T) {
 		client *http.Client
 		works  bool
 	}{{"/set", server.Client(), true}, {"/http", server.Client(), false}, {"/https", server.Client(), false}, {"/set", nil, false}} {
-		g := runGuard(t, GuardConfig{Text: `tokens: {jwks: "` + server.URL + c.path + `", audience: rankcast}`, HTTP: c.client, Log: slog.New(slog.DiscardHandler)})
+		g := runGuard(t, GuardConfig{Text: `tokens: {jwks: "` + server.URL + c.path + `", audience: rankcast}`, HTTP: c.client,
+			Log: slog.New(slog.DiscardHandler)})
 		_, err := g.Authenticate(t.Context(), a.token(nil))
 		if c.works {
 			require.NoError(t, err)

@@ -39,7 +39,8 @@ const (
 var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
-	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
+	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports",
+	WatchedBoards: "watched_boards", AddressBoards: "address_boards",
 	WaitingBytes: "waiting_bytes", Requests: "requests", AddressWaitingBytes: "address_waiting_bytes",
 	Connections: "connections", AddressConnections: "address_connections",
 	CallerRate: "caller_rate", Cards: "cards", AddressCards: "address_cards",

@@ -83,7 +83,8 @@ func (c Config) withDefaults() Config {
 	c.Cards = cmp.Or(c.Cards, 20)
 	c.Requests = cmp.Or(c.Requests, 16*runtime.GOMAXPROCS(0))
 	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.Cards, &c.Requests, &c.WaitingBytes} {
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections,
+		&c.Handshakes, &c.Exports, &c.Cards, &c.Requests, &c.WaitingBytes} {
 		*limit = max(*limit, 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
@@ -148,8 +149,9 @@ type Limits struct {
 func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
 	l := &Limits{
-		cfg: cfg, refused: counts{log: cfg.Log}, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
-		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
+		cfg: cfg, refused: counts{log: cfg.Log}, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets),
+		connections: newPlaces(cfg.Connections, half(cfg.Connections)),
+		exports:     newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
 		reads: newTurns(math.MaxInt, half(cfg.Requests)), memory: newMemoryInUse(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newAddressBuckets(tokenRate{float64(cfg.AddressRequests), requestsSaved})
@@ -164,12 +166,14 @@ func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
 
 // RefuseBoard refuses a subscription to one board more than the node watches: the hub counts them.
 func (l *Limits) RefuseBoard() error {
-	return l.refuse(WatchedBoards, ErrOverloaded, socketRetry, "is one board too many: the node watches as many as it may (--max-watched-boards)")
+	return l.refuse(WatchedBoards, ErrOverloaded, socketRetry,
+		"is one board too many: the node watches as many as it may (--max-watched-boards)")
 }
 
 // RefuseBoardOf refuses a subscription to one board more than the node watches for an address.
 func (l *Limits) RefuseBoardOf(a Address) error {
-	return l.refuse(AddressBoards, ErrLimitReached, socketRetry, "is one board too many: the node watches as many for %s as it may (half of --max-watched-boards)", a)
+	return l.refuse(AddressBoards, ErrLimitReached, socketRetry,
+		"is one board too many: the node watches as many for %s as it may (half of --max-watched-boards)", a)
 }
 
 func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
@@ -187,5 +191,6 @@ func (l *Limits) AllowRequest(a Address) error {
 
 // refuseRequest refuses a request, or a message, of an address.
 func (l *Limits) refuseRequest(a Address, wait time.Duration) error {
-	return l.refuse(AddressRequests, ErrRateLimited, wait, "%s sends more than %d requests a second (--address-rate)", a, l.cfg.AddressRequests)
+	return l.refuse(AddressRequests, ErrRateLimited, wait, "%s sends more than %d requests a second (--address-rate)", a,
+		l.cfg.AddressRequests)
 }

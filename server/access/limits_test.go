@@ -223,7 +223,8 @@ func TestUnlimited(t *testing.T) {
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)
-			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1)), l.AllowCard(client(1))))
+			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1)),
+				l.AllowCard(client(1))))
 			_, err = l.AcquireExport(client(1))
 			require.NoError(t, err)
 			s.Hold(Memory{Own: 1 << 30}, func() { t.Error("given up") })

@@ -42,7 +42,8 @@ func (l *listener) Accept() (net.Conn, error) {
 			// The HTTP server tries again after a pause, and does not report that to operators.
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 				l.logFiles.Do(func() {
-					l.log.Warn("the node may open no more files, so new connections wait: raise the limit of open files, or lower --max-connections", "error", err)
+					l.log.Warn("the node may open no more files, so new connections wait: raise the limit of open files, or lower --max-connections",
+						"error", err)
 				})
 			}
 			return nil, err

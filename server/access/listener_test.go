@@ -46,7 +46,8 @@ func (l *scriptedListener) Accept() (net.Conn, error) {
 
 // accepting is a listener of l on a script. 10.0.0.1 is a trusted proxy. accept and refuse are what a peer must
 // meet; accept returns the node's end.
-func accepting(t *testing.T, l *Limits, log io.Writer) (inner *scriptedListener, accept func(peer string) net.Conn, refuse func(peer string)) {
+func accepting(t *testing.T, l *Limits, log io.Writer) (inner *scriptedListener, accept func(peer string) net.Conn,
+	refuse func(peer string)) {
 	inner = &scriptedListener{peers: make(chan any, 1), ends: make(chan net.Conn, 1)}
 	proxies, err := ParseProxies([]string{"10.0.0.1"})
 	require.NoError(t, err)

@@ -77,7 +77,8 @@ func TestWaitingLaws(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"begin": func(t *rapid.T) {
 				began++
-				w := &modelWait{number: began, address: rapid.SampledFrom(addresses).Draw(t, "address"), memory: Memory{Own: rapid.IntRange(0, 60).Draw(t, "own")}}
+				w := &modelWait{number: began, address: rapid.SampledFrom(addresses).Draw(t, "address"),
+					memory: Memory{Own: rapid.IntRange(0, 60).Draw(t, "own")}}
 				if key := rapid.IntRange(0, 4).Draw(t, "shared"); key > 0 {
 					w.memory.Shared, w.memory.SharedSize = fmt.Sprint("rows", key), 30*key
 				}

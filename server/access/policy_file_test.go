@@ -90,29 +90,36 @@ func TestAccessFilesThatAreRefused(t *testing.T) {
 		"keys: [{name: 5}]":             "keys[0].name: is a number; want a string",
 		"keys: [{hash: abc}]":           "keys[0].hash: is not the hash of a key",
 		"keys: [{name: \"a\\u202eb\"}]": "keys[0].name: has the character U+202E",
-		"keys: [{hash: \"" + testHash[:70] + "\"}]":                                   "keys[0].hash: is not the hash of a key",
-		"keys: [{name: a, hash: \"" + testHash + "\"}]":                               "keys[0].scopes: is missing",
-		"keys: [{name: a, name: b}]":                                                  "keys[0].name",
-		"keys: [{name: a, hash: \"" + testHash + "\", scopes: []}]":                   "keys[0].scopes: is a list; want a list of scopes, such as [read, write]",
-		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read, all]}]":          "keys[0].scopes[1]: is not a scope; want read, write, moderate, metrics, admin",
+		"keys: [{hash: \"" + testHash[:70] + "\"}]":     "keys[0].hash: is not the hash of a key",
+		"keys: [{name: a, hash: \"" + testHash + "\"}]": "keys[0].scopes: is missing",
+		"keys: [{name: a, name: b}]":                    "keys[0].name",
+		"keys: [{name: a, hash: \"" + testHash +
+			"\", scopes: []}]": "keys[0].scopes: is a list; want a list of scopes, such as [read, write]",
+		"keys: [{name: a, hash: \"" + testHash +
+			"\", scopes: [read, all]}]": "keys[0].scopes[1]: is not a scope; want read, write, moderate, metrics, admin",
 		"keys: [{name: a, hash: \"" + testHash + "\", scopes: read}]":                 "keys[0].scopes: is a string; want a list of scopes",
 		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [admin], boards: [a]}]": "keys[0].boards: has no effect beside the scope admin",
-		key("board: [stars]"):                                                         "keys[0].board: ",
-		key("boards: stars"):                                                          "keys[0].boards: is a string; want a list of patterns",
-		key("boards: [a, \"\"]"):                                                      "keys[0].boards[1]: is empty",
-		key("boards: [a@day]"):                                                        "keys[0].boards[0]: has a period",
-		key("events: [5]"):                                                            "keys[0].events[0]: is a number; want a string",
-		key("kinds: [\"a\\x01\"]"):                                                    "keys[0].kinds[0]: has the control character U+0001",
-		key("boards: [" + strings.Repeat("a, ", 101) + "]"):                           "keys[0].boards: has 101 patterns; want at most 100",
-		key("boards: [" + strings.Repeat("a", 257) + "]"):                             "keys[0].boards[0]: has 257 bytes",
-		key("rate: 20"):                                                               "keys[0].rate: want a rate, such as 20/s or 30/m",
-		key("rate: fast"):                                                             `keys[0].rate: is "fast"; want a rate`,
-		key("rate: 0/s"):                                                              `keys[0].rate: is "0/s"; want a rate, such as 20/s or 30/m, of more than 0`,
-		key("rate: 1000001/s"):                                                        `keys[0].rate: is "1000001/s"; want a rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
-		key("rate: 10000000000/s"):                                                    `keys[0].rate: is "10000000000/s"; want a rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
-		key("rate: 20/h"):                                                             `keys[0].rate: is "20/h"`,
-		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: b, hash: \"" + testHash + "\", scopes: [read]}]":     "keys[1].hash: is the same as in keys[0]",
-		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: a, hash: \"" + HashKey("b") + "\", scopes: [read]}]": `keys[1].name: is "a", as in keys[0]`,
+		key("board: [stars]"):                               "keys[0].board: ",
+		key("boards: stars"):                                "keys[0].boards: is a string; want a list of patterns",
+		key("boards: [a, \"\"]"):                            "keys[0].boards[1]: is empty",
+		key("boards: [a@day]"):                              "keys[0].boards[0]: has a period",
+		key("events: [5]"):                                  "keys[0].events[0]: is a number; want a string",
+		key("kinds: [\"a\\x01\"]"):                          "keys[0].kinds[0]: has the control character U+0001",
+		key("boards: [" + strings.Repeat("a, ", 101) + "]"): "keys[0].boards: has 101 patterns; want at most 100",
+		key("boards: [" + strings.Repeat("a", 257) + "]"):   "keys[0].boards[0]: has 257 bytes",
+		key("rate: 20"):                                     "keys[0].rate: want a rate, such as 20/s or 30/m",
+		key("rate: fast"):                                   `keys[0].rate: is "fast"; want a rate`,
+		key("rate: 0/s"): `keys[0].rate: is "0/s"; want a rate, ` +
+			`such as 20/s or 30/m, of more than 0`,
+		key("rate: 1000001/s"): `keys[0].rate: is "1000001/s"; want a ` +
+			`rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
+		key("rate: 10000000000/s"): `keys[0].rate: is "10000000000/s"; want a ` +
+			`rate, such as 20/s or 30/m, of more than 0 and at most 1000000/s`,
+		key("rate: 20/h"): `keys[0].rate: is "20/h"`,
+		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: b, hash: \"" + testHash +
+			"\", scopes: [read]}]": "keys[1].hash: is the same as in keys[0]",
+		"keys: [{name: a, hash: \"" + testHash + "\", scopes: [read]}, {name: a, hash: \"" + HashKey("b") +
+			"\", scopes: [read]}]": `keys[1].name: is "a", as in keys[0]`,
 		"keys: [" + strings.Repeat("{}, ", 1001) + "]": "keys: has 1001 keys; want at most 1000",
 		"anonymous: yes":                        "anonymous: is ",
 		"anonymous: {}":                         "anonymous.scopes: is missing",
@@ -168,7 +175,8 @@ func writePolicy(t *testing.T, p *policy) string {
 			rate = fmt.Sprintf("%.0f/s", k.rate.perSecond)
 		}
 		own := k.caller.own
-		line, err := CheckKeyLine(k.name, fmt.Sprintf("sha256:%x", k.hash), strings.Split(own.scopes.String(), ", "), own.boards, own.events, own.kinds, rate)
+		line, err := CheckKeyLine(k.name, fmt.Sprintf("sha256:%x", k.hash), strings.Split(own.scopes.String(), ", "), own.boards,
+			own.events, own.kinds, rate)
 		require.NoError(t, err)
 		b.WriteString("  - " + line + "\n")
 	}
@@ -207,7 +215,8 @@ func TestKeyLine(t *testing.T) {
 func TestFilesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("#", 2<<20)
-	file := writeFiles(t, map[string]string{"access.yaml": large, "secret.yaml": "tokens: {secret_file: s}", "key.yaml": "tokens: {key_file: s}", "s": large})
+	file := writeFiles(t, map[string]string{"access.yaml": large, "secret.yaml": "tokens: {secret_file: s}",
+		"key.yaml": "tokens: {key_file: s}", "s": large})
 	for name, says := range map[string]string{
 		"access.yaml": "read the access file: " + file,
 		"secret.yaml": "tokens.secret_file: " + filepath.Join(filepath.Dir(file), "s"),
@@ -249,7 +258,8 @@ func TestAccessFileIsReloaded(t *testing.T) {
 		_, err = g.Authenticate(t.Context(), signHS256(claims(nil)))
 		require.ErrorIs(t, err, ErrUnauthorized)
 
-		for _, bad := range []struct{ name, text, says string }{{"access.yaml", "keys: [", "file: "}, {"access.yaml", "keys: []\nkey: []", "key: "}} {
+		for _, bad := range []struct{ name, text, says string }{{"access.yaml", "keys: [", "file: "},
+			{"access.yaml", "keys: []\nkey: []", "key: "}} {
 			good, err := os.ReadFile(file)
 			require.NoError(t, err)
 			version = g.Version()
@@ -309,9 +319,12 @@ func TestErrorsOfAnAccessFileShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := NewKey()
 	for _, text := range []string{
-		"keys:\n  - {name: a, hash: %s, scopes: [admin]\n", "keys:\n  - {name: a, hash: %s, scopes: [admin]}\n", "keys:\n  - name: %s\n    scopes: [admin]\n",
-		"keys:\n  - {%s: a}\n", "keys:\n  %s\n", "keys: [%s]\n", "%s\n", "%s: 1\n", "keys:\n  - {name: a, rate: %s}\n", "keys:\n- {name: a, scopes: [%s]}\n",
-		"tokens: {secret: \"%s\"\n", "tokens: {secret: %s}\n", "tokens: {secret_file: %s}\n", "tokens: {secret_file: a, %s}\n", "tokens: {jwks: \"%s\"}\n", "tokens:\n\tsecret: %s\n",
+		"keys:\n  - {name: a, hash: %s, scopes: [admin]\n", "keys:\n  - {name: a, hash: %s, scopes: [admin]}\n",
+		"keys:\n  - name: %s\n    scopes: [admin]\n",
+		"keys:\n  - {%s: a}\n", "keys:\n  %s\n", "keys: [%s]\n", "%s\n", "%s: 1\n", "keys:\n  - {name: a, rate: %s}\n",
+		"keys:\n- {name: a, scopes: [%s]}\n",
+		"tokens: {secret: \"%s\"\n", "tokens: {secret: %s}\n", "tokens: {secret_file: %s}\n", "tokens: {secret_file: a, %s}\n",
+		"tokens: {jwks: \"%s\"}\n", "tokens:\n\tsecret: %s\n",
 		"anonymous: {scopes: [read], boards: [\"%s@1\"]}\n", "keys:\n  - {name: %s, hash: a, hash: b}\n",
 	} {
 		file := writeFiles(t, map[string]string{"access.yaml": fmt.Sprintf(text, secret)})
@@ -329,11 +342,14 @@ func TestWarningsAboutAnAccessFile(t *testing.T) {
 	hash := HashKey(NewKey())
 	for text, want := range map[string]string{
 		"keys:\n": "it lets nobody do anything",
-		"keys: [{name: a, hash: \"" + hash + "\", scopes: [write, metrics]}]":                                                                              `the key \"a\" has no grants`,
-		"anonymous: {scopes: [read]}":                                                                                                                      "anonymous has no grants",
-		"anonymous: {scopes: [write], events: [gift]}\ntokens: {secret_file: s}":                                                                           "in the name of any viewer",
-		"keys: [{name: a, hash: \"" + hash + "\", scopes: [admin]}]\nanonymous: {scopes: [read], kinds: [user]}\ntokens: {secret_file: s}":                 "",
-		"keys: [{name: a, hash: \"" + hash + "\", scopes: [metrics]}, {name: b, hash: \"" + HashKey(NewKey()) + "\", scopes: [moderate], events: [gift]}]": "",
+		"keys: [{name: a, hash: \"" + hash +
+			"\", scopes: [write, metrics]}]": `the key \"a\" has no grants`,
+		"anonymous: {scopes: [read]}":                                            "anonymous has no grants",
+		"anonymous: {scopes: [write], events: [gift]}\ntokens: {secret_file: s}": "in the name of any viewer",
+		"keys: [{name: a, hash: \"" + hash +
+			"\", scopes: [admin]}]\nanonymous: {scopes: [read], kinds: [user]}\ntokens: {secret_file: s}": "",
+		"keys: [{name: a, hash: \"" + hash + "\", scopes: [metrics]}, {name: b, hash: \"" + HashKey(NewKey()) +
+			"\", scopes: [moderate], events: [gift]}]": "",
 	} {
 		var log redistest.Log
 		_, err := NewGuard(GuardConfig{File: writeFiles(t, map[string]string{"access.yaml": text, "s": testSecret}), Log: newTestLog(&log)})

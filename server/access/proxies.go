@@ -12,7 +12,8 @@ var namedProxies = map[string][]netip.Prefix{
 	"loopback": {netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	// Private addresses (RFC 1918, RFC 4193), and those that are valid on one link alone.
 	"private": {
-		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("169.254.0.0/16"),
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+		netip.MustParsePrefix("169.254.0.0/16"),
 		netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
 	},
 }

@@ -36,7 +36,8 @@ func (l *Limits) AcquireSocket(a Address) (*SocketSlot, error) {
 func (l *Limits) addSocket(a Address) error {
 	switch l.sockets.take(a) {
 	case addressIsFull:
-		return l.refuse(AddressSockets, ErrLimitReached, socketRetry, "%s has %d sockets, the most that it may have (--max-address-sockets)", a, l.sockets.addressMost)
+		return l.refuse(AddressSockets, ErrLimitReached, socketRetry,
+			"%s has %d sockets, the most that it may have (--max-address-sockets)", a, l.sockets.addressMost)
 	case nodeIsFull:
 		return l.refuse(Sockets, ErrOverloaded, socketRetry, "the node has %d sockets, the most that it takes (--max-sockets)", l.sockets.most)
 	}
@@ -46,7 +47,8 @@ func (l *Limits) addSocket(a Address) error {
 func (l *Limits) allowHandshake(a Address) error {
 	switch ofAddress, ofNode := l.handshakes.take(a); {
 	case ofAddress > 0:
-		return l.refuse(AddressHandshakes, ErrRateLimited, ofAddress, "%s opens more than %d sockets a second, half of --handshake-rate", a, half(l.cfg.Handshakes))
+		return l.refuse(AddressHandshakes, ErrRateLimited, ofAddress,
+			"%s opens more than %d sockets a second, half of --handshake-rate", a, half(l.cfg.Handshakes))
 	case ofNode > 0:
 		return l.refuse(Handshakes, ErrOverloaded, ofNode, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
 	}
@@ -85,7 +87,8 @@ func (s *SocketSlot) AllowMessage() error {
 			if s.refused.take() > 0 {
 				return l.refuse(Messages, ErrFlood, 0, "too many messages: this socket goes on after many refusals")
 			}
-			return l.refuse(Messages, ErrRateLimited, wait, "this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
+			return l.refuse(Messages, ErrRateLimited, wait,
+				"this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
 		}
 	}
 	return s.allowAddressMessage()
@@ -130,7 +133,8 @@ func (s *SocketSlot) TakeBytes(n int) (wait time.Duration) {
 func (s *SocketSlot) AllowSubscription(held int) error {
 	l := s.limits
 	if most := l.cfg.Subscriptions; most > 0 && held >= most {
-		return l.refuse(Subscriptions, ErrLimitReached, 0, "is one subscription too many; a socket has at most %d to boards, and as many to feeds (--max-subscriptions)", most)
+		return l.refuse(Subscriptions, ErrLimitReached, 0,
+			"is one subscription too many; a socket has at most %d to boards, and as many to feeds (--max-subscriptions)", most)
 	}
 	return nil
 }

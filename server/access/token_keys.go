@@ -84,7 +84,8 @@ func parseSecret(file []byte) (*tokenKey, error) {
 	case bytes.HasPrefix(bytes.TrimSpace(secret), []byte("-----BEGIN ")):
 		return nil, ranking.Invalid(secretFileField, "holds a key in PEM form, and no secret; a public key belongs in "+keyFileField)
 	case len(secret) < minSecretBytes:
-		return nil, ranking.Invalid(secretFileField, fmt.Sprintf("holds %d bytes; want %d at least, such as those of: openssl rand -hex 32", len(secret), minSecretBytes))
+		return nil, ranking.Invalid(secretFileField,
+			fmt.Sprintf("holds %d bytes; want %d at least, such as those of: openssl rand -hex 32", len(secret), minSecretBytes))
 	}
 	sum := sha256.Sum256(append([]byte("rankcast: secret of tokens\x00"), secret...))
 	return &tokenKey{method: jwt.SigningMethodHS256, material: bytes.Clone(secret), fingerprint: hex.EncodeToString(sum[:])}, nil
@@ -100,7 +101,8 @@ func parsePublicKey(file []byte) (*tokenKey, error) {
 	case block == nil:
 		return nil, invalid("holds no PEM block; " + want)
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, invalid("holds a private key, which only the signer of tokens may have; want its public key, as openssl pkey -pubout prints it")
+		return nil, invalid("holds a private key, which only the signer of tokens may have; want its public key, as openssl pkey " +
+			"-pubout prints it")
 	case len(bytes.TrimSpace(rest)) > 0:
 		return nil, invalid("holds more than one PEM block; " + want)
 	}

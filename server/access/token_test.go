@@ -152,8 +152,9 @@ func TestTokensThatAreRefused(t *testing.T) {
 		"a line break":       {valid[:len(valid)-1] + "\n" + valid[len(valid)-1:], "neither a key nor a token"},
 		"another text of it": {respell(valid), "neither a key nor a token"},
 		"another signature":  {valid[:strings.LastIndex(valid, ".")+1] + strings.Repeat("A", 43), "has a signature that is not valid"},
-		"another secret":     {sign(jwt.SigningMethodHS256, []byte("another secret of thirty-two bytes"), nil, good), "has a signature that is not valid"},
-		"too large":          {valid + strings.Repeat("A", 8<<10), "want at most 8192"},
+		"another secret": {sign(jwt.SigningMethodHS256, []byte("another secret of thirty-two bytes"), nil, good),
+			"has a signature that is not valid"},
+		"too large": {valid + strings.Repeat("A", 8<<10), "want at most 8192"},
 
 		"none":                {sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, good), `has the algorithm "none"; want HS256`},
 		"none in capitals":    {rawToken(`{"alg":"NONE"}`, body("")), `has the algorithm "NONE"; want HS256`},
@@ -172,19 +173,21 @@ func TestTokensThatAreRefused(t *testing.T) {
 		"no issuer":                   {signHS256(with(good, object{"iss": nil})), `is from another issuer; want iss "shop"`},
 		"all at once":                 {signHS256(object{"sub": "u4", "exp": 5, "aud": "x"}), `is for another audience`},
 
-		"no sub":                 {signHS256(with(good, object{"sub": nil})), "lacks the claim sub"},
-		"a sub of spaces":        {signHS256(with(good, object{"sub": "a\x00b"})), "has a claim sub that is no member: it has the control character"},
+		"no sub": {signHS256(with(good, object{"sub": nil})), "lacks the claim sub"},
+		"a sub of spaces": {signHS256(with(good, object{"sub": "a\x00b"})),
+			"has a claim sub that is no member: it has the control character"},
 		"a long sub":             {signHS256(with(good, object{"sub": strings.Repeat("u", 129)})), "no member: it has 129 bytes"},
 		"a sub that is a number": {signHS256(with(good, object{"sub": 4})), "has a claim sub that is not valid"},
 
-		"two subs":         {rawToken(header, body(`,"sub":"u5"`)), "has the claim sub twice"},
-		"two grants":       {rawToken(header, body(`,"rankcast":{},"rankcast":{"boards":["*"]}`)), "has the claim rankcast twice"},
-		"two lists":        {rawToken(header, body(`,"rankcast":{"boards":[],"boards":["*"]}`)), "has the claim rankcast.boards twice"},
-		"bad UTF-8":        {rawToken(header, body(",\"x\":\"\xff\"")), "claims that are not valid"},
-		"no object":        {rawToken(header, `[]`), "claims that are not valid"},
-		"null":             {rawToken(header, `null`), "lacks the claim aud"},
-		"no grants":        {rawToken(header, body(`,"rankcast":"*"`)), "has a claim rankcast that is not valid"},
-		"an unknown grant": {rawToken(header, body(`,"rankcast":{"scopes":["admin"]}`)), "has the unknown field rankcast.scopes; want boards and events"},
+		"two subs":   {rawToken(header, body(`,"sub":"u5"`)), "has the claim sub twice"},
+		"two grants": {rawToken(header, body(`,"rankcast":{},"rankcast":{"boards":["*"]}`)), "has the claim rankcast twice"},
+		"two lists":  {rawToken(header, body(`,"rankcast":{"boards":[],"boards":["*"]}`)), "has the claim rankcast.boards twice"},
+		"bad UTF-8":  {rawToken(header, body(",\"x\":\"\xff\"")), "claims that are not valid"},
+		"no object":  {rawToken(header, `[]`), "claims that are not valid"},
+		"null":       {rawToken(header, `null`), "lacks the claim aud"},
+		"no grants":  {rawToken(header, body(`,"rankcast":"*"`)), "has a claim rankcast that is not valid"},
+		"an unknown grant": {rawToken(header, body(`,"rankcast":{"scopes":["admin"]}`)),
+			"has the unknown field rankcast.scopes; want boards and events"},
 		"another case":     {rawToken(header, body(`,"rankcast":{"Boards":["*"]}`)), "has the unknown field rankcast.Boards"},
 		"a text as list":   {rawToken(header, body(`,"rankcast":{"boards":"*"}`)), "has a claim rankcast.boards that is not valid"},
 		"a number in it":   {rawToken(header, body(`,"rankcast":{"boards":["a",1]}`)), "has a claim rankcast.boards.1 that is not valid"},
@@ -226,7 +229,8 @@ func TestTokensOfPublicKeys(t *testing.T) {
 			"its bytes as a secret":          sign(jwt.SigningMethodHS256, der, nil, claims(nil)),
 			"a secret, under the right name": sign(jwt.SigningMethodHS256, material, object{"alg": c.method.Alg()}, claims(nil)),
 			"none":                           sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, claims(nil)),
-			"none, under the right name":     sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, object{"alg": c.method.Alg()}, claims(nil)),
+			"none, under the right name": sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType,
+				object{"alg": c.method.Alg()}, claims(nil)),
 			"PS256":                          sign(jwt.SigningMethodPS256, testRSA(), nil, claims(nil)),
 			"RS512":                          sign(jwt.SigningMethodRS512, testRSA(), nil, claims(nil)),
 			"another key of a type":          sign(jwt.SigningMethodEdDSA, newEd25519(), nil, claims(nil)),
@@ -258,7 +262,8 @@ func TestKeysOfTokensThatAreRefused(t *testing.T) {
 		{"key_file", string(private), "tokens.key_file: holds a private key"},
 		{"key_file", good + good, "holds more than one PEM block"},
 		{"key_file", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("x")})), "is not a valid public key"},
-		{"key_file", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY"})), `holds a PEM block "RSA PUBLIC KEY"; want one PEM block, PUBLIC KEY or CERTIFICATE`},
+		{"key_file", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY"})),
+			`holds a PEM block "RSA PUBLIC KEY"; want one PEM block, PUBLIC KEY or CERTIFICATE`},
 		{"key_file", string(publicPEM(small)), "is an RSA key of 1024 bits; want 2048"},
 		{"key_file", string(publicPEM(&newEC(elliptic.P384()).PublicKey)), "is an EC key of the curve P-384; want P-256"},
 	} {
@@ -293,7 +298,8 @@ func FuzzToken(f *testing.F) {
 	signed := rawTokenOf(secret, `{"alg":"HS256"}`, fmt.Sprintf(`{"sub":"u4","exp":%d}`, hour))
 	f.Add(signed, `{"alg":"HS256"}`, fmt.Sprintf(`{"sub":"u4","exp":%d,"rankcast":{"boards":["a*"],"events":[]}}`, hour))
 	f.Add("a.b.c", `{"alg":"none"}`, `{"sub":"u4","exp":1e400,"aud":["a",1]}`)
-	f.Add("eyJhbGciOiJub25lIn0.e30.", `{"alg":"HS256","alg":"none","crit":null}`, `{"rankcast":{"boards":[null]},"sub":"a","exp":99999999999.5}`)
+	f.Add("eyJhbGciOiJub25lIn0.e30.", `{"alg":"HS256","alg":"none","crit":null}`,
+		`{"rankcast":{"boards":[null]},"sub":"a","exp":99999999999.5}`)
 	f.Add(signed[:9]+"\n"+signed[9:], `null`, `null`)
 	f.Fuzz(func(t *testing.T, token, header, claims string) {
 		if token != signed {

@@ -37,7 +37,8 @@ func (l *Limits) AcquireRead(ctx context.Context, a Address) (release func(), er
 	return release, err
 }
 
-func (l *Limits) acquire(ctx context.Context, turns *fair.Semaphore[Address], a Address, weight int) (release func(), waited time.Duration, err error) {
+func (l *Limits) acquire(ctx context.Context, turns *fair.Semaphore[Address], a Address, weight int) (release func(),
+	waited time.Duration, err error) {
 	if l.cfg.Requests == 0 {
 		return func() {}, 0, nil
 	}
@@ -54,7 +55,8 @@ func (l *Limits) acquire(ctx context.Context, turns *fair.Semaphore[Address], a 
 	case ctx.Err() != nil:
 		return nil, 0, &Refusal{Limit: Requests, RetryAfter: turnRetry, kind: ErrOverloaded, reason: "the request was given up before its turn"}
 	}
-	return nil, 0, l.refuse(Requests, ErrOverloaded, turnRetry, "too many requests are under way (--max-requests), and this one has waited for %v", turnWait)
+	return nil, 0, l.refuse(Requests, ErrOverloaded, turnRetry,
+		"too many requests are under way (--max-requests), and this one has waited for %v", turnWait)
 }
 
 // newTurns makes turns for requests that weigh most together. An address that is not exempt has addressMost of it.

@@ -45,7 +45,8 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 	}
 	for _, e := range c.entries.Entries(ctx, page.Kind, page.Entries) {
 		made.Rows = append(made.Rows, card.Row{
-			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member, Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage),
+			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member,
+			Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage),
 		})
 	}
 	return cardContent{cardKey{board: name}, made}, nil

@@ -71,8 +71,10 @@ func New(server string, cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("server URL: has no scheme; want %s", want)
 	}
 	u, err := url.Parse(server)
-	if err != nil || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") { // the error of url.Parse, or one of these, may show a part of the password
-		return nil, errors.New("server URL: is not valid; want http://HOST:PORT or https://HOST; a password has %XX in place of each of / ? # % @")
+	// the error of url.Parse, or one of these, may show a part of the password
+	if err != nil || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
+		return nil, errors.New("server URL: is not valid; want http://HOST:PORT or https://HOST; " +
+			"a password has %XX in place of each of / ? # % @")
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":

@@ -37,7 +37,8 @@ func TestDefinitions(t *testing.T) {
 			var e *client.Error
 			require.ErrorAs(t, err, &e)
 			require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
-			require.Equal(t, client.Error{Status: status, Code: code, Field: field}, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
+			require.Equal(t, client.Error{Status: status, Code: code, Field: field}, client.Error{Status: e.Status, Code: e.Code,
+				Field: e.Field}, "%v", err)
 		}
 		_, err = c.DefineBoard(ctx, family, []byte(`{"mode":"most"}`))
 		refused(err, 400, "invalid_request", "mode")

@@ -54,7 +54,8 @@ func TestHistory(t *testing.T) {
 		require.Equal(t, "bob", bob.Member)
 		require.Equal(t, &client.BestRank{Rank: 2, At: at}, bob.Best)
 		require.Equal(t, []client.MemberStep{{At: at, Rank: new(int64(2)), Score: new(int64(20))}}, bob.Steps)
-		for _, step := range []time.Duration{time.Second, time.Minute + 500*time.Millisecond, 61*time.Second + 1, time.Millisecond, -time.Minute} {
+		for _, step := range []time.Duration{time.Second, time.Minute + 500*time.Millisecond, 61*time.Second + 1, time.Millisecond,
+			-time.Minute} {
 			_, err = c.History(ctx, "b", client.HistoryQuery{Step: step})
 			refused = nil
 			require.ErrorAs(t, err, &refused, step)

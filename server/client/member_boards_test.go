@@ -17,7 +17,8 @@ import (
 func TestMemberBoardsByTheClient(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"}, definition.Board{Name: "laps", Kind: "user", Order: definition.Asc},
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"},
+			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc},
 			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		for _, board := range []string{"fans:s1", "fans:s2", "laps"} {
@@ -35,7 +36,8 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 				require.Equal(t, [2]string{"Ana", "/a.png"}, [2]string{page.Name, page.Avatar})
 				m, err := c.Member(ctx, b.Board, "a/b", 0)
 				require.NoError(t, err)
-				require.Equal(t, client.MemberBoard{Board: m.Board, Period: m.Period, Ends: m.Ends, Final: m.Final, Rank: m.Rank, Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
+				require.Equal(t, client.MemberBoard{Board: m.Board, Period: m.Period, Ends: m.Ends, Final: m.Final, Rank: m.Rank,
+					Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
 				list = append(list, fmt.Sprintf("%s %d of %d", b.Board, b.Rank, b.Total))
 			}
 			cursor, notBuilt = page.Cursor, notBuilt+page.NotBuilt
@@ -49,7 +51,8 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, none.Boards)
 		for field, err := range map[string]error{
-			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")), "kind": second(c.MemberBoards(ctx, "User", "a/b", 0, "")),
+			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),
+			"kind": second(c.MemberBoards(ctx, "User", "a/b", 0, "")),
 		} {
 			var refused *client.Error
 			require.ErrorAs(t, err, &refused)

@@ -33,7 +33,8 @@ func TestReads(t *testing.T) {
 		b := definition.Board{Name: "b", Ties: definition.Shared, Kind: "user"}
 		n := servertest.Start(t, url, servertest.Config{}, b)
 		c, ctx := newClient(t, n.Addr), t.Context()
-		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
+		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20},
+			{Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
 		require.NoError(t, err)
 		top := func(q client.Query, want string) client.Page {
 			t.Helper()
@@ -78,7 +79,8 @@ func TestReads(t *testing.T) {
 		friends, err := c.Members(ctx, "b", "dee & co", "nobody", "bob")
 		require.NoError(t, err)
 		require.Len(t, friends, 3)
-		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among, string(friends[0].Data)})
+		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among,
+			string(friends[0].Data)})
 		require.Equal(t, client.MemberRank{Member: "nobody"}, friends[1])
 		require.Equal(t, [2]int64{20, 1}, [2]int64{*friends[2].Score, *friends[2].Among})
 
@@ -110,7 +112,8 @@ func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row)
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))}, definition.Board{Name: "copy", Mode: definition.Best})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))},
+			definition.Board{Name: "copy", Mode: definition.Best})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		var want []client.Row
 		for i := range 1200 { // more than a batch and a page
@@ -131,7 +134,8 @@ func TestExportAndImport(t *testing.T) {
 		}
 
 		// What is wrong, and how far it came.
-		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001}, {Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
+		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001},
+			{Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
 		var refused *client.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, [2]any{400, "data"}, [2]any{refused.Status, refused.Field})

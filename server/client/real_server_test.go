@@ -137,7 +137,8 @@ func TestUpdatesAndReads(t *testing.T) {
 
 		p, err := c.Top(ctx, "b", client.Query{Limit: 2})
 		require.NoError(t, err)
-		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1), Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
+		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1),
+			Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
 		require.NotEmpty(t, p.Cursor)
 		p, err = c.Top(ctx, "b", client.Query{})
 		require.NoError(t, err)
@@ -219,7 +220,8 @@ func gifts(t *testing.T, n *servertest.Node) {
 func TestEventBatchLimit(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{}, definition.Board{Name: "b"})
-	wide, err := definition.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
+	wide, err := definition.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`,
+		31)+`{"board":"b","member":"m","score":1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, n.Store.Define(t.Context(), definition.Set{Events: []definition.Event{wide}}))
 	c := newClient(t, n.Addr)
@@ -318,7 +320,8 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 func TestPeriodsConditionsAndData(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "36500h", Base: time.Now().Truncate(time.Hour)})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "36500h",
+			Base: time.Now().Truncate(time.Hour)})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const board = "fans:s 17/+%" // the slash is none that a part may have
 		var e *client.Error
@@ -357,7 +360,8 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		p, err := c.Top(ctx, name, client.Query{})
 		require.NoError(t, err)
 		require.Nil(t, p.Top[0].Data)
-		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period", "fans": "unknown_board", name + "@": "invalid_request"} {
+		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period",
+			"fans": "unknown_board", name + "@": "invalid_request"} {
 			_, err = c.Top(ctx, named, client.Query{})
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, code, e.Code, named)
@@ -405,7 +409,8 @@ func TestUpdatesCountOnceDuringRedisOutage(t *testing.T) {
 func TestOwnRankOfARealServer(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Name: "b"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
+			definition.Board{Name: "b"})
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "b", client.Watch{Top: 1, Me: "me", Around: 1})
 		me := func(what string, wanted func(*client.Me) bool) *client.Me {
@@ -469,11 +474,13 @@ func TestRolloverOfRealServer(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		// A machine that stalls for a whole period would skip it, so the period is not shorter.
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "4s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "4s",
+			Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "fans:s 17?", client.Watch{Me: "bob"})
 		s.until("the empty board", live)
-		outcomes, err := c.Updates(t.Context(), "fans:s 17?", []client.Update{{Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)}, {Member: "bob", Score: 2}})
+		outcomes, err := c.Updates(t.Context(), "fans:s 17?",
+			[]client.Update{{Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)}, {Member: "bob", Score: 2}})
 		require.NoError(t, err)
 		period := outcomes[1].Result.Period
 		var final client.Board
@@ -483,7 +490,8 @@ func TestRolloverOfRealServer(t *testing.T) {
 			}
 			return final.Final && b.Period != period
 		})
-		require.Equal(t, []client.Entry{{Rank: 1, Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)}, {Rank: 2, Member: "bob", Score: 2}}, final.Top)
+		require.Equal(t, []client.Entry{{Rank: 1, Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)},
+			{Rank: 2, Member: "bob", Score: 2}}, final.Top)
 		require.Equal(t, final.Ends.Add(4*time.Second), next.Ends)
 		require.Empty(t, next.Top)
 		require.False(t, next.Final)
@@ -539,7 +547,8 @@ func TestTopOfAThousandLongNames(t *testing.T) {
 	c := newClient(t, n.Addr)
 	var updates []client.Update
 	for i := range 1000 {
-		updates = append(updates, client.Update{Member: fmt.Sprintf("%04d", i) + strings.Repeat(`"`, 124), Score: client.MaxScore - int64(i), ID: fmt.Sprintf("%04d", i) + strings.Repeat(`\`, 124)})
+		updates = append(updates, client.Update{Member: fmt.Sprintf("%04d", i) + strings.Repeat(`"`, 124),
+			Score: client.MaxScore - int64(i), ID: fmt.Sprintf("%04d", i) + strings.Repeat(`\`, 124)})
 	}
 	outcomes, err := c.Updates(t.Context(), "b", updates)
 	require.NoError(t, err)

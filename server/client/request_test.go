@@ -129,7 +129,8 @@ func TestRefusalsAreFinal(t *testing.T) {
 		body   string
 		want   Error
 	}{
-		{400, `{"code":"invalid_request","detail":"score: is missing","field":"score"}`, Error{400, "invalid_request", "score: is missing", "score", 0, false}},
+		{400, `{"code":"invalid_request","detail":"score: is missing","field":"score"}`,
+			Error{400, "invalid_request", "score: is missing", "score", 0, false}},
 		{404, `{"code":"unknown_board","detail":"no board"}`, Error{404, "unknown_board", "no board", "", 0, false}},
 		{409, `{"code":"idempotency_mismatch","detail":"used"}`, Error{409, "idempotency_mismatch", "used", "", 0, false}},
 		{422, `{"code":"out_of_range","detail":"too much"}`, Error{422, "out_of_range", "too much", "", 0, false}},
@@ -239,7 +240,8 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := `{"error":{"code":"unavailable","message":"later"}}`
 		c, a := withAnswers(t, Config{}, cut,
-			says(200, `{"results":[`+accepted+`,`+later+`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
+			says(200, `{"results":[`+accepted+`,`+later+
+				`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
 			says(200, `{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"updates[1].score: no","field":"updates[1].score"}}]}`))
 		var updates []Update
 		for i := range 4 {
@@ -299,7 +301,9 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{}, cut,
-			says(200, `{"results":[{"results":[`+accepted+`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal","message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
+			says(200, `{"results":[{"results":[`+accepted+
+				`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal",`+
+				`"message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
 		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{"star":"s17","flowers":3}`)}, {Data: []byte(`{}`)}})
 		require.NoError(t, err)
 		require.Equal(t, a.bodies[0], a.bodies[1])
@@ -319,7 +323,8 @@ func TestEvents(t *testing.T) {
 
 func TestNewRefusesInvalidConfig(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "localhost:8080", "127.0.0.1:8080", "ftp://x", "http://", "http://h?x=1", "http://h#x", "http://[::1", "ws://h"} {
+	for _, bad := range []string{"", "localhost:8080", "127.0.0.1:8080", "ftp://x", "http://", "http://h?x=1", "http://h#x",
+		"http://[::1", "ws://h"} {
 		_, err := New(bad, Config{})
 		require.ErrorContains(t, err, "server URL", bad)
 	}
@@ -327,7 +332,8 @@ func TestNewRefusesInvalidConfig(t *testing.T) {
 		_, err := New(address, Config{})
 		require.EqualError(t, err, "server URL: has no scheme; want http://"+address)
 	}
-	for _, secret := range []string{"http://u:secret@h?x", "http://u:secret@h:port", "u:secret@h:8080", "http://u:secret#x@h", "http://u:%secret@h", "http://u:1/secret@h", "http://u:1?secret@h", "http://u:1#secret@h"} {
+	for _, secret := range []string{"http://u:secret@h?x", "http://u:secret@h:port", "u:secret@h:8080", "http://u:secret#x@h",
+		"http://u:%secret@h", "http://u:1/secret@h", "http://u:1?secret@h", "http://u:1#secret@h"} {
 		_, err := New(secret, Config{})
 		require.ErrorContains(t, err, "server URL")
 		require.NotContains(t, err.Error(), "secret")
@@ -342,10 +348,11 @@ func TestHeadersAndPath(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
-		c := newScripted(t, Config{Header: http.Header{"Authorization": {"Bearer x"}}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			seen = append(seen, r.Header.Get("Authorization"), r.URL.EscapedPath())
-			io.WriteString(w, `{}`)
-		}))
+		c := newScripted(t, Config{Header: http.Header{"Authorization": {"Bearer x"}}},
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				seen = append(seen, r.Header.Get("Authorization"), r.URL.EscapedPath())
+				io.WriteString(w, `{}`)
+			}))
 		c.base += "/mounted/at"
 		_, err := c.Member(t.Context(), "fans:s17", "a/b?c#d%", 3)
 		require.NoError(t, err)

@@ -19,7 +19,8 @@ func TestWatchShowsServerState(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{Top: 3, Me: "m", Around: 1})
 		p := <-s.peers
-		require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 3.0, "me": "m", "around": 1.0, "info": true}, p.read())
+		require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 3.0, "me": "m", "around": 1.0,
+			"info": true}, p.read())
 		require.Equal(t, Board{Board: "b", State: Connecting}, <-s.shown)
 		p.send(`{"type":"ok","id":1}`)
 		p.snapshot("e", 7)
@@ -27,16 +28,19 @@ func TestWatchShowsServerState(t *testing.T) {
 		require.Equal(t, Board{Board: "b", Epoch: "e", Seq: 7, Total: 3, State: Live,
 			Top: []Entry{{1, "a", 30, "", "", nil}, {2, "b", 20, "", "", nil}, {3, "c", 10, "", "", nil}}}, first)
 
-		p.send(`{"type":"me","board":"b","seq":7,"rank":4,"score":5,"total":4,"to_next":5,"around":[{"rank":3,"member":"c","score":10},{"rank":4,"member":"m","score":5}]}`)
+		p.send(`{"type":"me","board":"b","seq":7,"rank":4,"score":5,"total":4,"to_next":5,"around":[{"rank":3,"member":"c",` +
+			`"score":10},{"rank":4,"member":"m","score":5}]}`)
 		rank, score, next := int64(4), int64(5), int64(5)
 		me := (<-s.shown).Me
-		require.Equal(t, &Me{Member: "m", Seq: 7, Rank: &rank, Score: &score, Total: 4, ToNext: &next, Around: []Entry{{3, "c", 10, "", "", nil}, {4, "m", 5, "", "", nil}}}, me)
+		require.Equal(t, &Me{Member: "m", Seq: 7, Rank: &rank, Score: &score, Total: 4, ToNext: &next,
+			Around: []Entry{{3, "c", 10, "", "", nil}, {4, "m", 5, "", "", nil}}}, me)
 
 		p.send(`{"type":"me","board":"b","seq":8,"rank":null,"score":null,"total":3}`)
 		require.Equal(t, &Me{Member: "m", Seq: 8, Total: 3}, (<-s.shown).Me, "no neighbours: not known at this moment")
 
 		before := slices.Clone(first.Top)
-		p.send(`{"type":"delta","board":"b","from":7,"seq":9,"total":2,"rows":[[0,{"rank":1,"member":"c","score":40,"data":{"g":1}}],[1,{"rank":2,"member":"a","score":30}]],"len":2}`)
+		p.send(`{"type":"delta","board":"b","from":7,"seq":9,"total":2,"rows":[[0,{"rank":1,"member":"c","score":40,` +
+			`"data":{"g":1}}],[1,{"rank":2,"member":"a","score":30}]],"len":2}`)
 		b := <-s.shown
 		require.Equal(t, []Entry{{1, "c", 40, "", "", []byte(`{"g":1}`)}, {2, "a", 30, "", "", nil}}, b.Top)
 		require.EqualValues(t, 9, b.Seq)
@@ -64,9 +68,11 @@ func TestReconnectResumes(t *testing.T) {
 		keepMe bool
 	}{
 		"nothing changed": {`{"type":"delta","board":"b","from":7,"seq":7,"total":3,"rows":[],"len":3}`, "abc", true},
-		"a delta":         {`{"type":"delta","board":"b","from":7,"seq":9,"total":3,"rows":[[0,{"rank":1,"member":"b","score":50}],[1,{"rank":2,"member":"a","score":30}]],"len":3}`, "bac", true},
-		"a snapshot":      {`{"type":"snapshot","board":"b","epoch":"e","seq":3,"total":1,"top":[{"rank":1,"member":"x","score":1}]}`, "x", true},
-		"another epoch":   {`{"type":"snapshot","board":"b","epoch":"f","seq":3,"total":1,"top":[{"rank":1,"member":"x","score":1}]}`, "x", false},
+		"a delta": {`{"type":"delta","board":"b","from":7,"seq":9,"total":3,"rows":[[0,{"rank":1,"member":"b",` +
+			`"score":50}],[1,{"rank":2,"member":"a","score":30}]],"len":3}`, "bac", true},
+		"a snapshot": {`{"type":"snapshot","board":"b","epoch":"e","seq":3,"total":1,"top":[{"rank":1,"member":"x","score":1}]}`, "x", true},
+		"another epoch": {`{"type":"snapshot","board":"b","epoch":"f","seq":3,"total":1,"top":[{"rank":1,"member":"x","score":1}]}`,
+			"x", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,13 +203,14 @@ func TestReconnectDelay(t *testing.T) {
 		end  func(p *peer)
 		wait time.Duration
 	}{
-		"cut":            {func(p *peer) { p.drop() }, 250 * time.Millisecond},
-		"going away":     {func(p *peer) { p.close(1001, "") }, 250 * time.Millisecond},
-		"policy":         {func(p *peer) { p.close(1008, "too many messages") }, 4 * time.Second},
-		"overloaded":     {func(p *peer) { p.close(1013, "") }, 4 * time.Second},
-		"reconnect":      {func(p *peer) { p.close(4499, "") }, 250 * time.Millisecond},
-		"not JSON":       {func(p *peer) { p.send("{"); p.lost() }, 250 * time.Millisecond},
-		"bye":            {func(p *peer) { p.send(`{"type":"bye","reason":"drain","retry_ms":1800}`); p.close(1001, "") }, 2700 * time.Millisecond},
+		"cut":        {func(p *peer) { p.drop() }, 250 * time.Millisecond},
+		"going away": {func(p *peer) { p.close(1001, "") }, 250 * time.Millisecond},
+		"policy":     {func(p *peer) { p.close(1008, "too many messages") }, 4 * time.Second},
+		"overloaded": {func(p *peer) { p.close(1013, "") }, 4 * time.Second},
+		"reconnect":  {func(p *peer) { p.close(4499, "") }, 250 * time.Millisecond},
+		"not JSON":   {func(p *peer) { p.send("{"); p.lost() }, 250 * time.Millisecond},
+		"bye": {func(p *peer) { p.send(`{"type":"bye","reason":"drain","retry_ms":1800}`); p.close(1001, "") },
+			2700 * time.Millisecond},
 		"bye, for long":  {func(p *peer) { p.send(`{"type":"bye","reason":"drain","retry_ms":9000000}`); p.close(1001, "") }, 90 * time.Second},
 		"bye, no matter": {func(p *peer) { p.send(`{"type":"bye","reason":"drain"}`); p.close(1001, "") }, 250 * time.Millisecond},
 		"no last words":  {func(p *peer) { p.ws.CloseNow(); close(p.gone) }, 250 * time.Millisecond},
@@ -244,7 +251,8 @@ func TestBackoffGrows(t *testing.T) {
 			waits = append(waits, time.Since(start))
 		}
 		ms := time.Millisecond
-		require.Equal(t, []time.Duration{250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 8000 * ms, 15000 * ms, 15000 * ms, 15000 * ms}, waits)
+		require.Equal(t, []time.Duration{250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 8000 * ms, 15000 * ms, 15000 * ms,
+			15000 * ms}, waits)
 		time.Sleep(5 * time.Second) // simulated
 		p.drop()
 		start := time.Now()
@@ -264,9 +272,11 @@ func TestPermanentRefusalEndsWatch(t *testing.T) {
 			p.read()
 			p.send(`{"type":"error","id":1,"code":"unknown_board","message":"no such board","field":"board"}`)
 		}, Error{Code: "unknown_board", Message: "no such board", Field: "board"}},
-		"not about one message": {func(p *peer) { p.read(); p.send(`{"type":"error","code":"forbidden","message":"no"}`) }, Error{Code: "forbidden", Message: "no"}},
-		"close code":            {func(p *peer) { p.close(4500, "go away") }, Error{Code: "closed", Message: "go away"}},
-		"close code, no words":  {func(p *peer) { p.close(4999, "") }, Error{Code: "closed", Message: "the server closed the connection for good (4999)"}},
+		"not about one message": {func(p *peer) { p.read(); p.send(`{"type":"error","code":"forbidden","message":"no"}`) },
+			Error{Code: "forbidden", Message: "no"}},
+		"close code": {func(p *peer) { p.close(4500, "go away") }, Error{Code: "closed", Message: "go away"}},
+		"close code, no words": {func(p *peer) { p.close(4999, "") },
+			Error{Code: "closed", Message: "the server closed the connection for good (4999)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -366,7 +376,8 @@ func TestSlowShow(t *testing.T) {
 
 // turn sends the last of one period and the first of the next.
 func (p *peer) turn(closed, open string) {
-	p.send(`{"type":"snapshot","board":"b","period":%q,"ends":"2026-11-23T00:00:00.000Z","final":true,"epoch":"e%s","seq":9,"total":1,"top":[{"rank":1,"member":"a","score":%s0}]}`, closed, closed, closed)
+	p.send(`{"type":"snapshot","board":"b","period":%q,"ends":"2026-11-23T00:00:00.000Z","final":true,"epoch":"e%s","seq":9,`+
+		`"total":1,"top":[{"rank":1,"member":"a","score":%s0}]}`, closed, closed, closed)
 	p.send(`{"type":"snapshot","board":"b","period":%q,"ends":"2026-11-24T00:00:00.000Z","epoch":"","seq":0,"total":0,"top":[]}`, open)
 }
 
@@ -379,7 +390,8 @@ func TestRollover(t *testing.T) {
 		s.start(Watch{Me: "m"})
 		p := <-s.peers
 		p.read()
-		p.send(`{"type":"snapshot","board":"b","period":"1","ends":"2026-11-23T00:00:00.000Z","epoch":"e1","seq":8,"total":1,"top":[{"rank":1,"member":"a","score":9}]}`)
+		p.send(`{"type":"snapshot","board":"b","period":"1","ends":"2026-11-23T00:00:00.000Z","epoch":"e1","seq":8,"total":1,` +
+			`"top":[{"rank":1,"member":"a","score":9}]}`)
 		b := s.untilState(Live)
 		require.Equal(t, "1", b.Period)
 		require.Equal(t, monday, b.Ends)
@@ -390,7 +402,8 @@ func TestRollover(t *testing.T) {
 		require.Equal(t, monday, b.Ends, "that the period ends is not forgotten over a delta")
 		p.turn("1", "2")
 		me := b.Me
-		require.Equal(t, Board{Board: "b", Period: "1", Ends: monday, Final: true, Epoch: "e1", Seq: 9, Total: 1, Top: []Entry{{1, "a", 10, "", "", nil}}, Me: me, State: Live}, <-s.shown)
+		require.Equal(t, Board{Board: "b", Period: "1", Ends: monday, Final: true, Epoch: "e1", Seq: 9, Total: 1,
+			Top: []Entry{{1, "a", 10, "", "", nil}}, Me: me, State: Live}, <-s.shown)
 		require.Equal(t, Board{Board: "b", Period: "2", Ends: monday.AddDate(0, 0, 1), Top: []Entry{}, State: Live}, <-s.shown,
 			"and nothing of the one before is left")
 		p.send(`{"type":"snapshot","board":"b","period":"","ends":null,"epoch":"x","seq":1,"total":0,"top":[]}`)

@@ -41,7 +41,8 @@ tokens: {secret_file: secret}
 // startGuarded is a node with boards b and c, and an event gift that updates b.
 func startGuarded(t *testing.T, url string, cfg server.Config) *servertest.Node {
 	n := servertest.Start(t, url, servertest.Config{Server: cfg}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
-	require.NoError(t, n.Store.DefineEvent(t.Context(), definition.Event{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{to}", Score: "{n}"}}}, ranking.Moderator{}))
+	require.NoError(t, n.Store.DefineEvent(t.Context(),
+		definition.Event{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{to}", Score: "{n}"}}}, ranking.Moderator{}))
 	return n
 }
 
@@ -58,7 +59,8 @@ func TestMessagesNeedRights(t *testing.T) {
 			m := s.Next("ok", "error", "result")
 			return m.Type + " " + m.Code
 		}
-		const update, event = `{"type":"update","board":%q,"update":{"member":"m","score":1}}`, `{"type":"event","event":%q,"data":{"to":"m","n":1}}`
+		const update, event = `{"type":"update","board":%q,"update":{"member":"m","score":1}}`,
+			`{"type":"event","event":%q,"data":{"to":"m","n":1}}`
 		for _, name := range []string{"b", "none"} {
 			require.Equal(t, "error unauthorized", ask(`{"type":"subscribe","board":%q}`, name))
 			require.Equal(t, "error unauthorized", ask(`{"type":"subscribe","feed":%q}`, name))
@@ -206,7 +208,8 @@ func TestAuthWithoutAccessFile(t *testing.T) {
 	n := startGuarded(t, redistest.Embedded(t), server.Config{})
 	s := servertest.Dial(t, n.Addr)
 	require.Equal(t, "ok", auth(s, "anything").Type)
-	for _, message := range []string{`{"type":"auth"}`, `{"type":"auth","token":""}`, `{"type":"auth","token":7}`, `{"type":"auth","token":"x","y":1}`} {
+	for _, message := range []string{`{"type":"auth"}`, `{"type":"auth","token":""}`, `{"type":"auth","token":7}`,
+		`{"type":"auth","token":"x","y":1}`} {
 		s.Send("%s", message)
 		require.Equal(t, "invalid_request", s.Next("error", "ok").Code, message)
 	}
@@ -218,7 +221,8 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	t.Parallel()
 	log := new(redistest.Log)
 	g := accesstest.Start(t, accessFile)
-	n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	secrets := []string{g.Key("w"), g.Key("other"), grants(g, "b"), grants(g, "b") + "x", access.NewTicket()}
 	var said string
 	for _, secret := range secrets {
@@ -255,7 +259,8 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 // end what it may not.
 func TestSubscriptionsWhileRightsChange(t *testing.T) {
 	t.Parallel()
-	const granted, denied = `keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b, c], events: [gift]}]`, `keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b]}]`
+	const granted, denied = `keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b, c], events: [gift]}]`,
+		`keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b]}]`
 	g := accesstest.Start(t, granted)
 	n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard})
 	watcher := servertest.DialPath(t, n.Addr, "/v1/live", "Authorization", "Bearer "+g.Key("k"))

@@ -21,7 +21,8 @@ import (
 // and break nothing for the others.
 func TestChurn(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}},
+		definition.Board{Name: "b"}, definition.Board{Name: "c"})
 	watcher := servertest.Dial(t, n.Addr)
 	watcher.Subscribe("b", 20)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

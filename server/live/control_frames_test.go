@@ -21,7 +21,8 @@ func TestControlFramesCountAsMessages(t *testing.T) {
 	t.Parallel()
 	for name, opcode := range map[string]byte{"ping": 0x89, "pong": 0x8a} {
 		t.Run(name, func(t *testing.T) {
-			n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Messages: 2}}}, definition.Board{Name: "b"})
+			n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Messages: 2}}},
+				definition.Board{Name: "b"})
 			s, err := servertest.DialRaw(0, n.Addr)
 			require.NoError(t, err)
 			defer s.Close()

@@ -47,7 +47,8 @@ func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 	r := redistest.Start(t)
 	d := definition.Board{Name: "b"}
 	// Neither audit nor seq check nor probe of writes may fall into the count.
-	cfg := servertest.Config{Ranking: ranking.Config{ProbeInterval: time.Hour}, Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, VerifyInterval: time.Hour}}
+	cfg := servertest.Config{Ranking: ranking.Config{ProbeInterval: time.Hour}, Hub: hub.Config{Interval: 5 * time.Millisecond,
+		MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, VerifyInterval: time.Hour}}
 	nodes := []*servertest.Node{servertest.Start(t, r.URL(), cfg, d), servertest.Start(t, r.URL(), cfg, d)}
 	descending(t, nodes[0], "b", members)
 	recount := make(map[string]int64, members)

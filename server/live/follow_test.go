@@ -102,7 +102,8 @@ func TestLeadersHaveNoPlaceAbove(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
-			n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{Prefix: string(ties)}}, definition.Board{Name: "b", Kind: "user", Ties: ties})
+			n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{Prefix: string(ties)}},
+				definition.Board{Name: "b", Kind: "user", Ties: ties})
 			for _, member := range []string{"a", "b", "c"} {
 				update(t, n, "b", member, 30)
 			}

@@ -49,21 +49,23 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 
 // upgrade does the handshake and starts the goroutine of the socket, which then releases the slot. It
 // reports false if it has started none.
-func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot, find func() (*access.Caller, error)) (started bool, err error) {
+func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot,
+	find func() (*access.Caller, error)) (started bool, err error) {
 	from, foreign := r.Header.Get("Origin"), origin.IsForeign(r)
 	allowed := !foreign || s.cfg.Origins.Allows(from)
 	var ss *session // reads no frame before it is set
 	var caller *access.Caller
 	var expired error
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, metrics: s.metrics, begin: func() (err error) {
-		if !allowed {
-			return nil
-		}
-		if caller, err = find(); errors.Is(err, access.ErrExpired) {
-			expired, err = err, nil
-		}
-		return err
-	}}
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, metrics: s.metrics,
+		begin: func() (err error) {
+			if !allowed {
+				return nil
+			}
+			if caller, err = find(); errors.Is(err, access.ErrExpired) {
+				expired, err = err, nil
+			}
+			return err
+		}}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // the origin is checked above

@@ -57,17 +57,21 @@ func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		var logged redistest.Log
-		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"},
+			Log: slog.New(slog.NewTextHandler(&logged, nil))}},
 			definition.Board{Name: "b"})
 		for _, c := range []struct{ origin, reason, flag string }{
 			{"http://localhost:8000", "origin not allowed: add http://localhost:8000 to the server's --origins",
 				`"--origins https://a.example,http://localhost:8000"`},
 			{"HTTP://127.0.0.1:8000", "origin not allowed: add http://127.0.0.1:8000 to the server's --origins",
 				`"--origins https://a.example,http://127.0.0.1:8000"`},
-			{"null", "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites", `"--origins https://a.example,null"`},
-			{"https://quite-a-long-name-of-a-site.example.com", "origin not allowed: add https://quite-a-long-name-of-a-site.example.com to the server's --origins",
+			{"null", "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites",
+				`"--origins https://a.example,null"`},
+			{"https://quite-a-long-name-of-a-site.example.com",
+				"origin not allowed: add https://quite-a-long-name-of-a-site.example.com to the server's --origins",
 				`"--origins https://a.example,https://quite-a-long-name-of-a-site.example.com"`},
-			{"https://" + strings.Repeat("a", 60) + ".example", "this page's origin is not allowed: the server's log has the --origins that allows it",
+			{"https://" + strings.Repeat("a", 60) + ".example",
+				"this page's origin is not allowed: the server's log has the --origins that allows it",
 				`"--origins https://a.example,https://` + strings.Repeat("a", 60) + `.example"`},
 		} {
 			for range 2 {
@@ -106,12 +110,14 @@ func TestRefusedSocketIsDisconnected(t *testing.T) {
 		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
 		conn.SetDeadline(time.Now().Add(patience))
-		_, err = conn.Write([]byte("GET /v1/live HTTP/1.1\r\nHost: " + n.Addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://localhost:8000\r\n" +
+		_, err = conn.Write([]byte("GET /v1/live HTTP/1.1\r\nHost: " + n.Addr +
+			"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://localhost:8000\r\n" +
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))
 		require.NoError(t, err)
 		got, err := io.ReadAll(conn)
 		require.NoError(t, err)
-		require.Contains(t, string(got), "\x11\x97origin not allowed: add http://localhost:8000", "4503 and the reason, and the end of the stream")
+		require.Contains(t, string(got), "\x11\x97origin not allowed: add http://localhost:8000",
+			"4503 and the reason, and the end of the stream")
 		conn.Write([]byte(sends))
 		for err == nil { // until the node closes the connection
 			_, err = conn.Write([]byte("x"))

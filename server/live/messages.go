@@ -14,10 +14,14 @@ import (
 )
 
 // errReadOnly refuses an update or event on a node whose sockets are read-only.
-var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed on sockets of this server (--no-socket-writes); send them from your own server, by HTTP", Kind: problem.ErrForbidden}
+var errReadOnly error = &ranking.FieldError{Field: "type",
+	Reason: "update and event are not allowed on sockets of this server (--no-socket-writes); send them from your own server, by HTTP",
+	Kind:   problem.ErrForbidden}
 
 // errCrossOriginUpdate refuses an update or event from a page of another site that has not sent credentials.
-var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "update and event need a token from a page of another site; send auth first, or send them from your own server, by HTTP", Kind: problem.ErrForbidden}
+var errCrossOriginUpdate error = &ranking.FieldError{Field: "type",
+	Reason: "update and event need a token from a page of another site; send auth first, or send them from your own server, by HTTP",
+	Kind:   problem.ErrForbidden}
 
 // handle decodes one message and acts on it, unless a limit has refused it. It returns the message's id,
 // also beside an error: a client needs it to find what was refused.

@@ -62,7 +62,8 @@ func TestEachMessageChecksItsCaller(t *testing.T) {
 				credentials[letter] = g.Key(scope)
 			}
 			n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard})
-			require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":"{n}"}],"sender":"user","fields":{"n":{"min":1,"max":9}}}`,
+			require.Equal(t, 200, n.Do("PUT", "/v1/events/gift",
+				`{"updates":[{"board":"b","member":"{user}","score":"{n}"}],"sender":"user","fields":{"n":{"min":1,"max":9}}}`,
 				"Authorization", "Bearer "+g.Key("admin")).Status)
 			for _, need := range live.MessageNeeds() {
 				name := need.Type + " " + need.Field

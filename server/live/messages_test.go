@@ -53,7 +53,8 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"update","id":1,"board":"b","update":{"member":"Ana \ud83d","score":1}}`, "1", "invalid_request", "update.member"},
 		{`{"type":"subscribe","id":"s","board":"b","me":"Ana \ud83d"}`, `"s"`, "invalid_request", "me"},
 		{`{"type":"subscribe","board":"\ude00","id":1}`, "1", "invalid_request", "board"},
-		{`{"type":"event","id":1,"event":"gift","data":{"user":"u","note":["a",{"text":"\ud83dx"}]}}`, "1", "invalid_request", "data.note[1].text"},
+		{`{"type":"event","id":1,"event":"gift","data":{"user":"u","note":["a",{"text":"\ud83dx"}]}}`, "1", "invalid_request",
+			"data.note[1].text"},
 		{`{"type":"ping","id":"\ud83d"}`, "", "invalid_request", "id"},
 		{`{"type":"ping","id":1,"\ud83d":2}`, "1", "invalid_request", "message"},
 		{`{"id":1}`, "1", "invalid_request", "type"},
@@ -82,7 +83,8 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"subscribe","id":1,"board":"b","resume":null}`, "1", "invalid_request", "resume"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.life"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":7,"seq":1}}`, "1", "invalid_request", "resume.life"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.life"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1",
+			"invalid_request", "resume.life"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e"}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"life":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
@@ -130,7 +132,8 @@ func TestTextThatIsNotUTF8ClosesWith1007(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for _, message := range []string{
-		"{\"type\":\"p\xff\"}", "{\"type\":\"ping\"}\xff", "{\"type\":\"ping\",\"id\":\"\xed\xa0\xbd\"}", "{\"type\":\"ping\",\"id\":\"\xf0\x9f\x98", "\xc0\xaf",
+		"{\"type\":\"p\xff\"}", "{\"type\":\"ping\"}\xff", "{\"type\":\"ping\",\"id\":\"\xed\xa0\xbd\"}",
+		"{\"type\":\"ping\",\"id\":\"\xf0\x9f\x98", "\xc0\xaf",
 		"{\"id\":\"" + strings.Repeat("x", 8<<10) + "\xff\"}",
 	} {
 		s := servertest.Dial(t, n.Addr)
@@ -148,7 +151,8 @@ func TestTextThatIsNotUTF8ClosesWith1007(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"life":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
+	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"life":"e","seq":1}}`,
+		`{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
 	}
 	n := servertest.Start(f, redistest.Embedded(f), servertest.Config{}, definition.Board{Name: "b"})

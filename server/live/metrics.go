@@ -17,7 +17,8 @@ const closeAbnormal closeCode = 1006
 // closeCodes are the codes that metrics name. The label "other" stands for all others, which only
 // clients send.
 var closeCodes = []closeCode{
-	1000, closeGoingAway, closeProtocol, 1003, 1005, closeAbnormal, closePayload, closePolicy, closeTooLarge, 1011, 1012, 1013, closeUnauthorized, closeForbidden,
+	1000, closeGoingAway, closeProtocol, 1003, 1005, closeAbnormal, closePayload, closePolicy, closeTooLarge, 1011, 1012, 1013,
+	closeUnauthorized, closeForbidden,
 }
 
 // frameKinds are the types of the frames that the hub makes, and "answer" for all other frames.
@@ -62,7 +63,8 @@ func newMetrics(r prometheus.Registerer, s *Sessions) *metrics {
 		defer s.mu.Unlock()
 		return float64(len(s.streams))
 	})
-	frames := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total", Help: "Frames that the node sent, by type."}, []string{"kind"})
+	frames := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total",
+		Help: "Frames that the node sent, by type."}, []string{"kind"})
 	for _, kind := range frameKinds {
 		m.frames[kind] = frames.WithLabelValues(kind)
 	}

@@ -19,7 +19,8 @@ import (
 func TestResume(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Name: "b"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
+			definition.Board{Name: "b"})
 		descending(t, n, "b", 50)
 		stays, first := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 		stays.Subscribe("b", 10)

@@ -173,7 +173,8 @@ func TestSocketWithoutRightsHasTenSeconds(t *testing.T) {
 func TestRightsThatASocketCannotUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const keys = `keys: [{name: metrics, hash: HASH:metrics, scopes: [metrics]}, {name: moderate, hash: HASH:moderate, scopes: [moderate], boards: [b]}, ` +
+		const keys = `keys: [{name: metrics, hash: HASH:metrics, scopes: [metrics]}, {name: moderate, hash: HASH:moderate, ` +
+			`scopes: [moderate], boards: [b]}, ` +
 			`{name: kinds, hash: HASH:kinds, scopes: [read, write], kinds: [k]}, {name: ungranted, hash: HASH:ungranted, scopes: [read, write]}, ` +
 			`{name: reads, hash: HASH:reads, scopes: [read], boards: [b]}, {name: feeds, hash: HASH:feeds, scopes: [read], events: [gift]}, ` +
 			`{name: writes, hash: HASH:writes, scopes: [write], boards: [b]}, {name: ops, hash: HASH:ops, scopes: [admin]}]`
@@ -183,10 +184,12 @@ func TestRightsThatASocketCannotUse(t *testing.T) {
 				return w.guard.Token(access.TokenContent{Sub: "u4", Boards: boards, Events: events, Expires: time.Now().Add(time.Hour)})
 			}
 			var useless, useful []*rightsSocket
-			for _, credentials := range []string{"", token(nil, nil), w.guard.Key("metrics"), w.guard.Key("moderate"), w.guard.Key("kinds"), w.guard.Key("ungranted")} {
+			for _, credentials := range []string{"", token(nil, nil), w.guard.Key("metrics"), w.guard.Key("moderate"),
+				w.guard.Key("kinds"), w.guard.Key("ungranted")} {
 				useless = append(useless, w.dial(credentials))
 			}
-			for _, credentials := range []string{token([]string{"b"}, nil), token(nil, []string{"gift"}), w.guard.Key("reads"), w.guard.Key("feeds"), w.guard.Key("writes"), w.guard.Key("ops")} {
+			for _, credentials := range []string{token([]string{"b"}, nil), token(nil, []string{"gift"}), w.guard.Key("reads"),
+				w.guard.Key("feeds"), w.guard.Key("writes"), w.guard.Key("ops")} {
 				useful = append(useful, w.dial(credentials))
 			}
 			time.Sleep(time.Minute)
@@ -214,32 +217,34 @@ func TestKeyLeavesTheFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const anonymous = `anonymous: {scopes: [read], boards: [open]}`
-		withRights(t, `{keys: [{name: k, hash: HASH:k, scopes: [read], boards: [open, closed], events: [gift]}], `+anonymous+`}`, func(w *rightsWorld) {
-			s := w.dial(w.guard.Key("k"))
-			for _, subscribe := range []string{`{"type":"subscribe","board":"open"}`, `{"type":"subscribe","board":"closed"}`, `{"type":"subscribe","feed":"gift"}`} {
-				require.Equal(t, "ok", s.ask(subscribe))
-			}
-			w.hub.FeedFollowed("gift")
-			require.Equal(t, "feed gift", s.answer())
-			require.Equal(t, 2, w.hub.Watched())
-			require.Equal(t, 1, w.hub.Feeds())
-			w.guard.Replace(anonymous)
-			lost := []string{s.answer(), s.answer()}
-			require.ElementsMatch(t, []string{"error closed forbidden", "error gift forbidden"}, lost)
-			time.Sleep(2 * time.Second)
-			synctest.Wait()
-			require.Equal(t, 1, w.hub.Watched())
-			require.Zero(t, w.hub.Feeds())
-			require.Equal(t, "error unauthorized", s.ask(`{"type":"subscribe","board":"closed"}`))
-			require.Equal(t, "ok", s.ask(`{"type":"unsubscribe","board":"open"}`))
-			require.Equal(t, "error invalid_request", s.ask(`{"type":"unsubscribe","board":"closed"}`))
+		withRights(t, `{keys: [{name: k, hash: HASH:k, scopes: [read], boards: [open, closed], events: [gift]}], `+anonymous+`}`,
+			func(w *rightsWorld) {
+				s := w.dial(w.guard.Key("k"))
+				for _, subscribe := range []string{`{"type":"subscribe","board":"open"}`, `{"type":"subscribe","board":"closed"}`,
+					`{"type":"subscribe","feed":"gift"}`} {
+					require.Equal(t, "ok", s.ask(subscribe))
+				}
+				w.hub.FeedFollowed("gift")
+				require.Equal(t, "feed gift", s.answer())
+				require.Equal(t, 2, w.hub.Watched())
+				require.Equal(t, 1, w.hub.Feeds())
+				w.guard.Replace(anonymous)
+				lost := []string{s.answer(), s.answer()}
+				require.ElementsMatch(t, []string{"error closed forbidden", "error gift forbidden"}, lost)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				require.Equal(t, 1, w.hub.Watched())
+				require.Zero(t, w.hub.Feeds())
+				require.Equal(t, "error unauthorized", s.ask(`{"type":"subscribe","board":"closed"}`))
+				require.Equal(t, "ok", s.ask(`{"type":"unsubscribe","board":"open"}`))
+				require.Equal(t, "error invalid_request", s.ask(`{"type":"unsubscribe","board":"closed"}`))
 
-			w.guard.Replace(`{}`) // nobody may do anything
-			began := time.Now()
-			require.Equal(t, websocket.StatusCode(4503), s.end().Code)
-			require.LessOrEqual(t, time.Since(began), 13*time.Second)
-			require.GreaterOrEqual(t, time.Since(began), 10*time.Second)
-		})
+				w.guard.Replace(`{}`) // nobody may do anything
+				began := time.Now()
+				require.Equal(t, websocket.StatusCode(4503), s.end().Code)
+				require.LessOrEqual(t, time.Since(began), 13*time.Second)
+				require.GreaterOrEqual(t, time.Since(began), 10*time.Second)
+			})
 	})
 }
 
@@ -267,7 +272,8 @@ func TestCallerOfAFormerFile(t *testing.T) {
 func TestStreamLosesItsRights(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const file = `{keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b]}, {name: other, hash: HASH:other, scopes: [read], boards: [b]}], ` + tokenFile + `}`
+		const file = `{keys: [{name: k, hash: HASH:k, scopes: [read], boards: [b]}, {name: other, hash: HASH:other, scopes: ` +
+			`[read], boards: [b]}], ` + tokenFile + `}`
 		withRights(t, file, func(w *rightsWorld) {
 			open := func(credentials string) *bufio.Reader {
 				r, err := http.NewRequest("GET", "http://node/stream/b", nil)

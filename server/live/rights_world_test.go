@@ -70,7 +70,8 @@ func (pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
 // client is an HTTP client of the world. It calls connected with its connection.
 func (w *rightsWorld) client(connected func(net.Conn)) *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string,
+		string) (net.Conn, error) {
 		near, far := net.Pipe()
 		w.conns <- far
 		connected(near)
@@ -87,7 +88,8 @@ func withRights(t *testing.T, file string, test func(w *rightsWorld)) {
 	running.Go(func() { w.hub.Run(ctx) })
 	w.hub.FeedUp()
 	s := New(anyBoard{w}, anyBoard{w}, w.hub, Config{
-		MaxTop: 10, WriteTimeout: 10 * time.Second, PingAfter: time.Hour, Origins: origin.New(nil, nil, slog.New(slog.DiscardHandler)), Guard: w.guard.Guard, Limits: w.limits,
+		MaxTop: 10, WriteTimeout: 10 * time.Second, PingAfter: time.Hour,
+		Origins: origin.New(nil, nil, slog.New(slog.DiscardHandler)), Guard: w.guard.Guard, Limits: w.limits,
 	})
 	keeping, endKeeping := context.WithCancel(ctx)
 	running.Go(func() { s.KeepAlive(keeping) })

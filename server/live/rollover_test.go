@@ -22,7 +22,8 @@ var quick = definition.Board{Name: "quick", Period: "3s", Base: time.Date(2026, 
 func TestRolloverReachesEverySocket(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	nodes := []*servertest.Node{servertest.Start(t, r.URL(), servertest.Config{}, quick), servertest.Start(t, r.URL(), servertest.Config{}, quick)}
+	nodes := []*servertest.Node{servertest.Start(t, r.URL(), servertest.Config{}, quick),
+		servertest.Start(t, r.URL(), servertest.Config{}, quick)}
 	type turn struct{ last, first hubtest.Message }
 	var turns [rolloverSockets]turn
 	var ready, wg sync.WaitGroup

@@ -93,7 +93,8 @@ type Sessions struct {
 
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
-	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}),
+		streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.metrics = newMetrics(cfg.Metrics, s)
 	s.messages.New = func() any { return bytes.NewBuffer(make([]byte, 0, smallMessage+bytes.MinRead)) }

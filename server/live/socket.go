@@ -66,8 +66,10 @@ type socket struct {
 	err     error
 }
 
-func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot, m *metrics) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, metrics: m, made: time.Now(), raw: rawOf(conn)}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot,
+	m *metrics) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, metrics: m, made: time.Now(),
+		raw: rawOf(conn)}
 	s.attempt = func(fd uintptr) bool {
 		s.n, s.err = writeNow(fd, s.buf)
 		return true // never wait

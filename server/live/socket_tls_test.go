@@ -24,7 +24,8 @@ func tlsOver(t *testing.T, server, client net.Conn) (*tls.Conn, *tls.Conn) {
 	require.NoError(t, err)
 	trust := certificatetest.Trust(own)
 	trust.ServerName = "localhost"
-	there, here := tls.Server(server, &tls.Config{Certificates: []tls.Certificate{pair}, SessionTicketsDisabled: true}), tls.Client(client, trust)
+	there, here := tls.Server(server, &tls.Config{Certificates: []tls.Certificate{pair}, SessionTicketsDisabled: true}),
+		tls.Client(client, trust)
 	var shaking sync.WaitGroup
 	shaking.Go(func() { there.Handshake() })
 	require.NoError(t, here.Handshake())

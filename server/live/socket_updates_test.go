@@ -32,7 +32,8 @@ func TestUpdatesAndEventsOverSocket(t *testing.T) {
 		ask(`{"type":"update","id":2,"board":"stars","update":{"member":"s17","score":3,"id":"a"}}`,
 			`{"type":"result","id":2,"board":"stars","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":true}`)
 		ask(`{"type":"event","id":"x","event":"gift","data":{"star":"s17","flowers":4}}`,
-			`{"type":"result","id":"x","results":[{"board":"stars","period":"","member":"s17","score":7,"rank":1,"previous":{"score":3,"rank":1},"duplicate":false}]}`)
+			`{"type":"result","id":"x","results":[{"board":"stars","period":"","member":"s17","score":7,"rank":1,`+
+				`"previous":{"score":3,"rank":1},"duplicate":false}]}`)
 		for message, want := range map[string]string{
 			`{"type":"update","id":3,"update":{"member":"s17","score":3}}`:                               "invalid_request board",
 			`{"type":"update","id":3,"board":"stars"}`:                                                   "invalid_request update",
@@ -66,7 +67,8 @@ func TestUpdatesAndEventsOverSocket(t *testing.T) {
 // Where sockets may only read, they do, and nothing is changed.
 func TestReadOnlySockets(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: true}}, definition.Board{Name: "stars"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: true}},
+		definition.Board{Name: "stars"})
 	s := servertest.Dial(t, n.Addr)
 	for _, message := range []string{
 		`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":3}}`,

@@ -64,7 +64,8 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		}()
 		updater := stuckUpdater{make(chan struct{})}
 		guard := access.NewOpenGuard()
-		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, nil, log), Guard: guard, Limits: access.New(access.Config{})})
+		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, nil, log),
+			Guard: guard, Limits: access.New(access.Config{})})
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := sessions.Accept(w, r, access.Address{}, func() (*access.Caller, error) { return guard.Anonymous(), nil }); err != nil {
 				t.Error(err)

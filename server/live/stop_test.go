@@ -23,7 +23,8 @@ import (
 // It is not parallel: it counts the goroutines of the process.
 func TestGracefulStop(t *testing.T) {
 	before := runtime.NumGoroutine()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{StopTimeout: 2 * time.Second}}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{StopTimeout: 2 * time.Second}},
+		definition.Board{Name: "b"})
 	var sockets []*servertest.Socket
 	for range 20 {
 		s := servertest.Dial(t, n.Addr)
@@ -102,7 +103,8 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 func TestStopCutsClientsThatNeverRead(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
-		Server: server.Config{StopTimeout: 10 * time.Millisecond, WriteTimeout: 10 * patience}}, definition.Board{Name: "b", Mode: definition.Last})
+		Server: server.Config{StopTimeout: 10 * time.Millisecond, WriteTimeout: 10 * patience}},
+		definition.Board{Name: "b", Mode: definition.Last})
 	for range 4 {
 		servertest.DialSmall(t, n.Addr).Send(`{"type":"subscribe","board":"b","top":1000}`)
 	}

@@ -106,7 +106,8 @@ func (st *stream) renewDeadline() error {
 // Stream serves a board as server-sent events, and returns when the client leaves or the node stops. With
 // an error it has answered nothing: the caller answers the request with that error. A stream counts as a
 // socket in the limits. It ends with an error event when caller may not read the board any more.
-func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Address, caller *access.Caller, b ranking.Board, watch hub.Watch) error {
+func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Address, caller *access.Caller, b ranking.Board,
+	watch hub.Watch) error {
 	slot, err := s.cfg.Limits.AcquireSocket(from)
 	if err != nil {
 		return err

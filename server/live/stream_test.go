@@ -69,7 +69,8 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
-	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, PingAfter: 25 * time.Second, Guard: access.NewOpenGuard(), Limits: access.New(access.Config{WaitingBytes: limit})})
+	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, PingAfter: 25 * time.Second, Guard: access.NewOpenGuard(),
+		Limits: access.New(access.Config{WaitingBytes: limit})})
 	of := ctx
 	if held, ok := w.(*heldWriter); ok {
 		of = ConnContext(ctx, heldConn{w: held})

@@ -72,7 +72,8 @@ func (s *Sessions) join(conn hub.Conn, slot *access.SocketSlot) *hub.Client {
 }
 
 // watch is hub.Subscribe. It counts the subscriptions that a limit of watched boards refuses.
-func (s *Sessions) watch(slot *access.SocketSlot, c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription, accepted func()) (*hub.Subscription, error) {
+func (s *Sessions) watch(slot *access.SocketSlot, c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription,
+	accepted func()) (*hub.Subscription, error) {
 	sub, err := s.hub.Subscribe(c, b, w, before, accepted)
 	switch {
 	case errors.Is(err, hub.ErrTooManyBoards):

@@ -48,7 +48,8 @@ func TestSubscriptionWithInfo(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day", Timezone: "Asia/Shanghai", Kind: "user"})
+			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day",
+				Timezone: "Asia/Shanghai", Kind: "user"})
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"鹿见汀"}`).Status)
 		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"fans:s17","info":true}`)
@@ -67,7 +68,8 @@ func TestSubscriptionWithInfo(t *testing.T) {
 		}
 		require.Equal(t, map[string]string{"en": "Fans of 鹿见汀", "zh": "鹿见汀的粉丝"}, first.Info.Title)
 		require.Equal(t, "user", first.Info.Kind)
-		require.Equal(t, []string{first.Period, "day", "Asia/Shanghai", first.Ends}, []string{first.Info.Period["name"], first.Info.Period["every"], first.Info.Period["timezone"], first.Info.Period["ends"]})
+		require.Equal(t, []string{first.Period, "day", "Asia/Shanghai", first.Ends},
+			[]string{first.Info.Period["name"], first.Info.Period["every"], first.Info.Period["timezone"], first.Info.Period["ends"]})
 		opens, err := time.Parse(time.RFC3339, first.Info.Period["opens"])
 		require.NoError(t, err)
 		ends, err := time.Parse(time.RFC3339, first.Ends)

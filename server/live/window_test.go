@@ -15,7 +15,8 @@ import (
 )
 
 // swift is a node that tells all at once, and looks all the time whether there is more.
-var swift = servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond, CheckInterval: 20 * time.Millisecond}}
+var swift = servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond,
+	CheckInterval: 20 * time.Millisecond}}
 
 // ago sends a score that was so long ago by a clock that stands still.
 func ago(t testing.TB, n *servertest.Node, board, member string, score int64, at time.Time) {

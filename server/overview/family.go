@@ -108,5 +108,6 @@ func (r *Reader) ReadableNames(ctx context.Context, caller *access.Caller, famil
 			return ranking.Instances{}, err
 		}
 	}
-	return ranking.Instances{}, &ranking.FieldError{Field: "board", Reason: "has too many instances that the caller may not read; use a key that may read all of them", Kind: ranking.ErrTooLarge}
+	return ranking.Instances{}, &ranking.FieldError{Field: "board",
+		Reason: "has too many instances that the caller may not read; use a key that may read all of them", Kind: ranking.ErrTooLarge}
 }

@@ -219,7 +219,8 @@ func (r *Reader) checkFailures(failures []error) error {
 // summarize makes the line of a board for callers, and its card for pages.
 func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) (summaryJSON, pages.BoardCard) {
 	info := boardinfo.New(g.About)
-	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Built: g.Built, Info: &info}
+	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch,
+		Seq: g.Seq, Built: g.Built, Info: &info}
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}
@@ -238,7 +239,8 @@ func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) 
 
 // unavailableCard is the card of a board that the node could not read.
 func unavailableCard(board string, d definition.Board) pages.BoardCard {
-	return pages.BoardCard{Board: board, About: ranking.About{Board: ranking.Board{Name: board, Instance: board, Definition: d}, Title: d.Title}, Unavailable: true}
+	return pages.BoardCard{Board: board, About: ranking.About{Board: ranking.Board{Name: board, Instance: board, Definition: d},
+		Title: d.Title}, Unavailable: true}
 }
 
 // addBoard adds a board, for callers and for the front page.

@@ -30,7 +30,8 @@ func TestOverviewTimeoutWithoutAnswers(t *testing.T) {
 func TestOverviewContinuesWhileAnswersCome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for i, err := range readEach(t.Context(), time.Now(), 100, func(ctx context.Context, _ int) error { return call(ctx, 1500*time.Millisecond) }) {
+		for i, err := range readEach(t.Context(), time.Now(), 100,
+			func(ctx context.Context, _ int) error { return call(ctx, 1500*time.Millisecond) }) {
 			require.NoError(t, err, i)
 		}
 	})

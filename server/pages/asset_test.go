@@ -23,7 +23,8 @@ func TestAssetContentTypes(t *testing.T) {
 	require.NoError(t, addFolder(served, files, "kit"))
 	require.ElementsMatch(t, []string{"kit/a.js", "kit/a.d.ts", "kit/a.json", "kit/a.css"}, slices.Collect(maps.Keys(served)))
 	for name, want := range map[string]string{
-		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
+		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json",
+		"a.css": "text/css; charset=utf-8",
 	} {
 		d, err := newAsset(name, []byte("x"))
 		require.NoError(t, err)

@@ -23,7 +23,8 @@ func TestDocs(t *testing.T) {
 		a := n.Do("GET", "/docs/"+slug, "", "Accept-Language", "zh")
 		require.Equal(t, 200, a.Status, slug)
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
-		require.Equal(t, n.Do("GET", "/assets/shared/base.css", "").Header.Get("Content-Security-Policy"), a.Header.Get("Content-Security-Policy"))
+		require.Equal(t, n.Do("GET", "/assets/shared/base.css", "").Header.Get("Content-Security-Policy"),
+			a.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "en", a.Header.Get("Content-Language"))
 		require.Equal(t, "Cookie, Accept-Encoding", a.Header.Get("Vary"))
 		require.Contains(t, a.Body, `<html lang="en">`)

@@ -28,7 +28,8 @@ var dashboardTops = []string{"5", "10", "25", "50", "100", "200"}
 
 // modes and overlayThemes are the options of the overlay, embedThemes those of a board in a frame. The first of each is the
 // default.
-var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"}, []string{"auto", "light", "dark"}
+var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"},
+	[]string{"auto", "light", "dark"}
 
 // placeholder matches a placeholder in the title of a family.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -160,7 +161,8 @@ func (f *filler) boardPage() {
 		}
 	}
 	for _, d := range v.Definitions {
-		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d), Current: currentOf(d.Name, f.board)})
+		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d),
+			Current: currentOf(d.Name, f.board)})
 	}
 }
 

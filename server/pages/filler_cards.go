@@ -76,7 +76,8 @@ func (f *filler) card(b BoardCard, title string, portrait portraitView) cardView
 // familyCard is the card of a family; see renderFamily in web/assets/dashboard/board-card.js.
 func (f *filler) familyCard(family FamilyCard) cardView {
 	d := family.Definition
-	card := cardView{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Portrait: f.icon(d), IsFamily: true, Unavailable: family.Unavailable}
+	card := cardView{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Portrait: f.icon(d), IsFamily: true,
+		Unavailable: family.Unavailable}
 	for _, instance := range family.First {
 		name, portrait := f.partsView(instance.Parts)
 		card.Faces = append(card.Faces, faceView{instance.Board, name, f.link(instance.Board), portrait})

@@ -32,7 +32,8 @@ func TestSiteCanBeInstalled(t *testing.T) {
 			require.NoError(t, err)
 			leadsTo = append(leadsTo, to.String())
 		}
-		require.ElementsMatch(t, []string{"https://host/below/manifest.webmanifest", "https://host/below/assets/shared/icon-ios.png"}, leadsTo, path)
+		require.ElementsMatch(t, []string{"https://host/below/manifest.webmanifest", "https://host/below/assets/shared/icon-ios.png"},
+			leadsTo, path)
 	}
 
 	a := n.Do("GET", "/manifest.webmanifest", "")

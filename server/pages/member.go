@@ -25,7 +25,8 @@ func (f *filler) memberPage() {
 	for _, b := range m.Boards {
 		name, d := b.About.Instance, b.About.Definition
 		view.Boards = append(view.Boards, memberBoardView{
-			Board: name, Title: cmp.Or(b.About.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member, "lang", f.language()),
+			Board: name, Title: cmp.Or(b.About.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member,
+				"lang", f.language()),
 			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.Rank)), Score: scoretext.Short(b.Score, d.Display, tag),
 			HasHistory: d.History > 0,
 		})

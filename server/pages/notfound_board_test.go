@@ -20,7 +20,8 @@ func TestPageOfNoBoard(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, boards...)
 		for path, shown := range map[string]string{
-			"nosuch": "nosuch", "fans": "fans", "fans:a:b": "fans:a:b", "stars:s17": "stars:s17", "fans:%7Bx%7D": "fans:{x}", "%7B": "{", "a%2Fb": "a/b", "%ff": "\uFFFD",
+			"nosuch": "nosuch", "fans": "fans", "fans:a:b": "fans:a:b", "stars:s17": "stars:s17", "fans:%7Bx%7D": "fans:{x}", "%7B": "{",
+			"a%2Fb": "a/b", "%ff": "\uFFFD",
 			"nosuch@-1": "nosuch@-1", "%3Cb%3E": "&lt;b&gt;", strings.Repeat("a", 1000): strings.Repeat("a", 300) + "…",
 		} {
 			for lang, text := range map[string]string{"en": "This server has no board with this name:", "zh": "本服务器没有叫这个名字的榜单："} {
@@ -48,7 +49,8 @@ func TestPageOfNoBoard(t *testing.T) {
 func TestPageOfNoBoardThatServesBetter(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
-	for there, missing := range map[string]string{"/overlay/stars": "/overlay/nosuch", "/boards/stars": "/boards/stars@1999-W01", "/overlay/fans:s99": "/overlay/stars@1999-W01"} {
+	for there, missing := range map[string]string{"/overlay/stars": "/overlay/nosuch", "/boards/stars": "/boards/stars@1999-W01",
+		"/overlay/fans:s99": "/overlay/stars@1999-W01"} {
 		for _, coding := range []string{"gzip", "identity"} {
 			whole := n.Do("GET", there, "", "Accept", browserAccepts, "Accept-Encoding", coding)
 			a := n.Do("GET", missing, "", "Accept", browserAccepts, "Accept-Encoding", coding, "If-None-Match", "*")

@@ -21,13 +21,15 @@ func TestNotFoundPage(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
-		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr", "/docs/nothing", "/docs/start/x", "/docs/start.md", "/docs//",
+		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x",
+		"/kits/rankcast.js", "/star?lang=fr", "/docs/nothing", "/docs/start/x", "/docs/start.md", "/docs//",
 		"/" + strings.Repeat("a/", 64),
 	} {
 		a := n.Do("GET", address, "", "Accept", browserAccepts)
 		require.Equal(t, 404, a.Status, address)
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"), address)
-		require.Regexp(t, `^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^ ]+'; img-src 'self'; `, a.Header.Get("Content-Security-Policy"))
+		require.Regexp(t, `^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^ ]+'; img-src 'self'; `,
+			a.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-cache", a.Header.Get("Cache-Control"))
 		require.Equal(t, "Accept, Accept-Language, Cookie", strings.Join(a.Header["Vary"], ", "))
@@ -47,7 +49,8 @@ func TestNotFoundPage(t *testing.T) {
 			home := "https://host" + prefix + "/"
 			require.Equal(t, map[string]bool{
 				home: true, home + "docs/start": true, home + "manifest.webmanifest": true,
-				home + "assets/shared/favicon.svg": true, home + "assets/shared/icon-ios.png": true, home + "assets/shared/archivo.woff2": true, home + "assets/shared/face.css": true, home + "assets/missing/missing.js": true,
+				home + "assets/shared/favicon.svg": true, home + "assets/shared/icon-ios.png": true,
+				home + "assets/shared/archivo.woff2": true, home + "assets/shared/face.css": true, home + "assets/missing/missing.js": true,
 			}, leadsTo, address)
 		}
 
@@ -72,7 +75,8 @@ func TestNotFoundPageInEachLanguage(t *testing.T) {
 		{"?top=5&lang=en", "zh", "en", "No such page", "../?lang=en"},
 		{`?lang="><b>`, "zh", "zh-Hans", "没有这个页面", "../"},
 	} {
-		a := n.Do("GET", "/no/page"+strings.ReplaceAll(c.query, `"><b>`, "%22%3E%3Cb%3E"), "", "Accept", browserAccepts, "Accept-Language", c.accepts)
+		a := n.Do("GET", "/no/page"+strings.ReplaceAll(c.query, `"><b>`, "%22%3E%3Cb%3E"), "", "Accept", browserAccepts,
+			"Accept-Language", c.accepts)
 		require.Equal(t, 404, a.Status)
 		require.Equal(t, c.tag, a.Header.Get("Content-Language"))
 		require.Contains(t, a.Body, fmt.Sprintf(`<html lang="%s">`, c.tag))
@@ -96,7 +100,8 @@ func TestNotFoundPageIsForPeople(t *testing.T) {
 	for _, accepts := range []string{"text/html", "TEXT/HTML;Q=0.1", "application/json, text/html"} {
 		require.Equal(t, "text/html; charset=utf-8", n.Do("GET", "/star", "", "Accept", accepts).Header.Get("Content-Type"), accepts)
 	}
-	for _, path := range []string{"/v1", "/v1/", "/v1/nothing", "/kit", "/kit/nothing.js", "/assets/", "/assets/nothing.css", "/" + strings.Repeat("a/", 65)} {
+	for _, path := range []string{"/v1", "/v1/", "/v1/nothing", "/kit", "/kit/nothing.js", "/assets/", "/assets/nothing.css",
+		"/" + strings.Repeat("a/", 65)} {
 		servertest.RequireProblem(t, n.Do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
 	}
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")

@@ -10,7 +10,8 @@ const policyField = "Content-Security-Policy"
 const inlineStyles = "unsafe-inline"
 
 // policyOf limits a page to content of this server, and to avatars of some other origins. Only pages of frameOrigins
-// may frame it. styles allows the styles in the page: their hash, or inlineStyles; "" for none. Package origin has checked the origins, so none
+// may frame it. styles allows the styles in the page: their hash, or inlineStyles; "" for none. Package origin has
+// checked the origins, so none
 // ends a directive.
 func policyOf(avatarOrigins, frameOrigins []string, styles string) string {
 	ancestors := "'none'"
@@ -21,6 +22,7 @@ func policyOf(avatarOrigins, frameOrigins []string, styles string) string {
 	if styles != "" {
 		styles = " '" + styles + "'"
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'" + styles + "; img-src " + images + "; connect-src 'self'; font-src 'self'; manifest-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self'" + styles + "; img-src " + images +
+		"; connect-src 'self'; font-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }

@@ -37,12 +37,16 @@ func TestPoliciesOfPages(t *testing.T) {
 		ancestors, images, listed string
 	}{
 		{nil, nil, "'none'", "'self'", ""},
-		{[]string{"https://a.example", "http://B.example:8080"}, []string{"https://cdn.example", "https://IMG.example:8443"}, "https://a.example http://B.example:8080", "'self' https://cdn.example https://IMG.example:8443", "https://cdn.example https://img.example:8443"},
+		{[]string{"https://a.example", "http://B.example:8080"}, []string{"https://cdn.example", "https://IMG.example:8443"},
+			"https://a.example http://B.example:8080", "'self' https://cdn.example https://IMG.example:8443",
+			"https://cdn.example https://img.example:8443"},
 		{[]string{"*"}, nil, "*", "'self'", ""},
 	} {
-		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{FrameOrigins: c.frames, AvatarOrigins: c.avatars}}, boards...)
+		n := servertest.Start(t, redistest.Embedded(t),
+			servertest.Config{Server: server.Config{FrameOrigins: c.frames, AvatarOrigins: c.avatars}}, boards...)
 		for path, status := range map[string]int{
-			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/stars": 200, "/docs/start": 200, "/assets/shared/base.css": 200, "/kit/rankcast.js": 200, "/nowhere": 404, "/boards/nosuch": 404, "/overlay/nosuch": 404, "/boards/stars@1999-W01": 404,
+			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/stars": 200, "/docs/start": 200, "/assets/shared/base.css": 200,
+			"/kit/rankcast.js": 200, "/nowhere": 404, "/boards/nosuch": 404, "/overlay/nosuch": 404, "/boards/stars@1999-W01": 404,
 			"/embed/stars": 200, "/embed/stars?lang=zh": 200, "/embed/nosuch": 404, "/embed/stars@1999-W01": 404,
 		} {
 			a := n.Do("GET", path, "", "Accept", "text/html")

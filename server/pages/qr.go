@@ -66,6 +66,8 @@ func newQR(text string) ([]byte, error) {
 		}
 	}
 	size := modules + 2*quietZone
-	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="%s"/></svg>`,
+	return fmt.Appendf(nil,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path fill="#fff" d="M0 `+
+			`0h%dv%dH0z"/><path d="%s"/></svg>`,
 		size, size, size, size, path.String()), nil
 }

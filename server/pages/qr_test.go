@@ -38,7 +38,8 @@ func TestQRCodesHoldTheAddressOfThePage(t *testing.T) {
 		require.NoError(t, err, address)
 		require.Equal(t, address, read.GetText())
 	}
-	for _, text := range []string{"", "stars", "javascript:alert(1)", "https:", longest + "x", "https://a.example/", "https://" + n.Addr + "@a.example/"} {
+	for _, text := range []string{"", "stars", "javascript:alert(1)", "https:", longest + "x", "https://a.example/",
+		"https://" + n.Addr + "@a.example/"} {
 		servertest.RequireProblem(t, n.Do("GET", "/qr.svg?text="+url.QueryEscape(text), ""), 400, "invalid_request", "text")
 	}
 }

@@ -72,7 +72,9 @@ func structure(all []element) (tags []string) {
 func pagesOf(board, member string) []string {
 	at := url.PathEscape(board)
 	return []string{
-		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member), "/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story", "/members/star/" + url.PathEscape(member), "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
+		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member),
+		"/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story",
+		"/members/star/" + url.PathEscape(member), "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
 	}
 }
 
@@ -81,7 +83,8 @@ func fillBoards(t *testing.T, n *servertest.Node, title, name, member string) {
 	t.Helper()
 	quoted := func(s string) string { return fmt.Sprintf("%q", s) }
 	for board, period := range map[string]string{"stars": `,"period":"week"`, "hot": ""} {
-		body := fmt.Sprintf(`{"title":%s,"description":{"en":%s},"kind":"star","display":{"unit":%s},"history":"10s"%s}`, quoted(title), quoted(title), quoted(title[:min(len(title), 16)]), period)
+		body := fmt.Sprintf(`{"title":%s,"description":{"en":%s},"kind":"star","display":{"unit":%s},"history":"10s"%s}`,
+			quoted(title), quoted(title), quoted(title[:min(len(title), 16)]), period)
 		require.Contains(t, []int{200, 201}, n.Do("PUT", "/v1/boards/"+board, body).Status)
 		for i := range 7 {
 			m := fmt.Sprint("m", i)
@@ -94,9 +97,11 @@ func fillBoards(t *testing.T, n *servertest.Node, title, name, member string) {
 	}
 	require.NoError(t, n.Store.RecordHistory(t.Context(), "stars"))
 	data := quoted(strings.NewReplacer("{", "", "}", "").Replace(title))
-	a := n.Do("PUT", "/v1/events/gift", `{"show":{"board":"stars"},"updates":[{"board":"stars","member":"{star}","score":1,"data":{"text":`+data+`}}]}`)
+	a := n.Do("PUT", "/v1/events/gift", `{"show":{"board":"stars"},"updates":[{"board":"stars","member":"{star}","score":1,"data":{"text":`+
+		data+`}}]}`)
 	require.Equal(t, 201, a.Status, a.Body)
-	require.Equal(t, 201, n.Do("PUT", "/v1/members/star/"+url.PathEscape(member), fmt.Sprintf(`{"name":%s,"avatar":"/a.png?x=%%27"}`, quoted(name))).Status)
+	require.Equal(t, 201, n.Do("PUT", "/v1/members/star/"+url.PathEscape(member),
+		fmt.Sprintf(`{"name":%s,"avatar":"/a.png?x=%%27"}`, quoted(name))).Status)
 }
 
 // Titles, names and ids stay text, whatever they hold: the pages have the same elements as with plain ones.
@@ -109,7 +114,8 @@ func TestHostileTextsStayText(t *testing.T) {
 		want[i] = structure(elementsOf(t, plain.Do("GET", path, "").Body))
 	}
 	for _, text := range []string{
-		`"'><script>alert(1)</script><img src=x onerror=a()>{{.}}`, `</title></script></style><svg onload=a()>`, `-->]]><!--<b`, "\\\"&lt;&#60;`${a}",
+		`"'><script>alert(1)</script><img src=x onerror=a()>{{.}}`, `</title></script></style><svg onload=a()>`, `-->]]><!--<b`,
+		"\\\"&lt;&#60;`${a}",
 	} {
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 		fillBoards(t, n, text, text, text)
@@ -142,14 +148,16 @@ func TestHostileTextsStayText(t *testing.T) {
 func TestPagesHaveTheirRows(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Kind: "user"})
+		n := servertest.Start(t, at, servertest.Config{},
+			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Kind: "user"})
 		fillBoards(t, n, "Stars of the week", "Mia Torres", "s17")
 		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:s17/scores", `{"member":"mochi","score":1234}`).Status)
 
 		body := n.Do("GET", "/boards/stars?top=5&me=s17", "").Body
 		all := elementsOf(t, body)
 		board := find(all, "live-leaderboard", "id", "leaderboard")[0].attributes
-		require.Equal(t, map[string]string{"id": "leaderboard", "moments": "", "pickable": "", "data-most": "1000", "board": "stars", "top": "5", "me": "s17", "around": "2", "unit": "Stars of the wee"}, board)
+		require.Equal(t, map[string]string{"id": "leaderboard", "moments": "", "pickable": "", "data-most": "1000", "board": "stars",
+			"top": "5", "me": "s17", "around": "2", "unit": "Stars of the wee"}, board)
 		require.Len(t, find(all, "tr", "data-podium", "2"), 1)
 		table := find(all, "table", "class", "first-rows")[0].attributes
 		require.Equal(t, framesOf(t, n.Addr, `"board":"stars","top":5,"me":"s17","around":2`), []string{table["data-snapshot"], table["data-me"]})
@@ -174,25 +182,30 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		require.Equal(t, "../../boards/stars?me=s17", find(member, "a", "title", "stars")[0].attributes["href"])
 		require.Equal(t, "94 Stars of the wee", find(member, "span", "class", "score")[0].text)
 		require.Len(t, find(member, "li", "class", "member-board"), 2, "stars and hot")
-		for path, id := range map[string]string{"/members/star/nobody": "nobody", "/members/star/%3Cb%3E": "&lt;b&gt;", "/members/no%20kind/x": "x"} {
+		for path, id := range map[string]string{"/members/star/nobody": "nobody", "/members/star/%3Cb%3E": "&lt;b&gt;",
+			"/members/no%20kind/x": "x"} {
 			missing := n.Do("GET", path, "", "If-None-Match", "*")
 			require.Equal(t, 404, missing.Status, path)
 			require.Contains(t, missing.Body, "<bdi>"+id+"</bdi>")
 			require.Contains(t, missing.Body, "Nobody with this id")
 		}
-		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}"},"updates":[{"board":"stars","member":"{star}","score":1},{"board":"fans:{star}","member":"{user}","score":1}]}`).Status)
+		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift",
+			`{"show":{"board":"stars","fans":"fans:{star}"},"updates":[{"board":"stars","member":"{star}","score":1},`+
+				`{"board":"fans:{star}","member":"{user}","score":1}]}`).Status)
 		require.Contains(t, n.Do("GET", "/boards/fans:s17/story", "").Body, "This board records no history")
 
 		require.Contains(t, n.Do("GET", "/boards/fans:s17", "").Body, `<h1 id="name">Fans of Mia Torres</h1>`)
 		require.Contains(t, n.Do("GET", "/boards/fans:s17?lang=zh", "").Body, `<h1 id="name">Mia Torres的粉丝</h1>`)
 		require.Contains(t, n.Do("GET", "/stars?star=s17", "").Body, `<h2 id="star-name" tabindex="-1">Mia Torres</h2>`)
-		for path, me := range map[string]string{"/stars?star=nobody": "nobody", "/stars?star=s17&me=mia": "mia"} { // with room for why there is no score
+		// with room for why there is no score
+		for path, me := range map[string]string{"/stars?star=nobody": "nobody", "/stars?star=s17&me=mia": "mia"} {
 			require.Contains(t, n.Do("GET", path, "").Body, "<bdi>"+me+"</bdi> <small></small>")
 		}
 		require.Contains(t, n.Do("GET", "/", "").Body, `title="stars">Stars of the week</a>`)
 		nobody := elementsOf(t, n.Do("GET", "/embed/stars?me=nobody", "").Body)
 		table = find(nobody, "table", "class", "first-rows")[0].attributes
-		require.Equal(t, framesOf(t, n.Addr, `"board":"stars","top":10,"me":"nobody","around":1`), []string{table["data-snapshot"], table["data-me"]})
+		require.Equal(t, framesOf(t, n.Addr, `"board":"stars","top":10,"me":"nobody","around":1`),
+			[]string{table["data-snapshot"], table["data-me"]})
 		for _, path := range []string{"/boards/fans:%7Bstar%7D", "/boards/nosuch", "/overlay/stars?mode=compact"} {
 			require.NotContains(t, n.Do("GET", path, "", "Accept", "text/html").Body, "data-snapshot=", path)
 		}
@@ -222,7 +235,8 @@ func framesOf(t *testing.T, addr, wish string) []string {
 // Pages link the star-flower page if there is an event for it.
 func TestStarFlowersAreLinkedWhereTheyAre(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "fans:{star}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Kind: "star"},
+		definition.Board{Name: "fans:{star}"})
 	linked := func() (linked bool) {
 		for _, path := range []string{"/", "/boards/stars?top=5", "/boards/fans:%7Bstar%7D"} {
 			for _, a := range find(elementsOf(t, n.Do("GET", path, "").Body), "a", "", "") {
@@ -232,7 +246,8 @@ func TestStarFlowersAreLinkedWhereTheyAre(t *testing.T) {
 		return linked
 	}
 	require.False(t, linked())
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"show":{"board":"stars"},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift",
+		`{"show":{"board":"stars"},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
 	redistest.Eventually(t, "a page of the next second", func() error {
 		if !linked() {
 			return errors.New("has no link")

@@ -18,10 +18,12 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
 	root := regexp.MustCompile(`<html [^>]*>`)
-	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story", "/members/star/s17", "/boards/stars@1999-W01"} {
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story",
+		"/members/star/s17", "/boards/stars@1999-W01"} {
 		for cookie, want := range map[string]string{
 			"": `<html lang="en">`,
-			"rankcast-settings=theme=dark&motion=calm&density=compact&sound=on":     `<html lang="en" data-theme="dark" data-motion="calm" data-density="compact">`,
+			"rankcast-settings=theme=dark&motion=calm&density=compact&sound=on": `<html lang="en" data-theme="dark" ` +
+				`data-motion="calm" data-density="compact">`,
 			"other=1; rankcast-settings=theme=light":                                `<html lang="en" data-theme="light">`,
 			`rankcast-settings=theme="><script>&motion=none&density=%zz&theme=dark`: `<html lang="en">`,
 		} {
@@ -46,7 +48,8 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 	// The browser's own bars have the color of that theme.
 	bars := regexp.MustCompile(`<meta name="theme-color" content="#\w+" data-theme="(light|dark)" media="([^"]+)">`)
 	for cookie, want := range map[string][2]string{
-		"": {"(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"}, "rankcast-settings=theme=dark": {"not all", "all"}, "rankcast-settings=theme=light": {"all", "not all"},
+		"": {"(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"}, "rankcast-settings=theme=dark": {"not all", "all"},
+		"rankcast-settings=theme=light": {"all", "not all"},
 	} {
 		for _, path := range []string{"/", "/stars", "/docs/start", "/nosuch"} {
 			found := bars.FindAllStringSubmatch(n.Do("GET", path, "", "Cookie", cookie, "Accept", browserAccepts).Body, -1)

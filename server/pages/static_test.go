@@ -96,7 +96,8 @@ func TestKitIsOpenToOtherSites(t *testing.T) {
 		}
 	}
 	require.Equal(t, "text/javascript; charset=utf-8", n.Do("GET", "/kit/rankcast.js", "").Header.Get("Content-Type"))
-	for path, status := range map[string]int{"/kit/": 404, "/kit/nothing.js": 404, "/texts/en.json": 404, "/pages/dashboard.html": 404, "/index.html": 404} {
+	for path, status := range map[string]int{"/kit/": 404, "/kit/nothing.js": 404, "/texts/en.json": 404,
+		"/pages/dashboard.html": 404, "/index.html": 404} {
 		require.Equal(t, status, n.Do("GET", path, "").Status, path)
 	}
 }

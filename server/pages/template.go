@@ -166,10 +166,12 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), locale: l, texts: texts, styleHash: hash, fixed: page{
-		Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops, AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
-		BlankCard: cardView{Rows: make([]rowView, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
-	}}
+	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), locale: l, texts: texts,
+		styleHash: hash, fixed: page{
+			Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops,
+			AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
+			BlankCard: cardView{Rows: make([]rowView, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
+		}}
 	for may := range sendersCount {
 		t.empty[may] = forSettings(func(chosen settings) (*asset, error) {
 			p := t.page(may)

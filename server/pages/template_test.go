@@ -44,5 +44,6 @@ func TestPageEscapesTexts(t *testing.T) {
 	require.NoError(t, err)
 	d, err := page.render(page.page(anybodySends))
 	require.NoError(t, err)
-	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
+	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} `+
+		`\\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
 }

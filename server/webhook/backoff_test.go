@@ -39,11 +39,14 @@ func TestBackoff(t *testing.T) {
 		require.Less(t, len(tries), 80)
 		require.Greater(t, tries[len(tries)-1], 24*time.Hour)
 		require.Less(t, tries[len(tries)-1], 25*time.Hour+2*time.Second)
-		require.Contains(t, log.String(), `level=WARN msg="the webhook receiver does not accept messages; the node tries again" id=m board=b period="" age=0s failed=1 error="the receiver answers 500 \"so so\""`)
+		require.Contains(t, log.String(),
+			`level=WARN msg="the webhook receiver does not accept messages; the node tries again" id=m board=b period="" age=0s `+
+				`failed=1 error="the receiver answers 500 \"so so\""`)
 		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"), log.String())
 		require.Contains(t, log.String(), "gives the message up")
 		require.NotContains(t, log.String(), "secret")
-		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(fmt.Sprintf(`# HELP rankcast_webhooks_total Attempts to send a message to the webhook receiver, by result.
+		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(fmt.Sprintf(
+			`# HELP rankcast_webhooks_total Attempts to send a message to the webhook receiver, by result.
 # TYPE rankcast_webhooks_total counter
 rankcast_webhooks_total{result="delivered"} 0
 rankcast_webhooks_total{result="failed"} %d

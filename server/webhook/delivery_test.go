@@ -72,7 +72,8 @@ func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []strin
 	require.NoError(t, define(time.Hour))
 	for i := range 5 {
 		board := fmt.Sprint(family, ":", i)
-		outcomes, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5}, {Member: "b", Score: 9}, {Member: "c", Score: 1}})
+		outcomes, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5}, {Member: "b", Score: 9},
+			{Member: "c", Score: 1}})
 		require.NoError(t, err)
 		for _, o := range outcomes {
 			require.NoError(t, o.Err)

@@ -66,42 +66,71 @@ func TestDocsAreOfOneForm(t *testing.T) {
 func TestDocsRendering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, html string }{
-		{"## A `b_c`, d & e-f: 星 1.5!", `<h2 id="a-b_c-d--e-f-星-15"><a href="#a-b_c-d--e-f-星-15">A <code class="whole">b_c</code>, d &amp; e-f: 星 1.5!</a></h2>`},
+		{"## A `b_c`, d & e-f: 星 1.5!",
+			`<h2 id="a-b_c-d--e-f-星-15"><a href="#a-b_c-d--e-f-星-15">A <code class="whole">b_c</code>, d &amp; e-f: 星 1.5!</a></h2>`},
 		{"[x](#boards)", `<p><a href="#boards">x</a></p>`},
 		{"[x](start.md) [y](start.md#two)", `<p><a href="start">x</a> <a href="start#two">y</a></p>`},
 		{"[x](boards.md#boards)", `<p><a href="boards#boards">x</a></p>`},
 		{"[x](https://a.example/?b=1&c=2#d)", `<p><a href="https://a.example/?b=1&amp;c=2#d">x</a></p>`},
 		{"<http://127.0.0.1:8080/stars>", `<p><a href="http://127.0.0.1:8080/stars">http://127.0.0.1:8080/stars</a></p>`},
-		{"[`ranking/doc.go`](../../ranking/doc.go) [the *view*](../../hub/view)", `<p><code>ranking/<wbr class="narrow">doc.go</code> the <em>view</em></p>`},
-		{"[doc.go](../../ranking/feed/doc.go) [its `README`](../../README.md)", `<p><code>ranking/<wbr class="narrow">feed/<wbr class="narrow">doc.go</code> its <code class="whole">README</code></p>`},
-		{"```sh\na <b>\n  c\n```", `<figure class="code" data-copy="Copy the command"><pre><code><span class="line">a &lt;b&gt;` + "\n" + `</span><span class="line">  c` + "\n" + `</span></code></pre></figure>`},
-		{"```sh server\na\n```", `<figure class="code" data-copy="Copy the command"><pre><code><span class="line">a` + "\n" + `</span></code></pre></figure>`},
-		{"```json output\n1\n```", `<figure class="code" data-kind="output"><figcaption>Output</figcaption><pre><code><span class="line">1` + "\n" + `</span></code></pre></figure>`},
-		{"```json receive\n1\n```", `<figure class="code" data-kind="receive"><figcaption>Received</figcaption><pre><code><span class="line">1` + "\n" + `</span></code></pre></figure>`},
-		{"```json frame\n1\n```", `<figure class="code" data-kind="frame"><figcaption>Frame</figcaption><pre><code><span class="line">1` + "\n" + `</span></code></pre></figure>`},
-		{"```json send\n1\n```", `<figure class="code" data-kind="send" data-copy="Copy the code"><figcaption>Sent</figcaption><pre><code><span class="line">1` + "\n" + `</span></code></pre></figure>`},
-		{"```text page\n1\n```", `<figure class="code" data-kind="output"><figcaption>On the page</figcaption><pre><code>1` + "\n" + `</code></pre></figure>`},
-		{"```html page.html file\n1\n```", `<figure class="code" data-copy="Copy page.html"><figcaption>page.html</figcaption><pre><code>1` + "\n" + `</code></pre></figure>`},
-		{"```html page.html\n1\n```", `<figure class="code" data-copy="Copy page.html"><figcaption>page.html</figcaption><pre><code>1` + "\n" + `</code></pre></figure>`},
+		{"[`ranking/doc.go`](../../ranking/doc.go) [the *view*](../../hub/view)",
+			`<p><code>ranking/<wbr class="narrow">doc.go</code> the <em>view</em></p>`},
+		{"[doc.go](../../ranking/feed/doc.go) [its `README`](../../README.md)",
+			`<p><code>ranking/<wbr class="narrow">feed/<wbr class="narrow">doc.go</code> its <code class="whole">README</code></p>`},
+		{"```sh\na <b>\n  c\n```", `<figure class="code" data-copy="Copy the command"><pre><code><span class="line">a &lt;b&gt;` +
+			"\n" + `</span><span class="line">  c` + "\n" + `</span></code></pre></figure>`},
+		{"```sh server\na\n```", `<figure class="code" data-copy="Copy the command"><pre><code><span class="line">a` + "\n" +
+			`</span></code></pre></figure>`},
+		{"```json output\n1\n```", `<figure class="code" data-kind="output"><figcaption>Output</figcaption><pre><code><span class="line">1` +
+			"\n" + `</span></code></pre></figure>`},
+		{"```json receive\n1\n```", `<figure class="code" data-kind="receive"><figcaption>Received</figcaption><pre><code><span class="line">1` +
+			"\n" + `</span></code></pre></figure>`},
+		{"```json frame\n1\n```", `<figure class="code" data-kind="frame"><figcaption>Frame</figcaption><pre><code><span class="line">1` + "\n" +
+			`</span></code></pre></figure>`},
+		{"```json send\n1\n```",
+			`<figure class="code" data-kind="send" data-copy="Copy the code"><figcaption>Sent</figcaption><pre><code><span class="line">1` + "\n" +
+				`</span></code></pre></figure>`},
+		{"```text page\n1\n```", `<figure class="code" data-kind="output"><figcaption>On the page</figcaption><pre><code>1` + "\n" +
+			`</code></pre></figure>`},
+		{"```html page.html file\n1\n```", `<figure class="code" data-copy="Copy page.html"><figcaption>page.html</figcaption><pre><code>1` +
+			"\n" + `</code></pre></figure>`},
+		{"```html page.html\n1\n```", `<figure class="code" data-copy="Copy page.html"><figcaption>page.html</figcaption><pre><code>1` + "\n" +
+			`</code></pre></figure>`},
 		{"```text\n1\n```", `<figure class="code"><pre><code>1` + "\n" + `</code></pre></figure>`},
 		{"```\n1\n```", `<figure class="code" data-copy="Copy the code"><pre><code>1` + "\n" + `</code></pre></figure>`},
-		{"```sh\ncurl --no-buffer -d '{\"a\":-1,\"b\":2}' http://a.example/v1\n```", `<figure class="code" data-copy="Copy the command"><pre><code><span class="line">curl <span class="whole">--no-buffer</span> <span class="whole">-d</span> &#39;{&#34;a&#34;<span class="whole">:-1</span>,<wbr>&#34;b&#34;:2}&#39; http://a.example/<wbr class="narrow">v1` + "\n" + `</span></code></pre></figure>`},
+		{"```sh\ncurl --no-buffer -d '{\"a\":-1,\"b\":2}' http://a.example/v1\n```",
+			`<figure class="code" data-copy="Copy the command"><pre><code><span class="line">curl <span ` +
+				`class="whole">--no-buffer</span> <span class="whole">-d</span> &#39;{&#34;a&#34;<span class="whole">:-1</span>,` +
+				`<wbr>&#34;b&#34;:2}&#39; http://a.example/<wbr class="narrow">v1` + "\n" + `</span></code></pre></figure>`},
 		{"`--two words`", `<p><code class="whole">--two words</code></p>`},
-		{"`" + strings.Repeat("x", 31) + "\n--origins`", `<p><code>` + strings.Repeat("x", 31) + ` <span class="whole">--origins</span></code></p>`},
-		{"|a|b|c|\n|-|-|-|\n|`" + strings.Repeat("x", 23) + "`|`" + strings.Repeat("x", 22) + "`|`" + strings.Repeat("x", 23) + "`|", "<div class=\"table stack\">\n<table role=\"table\">\n<thead role=\"rowgroup\">\n<tr role=\"row\">\n" +
-			"<th role=\"columnheader\">a</th>\n<th role=\"columnheader\">b</th>\n<th role=\"columnheader\">c</th>\n</tr>\n</thead>\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
-			"<td role=\"cell\"><code class=\"whole\">" + strings.Repeat("x", 23) + "</code></td>\n<td role=\"cell\" data-label=\"b\"><code class=\"whole\">" + strings.Repeat("x", 22) + "</code></td>\n" +
-			"<td role=\"cell\" data-label=\"c\"><code>" + strings.Repeat("x", 23) + "</code></td>\n</tr>\n</tbody>\n</table>\n</div>"},
+		{"`" + strings.Repeat("x", 31) + "\n--origins`",
+			`<p><code>` + strings.Repeat("x", 31) + ` <span class="whole">--origins</span></code></p>`},
+		{"|a|b|c|\n|-|-|-|\n|`" + strings.Repeat("x", 23) + "`|`" + strings.Repeat("x", 22) + "`|`" + strings.Repeat("x", 23) + "`|",
+			"<div class=\"table stack\">\n<table role=\"table\">\n<thead role=\"rowgroup\">\n<tr role=\"row\">\n" +
+				"<th role=\"columnheader\">a</th>\n<th role=\"columnheader\">b</th>\n<th " +
+				"role=\"columnheader\">c</th>\n</tr>\n</thead>\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
+				"<td role=\"cell\"><code class=\"whole\">" + strings.Repeat("x",
+				23) + "</code></td>\n<td role=\"cell\" data-label=\"b\"><code class=\"whole\">" + strings.Repeat("x", 22) + "</code></td>\n" +
+				"<td role=\"cell\" data-label=\"c\"><code>" + strings.Repeat("x", 23) + "</code></td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		{"`x-" + strings.Repeat("x", 31) + "`", `<p><code>x-` + strings.Repeat("x", 31) + `</code></p>`},
-		{"|a||\n|-|-|\n|1|2|", "<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<td></td>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
+		{"|a||\n|-|-|\n|1|2|",
+			"<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<td></td>\n</tr>\n</thead>" +
+				"\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		{"|||\n|-|-|\n|1|2|", "<div class=\"table\">\n<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
-		{"|a|b|\n|-|-:|\n|1|2|", "<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<th align=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td align=\"right\">2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
+		{"|a|b|\n|-|-:|\n|1|2|",
+			"<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<th " +
+				"align=\"right\">b</th>\n</tr>\n</thead>" +
+				"\n<tbody>\n<tr>\n<td>1</td>\n<td align=\"right\">2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		// Three columns, and a long first cell: on a phone, each row becomes a block.
-		{"|a|`b`|c|\n|-|-|-|\n|1||3|", "<div class=\"table stack\">\n<table role=\"table\">\n<thead role=\"rowgroup\">\n<tr role=\"row\">\n<th role=\"columnheader\">a</th>\n" +
-			"<th role=\"columnheader\"><code class=\"whole\">b</code></th>\n<th role=\"columnheader\">c</th>\n</tr>\n</thead>\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
-			"<td role=\"cell\">1</td>\n<td role=\"cell\" data-label=\"b\"></td>\n<td role=\"cell\" data-label=\"c\">3</td>\n</tr>\n</tbody>\n</table>\n</div>"},
-		{"|||\n|-|-|\n|" + strings.Repeat("x", 25) + "|2|", "<div class=\"table stack\">\n<table role=\"table\">\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
-			"<td role=\"cell\">" + strings.Repeat("x", 25) + "</td>\n<td role=\"cell\">2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
+		{"|a|`b`|c|\n|-|-|-|\n|1||3|",
+			"<div class=\"table stack\">\n<table role=\"table\">\n<thead role=\"rowgroup\">\n<tr role=\"row\">\n<th role=\"columnheader\">a</th>\n" +
+				"<th role=\"columnheader\"><code class=\"whole\">b</code></th>\n<th " +
+				"role=\"columnheader\">c</th>\n</tr>\n</thead>\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
+				"<td role=\"cell\">1</td>\n<td role=\"cell\" data-label=\"b\"></td>\n<td role=\"cell\" " +
+				"data-label=\"c\">3</td>\n</tr>\n</tbody>\n</table>\n</div>"},
+		{"|||\n|-|-|\n|" + strings.Repeat("x", 25) + "|2|",
+			"<div class=\"table stack\">\n<table role=\"table\">\n<tbody role=\"rowgroup\">\n<tr role=\"row\">\n" +
+				"<td role=\"cell\">" + strings.Repeat("x", 25) + "</td>\n<td role=\"cell\">2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
 	} {
 		d, err := parseDoc("boards", []byte("# Boards\n\n"+c.text+"\n"))
 		require.NoError(t, err)
@@ -114,7 +143,9 @@ func TestDocsRendering(t *testing.T) {
 // The index has the words of a section as a reader sees them.
 func TestDocsSections(t *testing.T) {
 	t.Parallel()
-	d, err := parseDoc("boards", []byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### Deep\ntext\n```sh\necho <1>\n```\n## Last\n"))
+	d, err := parseDoc("boards",
+		[]byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### "+
+			"Deep\ntext\n```sh\necho <1>\n```\n## Last\n"))
 	require.NoError(t, err)
 	require.Equal(t, []docSection{
 		{"boards", "Boards", "Boards", "boards", "", "An a * & b c one two", "", false},

@@ -105,15 +105,18 @@ func TestKitKeepsVersion1(t *testing.T) {
 	for _, c := range []struct{ in, pattern, names string }{
 		{script, `(?s)\nexport \{[^}]*\b%s\b`, "connect subscribe scoreFormat textIn timeLeft words LiveLeaderboard"},
 		{script, `\n  set %s\(`, "token"},
-		{style, `var\(%s,`, "--rankcast-ink --rankcast-quiet --rankcast-line --rankcast-surface --rankcast-accent --rankcast-warn --rankcast-me " +
-			"--rankcast-gold --rankcast-silver --rankcast-bronze --rankcast-row-height"},
+		{style, `var\(%s,`,
+			"--rankcast-ink --rankcast-quiet --rankcast-line --rankcast-surface --rankcast-accent --rankcast-warn --rankcast-me " +
+				"--rankcast-gold --rankcast-silver --rankcast-bronze --rankcast-row-height"},
 		{style, `\[%s\]`, "moments"},
 		// Strings: attributes, slots and fields of a template; parts; events; states and codes.
-		{script, `"(?:[^"\n]*[^\w-])?%s(?:[^\w-][^"\n]*)?"`, "board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-finish " +
-			"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
-			"header total connection dot state period period-name ends moment list rank score who member countdown finish result podium step note " +
-			"update rank-up overtaken enter-top new-leader pick " +
-			"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
+		{script, `"(?:[^"\n]*[^\w-])?%s(?:[^\w-][^"\n]*)?"`,
+			"board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-finish " +
+				"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
+				"header total connection dot state period period-name ends moment list rank score who member countdown finish " +
+				"result podium step note " +
+				"update rank-up overtaken enter-top new-leader pick " +
+				"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
 	} {
 		for name := range strings.FieldsSeq(c.names) {
 			require.True(t, regexp.MustCompile(fmt.Sprintf(c.pattern, name)).MatchString(c.in), "the kit lacks %s", name)

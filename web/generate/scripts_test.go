@@ -14,9 +14,11 @@ import (
 func TestBundles(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"assets/p/p.js":     {Data: []byte("// said nowhere\nimport { say } from './say.js';\nimport { k } from '../../kit/k.js';\nsay(k, import.meta.url);\n")},
-		"assets/p/say.js":   {Data: []byte("import { l } from '../../kit/l.js';\nexport function say(...words) { console.log(l, ...words); }\n")},
-		"kit/rankcast.js":   {Data: []byte("import sheet from './k.css' with { type: 'css' };\nexport { k } from './k.js';\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'));\n")},
+		"assets/p/p.js": {Data: []byte("// said nowhere\nimport { say } from './say.js';\nimport { k } from '../../kit/k.js';" +
+			"\nsay(k, import.meta.url);\n")},
+		"assets/p/say.js": {Data: []byte("import { l } from '../../kit/l.js';\nexport function say(...words) { console.log(l, ...words); }\n")},
+		"kit/rankcast.js": {Data: []byte("import sheet from './k.css' with { type: 'css' };\nexport { k } from './k.js';" +
+			"\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'));\n")},
 		"kit/on-demand.js":  {Data: []byte("export { m } from './m.js';\n")},
 		"kit/m.js":          {Data: []byte("export const m = 'later';\n")},
 		"kit/k.js":          {Data: []byte("import { l } from './l.js';\nexport const k = `k${l}`;\n")},

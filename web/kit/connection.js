@@ -9,7 +9,8 @@
  * sessions; every other page has one.
  *
  * @import {Credentials} from './credentials.js'
- * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Found, Problem, SearchOptions, TokenFunction, Wish} from './rankcast.js'
+ * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Found, Problem, SearchOptions, TokenFunction,
+ *   Wish} from './rankcast.js'
  * @import {Answer, ErrorFrame, Frame, Refusal} from './subscription.js'
  *
  * @typedef {() => Promise<Credentials>} LoadCredentials

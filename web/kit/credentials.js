@@ -88,7 +88,8 @@ export class Credentials {
     try {
       const ask = this.#ask;
       const credential = await Promise.race([ask(), limit]);
-      if (credential !== null && (typeof credential !== 'string' || credential === '')) throw new TypeError('it returned neither a text nor null');
+      if (credential !== null && (typeof credential !== 'string' || credential === ''))
+        throw new TypeError('it returned neither a text nor null');
       this.#token = credential === null || isTicket(credential) ? null : credential;
       return credential;
     } finally {

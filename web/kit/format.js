@@ -171,6 +171,8 @@ export function timeLeft(ms) {
   const text =
     unit === 1
       ? `${minutes}:${pad(shown % 60)}`
-      : [days && phrase('days', { n: days }), hours && phrase('hours', { n: hours }), minutes && phrase('minutes', { n: minutes })].filter(Boolean).join(' ');
+      : [days && phrase('days', { n: days }), hours && phrase('hours', { n: hours }), minutes && phrase('minutes', { n: minutes })]
+          .filter(Boolean)
+          .join(' ');
   return { text, changesIn: ms - (shown - 1) * 1_000 };
 }

@@ -15,7 +15,8 @@ import { phrase, words } from './format.js';
  * @param {string} me the followed member; '': none
  * @param {boolean} around whether the neighbours of a member below the list have rows
  * @param {Format} format of a gap
- * @returns {{ items: readonly Item[], own: Item | null }} the rows of the list, with the followed member (and its neighbours) below if the list does not hold it
+ * @returns {{ items: readonly Item[], own: Item | null }} the rows of the list, with the followed member (and its neighbours)
+ * below if the list does not hold it
  */
 export function itemsOf(snapshot, own, me, around, format) {
   const top = snapshot?.top ?? [];
@@ -32,7 +33,11 @@ export function itemsOf(snapshot, own, me, around, format) {
   // The list and the own rank arrive independently. A newer list without the member shows that
   // a rank within it is outdated. (Members with equal scores may share the last rank.)
   const last = top.at(-1);
-  const outdated = own.rank !== null && last && own.seq < (snapshot?.seq ?? 0) && (own.rank < last.rank || (own.rank === last.rank && own.score !== last.score));
+  const outdated =
+    own.rank !== null &&
+    last &&
+    own.seq < (snapshot?.seq ?? 0) &&
+    (own.rank < last.rank || (own.rank === last.rank && own.score !== last.score));
   /** @type {Item} */
   const item = {
     ...known,
@@ -44,7 +49,10 @@ export function itemsOf(snapshot, own, me, around, format) {
     gap: own.rank === null ? words[snapshot?.final ? 'absent' : 'no_score'] : outdated ? '' : gapText(own.to_next, format),
   };
   const listed = new Set(top.map(({ member }) => member));
-  const below = outdated || !neighbours.length ? [item] : neighbours.filter(({ member }) => !listed.has(member)).map((entry) => (entry.member === me ? item : { ...entry, below: true }));
+  const below =
+    outdated || !neighbours.length
+      ? [item]
+      : neighbours.filter(({ member }) => !listed.has(member)).map((entry) => (entry.member === me ? item : { ...entry, below: true }));
   // The own rank may be newer than the neighbours.
   below.sort((a, b) => Number(a.rank) - Number(b.rank));
   return { items: [...top, ...below], own: item };

@@ -99,7 +99,14 @@ export class Moments {
       const last = this.#gaps.get(pair);
       const shrinks = last && gap < CLOSING * last.gap && gap > 0 && gap <= CLOSE * Math.abs(other.score);
       gaps.set(pair, last && !shrinks && now - last.at < CLOSING_MS ? last : { gap, at: now });
-      if (shrinks) moment ??= { kind: 'closing', rank: entry.rank, entry, other, text: phrase('closing', { name: nameOf(entry), other: nameOf(other), score: format(gap) }) };
+      if (shrinks)
+        moment ??= {
+          kind: 'closing',
+          rank: entry.rank,
+          entry,
+          other,
+          text: phrase('closing', { name: nameOf(entry), other: nameOf(other), score: format(gap) }),
+        };
     }
     this.#gaps = gaps;
     return moment;
@@ -117,7 +124,13 @@ function passing(before, top) {
   for (let i = 0; i < Math.min(top.length - 1, PLACES); i++) {
     const [entry, other] = [top[i], top[i + 1]];
     if (entry.rank < rankOf(entry) && entry.rank < other.rank && rankOf(other) < rankOf(entry)) {
-      return { kind: 'passed', rank: entry.rank, entry, other, text: phrase('passed', { name: nameOf(entry), other: nameOf(other), rank: entry.rank }) };
+      return {
+        kind: 'passed',
+        rank: entry.rank,
+        entry,
+        other,
+        text: phrase('passed', { name: nameOf(entry), other: nameOf(other), rank: entry.rank }),
+      };
     }
   }
   return null;

@@ -5,7 +5,9 @@
 import { setAttribute } from './dom.js';
 
 /** The other origins whose images a page of the server shows. Undefined on a page of another site, whose policy decides. */
-const avatarOrigins = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=rankcast-avatar-origins]'))?.content.split(' ');
+const avatarOrigins = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=rankcast-avatar-origins]'))?.content.split(
+  ' ',
+);
 
 /**
  * Shows an image of this site, or one by https if the page's policy allows it. An image that

@@ -206,7 +206,12 @@ export class LiveLeaderboard extends HTMLElement {
     loadOnDemand().then(
       ({ Show }) => {
         if (watched !== this.#unsubscribe) return;
-        this.#show ??= new Show(this, this.#list, () => ({ connection: this.#connection, formats: this.#formats, me: this.#me, hold: this.#number('hold', 0, 60, HOLD_S) * 1_000 }));
+        this.#show ??= new Show(this, this.#list, () => ({
+          connection: this.#connection,
+          formats: this.#formats,
+          me: this.#me,
+          hold: this.#number('hold', 0, 60, HOLD_S) * 1_000,
+        }));
         use(this.#show);
         this.#renderEnds();
       },
@@ -259,10 +264,12 @@ export class LiveLeaderboard extends HTMLElement {
         onTop: (snapshot) => {
           const before = this.#snapshot;
           // With another epoch it is the list of another store.
-          if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch))) this.#onRollover(before, snapshot);
+          if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch)))
+            this.#onRollover(before, snapshot);
           this.#snapshot = snapshot;
           const isFirst = this.#hasFirstRows;
-          if (this.#isNear(snapshot.ends) || this.#isNear(snapshot.info?.period?.opens ?? before?.ends)) this.#withShow((show) => show.onPeriod(before, snapshot, isFirst));
+          if (this.#isNear(snapshot.ends) || this.#isNear(snapshot.info?.period?.opens ?? before?.ends))
+            this.#withShow((show) => show.onPeriod(before, snapshot, isFirst));
           this.#hasFirstRows = false;
           this.#renderSoon();
         },
@@ -385,7 +392,8 @@ export class LiveLeaderboard extends HTMLElement {
     const known = own && (own.rank !== null || own.score === null) ? own : null;
     const ownBefore = this.#renderedOwn;
     this.#rendered = snapshot;
-    const moved = before && (top.some(({ member }, i) => before.top[i]?.member !== member) || (known && ownBefore && known.rank !== ownBefore.rank));
+    const moved =
+      before && (top.some(({ member }, i) => before.top[i]?.member !== member) || (known && ownBefore && known.rank !== ownBefore.rank));
     if (moved || this.#show || this.hasAttribute('moments')) {
       const change = { before: before?.top, top, ownBefore, own: known, around: this.#own?.around, moved: this.#list.moved };
       this.#withShow((show) => show.update(change));
@@ -407,12 +415,23 @@ export class LiveLeaderboard extends HTMLElement {
     const { asOf } = this.#detail;
     setAttribute(this, 'data-state', state);
     setAttribute(this, 'data-final', snapshot?.final === true && '');
-    setText(this.#stateText, state === 'live' && snapshot?.final ? words.final : asOf ? phrase('stale_since', { time: times.format(new Date(asOf)) }) : words[state]);
+    setText(
+      this.#stateText,
+      state === 'live' && snapshot?.final
+        ? words.final
+        : asOf
+          ? phrase('stale_since', { time: times.format(new Date(asOf)) })
+          : words[state],
+    );
     setText(this.#total, snapshot ? memberCount(snapshot.total) : '');
     setText(this.#name, snapshot?.period ?? '');
     this.#renderEnds();
     setText(this.#note, this.#noteText());
-    setAttribute(this.#list.element, 'aria-label', phrase('top', { n: this.#number('top', 1, 1_000, 10), board: this.getAttribute('board') ?? '' }));
+    setAttribute(
+      this.#list.element,
+      'aria-label',
+      phrase('top', { n: this.#number('top', 1, 1_000, 10), board: this.getAttribute('board') ?? '' }),
+    );
   }
 
   // The countdown renders itself at most once a second, and only in a visible tab.

@@ -6,7 +6,8 @@
  * @import {Display, Entry} from './rankcast.js'
  *
  * rank null: not known now; score null: none; gap: the score between the followed member and the place above
- * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean, gap?: string }} Item
+ * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean,
+ *   gap?: string }} Item
  *
  * exact: a score; short: one that may be abbreviated; gap: that without the unit
  * @typedef {{ exact: Format, short: Format, gap: Format }} Formats
@@ -53,7 +54,15 @@ function defaultTemplate(picks) {
   portrait.append(field('img', 'avatar'));
   const content = document.createDocumentFragment();
   // The layout needs no spaces, but text that is read aloud or copied does.
-  const who = part(picks ? 'button' : 'span', 'who', field('span', 'move'), portrait, field('span', 'name', 'member'), ' ', field('span', 'gap'));
+  const who = part(
+    picks ? 'button' : 'span',
+    'who',
+    field('span', 'move'),
+    portrait,
+    field('span', 'name', 'member'),
+    ' ',
+    field('span', 'gap'),
+  );
   content.append(field('span', 'rank'), ' ', who, ' ', field('span', 'score'));
   return content;
 }
@@ -104,7 +113,8 @@ export class Row {
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
       if (name === 'score') {
-        if (!before || changed) this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
+        if (!before || changed)
+          this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
       } else if (field instanceof HTMLImageElement) {
         if (!looksTheSame) setAvatar(field, item.avatar);
       } else if (name !== 'portrait') setText(field, this.#text(name, item));

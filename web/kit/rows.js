@@ -23,7 +23,10 @@ export class RowList {
   #formats = null;
   /** Whether rows glided in the last render. */
   glides = false;
-  /** The rows in view whose places changed in the last render, with their ranks before. @type {readonly { row: Row, rank: number | null }[]} */
+  /**
+   * The rows in view whose places changed in the last render, with their ranks before.
+   * @type {readonly { row: Row, rank: number | null }[]}
+   */
   moved = [];
 
   constructor() {
@@ -65,7 +68,8 @@ export class RowList {
       const { item, element } = row;
       if (!item || item === items[index]) return;
       if (item.score !== items[index].score) changed++;
-      if ((moves || marks) && (row.index !== index || items[index].me)) moved.push({ row, from: row.index, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
+      if ((moves || marks) && (row.index !== index || items[index].me))
+        moved.push({ row, from: row.index, top: element.getBoundingClientRect().top, rank: item.rank, now: 0 });
     });
 
     for (const [member, row] of this.rows) {

@@ -28,13 +28,23 @@ export async function search(socketURL, credentials, board, query, { limit = 10,
     let response;
     let answer;
     try {
-      const url = new URL(`boards/${encodeURIComponent(board)}/search?limit=${limit}&q=${encodeURIComponent(query)}`, socketURL.replace('ws', 'http'));
-      response = await fetch(url, { signal, cache: 'no-store', credentials: 'omit', headers: sent ? { authorization: `Bearer ${token}` } : {} });
+      const url = new URL(
+        `boards/${encodeURIComponent(board)}/search?limit=${limit}&q=${encodeURIComponent(query)}`,
+        socketURL.replace('ws', 'http'),
+      );
+      response = await fetch(url, {
+        signal,
+        cache: 'no-store',
+        credentials: 'omit',
+        headers: sent ? { authorization: `Bearer ${token}` } : {},
+      });
       answer = await response.json();
     } catch (error) {
       signal?.throwIfAborted();
       // A URIError is about half of a character, as of an emoji that was cut in two.
-      throw new RankcastError(error instanceof URIError ? { code: 'invalid_request', message: String(error) } : { code: 'unavailable', message: 'No answer.' });
+      throw new RankcastError(
+        error instanceof URIError ? { code: 'invalid_request', message: String(error) } : { code: 'unavailable', message: 'No answer.' },
+      );
     }
     if (response.ok) return answer;
     if (response.status !== 401 || !sent || attempt) throw new RankcastError({ ...answer, message: answer.detail });

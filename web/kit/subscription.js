@@ -10,7 +10,8 @@
  *
  * @typedef {{ code: string, message: string, field?: string }} Refusal
  * @typedef {{ type: 'snapshot', life: string } & Snapshot} SnapshotFrame
- * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][], len: number }} Delta
+ * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][],
+ *   len: number }} Delta
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
  * @typedef {{ type: 'error', id?: number, board?: string, feed?: string } & Refusal} ErrorFrame
  * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | ErrorFrame} Answer

@@ -30,7 +30,8 @@ var attackLimits = []struct {
 	name string
 	args []string
 }{
-	{"limits=off", []string{"--max-subscriptions", "0", "--message-rate", "0", "--max-address-sockets", "0", "--address-rate", "0", "--max-sockets", "0",
+	{"limits=off", []string{"--max-subscriptions", "0", "--message-rate", "0", "--max-address-sockets", "0", "--address-rate", "0",
+		"--max-sockets", "0",
 		"--handshake-rate", "0", "--max-exports", "0", "--max-waiting-mb", "0", "--max-watched-boards", "0"}},
 	{"limits=default", nil},
 }
@@ -38,7 +39,8 @@ var attackLimits = []struct {
 // startAttacked starts a node as a process of its own. It takes the header of the attackers for that of a
 // proxy, so that the limits of an address apply to them.
 func startAttacked(b *testing.B, r *redistest.Redis, boards string, limits []string) *process {
-	p := launch(b, append([]string{"--redis", r.URL(), "--boards", write(b, "boards.yaml", boards), "--trusted-proxies", "loopback"}, limits...)...)
+	p := launch(b, append([]string{"--redis", r.URL(), "--boards", write(b, "boards.yaml", boards), "--trusted-proxies",
+		"loopback"}, limits...)...)
 	p.ready()
 	return p
 }
@@ -127,7 +129,8 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	const watchers = 20
 	r := redistest.Start(b, redistest.InMemory...)
-	boards := "boards:\n  \"fam:{f}\": {}\n  \"renamed:{f}\": {kind: renamed}\n  \"rolls:{f}\": {period: 1s, base: \"2026-01-01T00:00:00Z\", keep: 1}\n"
+	boards := "boards:\n  \"fam:{f}\": {}\n  \"renamed:{f}\": {kind: renamed}\n  \"rolls:{f}\": {period: 1s, base: " +
+		"\"2026-01-01T00:00:00Z\", keep: 1}\n"
 	for i := range watchers {
 		boards += fmt.Sprintf("  v%d: {mode: last}\n", i)
 	}

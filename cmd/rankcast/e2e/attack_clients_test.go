@@ -222,7 +222,8 @@ func (a *attackers) send(method string, pick func(n int) (path, body string)) {
 
 // pipeline sends a request again and again on each of many connections, without waiting for the answers.
 func (a *attackers) pipeline(line, header, body string) {
-	request := []byte(fmt.Sprintf("%s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%s\r\n\r\n%s", line, a.addr, attackerAddress, header, body))
+	request := []byte(fmt.Sprintf("%s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%s\r\n\r\n%s", line, a.addr, attackerAddress,
+		header, body))
 	for i := range pipelines {
 		go func() {
 			for <-a.begin; ; time.Sleep(attackPause) {
@@ -245,7 +246,8 @@ func watchAndLeave(pick func(n int) (board string, top int)) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for n := 0; ; n++ {
 			board, top := pick(n)
-			if !yield(fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, board, top)) || !yield(fmt.Sprintf(`{"type":"unsubscribe","board":"%s"}`, board)) {
+			if !yield(fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, board, top)) ||
+				!yield(fmt.Sprintf(`{"type":"unsubscribe","board":"%s"}`, board)) {
 				return
 			}
 		}

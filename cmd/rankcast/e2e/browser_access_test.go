@@ -24,9 +24,11 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 	dir, key, secret := t.TempDir(), access.NewKey(), []byte(strings.Repeat("secret ", 10))
 	for name, text := range map[string]string{
 		"secret": string(secret),
-		"access.yaml": fmt.Sprintf("keys: [{name: ops, hash: %q, scopes: [admin]}]\nanonymous: {scopes: [read], boards: [\"*\"], events: [gift]}\n"+
+		"access.yaml": fmt.Sprintf("keys: [{name: ops, hash: %q, scopes: [admin]}]\nanonymous: {scopes: [read], boards: [\"*\"], "+
+			"events: [gift]}\n"+
 			"tokens: {secret_file: secret}\n", access.HashKey(key)),
-		"stars.yaml": strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n    fields: {flowers: {min: 1, max: 99}, star: {kind: star}}\n", 1),
+		"stars.yaml": strings.Replace(starFlowers, "gift:\n",
+			"gift:\n    sender: user\n    fields: {flowers: {min: 1, max: 99}, star: {kind: star}}\n", 1),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -40,7 +42,8 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 	}
 	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/star/s17", `{"name":"Eli"}`, "Authorization", "Bearer "+key)
 	require.Equal(t, 201, a.Status, a.Body)
-	a = servertest.Request(t, "POST", "http://"+p.addr+"/v1/events/gift", `{"star":"s17","user":"mochi","flowers":3}`, "Authorization", "Bearer "+key)
+	a = servertest.Request(t, "POST", "http://"+p.addr+"/v1/events/gift", `{"star":"s17","user":"mochi","flowers":3}`,
+		"Authorization", "Bearer "+key)
 	require.Equal(t, 200, a.Status, a.Body)
 
 	ctx := window(t, 1280, 900)
@@ -61,7 +64,8 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 	// A token that was valid, and is not any more: the page says so, where the data would stand.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"),
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=en#token="+token("ana", -time.Hour)),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "You need a valid token to see this board."),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+			"You need a valid token to see this board."),
 	))
 	require.NotContains(t, p.output(), secret)
 }

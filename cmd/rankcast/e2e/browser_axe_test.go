@@ -23,8 +23,10 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	withSample(t, ctx)
 	for _, path := range append([]string{
-		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/boards/stars/story?me=s20", "/members/star/s20", "/stars", "/stars?me=mochi", "/stars?star=s01&me=mochi",
-		"/overlay/stars", "/overlay/stars?theme=light&me=s20", "/overlay/stars?mode=compact", "/overlay/stars?mode=me&me=s20", "/embed/stars?top=5&me=s20",
+		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/boards/stars/story?me=s20",
+		"/members/star/s20", "/stars", "/stars?me=mochi", "/stars?star=s01&me=mochi",
+		"/overlay/stars", "/overlay/stars?theme=light&me=s20", "/overlay/stars?mode=compact", "/overlay/stars?mode=me&me=s20",
+		"/embed/stars?top=5&me=s20",
 	}, docsPages...) {
 		for _, lang := range []string{"en", "zh"} {
 			if strings.HasPrefix(path, "/docs/") && lang != "en" {
@@ -39,12 +41,17 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 						lookOrRead(t, ctx, addr, path, width, 900, theme, lang)
 					}
 					if path == "/docs/start" { // with the results of a search, which cover the text
-						require.NoError(t, chromedp.Do(ctx, script(`(box => { box.focus(); box.value = 'a'; box.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('#docs-search-input'))`),
-							becomes(`document.querySelector('#docs-search-input').ariaExpanded`, "true")), name)
+						require.NoError(t,
+							chromedp.Do(ctx,
+								script(`(box => { box.focus(); box.value = 'a'; box.dispatchEvent(new Event('input', {bubbles: true}));
+									})(document.querySelector('#docs-search-input'))`),
+								becomes(`document.querySelector('#docs-search-input').ariaExpanded`, "true")), name)
 					}
 					require.NoError(t, chromedp.Do(ctx, script(string(axe))), name)
 					found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>
-						violations.map(({impact, id, nodes}) => impact + ': ' + id + ': ' + nodes.map(({target, failureSummary}) => target.flat().join(' ') + ' ' + failureSummary.replace(/\s+/g, ' ')).join(' | ')))`, chromedp.EvalAwaitPromise))
+						violations.map(({impact, id, nodes}) => impact + ': ' + id + ': ' + nodes
+							.map(({target, failureSummary}) => target.flat().join(' ') + ' ' + failureSummary.replace(/\s+/g, ' '))
+								.join(' | ')))`, chromedp.EvalAwaitPromise))
 					require.NoError(t, err, name)
 					for _, violation := range found {
 						if violation[0] == 's' || violation[0] == 'c' { // serious, critical

@@ -21,7 +21,8 @@ func TestPanelBesideAnEmptyBoardIsNotThere(t *testing.T) {
 	const seen = `String(document.querySelector('#trends').checkVisibility({visibilityProperty: true}))`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/empty"), becomes(seen, "false"),
-		chromedp.EmulateViewport(768, 900), becomes(`String(document.querySelector('.sidebar').offsetHeight)`, "0"), chromedp.EmulateViewport(1280, 900)))
+		chromedp.EmulateViewport(768, 900), becomes(`String(document.querySelector('.sidebar').offsetHeight)`, "0"),
+		chromedp.EmulateViewport(1280, 900)))
 	p.post("empty", `{"member":"🦊🦊","score":9007199254740991}`)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "true"),
 		// A name without letters has its first character in the portrait, here and before a script runs.
@@ -39,7 +40,8 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	const panels = `['.periods', '.sidebar'].map(part => getComputedStyle(document.querySelector(part)).filter).join()`
 	const ping = `String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(ping, "true"), becomes(panels, "none,none")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(ping, "true"),
+		becomes(panels, "none,none")))
 	r.Kill()
 	require.NoError(t, chromedp.Do(ctx, becomes(panels, "grayscale(1),grayscale(1)")))
 	r.Start()
@@ -60,7 +62,8 @@ func TestTrendsBeginAnewWithAnotherStore(t *testing.T) {
 	const others = `{"member":"m2","score":300},{"member":"m3","score":300},{"member":"m4","score":300},{"member":"m5","score":300}`
 	require.Equal(t, 200, p.post("stars", `{"updates":[{"member":"ann","score":30000},`+others+`,{"member":"bob","score":200}]}`).Status)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=bob"), becomes(course, "ann level, bob level")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=bob"),
+		becomes(course, "ann level, bob level")))
 	_, port, err := net.SplitHostPort(p.addr)
 	require.NoError(t, err)
 	p.kill()
@@ -75,16 +78,19 @@ func TestTrendsBeginAnewWithAnotherStore(t *testing.T) {
 // the page is open. Times name their zone. The followed member has its name also without a score.
 func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`))
 	named(t, p, "star", map[string]string{"s1": "Solveig Harte", "s9": "Odette Flint"})
 	var counted struct{ Period string }
 	p.post("quick", `{"member":"s1","score":30}`).Into(&counted)
-	const facts = `[...document.querySelectorAll('#trends h2, #trends dd, #trends .trend')].filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ').replace(/\w+ \d+, \d+, \d+:\d\d.[AP]M UTC/, 'a time')`
+	const facts = `[...document.querySelectorAll('#trends h2, #trends dd, #trends .trend')]
+		.filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ').replace(/\w+ \d+, \d+, \d+:\d\d.[AP]M UTC/, 'a time')`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, timeZone("UTC"),
 		navigateWithoutLoad("http://"+p.addr+"/boards/quick@"+counted.Period+"?me=s9"),
 		becomes(facts, "Final result | Solveig Harte | a time"), becomes(following, "You follow Odette Flint Stop"),
-		becomes(`(links => String(links.length > 0 && links.every(a => / UTC$/.test(a.textContent))))([...document.querySelectorAll('#periods a')])`, "true"),
+		becomes(`(links => String(links.length > 0 && links
+			.every(a => / UTC$/.test(a.textContent))))([...document.querySelectorAll('#periods a')])`, "true"),
 	))
 }
 

@@ -24,13 +24,15 @@ const inOrder = `
 		return range.getBoundingClientRect();
 	};
 	var edges = field => {
-		const all = [...field.textContent].length ? [...Array(field.textContent.length).keys()].map(i => at(field, i)).filter(({width}) => width > 0) : [];
+		const all = [...field.textContent].length ? [...Array(field.textContent.length).keys()].map(i => at(field, i))
+			.filter(({width}) => width > 0) : [];
 		return [Math.min(...all.map(({left}) => left)), Math.max(...all.map(({right}) => right))];
 	};
 	var digitsInOrder = field => [...field.textContent].every((_, i) => i === 0 || at(field, i - 1).left < at(field, i).left);
 	var inOrder = rows => rows.map(row => {
 		const [rank, name, score] = ['rank', 'name', 'score'].map(field => row.querySelector('[data-field=' + field + ']'));
-		const right = edges(rank)[1] <= edges(name)[0] + 1 && edges(name)[1] <= edges(score)[0] + 1 && digitsInOrder(rank) && digitsInOrder(score);
+		const right = edges(rank)[1] <= edges(name)[0] + 1 && edges(name)[1] <= edges(score)[0] + 1 && digitsInOrder(rank)
+			&& digitsInOrder(score);
 		return right ? '' : row.textContent;
 	}).join('');
 	var rowsOf = board => [...board.shadowRoot.querySelectorAll('[data-member]')];
@@ -41,9 +43,11 @@ const inOrder = `
 func TestElementIsolatesNames(t *testing.T) {
 	t.Parallel()
 	do, _ := page(t, `{}`)
-	const names = `['Ann', 'אבג', 'محمد 12', '12 אבג 34', '\u202egnorw', '\u202e', '\u2067x', 'a\u202d\u202e', '\u200fb', 'אב\u2029גד'].map((name, i) => ['m' + i, 1234 - i, undefined, name])`
+	const names = `['Ann', 'אבג', 'محمد 12', '12 אבג 34', '\u202egnorw', '\u202e', '\u2067x', 'a\u202d\u202e', '\u200fb',
+		'אב\u2029גד'].map((name, i) => ['m' + i, 1234 - i, undefined, name])`
 	do(script(inOrder),
-		script(`var named = top => ({...list(1, []), total: top.length, top: top.map(([member, score, , name], i) => ({rank: i + 12, member, score, name}))})`),
+		script(`var named = top => ({...list(1, []), total: top.length,
+			top: top.map(([member, score, , name], i) => ({rank: i + 12, member, score, name}))})`),
 		script(`say(named(`+names+`))`),
 		becomes(`String(rowsOf(board).length)`, "10"),
 		becomes(`inOrder(rowsOf(board).filter(visible))`, ""),
@@ -70,7 +74,8 @@ func TestPagesIsolateNames(t *testing.T) {
 	}
 	isolates := func(selector string) string {
 		return fmt.Sprintf(`(() => {
-			const found = [document, ...[...document.querySelectorAll('live-leaderboard')].map(board => board.shadowRoot)].flatMap(root => [...root.querySelectorAll(%q)]).filter(e => e.textContent);
+			const found = [document, ...[...document.querySelectorAll('live-leaderboard')].map(board => board.shadowRoot)]
+				.flatMap(root => [...root.querySelectorAll(%q)]).filter(e => e.textContent);
 			return found.length > 0 && found.every(e => ['isolate', 'plaintext'].includes(getComputedStyle(e).unicodeBidi)) + '';
 		})()`, selector)
 	}
@@ -78,8 +83,11 @@ func TestPagesIsolateNames(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?lang=en"), becomes(isolates(".card-member"), "true"),
 		// A name begins beside its portrait, whatever its direction.
-		becomes(`(name => { const range = document.createRange(); range.selectNodeContents(name); return String(range.getBoundingClientRect().left - name.getBoundingClientRect().left < 1); })(document.querySelector('.card-member'))`, "true"),
-		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"), becomes(isolates("[part=member]"), "true"),
+		becomes(`(name => { const range = document.createRange(); range.selectNodeContents(name);
+			return String(range.getBoundingClientRect().left - name.getBoundingClientRect().left < 1);
+				})(document.querySelector('.card-member'))`, "true"),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"),
+		becomes(isolates("[part=member]"), "true"),
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:"+star+"?lang=en"), becomes(`document.title`, "\u2068fans:"+star+"\u2069 · Rankcast"),
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching, becomes(isolates("[part=member]"), "true"),
 	))
@@ -87,7 +95,8 @@ func TestPagesIsolateNames(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(isolates(".feed-user"), "true"), becomes(isolates(".feed-star"), "true"),
 		// No week is over yet, so there are no winners but this one.
-		script(`document.querySelector('#podium').innerHTML = '<li><a class="podium-name">x</a></li>'`), becomes(isolates(".podium-name"), "true"),
+		script(`document.querySelector('#podium').innerHTML = '<li><a class="podium-name">x</a></li>'`),
+		becomes(isolates(".podium-name"), "true"),
 		script(inOrder), becomes(`inOrder(rowsOf(document.querySelector('#stars')))`, ""),
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en&star="+star), watching, becomes(isolates("#star-name"), "true"),
 		becomes(`document.title`, "\u2068"+star+" (1)\u2069 · Star flowers · Rankcast"),
@@ -97,12 +106,15 @@ func TestPagesIsolateNames(t *testing.T) {
 			chromedp.Navigate("http://"+p.addr+"/overlay/stars?mode="+mode), becomes(isolates("[part=member]"), "true"),
 			script(inOrder), becomes(`inOrder(rowsOf(document.querySelector('live-leaderboard')))`, "")))
 	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/overlay/stars?mode=me&me=s2"), becomes(isolates("[part=member]"), "true")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/overlay/stars?mode=me&me=s2"),
+		becomes(isolates("[part=member]"), "true")))
 	// A long name keeps its beginning.
 	p.name("star", "s3", strings.Repeat(star+" ", 14))
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching))
 	p.give("s3", user, 1)
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`(star => String(star.checkVisibility() && star.textContent.length > 50))(document.querySelector('.feed-star'))`, "true"),
-		script(inOrder), becomes(`((first, line) => String(first.left >= line.left && first.right <= line.right))(at(document.querySelector('.feed-star'), 0), document.querySelector('.feed-to').getBoundingClientRect())`, "true")))
+		script(inOrder), becomes(`((first, line) => String(first.left >= line.left
+			&& first.right <= line.right))(at(document.querySelector('.feed-star'), 0),
+				document.querySelector('.feed-to').getBoundingClientRect())`, "true")))
 }

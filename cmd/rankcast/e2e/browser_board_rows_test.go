@@ -17,13 +17,16 @@ import (
 
 const (
 	listed      = `String(` + rows + `.length)`
-	shownButton = `[...document.querySelectorAll('#jump, #more-rows, #end-of-rows')].filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ')`
+	shownButton = `[...document.querySelectorAll('#jump, #more-rows, #end-of-rows')].filter(part => part.checkVisibility())
+		.map(part => part.textContent).join(' | ')`
 	// ownInSight is an expression for where the followed member's row is.
-	ownInSight = `(({top, bottom}) => top >= 0 && bottom <= innerHeight ? 'in sight' : 'out of sight')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[aria-current]').getBoundingClientRect())`
+	ownInSight = `(({top, bottom}) => top >= 0 && bottom <= innerHeight ? 'in sight'
+		: 'out of sight')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[aria-current]').getBoundingClientRect())`
 )
 
 // watchScroll lets scrollEnds see a page's scrolls.
-var watchScroll = script(`var scroll; addEventListener('scroll', () => scroll = 'under way'); addEventListener('scrollend', () => scroll = 'at its end')`)
+var watchScroll = script(`var scroll; addEventListener('scroll', () => scroll = 'under way');
+	addEventListener('scrollend', () => scroll = 'at its end')`)
 
 // scrollEnds waits until a scroll that has begun is at its end. While a smooth one is under way, scrollTo only changes where it
 // ends.
@@ -59,9 +62,12 @@ func TestListGrowsAsTheReaderScrolls(t *testing.T) {
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"m0160","score":5000}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(rows+`[0]`, "m0160"),
-		script(`document.querySelector('#top').value = '10'; document.querySelector('#top').dispatchEvent(new Event('change'))`), becomes(listed, "10"), becomes(shownButton, "Show 40 more"),
+		script(`document.querySelector('#top').value = '10'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
+		becomes(listed, "10"), becomes(shownButton, "Show 40 more"),
 		// The end of the list may be in sight from the beginning.
-		chromedp.EmulateViewport(1280, 860), script(`var scrolled = false; addEventListener('scroll', () => scrolled = scrollY === 0, {once: true}); scrollTo(0, 0)`), becomes(`String(scrolled)`, "true"),
+		chromedp.EmulateViewport(1280, 860),
+		script(`var scrolled = false; addEventListener('scroll', () => scrolled = scrollY === 0, {once: true}); scrollTo(0, 0)`),
+		becomes(`String(scrolled)`, "true"),
 		becomes(shownButton, "Show 40 more"), script(`scrollTo(0, 20)`), becomes(listed, "50"),
 	))
 	// All of a short board is there at once.
@@ -79,12 +85,16 @@ func TestReaderJumpsToTheFollowedRow(t *testing.T) {
 	for _, motion := range []string{"no-preference", "reduce"} {
 		ctx := ownWindow(t, 390, 844)
 		require.NoError(t, chromedp.Do(ctx, media("prefers-reduced-motion", motion),
-			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0100"), becomes(listed, "10"), follows("below: 100 m0100 1 to next 9,900"), becomes(shownButton, "Show 40 more"), becomes(below, "Jump to No. 100"),
-			watchScroll, script(`var smooth = []; Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior); scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
+			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0100"), becomes(listed, "10"),
+			follows("below: 100 m0100 1 to next 9,900"), becomes(shownButton, "Show 40 more"), becomes(below, "Jump to No. 100"),
+			watchScroll, script(`var smooth = [];
+				Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior);
+					scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
 			click("#jump-to"), follows("listed: 100 m0100 1 to next 9,900"), becomes(ownInSight, "in sight"), becomes(below, ""),
 			becomes(`smooth.join()`, map[string]string{"no-preference": "smooth", "reduce": "auto"}[motion]),
 			becomes(`String(scrollY > 2000)`, "true"), scrollEnds,
-			script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`document.querySelector('#jump').checkVisibility() && document.querySelector('#jump').textContent`, "Jump to No. 100"),
+			script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"),
+			becomes(`document.querySelector('#jump').checkVisibility() && document.querySelector('#jump').textContent`, "Jump to No. 100"),
 			click("#jump"), becomes(ownInSight, "in sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "false"),
 			// A list does not reach the last ones: their row is below it, with their neighbours.
 			chromedp.Navigate("http://"+p.addr+"/boards/stars?me=m0155"), follows("below: 155 m0155 1 to next 9,845"), becomes(below, ""),
@@ -105,7 +115,8 @@ func TestFocusIsNotLostWithTheButton(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=m0100"), becomes(shownButton, "Show 40 more"), watchScroll,
 		press("more-rows"), becomes(listed, "45"), becomes(focused, "m0006"),
 		press("jump-to"), becomes(ownInSight, "in sight"), becomes(focused, "m0100"), scrollEnds,
-		script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"), becomes(`String(document.querySelector('#jump').checkVisibility())`, "true"),
+		script(`scrollTo(0, 0)`), becomes(ownInSight, "out of sight"),
+		becomes(`String(document.querySelector('#jump').checkVisibility())`, "true"),
 		press("jump"), becomes(focused, "m0100"),
 		press("unfollow"), becomes(urlMe, "none"), becomes(focused, "find-input"),
 	))
@@ -117,7 +128,8 @@ func TestJumpEndsWhenTheMemberFalls(t *testing.T) {
 	p := launch(t)
 	fill(t, p, "stars", 3)
 	require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate("http://"+p.addr+"/boards/stars"), shows("m0001", "m0002", "m0003"),
-		script(`var board, list, row, below, jump, scrolls = 0, update = (rank, listed) => jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
+		script(`var board, list, row, below, jump, scrolls = 0, update = (rank, listed) =>
+			jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
 			import('/assets/dashboard/jump.js').then(({Jump}) => {
 				[board, list, row, below] = ['div', 'ol', 'li', 'button'].map(name => document.createElement(name));
 				board.setAttribute('me', 'ann');
@@ -141,7 +153,8 @@ func TestJumpEndsWhenTheMemberFalls(t *testing.T) {
 // media is an action that sets a media feature, such as prefers-reduced-motion.
 func media(name, value string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
-		return chromedp.Void{}, call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+		return chromedp.Void{}, call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
 	}
 }
 

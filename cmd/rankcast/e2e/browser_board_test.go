@@ -86,7 +86,8 @@ func TestPageFollowsAMember(t *testing.T) {
 		chromedp.Evaluate[chromedp.Void](`
 			var board = document.querySelector('live-leaderboard'), root = board.shadowRoot;
 			board.removeAttribute('around'); // neighbours would change the height
-			board.setAttribute = (set => function (name, value) { if (name !== 'around') set.call(this, name, value); })(board.setAttribute); // the page renders again after each connection
+			board.setAttribute = (set => function (name, value) { if (name !== 'around') set.call(this, name, value);
+				})(board.setAttribute); // the page renders again after each connection
 			var states = [board.dataset.state], sent = [], twice = 0, heights = new Set();
 			new MutationObserver(() => {
 				states.push(board.dataset.state);
@@ -137,7 +138,9 @@ func TestPageFollowsAMember(t *testing.T) {
 	require.Equal(t, 200, other.post("stars", `{"member":"u4","score":1}`).Status)
 	p = launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
 	require.NoError(t, chromedp.Do(ctx, state("live"), shows("dan", "eve", "fay", "ann", "bob"), follows("below: 7 u4 29 to next 26")))
-	resumed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(({board, top, me, resume: {life, seq}}) => [board, top, me, life !== '', seq > 0].join(' '))(sent.find(({type}) => type === 'subscribe'))`))
+	resumed, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](`(({board, top, me, resume: {life, seq}}) => [board, top, me, life !== '', seq > 0]
+			.join(' '))(sent.find(({type}) => type === 'subscribe'))`))
 	require.NoError(t, err)
 	require.Equal(t, "stars 5 u4 true true", resumed, "it offers what it holds")
 
@@ -154,7 +157,8 @@ func TestPageFollowsTwo(t *testing.T) {
 	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", "fay"} {
 		p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 60-10*i))
 	}
-	all := fmt.Sprintf(`[...document.querySelectorAll('live-leaderboard')].map(board => (document => %s)({querySelector: () => board})).join(', ')`, own)
+	all := fmt.Sprintf(`[...document.querySelectorAll('live-leaderboard')]
+		.map(board => (document => %s)({querySelector: () => board})).join(', ')`, own)
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=fay"),

@@ -39,7 +39,9 @@ func TestBundledKit(t *testing.T) {
 	defer site.Close()
 	require.NoError(t, chromedp.Do(window(t, 800, 600),
 		chromedp.Navigate(site.URL), shows("ann", "bob"), becomes(textOf("p"), "2 stars, first ann"),
-		script(`var own = document.createElement('live-leaderboard'); own.setAttribute('board', 'stars'); document.body.prepend(own)`), shows("ann", "bob")))
+		script(`var own = document.createElement('live-leaderboard'); own.setAttribute('board', 'stars'); document.body.prepend(own)`),
+		shows("ann", "bob")))
 	p.post("stars", `{"member":"bob","score":30}`)
-	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(site.URL), shows("bob", "ann"), becomes(textOf("p"), "2 stars, first bob")))
+	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(site.URL), shows("bob", "ann"),
+		becomes(textOf("p"), "2 stars, first bob")))
 }

@@ -14,19 +14,22 @@ import (
 
 // boardSettled is an expression for whether the page of a board has all that it shows by itself.
 const boardSettled = `String(['live', 'paused'].includes(document.querySelector('live-leaderboard').dataset.state) &&
-	document.querySelector('#latency').textContent !== '' && performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith('/periods') && responseEnd))`
+	document.querySelector('#latency').textContent !== '' && performance.getEntriesByType('resource')
+		.some(({name, responseEnd}) => name.endsWith('/periods') && responseEnd))`
 
 // Nothing jumps while the page of a board loads: what comes later has its room from the beginning. This holds on a slow
 // line, for a closed period, and for a member that the device remembers.
 func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {kind: star, period: week}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {stars: {kind: star, period: week}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`))
 	fill(t, p, "stars", 26)
 	var counted struct{ Period string }
 	p.post("quick", `{"member":"m0001","score":30}`).Into(&counted)
 	for _, size := range [][2]int{{390, 844}, {1280, 900}} {
 		for _, c := range []struct{ path, remembered string }{
-			{"/boards/stars", ""}, {"/boards/stars?me=m0017", ""}, {"/boards/stars?me=nobody", ""}, {"/boards/stars", "m0017"}, {"/boards/stars", "m0003"},
+			{"/boards/stars", ""}, {"/boards/stars?me=m0017", ""}, {"/boards/stars?me=nobody", ""}, {"/boards/stars", "m0017"},
+			{"/boards/stars", "m0003"},
 			{"/boards/quick@" + counted.Period, ""}, {"/boards/quick@" + counted.Period + "?me=m0017", ""},
 		} {
 			t.Run(fmt.Sprintf("%s %s at %d", c.path, c.remembered, size[0]), func(t *testing.T) {
@@ -36,9 +39,12 @@ func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 				require.NoError(t, chromedp.Do(ctx,
 					beforeScripts(fmt.Sprintf(`if (%[1]q) localStorage.setItem('rankcast follow star /', %[1]q);
 						var shifts = [];
-						new PerformanceObserver(list => { for (const {value, sources} of list.getEntries()) shifts.push([value, ...sources.map(({node}) => node?.id || node?.className || node?.nodeName)]); }).observe({type: 'layout-shift', buffered: true});`, c.remembered)),
+						new PerformanceObserver(list => { for (const {value, sources} of list.getEntries()) shifts.push([value,
+							...sources.map(({node}) => node?.id || node?.className || node?.nodeName)]); })
+								.observe({type: 'layout-shift', buffered: true});`, c.remembered)),
 					navigateWithoutLoad("http://"+addr+c.path),
-					becomes(`String(performance.getEntriesByType('paint').length > 0 && customElements.get('live-leaderboard') === undefined && document.querySelectorAll('.first-rows').length === 1)`, "true"),
+					becomes(`String(performance.getEntriesByType('paint').length > 0 && customElements.get('live-leaderboard') === undefined
+						&& document.querySelectorAll('.first-rows').length === 1)`, "true"),
 				))
 				release()
 				require.NoError(t, chromedp.Do(ctx, becomes(boardSettled, "true"),

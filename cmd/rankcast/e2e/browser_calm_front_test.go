@@ -50,9 +50,11 @@ func TestFrontPagesAreCalm(t *testing.T) {
 	}
 	p.name("star", "s1", "Mia Torres")
 	loaded := map[string]string{
-		"/":                       `String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd))`,
-		"/boards/fans:%7Bstar%7D": `String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/overview?') && responseEnd))`,
-		"/boards/nope":            `String(document.readyState === 'complete')`,
+		"/": `String(performance.getEntriesByType('resource')
+			.some(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd))`,
+		"/boards/fans:%7Bstar%7D": `String(performance.getEntriesByType('resource')
+			.some(({name, responseEnd}) => name.includes('/overview?') && responseEnd))`,
+		"/boards/nope": `String(document.readyState === 'complete')`,
 	}
 	for path, ready := range loaded {
 		for _, size := range [][2]int{{390, 844}, {1280, 900}} {
@@ -83,7 +85,9 @@ func TestFrontPageShowsThatCardsAreOnTheirWay(t *testing.T) {
 		becomes(`String(document.querySelectorAll('.card[data-skeleton]').length > 0)`, "true"),
 		becomes(`document.querySelector('#overview-note').textContent`, "The server can’t list its boards now. Trying again…")))
 	r.Start()
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelectorAll('.card:not([data-skeleton])').length + ' ' + document.querySelectorAll('.card[data-skeleton]').length`, "3 0"),
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(`document.querySelectorAll('.card:not([data-skeleton])').length + ' ' + document.querySelectorAll('.card[data-skeleton]').length`,
+			"3 0"),
 		becomes(`document.querySelector('#overview-note').textContent`, "3 boards")))
 	require.Less(t, shift(t, ctx), 0.05)
 }
@@ -94,7 +98,8 @@ func TestCardsShowWhenTheServerIsAway(t *testing.T) {
 	p := launch(t, "--boards", write(t, "calm.yaml", calmFront))
 	p.send("stars", 3)
 	p.send("fans:s1", 3)
-	const places = `JSON.stringify([...document.querySelectorAll('.card')].map(card => [card.getBoundingClientRect().y, card.getBoundingClientRect().height]))`
+	const places = `JSON.stringify([...document.querySelectorAll('.card')]
+		.map(card => [card.getBoundingClientRect().y, card.getBoundingClientRect().height]))`
 	for path, parts := range map[string]struct{ list, note, calm string }{
 		"/": {"#cards", "#overview-note", "3 boards"}, "/boards/fans:%7Bstar%7D": {"#instances", "#instances-note", "1 board"},
 	} {
@@ -104,13 +109,15 @@ func TestCardsShowWhenTheServerIsAway(t *testing.T) {
 			stale := fmt.Sprintf(`String(document.querySelector(%q).hasAttribute('data-stale'))`, parts.list)
 			var before, away string
 			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path), becomes(note, parts.calm),
-				becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/overview') && responseEnd))`, "true"),
+				becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/overview') && responseEnd))`,
+					"true"),
 				evaluate(places, &before),
 				script(`var request = fetch; fetch = () => Promise.reject(new TypeError('away')); dispatchEvent(new Event('online'))`),
 				becomes(note, "Can’t reach the server. As of …"), becomes(stale, "true"), evaluate(places, &away),
 			), "%s at %d", path, width)
 			require.Equal(t, before, away, "%s at %d", path, width)
-			require.NoError(t, chromedp.Do(ctx, script(`fetch = request; dispatchEvent(new Event('online'))`), becomes(note, parts.calm), becomes(stale, "false")), "%s at %d", path, width)
+			require.NoError(t, chromedp.Do(ctx, script(`fetch = request; dispatchEvent(new Event('online'))`), becomes(note, parts.calm),
+				becomes(stale, "false")), "%s at %d", path, width)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 // have come.
 var calmPages = []struct{ path, ready string }{
 	{"/stars", starsReady},
-	{"/stars?star=s17&me=mochi", starsReady + ` && ['#fans-today', '#fans-3h'].every(id => document.querySelector(id).dataset.state === 'live')`},
+	{"/stars?star=s17&me=mochi", starsReady +
+		` && ['#fans-today', '#fans-3h'].every(id => document.querySelector(id).dataset.state === 'live')`},
 }
 
 // starsReady is an expression for whether the star-flower page has its board, its winners and its events.
@@ -52,7 +53,8 @@ func TestPagesAreCalm(t *testing.T) {
 						script(`var shift = 0, shifted = []; new PerformanceObserver(list => {
 							for (const {hadRecentInput, value, sources} of list.getEntries()) if (!hadRecentInput) {
 								shift += value;
-								shifted.push(value.toFixed(3) + ': ' + sources.map(({node}) => (node?.id || node?.className || node?.nodeName) + ' in ' + (node?.parentElement?.id || node?.parentElement?.className)).join(', '));
+								shifted.push(value.toFixed(3) + ': ' + sources.map(({node}) => (node?.id || node?.className || node?.nodeName)
+									+ ' in ' + (node?.parentElement?.id || node?.parentElement?.className)).join(', '));
 							}
 						}).observe({type: 'layout-shift', buffered: true})`),
 					))

@@ -39,7 +39,8 @@ boards:
 	named := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/cid", `{"name":"Cid"}`)
 	require.Equal(t, 2, named.Status/100, named.Body)
 	card := func(board, want string) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`(card => card && ['rank', 'member', 'score', 'note', 'total'].map(part => card.querySelector('.card-' + part)?.textContent).filter(text => text).join(' | '))(
+		return becomes(fmt.Sprintf(`(card => card && ['rank', 'member', 'score', 'note', 'total']
+			.map(part => card.querySelector('.card-' + part)?.textContent).filter(text => text).join(' | '))(
 			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
 	}
 	const names = `[...document.querySelectorAll('.card-name')].map(a => a.textContent).sort().join(', ')`
@@ -47,11 +48,14 @@ boards:
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
-		card("stars", "1 | <img src=x onerror=alert(1)> | 40 | 2 members"), card("laps", "1 | ann | 1:23.456 | 1 member"), card("money", "1 | Cid | -1,234.56 € | 1 member"),
+		card("stars", "1 | <img src=x onerror=alert(1)> | 40 | 2 members"), card("laps", "1 | ann | 1:23.456 | 1 member"),
+		card("money", "1 | Cid | -1,234.56 € | 1 member"),
 		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"), becomes(names, "empty, fans:{star}, laps, money, stars"),
-		script(`var stays = true, cards = [...document.querySelectorAll('.card')], starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
+		script(`var stays = true, cards = [...document.querySelectorAll('.card')],
+			starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
 		becomes(`String(/^ends in \d+ (d|h|min)|:/.test(starsCard.querySelector('.card-ends').textContent))`, "true"),
-		becomes(`String(/^begins in [\d,]+ d/.test(cards.find(card => card.querySelector('a').textContent === 'empty').querySelector('.card-ends').textContent))`, "true"),
+		becomes(`String(/^begins in [\d,]+ d/.test(cards.find(card => card.querySelector('a').textContent === 'empty')
+			.querySelector('.card-ends').textContent))`, "true"),
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":11}`).Status)
 	require.NoError(t, chromedp.Do(ctx, card("stars", "1 | bob | 41 | 2 members"),
@@ -60,16 +64,19 @@ boards:
 		// A card leads to its board, and back; who is followed stays so.
 		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), becomes(own, "listed: 1 bob 41"),
 		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
-		script(`history.back()`), card("stars", "1 | bob | 41 | 2 members"), becomes(`String(document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
+		script(`history.back()`), card("stars", "1 | bob | 41 | 2 members"),
+		becomes(`String(document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
 		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
 	))
 	// A board that is taken away goes from the page, and the others stay.
 	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/empty", "").Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(names, "fans:{star}, laps, money, stars"), becomes(`String(starsCard.isConnected)`, "true")))
 	// One that comes to be is shown in its own way.
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late",
+		`{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
 	require.NoError(t, chromedp.Do(ctx, card("late", "No scores | 0 members"),
-		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late').querySelector('.card-ends').textContent`, "ended")))
+		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late')
+			.querySelector('.card-ends').textContent`, "ended")))
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
 	require.Equal(t, 200, p.post("late2", `{"member":"ann","score":5}`).Status)
 	require.NoError(t, chromedp.Do(ctx, card("late2", "1 | ann | 5 pt | 1 member")))
@@ -82,15 +89,20 @@ boards:
 	require.NoError(t, chromedp.Do(ctx, becomes(note, "Can’t reach the server. As of …"),
 		card("stars", "1 | bob | 41 | 2 members"),
 		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
-		script(`var boards = ['stars', 'new'].map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, rate: null, leader: null, built: false, unavailable: true})),
+		script(`var boards = ['stars', 'new']
+			.map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, rate: null, leader: null, built: false, unavailable: true})),
 				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
 			globalThis.fetch = async () => Response.json(overview)`),
 		becomes(note, "3 more boards are not shown."), becomes(names, "fans:{star}, new, stars"),
 		card("stars", "1 | bob | 41 | 2 members"), card("fans:{star}", "2 boards"),
-		becomes(`[...document.querySelectorAll('.card[data-unavailable] .card-rate')].map(rate => rate.textContent).join()`, "can’t be read now,can’t be read now,can’t be read now"),
+		becomes(`[...document.querySelectorAll('.card[data-unavailable] .card-rate')].map(rate => rate.textContent).join()`,
+			"can’t be read now,can’t be read now,can’t be read now"),
 		// As when somebody comes back to look.
-		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete overview.left_off; dispatchEvent(new Event('online'))`),
-		card("stars", "1 | dan | 9 | 1 member"), becomes(`starsCard.hasAttribute('data-unavailable') + starsCard.querySelector('.card-rate').textContent`, "false"), becomes(note, "3 boards")))
+		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete `+
+			`overview.left_off; dispatchEvent(new Event('online'))`),
+		card("stars", "1 | dan | 9 | 1 member"),
+		becomes(`starsCard.hasAttribute('data-unavailable') + starsCard.querySelector('.card-rate').textContent`, "false"),
+		becomes(note, "3 boards")))
 }
 
 // Beside a board there are the periods that it had, how scores went since the page was
@@ -101,12 +113,16 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&others, "a%02d: {}, ", i)
 	}
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {`+others.String()+`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {`+others.String()+
+			`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: `+
+			`2, unit: €}}, bare: {}}`))
 	link := func(list, name string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
 	}
 	follow := func(member string) chromedp.Action[chromedp.Void] {
-		return script(fmt.Sprintf(`document.querySelector('live-leaderboard').dispatchEvent(new CustomEvent('pick', {detail: {member: %q, entry: {}}}))`, member))
+		return script(fmt.Sprintf(`document.querySelector('live-leaderboard').dispatchEvent(new CustomEvent('pick',
+			{detail: {member: %q, entry: {}}}))`, member))
 	}
 	ctx := window(t, 1280, 900)
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
@@ -116,7 +132,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`, "true"),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
 		// Among many boards, this one is seen in the list, and the page begins where it begins.
-		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight) + scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
+		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight)
+			+ scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
 		becomes(`String(document.documentElement.scrollHeight < 2 * innerHeight)`, "true"),
 	))
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
@@ -127,8 +144,11 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":7}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.07 € higher, bob +1.03 € higher"),
 		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
-		script(`document.querySelector('#unfollow').click()`), becomes(course, "bob +0.07 € higher"), follow("bob"), becomes(course, "bob +0.07 € higher, bob level"),
-		link("#boards", "bare"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "barelive"), becomes(course, ""),
+		script(`document.querySelector('#unfollow').click()`), becomes(course, "bob +0.07 € higher"), follow("bob"),
+		becomes(course, "bob +0.07 € higher, bob level"),
+		link("#boards", "bare"),
+		becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`,
+			"barelive"), becomes(course, ""),
 		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
 
 		// Links keep the choices of the reader.
@@ -138,7 +158,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/plain?me=bob"),
 		// The language is another page of the same board.
 		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?top=5&me=bob&lang=zh"),
-		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
+		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"),
+		becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
 		becomes(own, "listed: 1 bob 1.23 €"),
 		becomes(`document.querySelector('#boards [aria-current]').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
@@ -146,16 +167,20 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		// A period turns: there is one more to go back to.
 		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-		script(`var hadLeader = false; document.querySelector('live-leaderboard').addEventListener('update', () => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
+		script(`var hadLeader = false; document.querySelector('live-leaderboard').addEventListener('update',
+			() => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
 	))
 	var counted struct{ Period string }
 	p.post("quick", `{"member":"ann","score":30}`).Into(&counted)
 	const periods = `[...document.querySelectorAll('#periods a')]`
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
-		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
+		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`,
+			counted.Period+" · when it opened"),
 		// The period before had a leader, and this one none yet. The panel stays if the page has seen the leader.
-		becomes(`String(`+course+` === (hadLeader ? '– no line' : '') && document.querySelector('#trends').checkVisibility({visibilityProperty: true}) === hadLeader)`, "true"),
+		becomes(`String(`+course+
+			` === (hadLeader ? '– no line' : '') && document.querySelector('#trends').checkVisibility({visibilityProperty: true}) === hadLeader)`,
+			"true"),
 		// They lead there, and back, with who is followed by then.
 		follow("ann"), script(`var ways = `+periods+`.map(a => a.search)`),
 		becomes(`[...new Set(ways)].join()`, "?me=ann"),
@@ -166,7 +191,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(own, "listed: 1 ann 0:00.030"),
 		script(periods+`[0].click()`),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Live"),
-		becomes(`location.pathname + location.search`, "/boards/quick?me=ann"), becomes(own, "below: ann has no score yet"), becomes(periods+`[0].ariaCurrent`, "page"),
+		becomes(`location.pathname + location.search`, "/boards/quick?me=ann"), becomes(own, "below: ann has no score yet"),
+		becomes(periods+`[0].ariaCurrent`, "page"),
 		becomes(`String(stays)`, "true"),
 	))
 }

@@ -35,7 +35,8 @@ var docsPages = func() (paths []string) {
 
 // docsReady waits until the script of a page of the documentation has run, and knows the boxes that scroll.
 var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility() &&
-	[...document.querySelectorAll('#docs-article :is(pre, .table)')].every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0)))`, "true")
+	[...document.querySelectorAll('#docs-article :is(pre, .table)')]
+		.every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0)))`, "true")
 
 // lookOrRead opens a page in a size, theme and language, and waits until it shows rows or cards, or until the
 // script of a page of the documentation has run.
@@ -61,14 +62,16 @@ var docsSample = `
   two lines
 </code></pre></figure>
 <div class="table"><table><thead><tr><th>wide</th><th align="right">b</th><th>c</th></tr></thead>
-<tbody><tr><td nowrap><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` + "`code`" + `</td></tr></tbody></table></div>
+<tbody><tr><td nowrap><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` +
+	"`code`" + `</td></tr></tbody></table></div>
 <div class="table"><table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table></div>
 <p>Text with <code>` + strings.Repeat("code", 40) + `</code> and a <a href="https://a.example/">` + strings.Repeat("link", 40) + `</a>.</p>`
 
 // withSample has each page of the window that loads from now on hold docsSample before its script runs.
 func withSample(t *testing.T, ctx context.Context) {
 	_, err := chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(
-		`document.addEventListener('readystatechange', () => document.querySelector('#docs-article')?.insertAdjacentHTML('beforeend', %q), {once: true})`, docsSample)})
+		`document.addEventListener('readystatechange',
+			() => document.querySelector('#docs-article')?.insertAdjacentHTML('beforeend', %q), {once: true})`, docsSample)})
 	require.NoError(t, err)
 }
 
@@ -84,9 +87,12 @@ func TestDocsFitAPhone(t *testing.T) {
 	withSample(t, ctx)
 	// The boxes of the sample that scroll, with the names that a screen reader has for them.
 	const boxes = `[...document.querySelectorAll('#sample-section ~ * pre, #sample-section ~ .table')].map(box =>
-		box.scrollWidth > box.clientWidth ? box.tabIndex + box.role + /^(Code|Table) \d+$/.test(box.ariaLabel) : box.tabIndex + String(box.role)).join(' ')`
-	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *') && box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
-	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1).map(code => code.textContent).join(' | ')`
+		box.scrollWidth > box.clientWidth ? box.tabIndex + box.role + /^(Code|Table) \d+$/.test(box.ariaLabel) : box.tabIndex
+			+ String(box.role)).join(' ')`
+	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *')
+		&& box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
+	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1)
+		.map(code => code.textContent).join(' | ')`
 	for _, path := range docsPages {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(320, 844), chromedp.Navigate("http://"+p.addr+path), docsReady), path)
 		for _, width := range []int{320, 360, 390, 1000} {
@@ -106,7 +112,8 @@ func TestDocsFitAPhone(t *testing.T) {
 	const row = `[...document.querySelector('#attributes ~ .stack tbody tr').cells]`
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate("http://"+p.addr+"/docs/pages"), docsReady,
 		becomes(row+`.map(cell => getComputedStyle(cell, '::before').content.replace(' / ""', '')).join()`, `none,"values","default","meaning"`),
-		becomes(`String(`+row+`.every((cell, i, all) => i === 0 || cell.getBoundingClientRect().top >= all[i - 1].getBoundingClientRect().bottom))`, "true"),
+		becomes(`String(`+row+
+			`.every((cell, i, all) => i === 0 || cell.getBoundingClientRect().top >= all[i - 1].getBoundingClientRect().bottom))`, "true"),
 		// The link in the corner leads back to the contents, and opens them.
 		script(`document.querySelector('#functions').scrollIntoView()`),
 		becomes(`String(document.querySelector('.up').getBoundingClientRect().bottom <= innerHeight && scrollY > 2000)`, "true"),
@@ -120,7 +127,9 @@ func TestDocsFitAPhone(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`String([...document.querySelectorAll('.menu')].some(menu => menu.checkVisibility()))`, "false"),
 		script(`document.querySelector('.fold summary').click()`),
-		becomes(`[...document.querySelectorAll('.menu a')].filter(link => link.checkVisibility()).length + ' ' + (document.querySelector('.menu [aria-current=page]').textContent === document.querySelector('h1').textContent)`, fmt.Sprint(len(docsPages), " true")),
+		becomes(`[...document.querySelectorAll('.menu a')].filter(link => link.checkVisibility()).length + ' '
+			+ (document.querySelector('.menu [aria-current=page]').textContent === document.querySelector('h1').textContent)`,
+			fmt.Sprint(len(docsPages), " true")),
 		chromedp.EmulateViewport(1280, 844),
 		becomes(`[...document.querySelectorAll('.menu')].map(menu => menu.checkVisibility()).join()`, "false,true"),
 	))
@@ -158,17 +167,21 @@ func TestDocsCopyCode(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	withSample(t, ctx)
 	const (
-		buttons = `[...document.querySelectorAll('#sample-section ~ .code')].map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
-		button  = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
-		says    = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
+		buttons = `[...document.querySelectorAll('#sample-section ~ .code')]
+			.map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
+		button = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
+		says   = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
 	)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start"), docsReady,
 		becomes(buttons, "Copy the command,,Copy page.html"),
-		script(`var copied = '', mayCopy = true; navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; }; `+button+`.focus()`),
+		script(`var copied = '', mayCopy = true;
+			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError');
+				copied = text; }; `+button+`.focus()`),
 		chromedp.KeyEvent("\r"), becomes(`copied`, "<b>\n  two lines\n"), becomes(says, "Copied Copied"),
 		// The word goes by itself.
 		becomes(says, " "),
-		script(`mayCopy = false`), chromedp.KeyEvent("\r"), becomes(says, "Selected Selected"), becomes(`String(getSelection())`, "<b>\n  two lines"),
+		script(`mayCopy = false`), chromedp.KeyEvent("\r"), becomes(says, "Selected Selected"),
+		becomes(`String(getSelection())`, "<b>\n  two lines"),
 	))
 }
 
@@ -189,9 +202,11 @@ func TestDocsSearch(t *testing.T) {
 			for (const mark of part.querySelectorAll('mark')) mark.replaceWith('[' + mark.textContent + ']');
 			return part.textContent;
 		}).join(': ')).join(' | ')`
-		told = `[document.querySelector('#docs-search-status'), document.querySelector('#docs-search-note')].map(node => node.textContent).join(' / ')`
+		told = `[document.querySelector('#docs-search-status'), document.querySelector('#docs-search-note')]
+			.map(node => node.textContent).join(' / ')`
 		// What the combobox says of itself: whether it is open, and which option it points to.
-		combobox = input + `.ariaExpanded + ' ' + (document.getElementById(` + input + `.getAttribute('aria-activedescendant'))?.ariaSelected ?? 'none')`
+		combobox = input + `.ariaExpanded + ' ' + (document.getElementById(` + input +
+			`.getAttribute('aria-activedescendant'))?.ariaSelected ?? 'none')`
 	)
 	// The slash key. (With KeyEvent, a page cannot keep the sign from the box, as it can with a keyboard.)
 	slash := script(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`)
@@ -255,24 +270,30 @@ func TestDocsSearch(t *testing.T) {
 				...Array.from({length: 30}, (_, i) => section('how', 'How', 'Item ' + i, 'many')),
 			];
 			globalThis.fetch = async () => { requests++; if (fails) throw new TypeError('no network'); return Response.json(index); }`),
-		script(input+`.focus()`), typed("tie"), becomes(told, "The server can’t be reached. Type again to retry. / The server can’t be reached. Type again to retry."),
+		script(input+`.focus()`), typed("tie"), becomes(told,
+			"The server can’t be reached. Type again to retry. / The server can’t be reached. Type again to retry."),
 		becomes(combobox, "false none"),
 		script(`fails = false; requests = 0`),
 		// What begins a heading comes first; the middle of a word does not count; all words must be there.
-		typed("tie"), becomes(results, "> [Tie]s Boards: Two members with one score. | Start: A [tie] of two. <b>Not a tag</b> | Retries Boards: No [tie]s here: "+
-			strings.Repeat("word ", 27)+"…"),
+		typed("tie"), becomes(results,
+			"> [Tie]s Boards: Two members with one score. | Start: A [tie] of two. <b>Not a tag</b> | Retries Boards: No [tie]s here: "+
+				strings.Repeat("word ", 27)+"…"),
 		becomes(told, "3 results / "), becomes(combobox, "true true"),
 		typed("TIE two"), becomes(results, "> [Tie]s Boards: [Two] members with one score. | Start: A [tie] of [two]. <b>Not a tag</b>"),
-		typed("boards ties ."), becomes(results, "> [Ties] [Boards]: Two members with one score. | Retries [Boards]: No [ties] here: "+strings.Repeat("word ", 27)+"…"),
-		typed("--orig"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 6)+"and --[orig]ins at the end"), becomes(told, "1 result / "),
+		typed("boards ties ."),
+		becomes(results, "> [Ties] [Boards]: Two members with one score. | Retries [Boards]: No [ties] here: "+strings.Repeat("word ", 27)+"…"),
+		typed("--orig"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 6)+"and --[orig]ins at the end"),
+		becomes(told, "1 result / "),
 		typed("many"), becomes(options+`.length + ''`, "20"), becomes(told, "30 results / 10 more. Another word narrows the search."),
 		typed("two members nothing"), becomes(results, "> Ties Boards: [Two] [members] with one score."),
-		becomes(told, "1 result. No section has all these words. The results have most of them. / No section has all these words. The results have most of them."),
+		becomes(told, "1 result. No section has all these words. The results have most of them. / No section has all these "+
+			"words. The results have most of them."),
 		// Keywords come after headings, and before the text. They stay hidden.
 		typed("embed"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
 		// A common word counts only alone, a plural finds the singular, and the parts of a word belong together.
 		typed("the embeds"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
-		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 4)+"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
+		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ",
+			4)+"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
 		typed("my-part"), becomes(results, "> Code Boards: … "+strings.Repeat("x", 38)+`{"[my-part]":1}, and my own part`),
 		// An excerpt shows the text rather than the code.
 		typed("around"), becomes(results, "> Prose Boards: the place [around] you"),
@@ -284,14 +305,17 @@ func TestDocsSearch(t *testing.T) {
 
 		// Arrows go round, Escape closes, and what has the focus stays.
 		typed("tie two"), becomes(combobox, "true true"),
-		chromedp.KeyEvent(kb.ArrowDown), becomes(results, "[Tie]s Boards: [Two] members with one score. | > Start: A [tie] of [two]. <b>Not a tag</b>"),
-		chromedp.KeyEvent(kb.ArrowDown), becomes(results, "> [Tie]s Boards: [Two] members with one score. | Start: A [tie] of [two]. <b>Not a tag</b>"),
+		chromedp.KeyEvent(kb.ArrowDown), becomes(results,
+			"[Tie]s Boards: [Two] members with one score. | > Start: A [tie] of [two]. <b>Not a tag</b>"),
+		chromedp.KeyEvent(kb.ArrowDown), becomes(results,
+			"> [Tie]s Boards: [Two] members with one score. | Start: A [tie] of [two]. <b>Not a tag</b>"),
 		chromedp.KeyEvent(kb.ArrowUp), becomes(options+`.map(option => option.ariaSelected).join()`, "false,true"),
 		chromedp.KeyEvent(kb.Escape), becomes(combobox, "false none"), becomes(focus+` + `+input+`.value`, "docs-search-inputtie two"),
 		chromedp.KeyEvent(kb.ArrowDown), becomes(combobox, "true true"),
 		// A slash in the box is text.
 		chromedp.KeyEvent("/"), becomes(input+`.value`, "tie two/"), becomes(combobox, "true true"),
-		becomes(options+`.map(option => option.getAttribute('href').replace(location.origin, '')).join(' ')`, "/docs/boards?lang=zh#ties /docs/start?lang=zh"),
+		becomes(options+`.map(option => option.getAttribute('href').replace(location.origin, '')).join(' ')`,
+			"/docs/boards?lang=zh#ties /docs/start?lang=zh"),
 		// Elsewhere on the page, a click closes the list.
 		chromedp.MouseClickXY(20, 800), becomes(combobox, "false none"),
 		becomes(`String(document.activeElement !== `+input+`)`, "true"),

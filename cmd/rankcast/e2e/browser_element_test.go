@@ -28,8 +28,11 @@ const alone = `
 	var list = (seq, members, more) => ({type: 'snapshot', board: 'b', epoch: 'e', seq, total: 9, period: '', ends: null, ...more,
 		top: members.map(([member, score, rank], i) => ({rank: rank ?? i + 1, member, score}))});
 	var own = (seq, rank, score, more) => ({type: 'me', board: 'b', seq, rank, score, total: 9, ...more});
-	var say = (...frames) => sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.findLast(({type}) => type === 'subscribe').id}, ...frames);
-	var text = () => [...root.querySelectorAll('[data-member]')].map(row => ('below' in row.dataset ? 'below ' : row.hasAttribute('aria-current') ? 'me ' : '') + row.textContent.replace(/\s+/g, ' ').trim()).join(', ');`
+	var say = (...frames) => sockets.at(-1).say({type: 'ok',
+		id: sockets.at(-1).sent.findLast(({type}) => type === 'subscribe').id}, ...frames);
+	var text = () => [...root.querySelectorAll('[data-member]')]
+		.map(row => ('below' in row.dataset ? 'below ' : row.hasAttribute('aria-current') ? 'me ' : '') + row.textContent
+			.replace(/\s+/g, ' ').trim()).join(', ');`
 
 // page opens a page that has nothing but that board, once the server was asked for it.
 func page(t *testing.T, attributes string) (do func(actions ...chromedp.Action[chromedp.Void]), ctx context.Context) {
@@ -39,7 +42,8 @@ func page(t *testing.T, attributes string) (do func(actions ...chromedp.Action[c
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, actions...))
 	}
-	do(chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), script(alone), script(`make(`+attributes+`)`), becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
+	do(chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), script(alone), script(`make(`+attributes+`)`),
+		becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
 	return do, ctx
 }
 
@@ -63,7 +67,8 @@ func TestElementTrustsTheNewer(t *testing.T) {
 		// Level with the last shown, on a board where they share the rank.
 		{`own(19, 3, 20, {to_next: 0})`, shown + ", below 3 u level with the next 20"},
 	} {
-		do(script(`board.setAttribute('board', 'x'); board.setAttribute('board', 'b')`), becomes(`text() + sockets.at(-1).sent.at(-1).board`, "b"),
+		do(script(`board.setAttribute('board', 'x'); board.setAttribute('board', 'b')`),
+			becomes(`text() + sockets.at(-1).sent.at(-1).board`, "b"),
 			script(`say(list(20, `+members+`)`+map[bool]string{true: ", ", false: ""}[c.me != ""]+c.me+`)`), becomes(`text()`, c.want))
 	}
 	// In the list: its own entry counts, whatever else was said.
@@ -72,20 +77,25 @@ func TestElementTrustsTheNewer(t *testing.T) {
 	}
 	do(script(`say(list(20, [['u', 30], ['a', 20]]))`), becomes(`text()`, "me 1 u 30, 2 a 20"))
 	// The unit is said once in a row, beside the score.
-	do(script(`board.setAttribute('unit', 'hearts'); say(list(21, [['a', 30], ['u', 20]]))`), becomes(`text()`, "1 a 30 hearts, me 2 u 10 to next 20 hearts"))
+	do(script(`board.setAttribute('unit', 'hearts'); say(list(21, [['a', 30], ['u', 20]]))`),
+		becomes(`text()`, "1 a 30 hearts, me 2 u 10 to next 20 hearts"))
 }
 
 // With around, neighbours stand beside the followed member, and nobody twice.
 func TestElementShowsNeighbours(t *testing.T) {
 	t.Parallel()
 	do, _ := page(t, `{me: 'u', top: 3, around: 2, format: 'time_ms'}`)
-	const neighbours = `{to_next: 500, around: [['c', 3], ['d', 4], ['u', 5], ['e', 6], ['f', 7]].map(([member, rank]) => ({member, rank, score: rank * 1000}))}`
-	do(becomes(`JSON.stringify(sockets.at(-1).sent.at(-1))`, `{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"info":true,"id":1}`),
+	const neighbours = `{to_next: 500, around: [['c', 3], ['d', 4], ['u', 5], ['e', 6], ['f', 7]]
+		.map(([member, rank]) => ({member, rank, score: rank * 1000}))}`
+	do(becomes(`JSON.stringify(sockets.at(-1).sent.at(-1))`,
+		`{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"info":true,"id":1}`),
 		script(`say(list(20, [['a', 1000], ['b', 2000], ['c', 3000]]), own(20, 5, 5000, `+neighbours+`))`),
-		becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0.500 to next 0:05.000, below 6 e 0:06.000, below 7 f 0:07.000"),
+		becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0.500 to next 0:05.000, below "+
+			"6 e 0:06.000, below 7 f 0:07.000"),
 		becomes(`[...root.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u"),
 		// Its own place may be newer than what is known of those beside it, and they are in order.
-		script(`say(own(21, 8, 7500))`), becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 6 e 0:06.000, below 7 f 0:07.000, below 8 u 0:07.500"),
+		script(`say(own(21, 8, 7500))`), becomes(`text()`,
+			"1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 6 e 0:06.000, below 7 f 0:07.000, below 8 u 0:07.500"),
 		// None are shown where none are wanted.
 		script(`board.setAttribute('around', '0')`), becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 8 u 0:07.500"))
 }
@@ -96,14 +106,18 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 	do, _ := page(t, `{}`)
 	do(
 		// The page may be in a language that is none, and have this twice.
-		script(`var again = ''; document.documentElement.lang = 'en-GB-oed'; import('/kit/rankcast.js?2').then(({connect}) => again = typeof connect, error => again = String(error))`), becomes(`again`, "function"),
+		script(`var again = ''; document.documentElement.lang = 'en-GB-oed'; import('/kit/rankcast.js?2')
+			.then(({connect}) => again = typeof connect, error => again = String(error))`), becomes(`again`, "function"),
 		// Words are in the order in which they are written, whatever is in names; and numbers are exact.
-		script(`var words = ''; import('/kit/format.js').then(({fill, scoreFormat}) => words = [fill('{a} of {n}, {b}', {a: '\u202efi\u2028rst\u2069', n: 1234, b: 'אב'}), scoreFormat({decimals: 2})(Number.MAX_SAFE_INTEGER)].join(' '))`),
+		script(`var words = ''; import('/kit/format.js')
+			.then(({fill, scoreFormat}) => words = [fill('{a} of {n}, {b}', {a: '\u202efi\u2028rst\u2069', n: 1234, b: 'אב'}),
+				scoreFormat({decimals: 2})(Number.MAX_SAFE_INTEGER)].join(' '))`),
 		becomes(`words`, "first of 1,234, \u2068אב\u2069 90,071,992,547,409.91"))
 	do(script(`
 		var template = document.createElement('template');
 		template.slot = 'row';
-		template.innerHTML = '<b part="place" data-field="rank"></b>/<i data-field="name"></i>/<i data-field="member"></i>/<i data-field="score"></i>/<i data-field="data.car.team"></i>/<img data-field="avatar">';
+		template.innerHTML = '<b part="place" data-field="rank"></b>/<i data-field="name"></i>/<i data-field="member"></i>' +
+			'/<i data-field="score"></i>/<i data-field="data.car.team"></i>/<img data-field="avatar">';
 		board.append(template);
 		document.body.append(board)`),
 		becomes(`sockets.at(-1).sent.filter(({type}) => type === 'subscribe').length + ''`, "2"),
@@ -111,22 +125,30 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 			{rank: 1, member: 'a', score: 1234, name: '<b>Ann</b>', avatar: '/assets/shared/favicon.svg', data: {car: {team: '<i>Red</i>'}}},
 			{rank: 2, member: '<img src=x onerror=alert(1)>', score: 5, data: {car: {team: {toString: 0}}}}]})`),
 		becomes(`text()`, "1/<b>Ann</b>/a/1,234/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5//"),
-		becomes(`[...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join()`, "/assets/shared/favicon.svgfalse,/healthztrue"),
+		becomes(`[...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join()`,
+			"/assets/shared/favicon.svgfalse,/healthztrue"),
 		becomes(`root.querySelectorAll('b').length + ' ' + root.querySelector('[part=place]').textContent`, "2 1"),
 		// How scores are shown may change at any time, and takes no server.
-		script(`sockets.at(-1).lose(); board.setAttribute('unit', 'pt')`), becomes(`text()`, "1/<b>Ann</b>/a/1,234 pt/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5 pt//"),
+		script(`sockets.at(-1).lose(); board.setAttribute('unit', 'pt')`),
+		becomes(`text()`, "1/<b>Ann</b>/a/1,234 pt/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5 pt//"),
 		// Another template is that of all rows.
-		script(`template.remove(); template = document.createElement('template'); template.slot = 'row'; template.innerHTML = '<u data-field="score"></u>'; board.append(template); document.body.append(board)`),
+		script(`template.remove(); template = document.createElement('template'); template.slot = 'row';
+			template.innerHTML = '<u data-field="score"></u>'; board.append(template); document.body.append(board)`),
 		becomes(`text()`, "1,234 pt, 5 pt"),
 		// One element has all of the row; several stand beside each other, also where they come after the element.
 		becomes(`(row => String(row.firstElementChild.offsetWidth > row.clientWidth / 2))(root.querySelector('[data-member]'))`, "true"),
 		script(`make({me: 'u'})`), becomes(`sockets.at(-1).sent.at(-1)?.me + ''`, "u"),
-		script(`board.insertAdjacentHTML('beforeend', '<template slot="row"><b data-field="rank"></b><b data-field="name"></b><b data-field="data.team"></b><b data-field="score"></b></template>');
+		script(`board.insertAdjacentHTML('beforeend',
+			'<template slot="row"><b data-field="rank"></b><b data-field="name"></b>' +
+			'<b data-field="data.team"></b><b data-field="score"></b></template>');
 			say(list(1, [['u', 3], ['b', 2]]))`), becomes(`text()`, "me 1u3, 2b2"),
-		becomes(`(middles => String(Math.max(...middles) - Math.min(...middles) < 3))([...root.querySelectorAll('[data-member=u] b')].map(field => field.getBoundingClientRect()).map(({top, bottom}) => (top + bottom) / 2))`, "true"),
+		becomes(`(middles => String(Math.max(...middles) - Math.min(...middles) < 3))([...root
+			.querySelectorAll('[data-member=u] b')].map(field => field.getBoundingClientRect()).map(({top, bottom}) => (top + bottom) / 2))`,
+			"true"),
 		// No row is over what the page has over the element.
 		script(`var menu = document.createElement('div'); menu.style = 'position: absolute; inset: 0; z-index: 1'; document.body.append(menu)`),
-		becomes(`(({left, top}) => String(document.elementFromPoint(left + 5, top + 5) === menu))(root.querySelector('[data-member=u]').getBoundingClientRect())`, "true"),
+		becomes(`(({left, top}) => String(document.elementFromPoint(left + 5,
+			top + 5) === menu))(root.querySelector('[data-member=u]').getBoundingClientRect())`, "true"),
 	)
 }
 
@@ -134,8 +156,10 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 func TestElementKeepsWhatFollows(t *testing.T) {
 	t.Parallel()
 	do, _ := page(t, `{me: 'u', top: 1, around: 1}`)
-	const neighbours = `{to_next: 5, around: [{rank: 4, member: 'd', score: 10}, {rank: 5, member: 'u', score: 5, name: 'Uma'}, {rank: 6, member: 'e', score: 4}]}`
-	do(script(`say(list(1, [['a', 50]]), own(1, 5, 5, `+neighbours+`))`), becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 5 to next 5, below 6 e 4"),
+	const neighbours = `{to_next: 5, around: [{rank: 4, member: 'd', score: 10}, {rank: 5, member: 'u', score: 5, name: ` +
+		`'Uma'}, {rank: 6, member: 'e', score: 4}]}`
+	do(script(`say(list(1, [['a', 50]]), own(1, 5, 5, `+neighbours+`))`),
+		becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 5 to next 5, below 6 e 4"),
 		script(`say(own(2, 6, 5))`), becomes(`text()`, "1 a 50, below 4 d 10, below 6 Uma 5 to next 5, below 6 e 4"),
 		script(`say(own(3, 5, 6))`), becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 6, below 6 e 4"), // what it lacks is another now
 		script(`say(own(4, null, null))`), becomes(`text()`, "1 a 50, below u has no score yet"),
@@ -153,26 +177,33 @@ func TestElementTellsWhatHappens(t *testing.T) {
 	shows := func(want string) chromedp.Action[chromedp.Void] { return becomes(`text()`, want) }
 	do(
 		script(`say(list(1, [['a', 30], ['b', 20], ['c', 10]]), own(1, 9, 2))`), shows("1 a 30, 2 b 20, 3 c 10, below 9 u 2"), tells("nothing"),
-		script(`say(list(2, [['a', 30], ['b', 20], ['c', 10]]), own(2, 7, 4))`), shows("1 a 30, 2 b 20, 3 c 10, below 7 u 4"), tells("rank-up u 9 7"),
-		script(`say(own(3, 8, 4, {around: [{rank: 7, member: 'x', score: 5}, {rank: 8, member: 'u', score: 4}]}))`), shows("1 a 30, 2 b 20, 3 c 10, below 8 u 4"), tells("overtaken u 7 8 x"),
+		script(`say(list(2, [['a', 30], ['b', 20], ['c', 10]]), own(2, 7, 4))`), shows("1 a 30, 2 b 20, 3 c 10, below 7 u 4"),
+		tells("rank-up u 9 7"),
+		script(`say(own(3, 8, 4, {around: [{rank: 7, member: 'x', score: 5}, {rank: 8, member: 'u', score: 4}]}))`),
+		shows("1 a 30, 2 b 20, 3 c 10, below 8 u 4"), tells("overtaken u 7 8 x"),
 		script(`say(list(4, [['b', 40], ['a', 30], ['u', 12]]), own(4, 3, 12))`), shows("1 b 40, 2 a 30, me 3 u 18 to next 12"),
 		tells("enter-top u, new-leader b a, rank-up u 8 3"),
 		script(`say(list(5, [['b', 40], ['u', 33], ['a', 30]]))`), shows("1 b 40, me 2 u 7 to next 33, 3 a 30"), tells("rank-up u 3 2"),
-		script(`say(list(6, [['a', 50], ['b', 40], ['u', 33]]))`), shows("1 a 50, 2 b 40, me 3 u 7 to next 33"), tells("new-leader a b, overtaken u 2 3 b"),
+		script(`say(list(6, [['a', 50], ['b', 40], ['u', 33]]))`), shows("1 a 50, 2 b 40, me 3 u 7 to next 33"),
+		tells("new-leader a b, overtaken u 2 3 b"),
 
 		// Out of the list: the list tells it first, and its rank follows.
 		script(`say(list(7, [['a', 50], ['b', 40], ['c', 35]]))`), shows("1 a 50, 2 b 40, 3 c 35, below … u 12"), tells("enter-top c"),
 		script(`say(own(7, 4, 33, {to_next: 2}))`), shows("1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33"), tells("overtaken u 3 4 c"),
 		// By whom is told only where that is known: neighbours that are from before say nothing of it.
-		script(`say(own(7, 5, 33, {around: [{rank: 4, member: 'x', score: 34}, {rank: 5, member: 'u', score: 33}, {rank: 6, member: 'y', score: 3}]}))`), tells("overtaken u 4 5 x"),
+		script(`say(own(7, 5, 33, {around: [{rank: 4, member: 'x', score: 34}, {rank: 5, member: 'u', score: 33},
+			{rank: 6, member: 'y', score: 3}]}))`), tells("overtaken u 4 5 x"),
 		script(`say(own(7, 9, 1))`), tells("overtaken u 5 9"),
 		becomes(`String(/no score/.test(root.querySelector('[part=announcer]').textContent))`, "false"),
 		// Off the board, and on it again.
-		script(`say(own(8, null, null))`), shows("1 a 50, 2 b 40, 3 c 35, below u has no score yet"), script(`say(own(9, 6, 1))`), shows("1 a 50, 2 b 40, 3 c 35, below 6 u 1"), tells("nothing"),
+		script(`say(own(8, null, null))`), shows("1 a 50, 2 b 40, 3 c 35, below u has no score yet"), script(`say(own(9, 6, 1))`),
+		shows("1 a 50, 2 b 40, 3 c 35, below 6 u 1"), tells("nothing"),
 
 		// Another board, and another period, begin anew.
-		script(`say(list(7, [['x', 1]], {period: '1'}))`), shows("1 x 1"), script(`told.length = 0; say(list(1, [['y', 1]], {period: '2'}))`), shows("1 y 1"), tells("nothing"),
-		script(`board.setAttribute('board', 'x'); board.setAttribute('board', 'b')`), shows(""), script(`say(list(1, [['z', 1]]))`), shows("1 z 1"), tells("nothing"),
+		script(`say(list(7, [['x', 1]], {period: '1'}))`), shows("1 x 1"),
+		script(`told.length = 0; say(list(1, [['y', 1]], {period: '2'}))`), shows("1 y 1"), tells("nothing"),
+		script(`board.setAttribute('board', 'x'); board.setAttribute('board', 'b')`), shows(""), script(`say(list(1, [['z', 1]]))`),
+		shows("1 z 1"), tells("nothing"),
 	)
 }
 
@@ -199,7 +230,8 @@ func TestElementRendersOnceAFrame(t *testing.T) {
 			if (changes < 400) setTimeout(burst); else done = 1;
 		};
 		burst()`),
-		becomes(`String(done && text() === entries.map(([member, score], i) => i + 1 + ' ' + member + ' ' + score.toLocaleString('en')).join(', '))`, "true"),
+		becomes(`String(done && text() === entries
+			.map(([member, score], i) => i + 1 + ' ' + member + ' ' + score.toLocaleString('en')).join(', '))`, "true"),
 		becomes(`String(renders > 0 && renders <= frames + 1)`, "true"),
 		becomes(`text() && String([...root.querySelectorAll('[data-member]')].length)`, "200"),
 
@@ -254,19 +286,22 @@ func TestElementWithoutABoard(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), script(alone),
 		script(`document.body.textContent = '';
-			import('/kit/rankcast.js').then(() => { board = document.createElement('live-leaderboard'); board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot; document.body.append(board); })`),
+			import('/kit/rankcast.js').then(() => { board = document.createElement('live-leaderboard');
+				board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot; document.body.append(board); })`),
 		becomes(`typeof board`, "object"), becomes(note, "stopped: "+missing),
 		script(`board.setAttribute('top', '3')`), becomes(note, "stopped: "+missing), becomes(`sockets.length + ''`, "0"),
 		// One that there is not is named.
 		script(`board.setAttribute('board', 'ponits{n}')`), becomes(`asked(sockets.at(-1))`, "3 - 0 anew"),
-		script(`sockets.at(-1).say({type: 'error', id: sockets.at(-1).sent.at(-1).id, code: 'unknown_board', message: 'board: there is no board'})`),
+		script(`sockets.at(-1).say({type: 'error', id: sockets.at(-1).sent.at(-1).id, code: 'unknown_board',
+			message: 'board: there is no board'})`),
 		becomes(note, "stopped: There is no board “ponits{n}”."),
 		script(`board.setAttribute('board', 'b')`), becomes(`asked(sockets.at(-1))`, "3 - 0 anew"), becomes(note, "connecting: "),
 		script(`say(list(1, [['a', 3]]))`), becomes(`text()`, "1 a 3"), becomes(note, "live: "),
 		script(`board.removeAttribute('board')`), becomes(note, "stopped: "+missing), becomes(`text()`, ""),
 
 		// The element says nothing if a script sets the board in time.
-		script(`board.remove(); board = document.createElement('live-leaderboard'); board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot;
+		script(`board.remove(); board = document.createElement('live-leaderboard');
+			board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot;
 			document.body.append(board); board.setAttribute('board', 'c')`), becomes(note, "connecting: "),
 		script(`board.setAttribute('board', '')`), becomes(`sockets.at(-1).sent.at(-1).type`, "unsubscribe"), becomes(note, "connecting: "),
 	))

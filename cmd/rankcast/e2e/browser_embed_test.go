@@ -41,7 +41,8 @@ func startSite(t *testing.T) *site {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><script>var framed = 0</script><iframe src="%s" width="600" height="500" onload="framed++"></iframe>`, html.EscapeString(r.URL.Query().Get("frame")))
+		fmt.Fprintf(w, `<!doctype html><script>var framed = 0</script><iframe src="%s" width="600" height="500" onload="framed++"></iframe>`,
+			html.EscapeString(r.URL.Query().Get("frame")))
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -77,7 +78,8 @@ func TestBoardInAFrame(t *testing.T) {
 		site   *site
 		path   string
 		framed bool
-	}{{named, "/embed/stars", true}, {other, "/embed/stars", false}, {named, "/overlay/stars", false}, {named, "/boards/stars", false}, {named, "/embed/stars?top=1", true}} {
+	}{{named, "/embed/stars", true}, {other, "/embed/stars", false}, {named, "/overlay/stars", false},
+		{named, "/boards/stars", false}, {named, "/embed/stars?top=1", true}} {
 		address := c.site.URL + "?frame=" + url.QueryEscape("http://"+p.addr+c.path)
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address), becomes(`String(framed)`, "1")), c.path)
 		if !c.framed {
@@ -101,13 +103,15 @@ func TestEmbedPage(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}, stars: {}}`))
 	p.post("laps", `{"updates":[{"member":"ann","score":83456},{"member":"<b>bob</b>","score":83457},{"member":"cid","score":90000}]}`)
 	ctx := window(t, 500, 400)
-	words := `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+	words := `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+		.map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/embed/laps?top=2&me=cid&theme=dark"),
 		becomes(words, "1 ann 1:23.456 | 2 <b>bob</b> 1:23.457 | 3 cid 6.543 to next 1:30.000"),
 		becomes(textOf("h1"), "laps"),
 		becomes(`document.title`, "laps · Board · Rankcast"),
-		becomes(`document.querySelector('h1 a').href.replace(location.origin, '') + document.querySelector('h1 a').target`, "/boards/laps?me=cid_blank"),
+		becomes(`document.querySelector('h1 a').href.replace(location.origin, '') + document.querySelector('h1 a').target`,
+			"/boards/laps?me=cid_blank"),
 		becomes(`getComputedStyle(document.body).backgroundColor`, "rgb(24, 27, 26)"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
 		becomes(textOf("#hint"), ""),
@@ -129,13 +133,17 @@ func TestAvatarsOfOtherSites(t *testing.T) {
 	t.Parallel()
 	named, other := startSite(t), startSite(t)
 	p := launch(t, "--avatar-origins", named.URL)
-	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},{"member":"dan","score":10}]}`)
+	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},`+
+		`{"member":"dan","score":10}]}`)
 	for member, avatar := range map[string]string{
-		"ann": named.URL + "/ann.svg", "bob": other.URL + "/bob.svg", "cid": "/assets/shared/favicon.svg", "dan": "https://elsewhere.invalid/dan.svg",
+		"ann": named.URL + "/ann.svg", "bob": other.URL + "/bob.svg", "cid": "/assets/shared/favicon.svg",
+		"dan": "https://elsewhere.invalid/dan.svg",
 	} {
-		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/"+member, fmt.Sprintf(`{"avatar":%q}`, avatar)).Status/100)
+		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/"+member,
+			fmt.Sprintf(`{"avatar":%q}`, avatar)).Status/100)
 	}
-	const images = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img:not([hidden])')].map(i => i.closest('[data-member]').dataset.member + (i.naturalWidth > 0)).join(' ')`
+	const images = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img:not([hidden])')]
+		.map(i => i.closest('[data-member]').dataset.member + (i.naturalWidth > 0)).join(' ')`
 	for _, path := range []string{"/boards/stars", "/embed/stars", "/overlay/stars"} {
 		ctx := window(t, 800, 600)
 		require.NoError(t, chromedp.Do(ctx,

@@ -41,7 +41,8 @@ func TestPagesHaveTheirFace(t *testing.T) {
 					document.body.append(figures);
 					var widths = weight => {
 						figures.style.fontWeight = weight;
-						return new Set([...'0123456789'].map(figure => (figures.textContent = figure.repeat(20), figures.getBoundingClientRect().width))).size;
+						return new Set([...'0123456789']
+							.map(figure => (figures.textContent = figure.repeat(20), figures.getBoundingClientRect().width))).size;
 					}`),
 				becomes(`[500, 650, 800].map(widths).join(' ')`, "1 1 1"),
 			))
@@ -65,6 +66,7 @@ func TestOverlayTakesALateFace(t *testing.T) {
 			var usual = digits.getBoundingClientRect().width`),
 		evaluate(placesOfRows, &before)))
 	release()
-	require.NoError(t, chromedp.Do(ctx, becomes(`String(digits.getBoundingClientRect().width !== usual)`, "true"), evaluate(placesOfRows, &after)))
+	require.NoError(t, chromedp.Do(ctx, becomes(`String(digits.getBoundingClientRect().width !== usual)`, "true"),
+		evaluate(placesOfRows, &after)))
 	require.Equal(t, before, after)
 }

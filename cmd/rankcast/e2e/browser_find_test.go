@@ -24,10 +24,12 @@ func named(t *testing.T, p *process, kind string, names map[string]string) {
 }
 
 const (
-	findBox   = `document.querySelector('#find-input')`
-	found     = `[...document.querySelectorAll('#find-list [role=option]')].map(option => option.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+	findBox = `document.querySelector('#find-input')`
+	found   = `[...document.querySelectorAll('#find-list [role=option]')]
+		.map(option => option.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 	urlMe     = `new URLSearchParams(location.search).get('me') ?? 'none'`
-	following = `[...document.querySelectorAll('#following, #following-hint, #me-problem:not(:empty)')].filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`
+	following = `[...document.querySelectorAll('#following, #following-hint, #me-problem:not(:empty)')]
+		.filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`
 	// pickRow is a script that picks the row of a member, as a tap on it does.
 	pickRow = `board.dispatchEvent(new CustomEvent('pick', {detail: {member: %[1]q, entry: {member: %[1]q, name: %[2]q}}}))`
 )
@@ -37,9 +39,13 @@ const (
 func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 	t.Parallel()
 	const name = "<img src=x onerror=alert(1)>"
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {kind: star, display: {unit: pts}}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {stars: {kind: star, display: {unit: pts}}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`))
 	named(t, p, "star", map[string]string{"s17": "Solveig Harte", "s18": "Sol Reyes", "s1": name})
-	require.Equal(t, 200, p.post("stars", `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60},{"member":"cid","score":50},{"member":"dan","score":40},{"member":"eve","score":30},{"member":"s17","score":20},{"member":"s18","score":10},{"member":"s1","score":5}]}`).Status)
+	require.Equal(t, 200,
+		p.post("stars", `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60},{"member":"cid","score":50},`+
+			`{"member":"dan","score":40},{"member":"eve","score":30},{"member":"s17","score":20},{"member":"s18","score":10},`+
+			`{"member":"s1","score":5}]}`).Status)
 	type_ := func(text string) chromedp.Action[chromedp.Void] {
 		return typeInto("#find-input", text)
 	}
@@ -57,7 +63,8 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		becomes(findBox+`.value + document.querySelector('#find-panel').checkVisibility()`, "false"),
 
 		// Enter need not wait for the suggestions.
-		type_("solveig"+kb.Enter), follows("below: 6 Solveig Harte 10 to next 20 pts"), becomes(urlMe, "s17"), becomes(following, "You follow Solveig Harte Jump to No. 6 Stop"),
+		type_("solveig"+kb.Enter), follows("below: 6 Solveig Harte 10 to next 20 pts"), becomes(urlMe, "s17"),
+		becomes(following, "You follow Solveig Harte Jump to No. 6 Stop"),
 		// A tap; and a name is text, whatever it looks like.
 		type_("img"), becomes(found, "I "+name+" 5 pts No. 8 | Follow the id “img”"), click("#find-list-0"),
 		becomes(urlMe, "s1"), becomes(`String(document.querySelector('#following-name img'))`, "null"),
@@ -65,9 +72,11 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		// An id that has no score yet is the only one to follow, or the last.
 		type_("nobody"), becomes(found, "Follow the id “nobody”"), becomes(textOf("#find-note"), "No member of this board has this name or id."),
 		type_(kb.Enter), follows("below: nobody has no score yet"), becomes(urlMe, "nobody"),
-		type_("s"), becomes(`String(document.querySelectorAll('#find-list [role=option]').length)`, "4"), type_(kb.ArrowUp+kb.Enter), becomes(urlMe, "s"),
+		type_("s"), becomes(`String(document.querySelectorAll('#find-list [role=option]').length)`, "4"), type_(kb.ArrowUp+kb.Enter),
+		becomes(urlMe, "s"),
 		// What can be no id is said, and changes nothing.
-		type_(strings.Repeat("é", 64)+"x"+kb.Enter), becomes(following, "You follow s Stop | A member id has at most 128 bytes."), becomes(urlMe, "s"),
+		type_(strings.Repeat("é", 64)+"x"+kb.Enter), becomes(following, "You follow s Stop | A member id has at most 128 bytes."),
+		becomes(urlMe, "s"),
 		type_(kb.Escape), becomes(`String(document.activeElement === document.body)`, "true"),
 
 		click("#unfollow"), follows(""), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
@@ -89,7 +98,8 @@ func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars"), shows("ann", "bob"),
 		// The answers of the test come when the test says so.
-		script(`var asked = [], answer = (i, member, complete) => asked[i].resolve(Response.json({entries: [{rank: 1, member, score: 70}], complete}));
+		script(`var asked = [], answer = (i, member, complete) =>
+			asked[i].resolve(Response.json({entries: [{rank: 1, member, score: 70}], complete}));
 			globalThis.fetch = (url, {signal}) => new Promise((resolve, reject) => {
 				signal.addEventListener('abort', () => reject(signal.reason));
 				asked.push({q: new URL(url).searchParams.get('q'), resolve, signal});
@@ -100,7 +110,8 @@ func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 		becomes(found, "A ann 70 No. 1 | Follow the id “an”"), becomes(textOf("#find-note"), "There are more. Type on to find them."),
 		// Without an answer an id still works, once the reader says that the text is one.
 		typeInto("#find-input", "n"+kb.Enter), becomes(`asked.at(-1).q`, "ann"), script(`asked.at(-1).resolve(new Response('', {status: 500}))`),
-		becomes(textOf("#find-note"), "The search gets no answer now. Type again to retry."), becomes(found, "Follow the id “ann”"), becomes(urlMe, "none"),
+		becomes(textOf("#find-note"), "The search gets no answer now. Type again to retry."), becomes(found, "Follow the id “ann”"),
+		becomes(urlMe, "none"),
 		typeInto("#find-input", kb.Enter), becomes(urlMe, "ann"),
 	))
 }
@@ -120,18 +131,22 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 	}
 	require.NoError(t, chromedp.Do(ctx,
 		at("/boards/stars"), shows("ann", "bob"), becomes(`document.querySelector('live-leaderboard').getAttribute('pickable')`, ""),
-		picks("bob", "Bob Stone"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"), becomes(following, "You follow Bob Stone Stop"),
+		picks("bob", "Bob Stone"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"),
+		becomes(following, "You follow Bob Stone Stop"),
 		// On another board of the kind, and no other one.
 		at("/boards/month"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"),
 		at("/boards/laps"), shows("ann", "bob"), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
 		// Links go along with it as far as it is one of their members.
 		at("/boards/stars"), becomes(urlMe, "bob"),
-		becomes(`[...document.querySelectorAll('#boards a')].map(a => a.getAttribute('href').replace(location.origin, '')).join()`, "/boards/laps,/boards/month?me=bob,/boards/stars?me=bob"),
+		becomes(`[...document.querySelectorAll('#boards a')].map(a => a.getAttribute('href').replace(location.origin, '')).join()`,
+			"/boards/laps,/boards/month?me=bob,/boards/stars?me=bob"),
 		// An address names another one for now.
 		at("/boards/stars?me=ann"), becomes(following, "You follow ann Stop"), at("/boards/stars"), becomes(urlMe, "bob"),
-		click("#unfollow"), becomes(urlMe, "none"), at("/boards/stars"), shows("ann", "bob"), becomes(following, "Tap a row to follow its member."), becomes(urlMe, "none"),
+		click("#unfollow"), becomes(urlMe, "none"), at("/boards/stars"), shows("ann", "bob"),
+		becomes(following, "Tap a row to follow its member."), becomes(urlMe, "none"),
 		// A device that stores nothing follows without it.
-		script(`Storage.prototype.setItem = Storage.prototype.removeItem = Storage.prototype.getItem = () => { throw new DOMException('', 'SecurityError'); }`),
+		script(`Storage.prototype.setItem = Storage.prototype.removeItem = Storage.prototype.getItem =
+			() => { throw new DOMException('', 'SecurityError'); }`),
 		picks("ann", ""), becomes(urlMe, "ann"), click("#unfollow"), becomes(urlMe, "none"),
 	))
 }

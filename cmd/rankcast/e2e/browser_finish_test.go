@@ -38,15 +38,19 @@ func TestFinishLineKeepsShortNames(t *testing.T) {
 	p := rounds(t)
 	const names = `(line => [...line.querySelectorAll('.finish-place')].filter(place => place.checkVisibility()).map(place => {
 		const {left, right} = place.getBoundingClientRect(), edge = line.getBoundingClientRect();
-		return place.textContent.slice(1, 4) + (left < edge.left || right > edge.right ? ' outside' : place.scrollWidth > place.clientWidth ? ' cut' : ' whole');
+		return place.textContent.slice(1, 4) + (left < edge.left || right > edge.right ? ' outside'
+			: place.scrollWidth > place.clientWidth ? ' cut' : ' whole');
 	}).join(', '))(document.querySelector('#finish-line'))`
 	for _, c := range []struct {
 		query         string
 		width, height int
-	}{{"mode=compact", 480, 60}, {"mode=compact", 600, 60}, {"mode=compact", 1000, 60}, {"mode=list", 400, 120}, {"mode=me&me=nobody", 480, 100}} {
+	}{{"mode=compact", 480, 60}, {"mode=compact", 600, 60}, {"mode=compact", 1000, 60}, {"mode=list", 400, 120},
+		{"mode=me&me=nobody", 480, 100}} {
 		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "pace=0&"+c.query), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
-		require.Equal(t, 200, p.post("round", `{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`).Status)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "pace=0&"+c.query),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+		require.Equal(t, 200,
+			p.post("round", `{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`).Status)
 		assert.NoError(t, chromedp.Do(ctx, becomes(names, "Zoë whole, Max cut, Ivy whole")), c)
 	}
 }
@@ -62,10 +66,12 @@ func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 		const shown = [mark, bar].find(element => element.checkVisibility());
 		const name = [...root.querySelectorAll('[part~=me] [part=member]')].find(name => name.checkVisibility({visibilityProperty: true}));
 		if (!shown || !name) return 'nothing';
-		return (shown === mark ? 'mark' : 'countdown') + (name.getBoundingClientRect().right > shown.getBoundingClientRect().left ? ' covers the name' : '');
+		return (shown === mark ? 'mark' : 'countdown') + (name.getBoundingClientRect().right > shown.getBoundingClientRect().left
+			? ' covers the name' : '');
 	})(document.querySelector('live-leaderboard').shadowRoot, document.querySelector('.finish-mark'))`
 	ctx := ownWindow(t, 480, 100)
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "mode=me&me=m&pace=0"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "mode=me&me=m&pace=0"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
 	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "countdown")))
 	require.Equal(t, 200, p.post("round", `{"updates":[{"member":"a","score":30},{"member":"m","score":20}]}`).Status)
 	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "mark")))
@@ -82,13 +88,15 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 	defer site.Close()
 	p := launch(t, "--origins", site.URL, "--boards", write(t, "boards.yaml", `boards: {days: {period: day, timezone: Asia/Shanghai}}`))
 	fill(t, p, "days", 30)
-	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard board="days" top="5" me="m0003" moments></live-leaderboard>`, p.addr)
+	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard `+
+		`board="days" top="5" me="m0003" moments></live-leaderboard>`, p.addr)
 	const (
 		live = `document.querySelector('live-leaderboard').dataset.state`
 		// Shown anew at each look: a frame that comes hides it.
 		covered = `(root => {
 			const part = name => root.querySelector('[part=' + name + ']'), bar = part('countdown');
-			const texts = {ends: 'ends in 0:09', total: '1,234,567 members', moment: 'Somebody with a long name passed another one with a name that is as long for No. 2'};
+			const texts = {ends: 'ends in 0:09', total: '1,234,567 members',
+				moment: 'Somebody with a long name passed another one with a name that is as long for No. 2'};
 			for (const [name, text] of Object.entries(texts)) part(name).textContent = text;
 			bar.textContent = '9';
 			bar.hidden = false;
@@ -122,7 +130,9 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 		}
 		// Another leader, so that the element loads the parts of a show.
 		p.post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
-		require.NoError(t, chromedp.Do(ctx, becomes(`getComputedStyle(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]')).position`, "absolute")), c)
+		require.NoError(t, chromedp.Do(ctx,
+			becomes(`getComputedStyle(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]')).position`,
+				"absolute")), c)
 		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
 	}
 }
@@ -134,14 +144,16 @@ func TestResultFits(t *testing.T) {
 	p := rounds(t)
 	const misplaced = `(root => {
 		const board = document.querySelector('live-leaderboard');
-		if (!board.hasAttribute('data-finish') || root.querySelectorAll('[part=podium] > *').length < 4) return board.dataset.misplaced ?? 'not yet';
+		if (!board.hasAttribute('data-finish')
+			|| root.querySelectorAll('[part=podium] > *').length < 4) return board.dataset.misplaced ?? 'not yet';
 		const card = board.getBoundingClientRect(), found = [];
 		const rows = [...root.querySelectorAll('[part=podium] > *')];
 		for (const row of rows) {
 			const box = row.getBoundingClientRect();
 			for (const field of row.querySelectorAll('[part=portrait], [part=member], [part=score], [part=rank]')) {
 				const {left, right} = field.getBoundingClientRect();
-				if (left < box.left - 1 || right > box.right + 1) found.push(row.textContent.trim().slice(0, 1) + ' ' + field.getAttribute('part') + ' outside by ' + Math.max(box.left - left, right - box.right).toFixed(1));
+				if (left < box.left - 1 || right > box.right + 1) found.push(row.textContent.trim().slice(0, 1) + ' '
+					+ field.getAttribute('part') + ' outside by ' + Math.max(box.left - left, right - box.right).toFixed(1));
 			}
 			if (box.left < card.left || box.right > card.right) found.push('a step outside the card');
 		}
@@ -150,7 +162,8 @@ func TestResultFits(t *testing.T) {
 			if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
 			const title = root.querySelector('[part=result]');
 			if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize)) found.push('a title of two lines');
-			if (rows.at(-1).getBoundingClientRect().bottom > innerHeight) found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
+			if (rows.at(-1).getBoundingClientRect().bottom > innerHeight) found.push('the result ends at '
+				+ rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
 		}
 		return board.dataset.misplaced = found.join(', '); // which is left when the result goes
 	})(document.querySelector('live-leaderboard').shadowRoot)`
@@ -159,16 +172,20 @@ func TestResultFits(t *testing.T) {
 		full          bool
 		width, height int
 	}{
-		{"round", true, 390, 844}, {"round", true, 300, 600}, {"round", true, 844, 390}, {"round", true, 768, 1024}, {"round", true, 1280, 720}, {"round", true, 1920, 1080},
+		{"round", true, 390, 844}, {"round", true, 300, 600}, {"round", true, 844, 390}, {"round", true, 768, 1024},
+		{"round", true, 1280, 720}, {"round", true, 1920, 1080},
 		{"large", true, 390, 844}, {"large", false, 390, 844}, {"large", false, 300, 600}, {"large", false, 1280, 900},
 	} {
 		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?me=m&lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")), c)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?me=m&lang=en"),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")), c)
 		if c.full {
 			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
 		}
 		scale := map[string]int{"round": 1, "large": 40_000}[c.board]
-		require.Equal(t, 200, p.post(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale)).Status)
+		require.Equal(t, 200,
+			p.post(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
+				`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale)).Status)
 		assert.NoError(t, chromedp.Do(ctx, becomes(misplaced, "")), c)
 	}
 }
@@ -185,9 +202,12 @@ func TestBoardFitsTheScreenAfterALongerPeriod(t *testing.T) {
 	for _, size := range [][2]int{{390, 844}, {1280, 720}, {1920, 1080}} {
 		ctx := ownWindow(t, size[0], size[1])
 		assert.NoError(t, chromedp.Do(ctx, beforeScripts(sockets), chromedp.Navigate("http://"+p.addr+"/boards/days?lang=en"),
-			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`), becomes(`String(socket() !== undefined)`, "true"),
-			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period, ends: '2999-01-01T00:00:00Z', total: members.length})`),
-			script(`socket().say({type: 'ok', id: socket().sent.find(({type}) => type === 'subscribe').id}); say('1', 'abcdefghij')`), becomes(listed, "10"),
+			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`),
+			becomes(`String(socket() !== undefined)`, "true"),
+			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period,
+				ends: '2999-01-01T00:00:00Z', total: members.length})`),
+			script(`socket().say({type: 'ok', id: socket().sent.find(({type}) => type === 'subscribe').id}); say('1', 'abcdefghij')`),
+			becomes(listed, "10"),
 			click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"), becomes(fits, "fits"),
 			script(`say('2', 'abcd')`), becomes(listed, "4"), becomes(fits, "fits"),
 		), size)

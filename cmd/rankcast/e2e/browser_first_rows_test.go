@@ -72,14 +72,18 @@ func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
 				require.NoError(t, chromedp.Do(ctx,
 					navigateWithoutLoad("http://"+addr+path),
 					// The browser has painted the rows, while all but the page itself is on its way.
-					becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length >= 5)`, "true"),
+					becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length >= 5)`,
+						"true"),
 					becomes(`String(customElements.get('live-leaderboard') === undefined)`, "true"),
 					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(2) bdi').textContent`, "Mia Torres"),
 					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(3)').textContent.replace(/[^0-9,]/g, '')`, "1,000"),
 					evaluate(placesOfRows, &first),
 					// The element has them at once, not in the next frame only.
-					script(`customElements.whenDefined('live-leaderboard').then(() => globalThis.taken = document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]').length)`),
-					script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+					script(`customElements.whenDefined('live-leaderboard')
+						.then(() => globalThis.taken = document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]').length)`),
+					script(`globalThis.shifts = 0;
+						new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; })
+							.observe({type: 'layout-shift', buffered: true})`),
 				))
 				release()
 				require.NoError(t, chromedp.Do(ctx,
@@ -119,7 +123,8 @@ func define(t *testing.T, p *process) {
 		a.Body.Close()
 		require.Equal(t, status, a.StatusCode, "%s %s", method, path)
 	}
-	request("PUT", "/v1/boards/stars", `{"title":{"en":"Stars of the week"},"kind":"star","period":"week","display":{"unit":{"en":"flowers"}}}`, 200)
+	request("PUT", "/v1/boards/stars",
+		`{"title":{"en":"Stars of the week"},"kind":"star","period":"week","display":{"unit":{"en":"flowers"}}}`, 200)
 	request("PUT", "/v1/members/star/m0", `{"name":"Mia Torres"}`, 201)
 	var updates []string
 	for i := range 30 {
@@ -144,7 +149,8 @@ events:
 `
 
 // textsOfPage is a script that tells what the page says outside the list, of what the first answer has.
-const textsOfPage = `JSON.stringify([...document.querySelectorAll('#name, #boards a, .card-name, .card-rank, .card-member, .card-score, .card-faces, #star-name')]
+const textsOfPage = `JSON.stringify([
+	...document.querySelectorAll('#name, #boards a, .card-name, .card-rank, .card-member, .card-score, .card-faces, #star-name')]
 	.filter(e => e.checkVisibility()).map(e => e.textContent.trim()))`
 
 // The scripts of a page change none of the names, ranks and scores that the server rendered: both write them by the same
@@ -155,7 +161,8 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 	for _, board := range []string{"stars", "fans:s17", "laps", "prices", "recent", "cup"} {
 		p.send(board, 40_123)
 	}
-	for _, path := range []string{"/", "/boards/stars", "/boards/fans:s17", "/boards/laps", "/boards/prices", "/boards/recent", "/boards/cup?me=ana", "/boards/all", "/boards/fans:%7Bstar%7D", "/stars?star=ana"} {
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:s17", "/boards/laps", "/boards/prices", "/boards/recent",
+		"/boards/cup?me=ana", "/boards/all", "/boards/fans:%7Bstar%7D", "/stars?star=ana"} {
 		for i, lang := range []string{"en", "zh"} {
 			if i > 0 && !slices.Contains([]string{"/", "/boards/prices", "/boards/fans:s17", "/stars?star=ana"}, path) {
 				continue // the rules are the same
@@ -182,11 +189,14 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 				if strings.Contains(path, "%7B") {
 					settled, want = `String(document.querySelector('#instances a') !== null)`, "true"
 				} else if path == "/" { // the first overview has come when the cards have a rate or none
-					settled, want = `String(performance.getEntriesByType('resource').filter(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd).length > 0 && document.readyState === 'complete')`, "true"
+					settled, want = `String(performance.getEntriesByType('resource')
+						.filter(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd).length > 0
+							&& document.readyState === 'complete')`, "true"
 				}
 				require.NoError(t, chromedp.Do(ctx,
 					becomes(settled, want),
-					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"),
+					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+
+						fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"),
 					evaluate(textsOfPage, &then),
 				))
 				require.Equal(t, first, then)

@@ -14,7 +14,8 @@ import (
 )
 
 // cardNames is an expression for the titles of the cards that can be seen, in order.
-const cardNames = `[...document.querySelectorAll('.card-name')].filter(name => name.checkVisibility()).map(name => name.textContent).join(', ')`
+const cardNames = `[...document.querySelectorAll('.card-name')].filter(name => name.checkVisibility())
+	.map(name => name.textContent).join(', ')`
 
 // The front page has the boards in the order of their activity. The cards of an open page change places only while the reader
 // does not use the page.
@@ -26,7 +27,8 @@ func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/"), becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
-		script(`var passed = 0, now = performance.now.bind(performance); performance.now = () => now() + passed; document.querySelector('.card-name').focus()`),
+		script(`var passed = 0, now = performance.now.bind(performance); performance.now = () => now() + passed;
+			document.querySelector('.card-name').focus()`),
 	))
 	score := 1
 	// update changes the busy board, and waits for the overview with this change.
@@ -42,17 +44,20 @@ func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 	tenSecondsLater := script(`passed += 11_000`)
 	require.NoError(t, chromedp.Do(ctx, tenSecondsLater))
 	update()
-	require.NoError(t, chromedp.Do(ctx, becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"), becomes(`document.activeElement.textContent`, "b-calm"),
+	require.NoError(t, chromedp.Do(ctx, becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
+		becomes(`document.activeElement.textContent`, "b-calm"),
 		script(`document.activeElement.blur()`), tenSecondsLater))
 	update()
 	require.NoError(t, chromedp.Do(ctx, becomes(cardNames, "c-busy, b-calm, a-empty, fam:{x}")))
-	require.Contains(t, strings.Split(servertest.Request(t, "GET", "http://"+p.addr+"/", "").Body, `<ul class="cards"`)[1][:60], `data-board="c-busy"`, "the server's cards have the same order")
+	require.Contains(t, strings.Split(servertest.Request(t, "GET", "http://"+p.addr+"/", "").Body, `<ul class="cards"`)[1][:60],
+		`data-board="c-busy"`, "the server's cards have the same order")
 }
 
 // With many boards, a filter finds those whose title, name or first boards have a text.
 func TestFrontPageFilter(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {b1: {}, b2: {}, b3: {}, b4: {}, b5: {}, b6: {}, cup: {title: {en: Grand Prix, zh: 大奖赛}}, "fam:{star}": {}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {b1: {}, b2: {}, b3: {}, b4: {}, b5: {}, b6: {}, cup: {title: {en: Grand Prix, zh: 大奖赛}}, "fam:{star}": {}}`))
 	const filter = `document.querySelector('#filter')`
 	note := textOf("#overview-note")
 	hidesFilter := becomes(`String(`+filter+`.checkVisibility())`, "false")
@@ -63,12 +68,14 @@ func TestFrontPageFilter(t *testing.T) {
 	p.send("fam:s1", 1)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(note, "9 boards"), becomes(textOf(".card-faces li"), "MMia Torres"),
-		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`), becomes(`document.activeElement.id`, "filter"),
+		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`),
+		becomes(`document.activeElement.id`, "filter"),
 		typeInto("#filter", "pRIX"), becomes(cardNames, "Grand Prix"), becomes(note, "1 board matches."),
 		script(filter+`.select()`), typeInto("#filter", "mia"), becomes(cardNames, "fam:{star}"),
 		script(filter+`.select()`), typeInto("#filter", "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
 		script(filter+`.select()`), typeInto("#filter", "b7\r"), becomes(`location.pathname`, "/boards/b7"),
-		chromedp.Navigate("http://"+p.addr+"/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`), becomes(cardNames, "大奖赛"),
+		chromedp.Navigate("http://"+p.addr+"/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`),
+		becomes(cardNames, "大奖赛"),
 	))
 }
 
@@ -76,7 +83,8 @@ func TestFrontPageFilter(t *testing.T) {
 // the reader asks for them.
 func TestFamilyHasCards(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {"fans:{star}": {title: {en: "Fans of {star}", zh: "{star}的粉丝"}, kind: user, period: day}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {"fans:{star}": {title: {en: "Fans of {star}", zh: "{star}的粉丝"}, kind: user, period: day}}`))
 	p.name("star", "s00", "Mia Torres")
 	p.name("user", "ana", "Ana")
 	for i := range 53 {
@@ -90,8 +98,13 @@ func TestFamilyHasCards(t *testing.T) {
 		script(`document.querySelector('#boards a').click()`), becomes(textOf("#name"), "Fans of …"),
 		becomes(cards, "50 true"), becomes(textOf("#instances-note"), "50 of 53 boards"),
 		// On a phone, too, the name stands in one line, and the form below it.
-		chromedp.EmulateViewport(390, 844), becomes(`String(document.querySelector('#name').offsetHeight < 60 && document.querySelector('#instance').getBoundingClientRect().top >= document.querySelector('#name').getBoundingClientRect().bottom)`, "true"), chromedp.EmulateViewport(1280, 900),
-		becomes(`['.card-name', '.card-member', '.card-score', '.card-total'].map(part => document.querySelector('#instances ' + part).textContent).join()`, "Mia Torres,Ana,40,1 member"),
+		chromedp.EmulateViewport(390, 844),
+		becomes(`String(document.querySelector('#name').offsetHeight < 60
+			&& document.querySelector('#instance').getBoundingClientRect().top
+				>= document.querySelector('#name').getBoundingClientRect().bottom)`, "true"),
+		chromedp.EmulateViewport(1280, 900),
+		becomes(`['.card-name', '.card-member', '.card-score', '.card-total']
+			.map(part => document.querySelector('#instances ' + part).textContent).join()`, "Mia Torres,Ana,40,1 member"),
 		becomes(`document.querySelector('#instances .card-name').title`, "fans:s00"),
 		script(`document.querySelector('#more-boards').click()`), becomes(cards, "53 false"), becomes(textOf("#instances-note"), "53 boards"),
 		becomes(`String(stays)`, "true"),
@@ -103,10 +116,14 @@ func TestFamilyHasCards(t *testing.T) {
 // Boards have their icons, on cards and in the list of boards; of another site only those that the server names.
 func TestBoardsHaveIcons(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {own: {icon: /assets/shared/favicon.svg}, other: {icon: "https://example.org/i.png"}}`))
-	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility()).map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false) + item.querySelectorAll('.card-head .portrait, :scope > a .portrait').length).sort().join()`
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {own: {icon: /assets/shared/favicon.svg}, other: {icon: "https://example.org/i.png"}}`))
+	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility())
+		.map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false)
+			+ item.querySelectorAll('.card-head .portrait, :scope > a .portrait').length).sort().join()`
 	answered := func(path string) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith(%q) && responseEnd))`, path), "true")
+		return becomes(fmt.Sprintf(`String(performance.getEntriesByType('resource')
+			.some(({name, responseEnd}) => name.endsWith(%q) && responseEnd))`, path), "true")
 	}
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
@@ -138,9 +155,11 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 	const period = `(link => link.textContent + ' ' + link.title)(document.querySelector('#periods a'))`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(period, "This week "+counted.Period),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars"), becomes(`document.querySelector('live-leaderboard').dataset.state`,
+			"live"), becomes(period, "This week "+counted.Period),
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
-		chromedp.Navigate("http://"+p.addr+"/"), becomes(`[...document.querySelectorAll('.card-period')].map(period => period.textContent).sort().join()`, "This week,Today"),
+		chromedp.Navigate("http://"+p.addr+"/"),
+		becomes(`[...document.querySelectorAll('.card-period')].map(period => period.textContent).sort().join()`, "This week,Today"),
 	))
 }
 
@@ -150,9 +169,11 @@ func TestFrontPageFillsAWall(t *testing.T) {
 	addr := demo(t)
 	ctx := window(t, 2560, 1440)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"),
-		becomes(`(cards => String(cards.right - cards.left >= 0.9 * innerWidth && cards.bottom >= 0.93 * innerHeight && cards.bottom <= innerHeight))(document.querySelector('#cards').getBoundingClientRect())`, "true"),
+		becomes(`(cards => String(cards.right - cards.left >= 0.9 * innerWidth && cards.bottom >= 0.93 * innerHeight
+			&& cards.bottom <= innerHeight))(document.querySelector('#cards').getBoundingClientRect())`, "true"),
 		becomes(`String([...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility()).length >= 25)`, "true"),
 		chromedp.Navigate("http://"+addr+"/boards/fans:%7Bstar%7D"),
-		becomes(`(cards => String(cards.right >= 0.95 * innerWidth && cards.bottom >= 0.93 * innerHeight))(document.querySelector('#instances').getBoundingClientRect())`, "true"),
+		becomes(`(cards => String(cards.right >= 0.95 * innerWidth
+			&& cards.bottom >= 0.93 * innerHeight))(document.querySelector('#instances').getBoundingClientRect())`, "true"),
 	))
 }

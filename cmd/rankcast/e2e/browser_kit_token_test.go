@@ -33,7 +33,8 @@ const guarded = `
 	};
 	var last = () => sockets.at(-1);
 	var frames = socket => socket.sent.filter(({type}) => type !== 'ping')
-		.map(({type, token, board = '', feed = '', event = '', resume}) => [type, token ? given.indexOf(token) : '', board, feed, event, resume ? resume.life + resume.seq : ''].filter(word => word !== '').join(' ')).join(', ');
+		.map(({type, token, board = '', feed = '', event = '', resume}) => [type, token ? given.indexOf(token) : '', board, feed,
+			event, resume ? resume.life + resume.seq : ''].filter(word => word !== '').join(' ')).join(', ');
 	var reply = frame => last().say({now: new Date(now).toISOString(), ...frame, id: last().sent.findLast(({type}) => type !== 'ping').id});
 	var ok = () => reply({type: 'ok'}), refuse = code => reply({type: 'error', code, message: 'no'});
 	var show = (...frames) => last().say({type: 'ok', id: last().sent.findLast(({board}) => board === 'b').id}, ...frames);
@@ -47,7 +48,8 @@ func guardedPage(t *testing.T) func(actions ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, actions...))
 	}
-	do(chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), becomes(`typeof connection`, "object"), script(clockwork), script(guarded), becomes(`typeof kit`, "object"),
+	do(chromedp.Navigate("http://"+p.addr+"/healthz"), script(wire), becomes(`typeof connection`, "object"), script(clockwork),
+		script(guarded), becomes(`typeof kit`, "object"),
 		script(`Math.random = () => 0.5`))
 	return do
 }
@@ -71,10 +73,12 @@ func TestKitSendsATokenFirstAndRenewsIt(t *testing.T) {
 		sent("auth 0"), told("connecting"), after(5), sent("auth 0"),
 		script(`ok()`), sent("auth 0, subscribe b, subscribe gift, event gift"),
 		script(`show(snapshot(5, 'abc'))`), told("abc  live"),
-		script(`last().say({type: 'result', id: last().sent.find(({type}) => type === 'event').id, results: [{score: 1}]})`), becomes(`outcome`, `[{"score":1}]`),
+		script(`last().say({type: 'result', id: last().sent.find(({type}) => type === 'event').id, results: [{score: 1}]})`),
+		becomes(`outcome`, `[{"score":1}]`),
 
 		// The loss of a right ends one subscription. For a board without a subscription it does nothing.
-		script(`last().say({type: 'error', board: 'b', code: 'forbidden', message: 'no'}, {type: 'error', board: 'c', code: 'forbidden', message: 'no'},
+		script(`last().say({type: 'error', board: 'b', code: 'forbidden', message: 'no'},
+			{type: 'error', board: 'c', code: 'forbidden', message: 'no'},
 			{type: 'feed', feed: 'gift', items: [{at: '', data: {}}], skipped: 0})`),
 		told("abc  stopped forbidden"), becomes(`items + refusals.join()`, "1"),
 		script(`last().say(delta(5, 6, 0, 'x', 3))`), told("abc  stopped forbidden"),
@@ -94,7 +98,8 @@ func TestKitSendsATokenFirstAndRenewsIt(t *testing.T) {
 		becomes(`String(given.indexOf(last().sent.at(-1).token) === given.length - 1)`, "true"), told("dbc  live"),
 		becomes(`sockets.length + ''`, "1"),
 		// A token of less than 60 s is renewed halfway, and never more often than every 5 s.
-		script(`ok(); var before = calls; next = () => jwt(6)`), after(10), becomes(`calls - before + ''`, "0"), after(15), becomes(`calls - before + ''`, "1"),
+		script(`ok(); var before = calls; next = () => jwt(6)`), after(10), becomes(`calls - before + ''`, "0"), after(15),
+		becomes(`calls - before + ''`, "1"),
 		script(`ok()`), script(`pass(4999)`), becomes(`calls - before + ''`, "1"), script(`pass(1)`), becomes(`calls - before + ''`, "2"),
 	)
 }
@@ -104,10 +109,13 @@ func TestKitReplacesARefusedToken(t *testing.T) {
 	t.Parallel()
 	do := guardedPage(t)
 	do(
-		script(`var u = watch({top: 3})`), sent("auth 0"), script(`ok()`), sent("auth 0, subscribe b"), script(`show(snapshot(5, 'abc'))`), told("abc  live"),
+		script(`var u = watch({top: 3})`), sent("auth 0"), script(`ok()`), sent("auth 0, subscribe b"),
+		script(`show(snapshot(5, 'abc'))`), told("abc  live"),
 		// A lost connection says nothing about the token.
-		script(`last().lose()`), told("abc  away"), after(5), sent("auth 0"), script(`ok()`), sent("auth 0, subscribe b e5"), script(`show(delta(5, 5, 0, '', 3))`), told("abc  live"),
-		script(`last().lose(4401)`), told("abc  away"), after(5), sent("auth 1"), script(`ok()`), sent("auth 1, subscribe b e5"), script(`show(delta(5, 6, 0, 'x', 3))`), told("xbc  live"),
+		script(`last().lose()`), told("abc  away"), after(5), sent("auth 0"), script(`ok()`), sent("auth 0, subscribe b e5"),
+		script(`show(delta(5, 5, 0, '', 3))`), told("abc  live"),
+		script(`last().lose(4401)`), told("abc  away"), after(5), sent("auth 1"), script(`ok()`), sent("auth 1, subscribe b e5"),
+		script(`show(delta(5, 6, 0, 'x', 3))`), told("xbc  live"),
 		becomes(`calls + ' ' + sockets.length`, "2 3"),
 		// One that expired while there was no connection is not even tried.
 		script(`u.leave()`), after(600), script(`u = watch({top: 3})`), sent("auth 2"),
@@ -121,9 +129,11 @@ func TestKitReplacesARefusedToken(t *testing.T) {
 		script(`before = sockets.length`), after(60), becomes(`sockets.length - before + ' ' + calls`, "0 6"),
 		// Nothing else helps against some refusals, and time against others.
 		script(`u.leave()`), after(5), script(`u = watch({top: 3})`), becomes(`sockets.length - before + ''`, "1"), sent("auth 6"),
-		script(`refuse('overloaded')`), told("away"), after(5), sent("auth 6"), script(`refuse('invalid_request')`), told("stopped invalid_request"), becomes(`calls + ''`, "7"),
+		script(`refuse('overloaded')`), told("away"), after(5), sent("auth 6"), script(`refuse('invalid_request')`),
+		told("stopped invalid_request"), becomes(`calls + ''`, "7"),
 		// A socket that the server closed for good.
-		script(`u.leave()`), after(5), script(`u = watch({top: 3})`), sent("auth 7"), script(`last().lose(4503, 'no rights')`), told("stopped closed"),
+		script(`u.leave()`), after(5), script(`u = watch({top: 3})`), sent("auth 7"), script(`last().lose(4503, 'no rights')`),
+		told("stopped closed"),
 		script(`before = calls`), after(60), becomes(`calls - before + ''`, "0"),
 	)
 }
@@ -136,11 +146,14 @@ func TestKitCallsATokenFunctionThatFails(t *testing.T) {
 		script(`next = () => { throw new Error('logged out'); }; var u = watch({top: 3})`), told("away no_token"),
 		becomes(`u.problem.message + ' ' + sockets.length`, "The page's function gave no token: Error: logged out 0"),
 		after(5), becomes(`String(calls > 2)`, "true"), becomes(`sockets.length + ''`, "0"),
-		script(`next = () => undefined`), after(15), becomes(`u.problem.message`, "The page's function gave no token: TypeError: it returned neither a text nor null"),
-		script(`next = () => new Promise(() => {})`), after(15), script(`before = calls`), after(5), script(`pass(10e3)`), becomes(`u.problem.message`, "The page's function gave no token: Error: no answer within 10 s"),
+		script(`next = () => undefined`), after(15),
+		becomes(`u.problem.message`, "The page's function gave no token: TypeError: it returned neither a text nor null"),
+		script(`next = () => new Promise(() => {})`), after(15), script(`before = calls`), after(5), script(`pass(10e3)`),
+		becomes(`u.problem.message`, "The page's function gave no token: Error: no answer within 10 s"),
 		// A viewer may have none. The next connection asks again.
 		script(`next = () => Promise.resolve(null)`), after(20), becomes(`sockets.length + ''`, "1"), sent("subscribe b"), told("connecting"),
-		after(5), script(`next = () => Promise.resolve(jwt(600)); last().lose()`), told("away"), after(5), becomes(`frames(last()).split(' ')[0] + sockets.length`, "auth2"),
+		after(5), script(`next = () => Promise.resolve(jwt(600)); last().lose()`), told("away"), after(5),
+		becomes(`frames(last()).split(' ')[0] + sockets.length`, "auth2"),
 	)
 }
 
@@ -149,9 +162,11 @@ func TestKitGetsATicketForEachSocket(t *testing.T) {
 	t.Parallel()
 	do := guardedPage(t)
 	do(
-		script(`next = () => 'rct_' + (given.length + 1) + '&x'; var u = watch({top: 3}), v = watch({top: 5})`), becomes(`sockets.map(({url}) => url).join(' ')`, "ws://stand-in/v1/live?ticket=rct_1%26x ws://stand-in/v1/live?ticket=rct_2%26x"),
+		script(`next = () => 'rct_' + (given.length + 1) + '&x'; var u = watch({top: 3}), v = watch({top: 5})`),
+		becomes(`sockets.map(({url}) => url).join(' ')`, "ws://stand-in/v1/live?ticket=rct_1%26x ws://stand-in/v1/live?ticket=rct_2%26x"),
 		sent("subscribe b"), script(`show(snapshot(5, 'abc'))`), script(`last().lose(4401)`), after(5),
-		becomes(`last().url + ' ' + frames(last())`, "ws://stand-in/v1/live?ticket=rct_3%26x subscribe b e5"), becomes(`sockets.length + ' ' + calls`, "3 3"),
+		becomes(`last().url + ' ' + frames(last())`, "ws://stand-in/v1/live?ticket=rct_3%26x subscribe b e5"),
+		becomes(`sockets.length + ' ' + calls`, "3 3"),
 		// A page may change from tickets to tokens.
 		script(`next = () => jwt(600); last().lose()`), after(5), becomes(`last().url + ' ' + frames(last())`, "ws://stand-in/v1/live auth 3"),
 	)
@@ -162,9 +177,12 @@ func TestKitSharesAConnectionByTokenFunction(t *testing.T) {
 	t.Parallel()
 	do := guardedPage(t)
 	do(
-		becomes(`[kit.connect('http://stand-in', {token}), kit.connect('http://stand-in'), kit.connect('http://stand-in', {token: () => 'another'}), kit.connect('http://elsewhere', {token})].map(one => one === connection).join()`, "true,false,false,false"),
+		becomes(`[kit.connect('http://stand-in', {token}), kit.connect('http://stand-in'),
+			kit.connect('http://stand-in', {token: () => 'another'}), kit.connect('http://elsewhere', {token})]
+				.map(one => one === connection).join()`, "true,false,false,false"),
 		becomes(`String(kit.connect('http://stand-in') === kit.connect('http://stand-in', {}))`, "true"),
-		script(`var u = watch({top: 3}), v; { const guarded = connection; connection = kit.connect('http://stand-in'); v = watch({top: 5}); connection = guarded; }`),
+		script(`var u = watch({top: 3}), v; { const guarded = connection; connection = kit.connect('http://stand-in'); v = `+
+			`watch({top: 5}); connection = guarded; }`),
 		becomes(`sockets.map(frames).sort().join(' | ')`, "auth 0 | subscribe b"),
 	)
 }
@@ -175,20 +193,27 @@ func TestElementGetsItsToken(t *testing.T) {
 	do := guardedPage(t)
 	do(
 		script(`var asked = [], answer = () => Response.json({token: given[0] ??= jwt(600)});
-			globalThis.fetch = async (url, {cache, credentials, method = 'GET'}) => (asked.push([method, url, cache, credentials].join(' ')), answer());
+			globalThis.fetch = async (url, {cache, credentials, method = 'GET'}) => (asked.push([method, url, cache, credentials]
+				.join(' ')), answer());
 			var add = attributes => {
 				const board = Object.assign(document.createElement('live-leaderboard'), attributes);
-				for (const [name, value] of Object.entries({server: 'http://stand-in', ...attributes})) if (name !== 'token') board.setAttribute(name, value);
+				for (const [name, value] of Object.entries({server: 'http://stand-in',
+					...attributes})) if (name !== 'token') board.setAttribute(name, value);
 				document.body.append(board);
 				return board;
 			};
 			var note = board => board.dataset.state + ': ' + board.shadowRoot.querySelector('[part=note]').textContent;
 			document.body.replaceChildren();
-			var one = add({board: 'b', 'token-url': '/rankcast-token'}), other = add({board: 'c', 'token-url': 'rankcast-token'}), open = add({board: 'd'})`),
-		becomes(`sockets.map(frames).sort().join(' | ')`, "auth 0 | subscribe d"), becomes(`asked.join().replace(location.origin, '')`, "GET /rankcast-token no-store same-origin"),
-		script(`var socket = sockets.find(({sent}) => sent[0].type === 'auth'); socket.say({type: 'ok', id: 1})`), becomes(`frames(socket)`, "auth 0, subscribe b, subscribe c"),
-		script(`socket.say({type: 'error', id: 2, code: 'forbidden', message: 'no'}, {type: 'error', id: 3, code: 'unauthorized', message: 'no'})`),
-		becomes(`note(one)`, "stopped: Your token is not for this board."), becomes(`note(other)`, "stopped: You need a valid token to see this board."),
+			var one = add({board: 'b', 'token-url': '/rankcast-token'}), other = add({board: 'c', 'token-url': 'rankcast-token'}),
+				open = add({board: 'd'})`),
+		becomes(`sockets.map(frames).sort().join(' | ')`, "auth 0 | subscribe d"),
+		becomes(`asked.join().replace(location.origin, '')`, "GET /rankcast-token no-store same-origin"),
+		script(`var socket = sockets.find(({sent}) => sent[0].type === 'auth'); socket.say({type: 'ok', id: 1})`),
+		becomes(`frames(socket)`, "auth 0, subscribe b, subscribe c"),
+		script(`socket.say({type: 'error', id: 2, code: 'forbidden', message: 'no'}, {type: 'error', id: 3, code: 'unauthorized',
+			message: 'no'})`),
+		becomes(`note(one)`, "stopped: Your token is not for this board."),
+		becomes(`note(other)`, "stopped: You need a valid token to see this board."),
 
 		// What the URL may answer.
 		script(`var tries = 0, tried = ''; var attempt = (type, body, status = 200) => {
@@ -196,7 +221,8 @@ func TestElementGetsItsToken(t *testing.T) {
 				answer = () => new Response(body, {status, headers: type ? {'content-type': type} : {}});
 				one = add({board: 'b', 'token-url': '/token' + ++tries});
 			}; var outcome = () => one.dataset.state === 'away' ? note(one) : last().url + ' ' + (last().sent[0]?.token ?? last().sent[0]?.type)`),
-		script(`attempt('application/json; charset=utf-8', '{"ticket":"rct_7"}')`), becomes(`outcome()`, "ws://stand-in/v1/live?ticket=rct_7 subscribe"),
+		script(`attempt('application/json; charset=utf-8', '{"ticket":"rct_7"}')`),
+		becomes(`outcome()`, "ws://stand-in/v1/live?ticket=rct_7 subscribe"),
 		script(`attempt('text/plain;charset=utf-8', ' abc\n')`), becomes(`outcome()`, "ws://stand-in/v1/live abc"),
 		script(`attempt('application/json', '{"token":null}')`), becomes(`outcome()`, "ws://stand-in/v1/live subscribe"),
 		script(`attempt('text/html', '<p>Log in')`), becomes(`outcome()`, "away: There is no token yet. Trying again…"),
@@ -216,27 +242,38 @@ func TestKitSearches(t *testing.T) {
 	do := guardedPage(t)
 	found := func(want string) chromedp.Action[chromedp.Void] { return becomes(`outcome`, want) }
 	search := func(call string) chromedp.Action[chromedp.Void] {
-		return script(`outcome = ''; asked = []; ` + call + `.then(answer => outcome = JSON.stringify(answer), error => outcome = [error.name, error.code, error.message, error.field].join(' | '))`)
+		return script(`outcome = ''; asked = []; ` + call +
+			`.then(answer => outcome = JSON.stringify(answer), error => outcome = [error.name, error.code, error.message, error.field].join(' | '))`)
 	}
 	do(
 		script(`var asked = [], answers = []; globalThis.fetch = async (url, {headers, signal, credentials}) => {
 			signal?.throwIfAborted();
-			asked.push([url.href, given.includes(headers.authorization?.slice(7)) ? 'token ' + given.indexOf(headers.authorization.slice(7)) : headers.authorization, credentials].join(' '));
+			asked.push([url.href, given.includes(headers.authorization?.slice(7))
+				? 'token ' + given.indexOf(headers.authorization.slice(7)) : headers.authorization, credentials].join(' '));
 			const [status, body] = answers.shift() ?? [200, {entries: []}];
 			if (status === 0) throw new TypeError('network');
 			return new Response(typeof body === 'string' ? body : JSON.stringify(body), {status});
 		}`),
-		script(`answers = [[200, {entries: [{member: '<b>'}]}]]`), search(`connection.search('fans:s/1', 'añ&b', {limit: 3})`), found(`{"entries":[{"member":"<b>"}]}`),
-		becomes(`asked.join()`, "http://stand-in/v1/boards/fans%3As%2F1/search?limit=3&q=a%C3%B1%26b token 0 omit"), becomes(`sockets.length + ''`, "0"),
-		search(`connection.search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?limit=10&q=x token 0 omit"),
-		script(`answers = [[401, {code: 'unauthorized'}]]`), search(`connection.search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.map(one => one.split(' ')[2]).join()`, "0,1"),
-		script(`answers = [[401, {code: 'unauthorized'}], [401, {code: 'unauthorized', detail: 'no'}]]`), search(`connection.search('b', 'x')`), found("RankcastError | unauthorized | no | "),
-		script(`answers = [[400, {code: 'invalid_request', detail: 'q: is empty', field: 'q'}]]`), search(`connection.search('b', '')`), found("RankcastError | invalid_request | q: is empty | q"),
+		script(`answers = [[200, {entries: [{member: '<b>'}]}]]`), search(`connection.search('fans:s/1', 'añ&b', {limit: 3})`),
+		found(`{"entries":[{"member":"<b>"}]}`),
+		becomes(`asked.join()`, "http://stand-in/v1/boards/fans%3As%2F1/search?limit=3&q=a%C3%B1%26b token 0 omit"),
+		becomes(`sockets.length + ''`, "0"),
+		search(`connection.search('b', 'x')`), found(`{"entries":[]}`),
+		becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?limit=10&q=x token 0 omit"),
+		script(`answers = [[401, {code: 'unauthorized'}]]`), search(`connection.search('b', 'x')`), found(`{"entries":[]}`),
+		becomes(`asked.map(one => one.split(' ')[2]).join()`, "0,1"),
+		script(`answers = [[401, {code: 'unauthorized'}], [401, {code: 'unauthorized', detail: 'no'}]]`),
+		search(`connection.search('b', 'x')`), found("RankcastError | unauthorized | no | "),
+		script(`answers = [[400, {code: 'invalid_request', detail: 'q: is empty', field: 'q'}]]`),
+		search(`connection.search('b', '')`), found("RankcastError | invalid_request | q: is empty | q"),
 		script(`answers = [[502, '<h1>']]`), search(`connection.search('b', 'x')`), found("RankcastError | unavailable | No answer. | "),
 		script(`answers = [[0]]`), search(`connection.search('b', 'x')`), found("RankcastError | unavailable | No answer. | "),
 		search(`connection.search('b', 'x', {signal: AbortSignal.abort()})`), becomes(`outcome.split(' | ')[0]`, "AbortError"),
-		search(`kit.connect('http://stand-in/sub').search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/sub/v1/boards/b/search?limit=10&q=x  omit"),
-		search(`kit.connect('http://stand-in', {token: () => 'rct_1'}).search('b', 'x')`), found(`{"entries":[]}`), becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?limit=10&q=x  omit"),
-		search(`kit.connect('http://stand-in', {token: () => { throw new Error('logged out'); }}).search('b', 'x')`), found("RankcastError | no_token | The page's function gave no token: Error: logged out | "),
+		search(`kit.connect('http://stand-in/sub').search('b', 'x')`), found(`{"entries":[]}`),
+		becomes(`asked.join()`, "http://stand-in/sub/v1/boards/b/search?limit=10&q=x  omit"),
+		search(`kit.connect('http://stand-in', {token: () => 'rct_1'}).search('b', 'x')`), found(`{"entries":[]}`),
+		becomes(`asked.join()`, "http://stand-in/v1/boards/b/search?limit=10&q=x  omit"),
+		search(`kit.connect('http://stand-in', {token: () => { throw new Error('logged out'); }}).search('b', 'x')`),
+		found("RankcastError | no_token | The page's function gave no token: Error: logged out | "),
 	)
 }

@@ -16,7 +16,8 @@ import (
 // hugeScores has boards whose scores are as long as they get.
 const hugeScores = `
 boards:
-  huge:            {mode: last, kind: player, title: لوحة المتصدرين الطويلة جدا لكل اللاعبين في جميع البلدان والمدن, display: {unit: flowers, decimals: 6}}
+  huge:            {mode: last, kind: player, title: لوحة المتصدرين الطويلة جدا لكل اللاعبين في جميع البلدان والمدن,
+                   display: {unit: flowers, decimals: 6}}
   plain:           {mode: last}
   stars:           {mode: last, kind: star}
   "fans:{star}":   {mode: last, kind: user}
@@ -40,13 +41,15 @@ func crowded(rows, name, score string) string {
 		const inside = [left, right, {left: text.left, right: text.right, top: right.top, bottom: right.bottom}].every(box =>
 			box.left >= outer.left - 1 && box.right <= outer.right + 1 && box.top >= outer.top - 2 && box.bottom <= outer.bottom + 2) &&
 			outer.left >= card.left - 1 && outer.right <= card.right + 1;
-		const wide = innerWidth === 300 || left.width >= 2.2 * parseFloat(getComputedStyle(name).fontSize) || name.scrollWidth <= name.clientWidth;
+		const wide = innerWidth === 300 || left.width >= 2.2 * parseFloat(getComputedStyle(name).fontSize)
+			|| name.scrollWidth <= name.clientWidth;
 		const number = score.firstChild, {index, 0: digits} = /\S+/.exec(number.data);
 		range.setStart(number, index);
 		range.setEnd(number, index + digits.length);
 		const whole = new Set([...range.getClientRects()].map(({top}) => top)).size === 1;
 		return [!apart && 'overlap', !inside && 'out of the row', !wide && 'name gone', !whole && 'on two lines'].filter(Boolean).map(fault =>
-			[fault, name.textContent.slice(0, 9), ...[outer, left, right, text].map(box => [box.left, box.top, box.right, box.bottom].map(Math.round).join())].join(' '));
+			[fault, name.textContent.slice(0, 9), ...[outer, left, right, text].map(box => [box.left, box.top, box.right, box.bottom]
+				.map(Math.round).join())].join(' '));
 	}).join('; ') : 'no rows')(%s)`, name, score, rows)
 }
 
@@ -54,15 +57,19 @@ func crowded(rows, name, score string) string {
 // ellipsis stands for the beginning of a text.
 const misfits = `[
 	document.documentElement.scrollWidth > innerWidth && 'the page is ' + document.documentElement.scrollWidth + ' px wide',
-	...[...document.querySelectorAll('.card, .member-board')].map(card => card.scrollWidth > card.clientWidth && 'left by ' + (card.scrollWidth - card.clientWidth) + ' px: ' + card.textContent.slice(0, 20)),
-	...[document, ...[...document.querySelectorAll('live-leaderboard')].flatMap(({shadowRoot}) => shadowRoot ?? [])].flatMap(root => [...root.querySelectorAll('*')]).map(part => {
+	...[...document.querySelectorAll('.card, .member-board')].map(card => card.scrollWidth > card.clientWidth && 'left by '
+		+ (card.scrollWidth - card.clientWidth) + ' px: ' + card.textContent.slice(0, 20)),
+	...[document, ...[...document.querySelectorAll('live-leaderboard')].flatMap(({shadowRoot}) => shadowRoot ?? [])]
+		.flatMap(root => [...root.querySelectorAll('*')]).map(part => {
 		if (getComputedStyle(part).textOverflow !== 'ellipsis' || part.scrollWidth <= part.clientWidth || !part.checkVisibility()) return;
-		const range = document.createRange(), first = document.createTreeWalker(part, NodeFilter.SHOW_TEXT).nextNode(), box = part.getBoundingClientRect();
+		const range = document.createRange(), first = document.createTreeWalker(part, NodeFilter.SHOW_TEXT).nextNode(),
+			box = part.getBoundingClientRect();
 		if (!first) return;
 		range.setStart(first, 0);
 		range.setEnd(first, 1);
 		const {left, right} = range.getBoundingClientRect();
-		return (left < box.left - 1 || right > box.right + 1) && 'cut at its beginning: ' + (part.className || part.part) + ' ' + part.textContent.slice(0, 20);
+		return (left < box.left - 1 || right > box.right + 1) && 'cut at its beginning: ' + (part.className || part.part) + ' '
+			+ part.textContent.slice(0, 20);
 	}),
 ].filter(Boolean).join('; ')`
 
@@ -75,7 +82,8 @@ func fits(t *testing.T, ctx context.Context, sizes [][2]int64, address, ready st
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(sizes[0][0], sizes[0][1]), chromedp.Navigate(address)), address)
 	for _, size := range sizes {
 		require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(size[0], size[1]),
-			becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true"), becomes(misfits, "")}, then...)...), "%s at %d", address, size[0])
+			becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true"), becomes(misfits, "")}, then...)...), "%s at %d",
+			address, size[0])
 	}
 }
 
@@ -91,12 +99,14 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 		for i, m := range []string{long + "1", "ann", "很长的名字很长的名字很长的名字", arabic, strings.Repeat("W", 100), "bob"} {
 			updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%d}`, m, most-i))
 		}
-		updates = append(updates, fmt.Sprintf(`{"member":"cid","score":123456},{"member":"dan","score":%d},{"member":"%s2","score":%d}`, 1-most, long, -most))
+		updates = append(updates,
+			fmt.Sprintf(`{"member":"cid","score":123456},{"member":"dan","score":%d},{"member":"%s2","score":%d}`, 1-most, long, -most))
 		require.Equal(t, 200, p.post(board, `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
 	}
 	// The part of each, whether from a template or not.
 	boards := func(ids ...string) string {
-		return fmt.Sprintf(`['%s'].flatMap(id => [...document.querySelector(id).shadowRoot.querySelectorAll('[data-member]')]).filter(row => row.checkVisibility())`, strings.Join(ids, "', '"))
+		return fmt.Sprintf(`['%s'].flatMap(id => [...document.querySelector(id).shadowRoot.querySelectorAll('[data-member]')])
+			.filter(row => row.checkVisibility())`, strings.Join(ids, "', '"))
 	}
 	const name, score = "[part=member]", "[part=score]"
 	ctx := window(t, 1280, 900)
@@ -108,9 +118,11 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	for _, board := range []string{"huge", "plain"} {
 		// Shown in the board's own way, once the page knows it.
 		unit := becomes(`String(`+boards("#leaderboard")+`[0]?.textContent.includes('flowers'))`, fmt.Sprint(board == "huge"))
-		atEach(screenSizes, "/boards/"+board+"?me="+url.QueryEscape(arabic), rowsOf(boards("#leaderboard"), 8), unit, becomes(crowded(boards("#leaderboard"), name, score), ""))
+		atEach(screenSizes, "/boards/"+board+"?me="+url.QueryEscape(arabic), rowsOf(boards("#leaderboard"), 8), unit,
+			becomes(crowded(boards("#leaderboard"), name, score), ""))
 	}
-	atEach(screenSizes, "/embed/huge?me=dan", rowsOf(boards("live-leaderboard"), 8), becomes(crowded(boards("live-leaderboard"), name, score), ""))
+	atEach(screenSizes, "/embed/huge?me=dan", rowsOf(boards("live-leaderboard"), 8),
+		becomes(crowded(boards("live-leaderboard"), name, score), ""))
 	const cards = `[...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility())`
 	atEach(screenSizes, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-member", ".card-score"), ""))
 	atEach(screenSizes, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), name, score), ""))
@@ -121,19 +133,25 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 		atEach([][2]int64{{400, 300}, {200, 120}, {1280, 720}}, "/overlay/huge?"+query, rowsOf(rows, 1),
 			becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
 	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("http://"+p.addr+"/boards/huge"), typeInto("#find-input", arabic[:len("محمد")]),
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("http://"+p.addr+"/boards/huge"),
+		typeInto("#find-input", arabic[:len("محمد")]),
 		becomes(`String(document.querySelectorAll('.found-name').length)`, "1"), becomes(misfits, "")))
 	// The change in the chart beside the board is long too.
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+p.addr+"/boards/huge?me="+url.QueryEscape(arabic)), becomes(`String(document.querySelectorAll('.trend-name:not(:empty)').length)`, "2")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900),
+		chromedp.Navigate("http://"+p.addr+"/boards/huge?me="+url.QueryEscape(arabic)),
+		becomes(`String(document.querySelectorAll('.trend-name:not(:empty)').length)`, "2")))
 	require.Equal(t, 200, p.post("huge", `{"member":"`+arabic+`","score":1}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(crowded(`[...document.querySelectorAll('.trend-head')].filter(head => head.querySelector('.trend-change').textContent.length > 20)`, ".trend-name", ".trend-change"), "")))
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(crowded(`[...document.querySelectorAll('.trend-head')]
+			.filter(head => head.querySelector('.trend-change').textContent.length > 20)`, ".trend-name", ".trend-change"), "")))
 	// The rows that come with the page.
 	addr, release := slowLine(t, p.addr)
 	defer release()
 	for _, path := range []string{"/boards/plain", "/stars"} {
 		for _, width := range []int64{390, 1280} {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), navigateWithoutLoad("http://"+addr+path),
-				becomes(`String(location.host === '`+addr+`' && location.pathname === '`+path+`' && document.querySelectorAll('.first-rows tbody tr').length > 5)`, "true"),
+				becomes(`String(location.host === '`+addr+`' && location.pathname === '`+path+
+					`' && document.querySelectorAll('.first-rows tbody tr').length > 5)`, "true"),
 				becomes(misfits, "")), "%s at %d", path, width)
 		}
 	}
@@ -143,14 +161,19 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 func TestHistoriesHaveRoomForNamesAndScores(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
-	named(t, p, "player", map[string]string{"ann": "Wolfeschlegelsteinhausenbergerdorff-Montgomery", "bob": "محمد عبد الرحمن بن خالد الأنصاري الطويل", "dan": "很长的名字很长的名字很长的名字很长的名字"})
-	require.Equal(t, 200, p.post("race", `{"updates":[{"member":"ann","score":9007199254740000},{"member":"bob","score":9007199254730000},{"member":"dan","score":9007199254720000}]}`).Status)
+	named(t, p, "player", map[string]string{"ann": "Wolfeschlegelsteinhausenbergerdorff-Montgomery",
+		"bob": "محمد عبد الرحمن بن خالد الأنصاري الطويل", "dan": "很长的名字很长的名字很长的名字很长的名字"})
+	require.Equal(t, 200,
+		p.post("race", `{"updates":[{"member":"ann","score":9007199254740000},{"member":"bob","score":9007199254730000},`+
+			`{"member":"dan","score":9007199254720000}]}`).Status)
 	ctx := window(t, 1280, 900)
 	const cards, lines = `[...document.querySelectorAll('.member-board')]`, `[...document.querySelectorAll('.standing-row')]`
 	for _, lang := range []string{"en", "zh"} {
-		fits(t, ctx, screenSizes, "http://"+p.addr+"/members/player/bob?lang="+lang, `String(document.querySelector('.rank-times')?.textContent.length > 10)`, becomes(crowded(cards, "h2", ".score"), ""))
+		fits(t, ctx, screenSizes, "http://"+p.addr+"/members/player/bob?lang="+lang,
+			`String(document.querySelector('.rank-times')?.textContent.length > 10)`, becomes(crowded(cards, "h2", ".score"), ""))
 	}
-	fits(t, ctx, screenSizes, "http://"+p.addr+"/boards/race/story?me=bob&lang=en", `String(`+lines+`[0]?.textContent.includes('9007T pts') && document.querySelector('#tip').checkVisibility())`,
+	fits(t, ctx, screenSizes, "http://"+p.addr+"/boards/race/story?me=bob&lang=en",
+		`String(`+lines+`[0]?.textContent.includes('9007T pts') && document.querySelector('#tip').checkVisibility())`,
 		becomes(crowded(lines, ".standing-name", ".standing-score"), ""),
 		becomes(`(tip => String(tip.scrollWidth <= tip.clientWidth))(document.querySelector('#tip'))`, "true"))
 }
@@ -163,10 +186,13 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	for _, width := range []int64{390, 1280, 1440, 1920, 2560} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, width*9/16)))
 		places := map[string]string{}
-		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22", "/docs/start", "/stars", "/boards/nosuch"} {
+		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22",
+			"/docs/start", "/stars", "/boards/nosuch"} {
 			var place string
 			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
-				evaluate(`(([brand, site]) => [brand.left, site.right].map(Math.round).join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site'].map(part => document.querySelector(part).getBoundingClientRect()))`, &place)))
+				evaluate(`(([brand, site]) => [brand.left, site.right].map(Math.round)
+					.join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site']
+						.map(part => document.querySelector(part).getBoundingClientRect()))`, &place)))
 			places[place] += path + " "
 		}
 		require.Len(t, places, 1, "at %d", width)
@@ -183,11 +209,15 @@ func TestFirstScreenHasRows(t *testing.T) {
 	addr := demo(t)
 	ctx := window(t, 360, 640)
 	rows := func(least int) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`String([...document.querySelector('#leaderboard').shadowRoot.querySelectorAll('[data-member]')].filter(row => row.getBoundingClientRect().bottom <= innerHeight).length >= %d)`, least), "true")
+		return becomes(fmt.Sprintf(`String([...document.querySelector('#leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+			.filter(row => row.getBoundingClientRect().bottom <= innerHeight).length >= %d)`, least), "true")
 	}
 	for _, query := range []string{"?lang=en", "?lang=zh", "?lang=en&me=s22"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640), chromedp.Navigate("http://"+addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
-			becomes(`[...document.querySelectorAll('#board :is(a, button, input, select)')].filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 35).map(part => part.id || part.textContent).join()`, ""),
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640),
+			chromedp.Navigate("http://"+addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
+			becomes(`[...document.querySelectorAll('#board :is(a, button, input, select)')]
+				.filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 35)
+					.map(part => part.id || part.textContent).join()`, ""),
 			chromedp.EmulateViewport(768, 1024), rows(8),
 		), query)
 	}

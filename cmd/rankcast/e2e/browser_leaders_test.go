@@ -16,9 +16,11 @@ func TestLeaderHasALargerRow(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	define(t, p)
-	const leading = `(([first, ...others]) => first.dataset.member + ' ' + first.offsetHeight + ' ' + new Set(others.map(row => row.offsetHeight)).size + ' ' + others[0].offsetHeight)(
+	const leading = `(([first, ...others]) => first.dataset.member + ' ' + first.offsetHeight + ' '
+		+ new Set(others.map(row => row.offsetHeight)).size + ' ' + others[0].offsetHeight)(
 		[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
-	const begins = `String(new Set([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=member]')].map(name => Math.round(name.getBoundingClientRect().left))).size)`
+	const begins = `String(new Set([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=member]')]
+		.map(name => Math.round(name.getBoundingClientRect().left))).size)`
 	board, frame := window(t, 800, 900), window(t, 400, 600)
 	open(t, board, p.addr, "/boards/stars", 800, 900, "light", "en")
 	open(t, frame, p.addr, "/embed/stars", 400, 600, "light", "en")
@@ -29,18 +31,22 @@ func TestLeaderHasALargerRow(t *testing.T) {
 	require.NoError(t, chromedp.Do(frame, becomes(leading, "m5 56 1 46"), becomes(begins, "1")))
 }
 
-// A line below each row shows its share of the leader's score, and moves with the scores. A share of a time, or of a list where the least leads, says nothing: these have no lines.
+// A line below each row shows its share of the leader's score, and moves with the scores. A share of a time, or of a
+// list where the least leads, says nothing: these have no lines.
 func TestRowsShowTheirShareOfTheLeadersScore(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {points: {mode: last}, laps: {mode: last, display: {format: time_ms}}, golf: {mode: last, order: asc}, debts: {mode: last}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {points: {mode: last}, laps: {mode: last, display: {format: time_ms}}, golf: {mode: last, order: asc}, debts: {mode: last}}`))
 	for _, board := range []string{"points", "laps", "golf"} {
 		p.post(board, `{"updates":[{"member":"ana","score":200},{"member":"eli","score":50},{"member":"bo","score":-20}]}`)
 	}
 	p.post("debts", `{"updates":[{"member":"ana","score":-1},{"member":"eli","score":-9}]}`)
-	const lines = `[...(board => (board.shadowRoot ?? board).querySelectorAll(board.shadowRoot ? '[part~=row]' : 'tbody tr'))(document.querySelector('live-leaderboard'))]
+	const lines = `[...(board => (board.shadowRoot ?? board).querySelectorAll(board.shadowRoot ? '[part~=row]'
+		: 'tbody tr'))(document.querySelector('live-leaderboard'))]
 		.map(row => (style => style.backgroundImage === 'none' ? 'none' : style.backgroundSize)(getComputedStyle(row))).join()`
 	ctx := window(t, 1000, 800)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/points"), shows("ana", "eli", "bo"), becomes(lines, "100% 2px,25% 2px,0% 2px")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/points"), shows("ana", "eli", "bo"),
+		becomes(lines, "100% 2px,25% 2px,0% 2px")))
 	p.post("points", `{"member":"eli","score":100}`)
 	require.NoError(t, chromedp.Do(ctx, becomes(lines, "100% 2px,50% 2px,0% 2px")))
 	p.post("points", `{"member":"ana","score":125}`)
@@ -78,17 +84,21 @@ func TestMomentMovesNothing(t *testing.T) {
 	p := launch(t)
 	define(t, p)
 	const (
-		places = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list]')].map(e => e.getBoundingClientRect().bottom).join(' ')`
-		moment = `(([header, moment]) => moment.textContent + (([header, moment]) => moment.top >= header.top && moment.bottom <= header.bottom + 1)([header, moment].map(e => e.getBoundingClientRect())))(
+		places = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list]')]
+			.map(e => e.getBoundingClientRect().bottom).join(' ')`
+		moment = `(([header, moment]) => moment.textContent + (([header, moment]) => moment.top >= header.top
+			&& moment.bottom <= header.bottom + 1)([header, moment].map(e => e.getBoundingClientRect())))(
 			[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=moment]')])`
 	)
 	for i, width := range []int{390, 1280} {
 		ctx := window(t, width, 900)
 		open(t, ctx, p.addr, "/boards/stars", width, 900, "light", "en")
 		var before, after string
-		require.NoError(t, chromedp.Do(ctx, becomes(`String(document.querySelector("live-leaderboard").dataset.state)`, "live"), evaluate(places, &before)))
+		require.NoError(t, chromedp.Do(ctx, becomes(`String(document.querySelector("live-leaderboard").dataset.state)`, "live"),
+			evaluate(places, &before)))
 		p.post("stars", fmt.Sprintf(`{"member":"m%d","score":%d}`, i+8, (i+1)*10_000))
-		require.NoError(t, chromedp.Do(ctx, becomes(moment, []string{"m8 passed Mia Torres for No. 1true", "m9 passed m8 for No. 1true"}[i]), evaluate(places, &after)))
+		require.NoError(t, chromedp.Do(ctx, becomes(moment, []string{"m8 passed Mia Torres for No. 1true",
+			"m9 passed m8 for No. 1true"}[i]), evaluate(places, &after)))
 		require.Equal(t, before, after)
 	}
 }

@@ -15,7 +15,9 @@ import (
 )
 
 // memberCards is an expression for the cards of a member's page.
-const memberCards = `[...document.querySelectorAll('.member-board')].map(card => ['h2', '.place b', '.of', '.score'].map(part => card.querySelector(part).textContent).filter(text => text).join(' ') + (card.querySelector('.rank-line') ? ' charted' : '')).join(', ')`
+const memberCards = `[...document.querySelectorAll('.member-board')].map(card => ['h2', '.place b', '.of', '.score']
+	.map(part => card.querySelector(part).textContent).filter(text => text)
+		.join(' ') + (card.querySelector('.rank-line') ? ' charted' : '')).join(', ')`
 
 // The page of a member has its place on each board now, its best rank, and its ranks over time; it goes on by itself.
 func TestMemberPage(t *testing.T) {
@@ -27,14 +29,18 @@ func TestMemberPage(t *testing.T) {
 	ctx := window(t, 390, 844)
 	const cards = "The race No. 4 of 4 members 40 pts charted, plain No. 2 of 2 members 7"
 	// From the first card on: the name above may take a line less once its font has come.
-	const tops = `(([first, ...others]) => JSON.stringify(others.map(top => Math.round(top - first))))([...document.querySelectorAll('.member-board, .place, .rank-line')].map(e => e.getBoundingClientRect().top))`
+	const tops = `(([first, ...others]) => JSON.stringify(others
+		.map(top => Math.round(top - first))))([...document.querySelectorAll('.member-board, .place, .rank-line')]
+			.map(e => e.getBoundingClientRect().top))`
 	var first, then string
 	require.NoError(t, chromedp.Do(ctx,
 		navigateWithoutLoad("http://"+addr+"/members/player/cid"),
 		becomes(memberCards, strings.NewReplacer(" of 4 members", "", " of 2 members", "").Replace(cards)), // in the first answer
 		becomes(textOf("h1"), hostileName),
 		evaluate(tops, &first),
-		script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+		script(`globalThis.shifts = 0;
+			new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; })
+				.observe({type: 'layout-shift', buffered: true})`),
 	))
 	release()
 	require.NoError(t, chromedp.Do(ctx,
@@ -47,7 +53,10 @@ func TestMemberPage(t *testing.T) {
 		evaluate(tops, &then),
 		becomes(`String(shifts < 0.05)`, "true"),
 		// The line has the places 3, 2, 3 and 4, and a gap.
-		becomes(`(path => { const ys = new Set(); for (let at = 0, end = path.getTotalLength(); at <= end; at++) ys.add(path.getPointAtLength(at).y); return [1, 2, 3, 4, 5].filter(place => ys.has([3.3, 9.9, 16.5, 23.1, 29.7][place - 1]) || [...ys].some(y => Math.abs(y - (place - 0.5) * 6.6) < 0.06)).join(' '); })(document.querySelector('.rank-path'))`, "2 3 4"),
+		becomes(`(path => { const ys = new Set(); for (let at = 0, end = path.getTotalLength(); at <= end;
+			at++) ys.add(path.getPointAtLength(at).y); return [1, 2, 3, 4, 5]
+				.filter(place => ys.has([3.3, 9.9, 16.5, 23.1, 29.7][place - 1]) || [...ys]
+					.some(y => Math.abs(y - (place - 0.5) * 6.6) < 0.06)).join(' '); })(document.querySelector('.rank-path'))`, "2 3 4"),
 		becomes(`String(document.querySelector('.rank-gaps').getAttribute('d').length > 0)`, "true"),
 		becomes(`(link => link.pathname + link.search)(document.querySelector('.member-board a'))`, "/boards/race?me=cid"),
 	))
@@ -63,10 +72,12 @@ func TestMemberPageCutsNoScore(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {huge: {kind: player, display: {unit: points of honour}}}`))
 	require.Equal(t, 200, p.post("huge", `{"member":"ann","score":-9007199254740991}`).Status)
 	addr, release := slowLine(t, p.addr)
-	const score = `(score => score.textContent + ' = ' + score.title + (score.scrollWidth > score.clientWidth || score.getBoundingClientRect().right > innerWidth ? ' is cut off' : ''))(document.querySelector('.score'))`
+	const score = `(score => score.textContent + ' = ' + score.title + (score.scrollWidth > score.clientWidth
+		|| score.getBoundingClientRect().right > innerWidth ? ' is cut off' : ''))(document.querySelector('.score'))`
 	const want = "-9007T points of honour = -9,007,199,254,740,991 points of honour"
 	ctx := window(t, 320, 700)
-	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/members/player/ann"), becomes(score, "-9007T points of honour = ")))
+	require.NoError(t, chromedp.Do(ctx, navigateWithoutLoad("http://"+addr+"/members/player/ann"),
+		becomes(score, "-9007T points of honour = ")))
 	release()
 	require.NoError(t, chromedp.Do(ctx, becomes(score, want)))
 	require.Equal(t, 200, p.post("huge", `{"member":"ann","score":1}`).Status)
@@ -96,7 +107,8 @@ func TestMemberPageOfManyBoardsAndOfNone(t *testing.T) {
 	named(t, p, "user", map[string]string{"zed": "zed"})
 	require.NoError(t, chromedp.Do(ownWindow(t, 1280, 900), chromedp.Navigate("http://"+p.addr+"/members/user/zed"),
 		becomes(`document.querySelector('#more').hidden + ' ' + `+textOf("#note"), "true On no board that you can see here."),
-		becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/zed/boards') && responseEnd))`, "true"),
+		becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('/zed/boards') && responseEnd))`,
+			"true"),
 		becomes(textOf("#note"), "On no board that you can see here.")))
 	require.Equal(t, 200, p.post("fans:s01", fmt.Sprintf(`{"member":%q,"score":5}`, hostileName)).Status)
 	require.NoError(t, chromedp.Do(ctx,
@@ -116,7 +128,8 @@ func TestMemberPageShowsThatItsCardsMayBeOld(t *testing.T) {
 	}
 	require.NoError(t, chromedp.Do(window(t, 1280, 900),
 		chromedp.Navigate("http://"+p.addr+"/members/star/mia"), script(`var request = fetch`), becomes(state, "none "),
-		answer(`async () => new Response('', {status: 404})`), becomes(state, "grayscale(1) Nobody with this id is on a board that you can see here."),
+		answer(`async () => new Response('', {status: 404})`),
+		becomes(state, "grayscale(1) Nobody with this id is on a board that you can see here."),
 		answer(`async () => new Response('', {status: 429})`), becomes(state, "grayscale(1) The server can’t be reached. Trying again…"),
 		answer(`request`), becomes(state, "none "),
 	))
@@ -150,7 +163,8 @@ func TestMemberPageDrawsEachHistoryThatIsThere(t *testing.T) {
 	))
 	require.Equal(t, 200, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/a", `{"kind":"player"}`).Status)
 	require.NoError(t, chromedp.Do(ctx,
-		script(later), becomes(`String(document.querySelector('.member-board').dataset.board)`, "b"), // the server has answered without the history
+		// the server has answered without the history
+		script(later), becomes(`String(document.querySelector('.member-board').dataset.board)`, "b"),
 		script(`reads = {a: 0, b: 0}; document.querySelector('[data-board=b] .best').textContent = ''; `+later), becomes(drawn, "a,b"),
 		becomes(`reads.a + ' ' + (reads.b > 0)`, "0 true"),
 	))
@@ -177,6 +191,8 @@ func TestMemberPageDrawsAbsencesFromTheFirstTen(t *testing.T) {
 		becomes(`String(document.querySelector('.rank-path').getAttribute('d').match(/M/g).length)`, "2"),
 		becomes(textOf(".rank-scale :last-child"), "below 10"),
 		// The label stands beside the line.
-		becomes(`(([label, line]) => String(Math.abs(label.top + label.height / 2 - line.top - line.height / 2) < 2))(['.rank-scale :last-child', '.rank-absences'].map(part => document.querySelector(part).getBoundingClientRect()))`, "true"),
+		becomes(`(([label, line]) => String(Math.abs(label.top
+			+ label.height / 2 - line.top - line.height / 2) < 2))(['.rank-scale :last-child', '.rank-absences']
+				.map(part => document.querySelector(part).getBoundingClientRect()))`, "true"),
 	))
 }

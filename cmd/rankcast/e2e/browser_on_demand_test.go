@@ -27,7 +27,8 @@ func onDemandSite(t *testing.T, p *process, element string) *httptest.Server {
 		w.Header().Set("Content-Security-Policy", fmt.Sprintf(policy, p.addr))
 		fmt.Fprintf(w, `<!doctype html><title>site</title><script nonce="own">
 			var refused = [], told = [];
-			document.addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) => refused.push(violatedDirective + ' ' + blockedURI));
+			document.addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) => refused.push(violatedDirective
+				+ ' ' + blockedURI));
 			document.addEventListener('new-leader', ({detail}) => told.push(detail.before.member + ' → ' + detail.entry.member));</script>
 			<script type="module" src="http://%s/kit/v1/rankcast.js?2"></script>%s`, p.addr, element)
 	}))
@@ -44,17 +45,20 @@ func TestKitLoadsTheRestOnDemand(t *testing.T) {
 	site := onDemandSite(t, p, `<live-leaderboard board="stars"></live-leaderboard>`)
 	ctx := window(t, 800, 600)
 	const (
-		root  = `document.querySelector('live-leaderboard').shadowRoot`
-		rows  = `[...` + root + `.querySelectorAll('[part~=row]')].map(row => row.dataset.member + ' ' + row.querySelector('[part=score]').textContent).join()`
+		root = `document.querySelector('live-leaderboard').shadowRoot`
+		rows = `[...` + root +
+			`.querySelectorAll('[part~=row]')].map(row => row.dataset.member + ' ' + row.querySelector('[part=score]').textContent).join()`
 		marks = `[...` + root + `.querySelectorAll('[data-move]')].map(mark => mark.dataset.move).join()`
 	)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL), shows("ann", "bob")))
 	p.post("stars", `{"member":"bob","score":5}`)
 	require.NoError(t, chromedp.Do(ctx, becomes(rows, "ann 40,bob 35"), becomes(loads, "0")))
 	p.post("stars", `{"member":"bob","score":10}`)
-	require.NoError(t, chromedp.Do(ctx, shows("bob", "ann"), becomes(loads, "1"), becomes(`told.join()`, "ann → bob"), becomes(marks, "▲1,▼1")))
+	require.NoError(t, chromedp.Do(ctx, shows("bob", "ann"), becomes(loads, "1"), becomes(`told.join()`, "ann → bob"),
+		becomes(marks, "▲1,▼1")))
 	p.post("stars", `{"member":"ann","score":10}`)
-	require.NoError(t, chromedp.Do(ctx, shows("ann", "bob"), becomes(`told.join()`, "ann → bob,bob → ann"), becomes(loads, "1"), becomes(`refused.join()`, "")))
+	require.NoError(t, chromedp.Do(ctx, shows("ann", "bob"), becomes(`told.join()`, "ann → bob,bob → ann"), becomes(loads, "1"),
+		becomes(`refused.join()`, "")))
 	// A search needs the file too.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL), shows("ann", "bob"), becomes(loads, "0"),
 		script(`var found; import('http://`+p.addr+`/kit/v1/rankcast.js?2')
@@ -71,7 +75,8 @@ func TestKitLoadsTheEndWithoutAJump(t *testing.T) {
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/race", fmt.Sprintf(`{"ends":%q}`, ends)).Status)
 	fill(t, p, "race", 10)
 	const places = `JSON.stringify([document.querySelector('live-leaderboard'),
-		...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list], [part=list] > *')].map(element => { const {x, y, width, height} = element.getBoundingClientRect(); return [x, y, width, height]; }))`
+		...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=header], [part=list], [part=list] > *')]
+			.map(element => { const {x, y, width, height} = element.getBoundingClientRect(); return [x, y, width, height]; }))`
 	ctx := window(t, 800, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/embed/race"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(`document.fonts.status`, "loaded"),

@@ -47,9 +47,12 @@ func overlayLeavesNothingBehind(t *testing.T, updates int) {
 				}
 				round++
 				// The last of them is seen: the highest there is, and whom the overlay follows with all that it was given.
-				require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"updates":[{"member":"end","score":%d,"op":"last"},{"member":"m15","score":%d,"op":"last"}]}`, 10_000_000+round, 5_000_000+round)).Status)
+				require.Equal(t, 200,
+					p.post("stars", fmt.Sprintf(`{"updates":[{"member":"end","score":%d,"op":"last"},{"member":"m15","score":%d,"op":"last"}]}`,
+						10_000_000+round, 5_000_000+round)).Status)
 				require.NoError(t, chromedp.Do(ctx,
-					becomes(`last?.snapshot?.top[0].score + ' ' + (last?.snapshot?.top.find(({member}) => member === 'm15') ?? last?.me)?.score`, fmt.Sprintf("%d %d", 10_000_000+round, 5_000_000+round)),
+					becomes(`last?.snapshot?.top[0].score + ' ' + (last?.snapshot?.top.find(({member}) => member === 'm15') ?? last?.me)?.score`,
+						fmt.Sprintf("%d %d", 10_000_000+round, 5_000_000+round)),
 					// A frame may be begun that is not counted yet.
 					becomes(`String(renders > 0 && renders <= frames + 1)`, "true"),
 					script(`for (const animation of document.getAnimations()) animation.finish()`),

@@ -66,7 +66,8 @@ func TestOverlayMovesByItself(t *testing.T) {
 	_, port, err := net.SplitHostPort(p.addr)
 	require.NoError(t, err)
 	p.kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(mark, `""`), becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
+	require.NoError(t, chromedp.Do(ctx, becomes(mark, `""`),
+		becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
 	p = launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
 	require.Equal(t, 200, p.post("stars", `{"member":"m07","score":31}`).Status)
 	require.NoError(t, chromedp.Do(ctx,
@@ -90,16 +91,21 @@ func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
 	p := withMembers(t, 3)
 	ctx := window(t, 480, 270)
 	const (
-		watch    = `var refused = 0; document.addEventListener('securitypolicyviolation', ({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
+		watch = `var refused = 0; document.addEventListener('securitypolicyviolation',
+			({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
 		proposed = `body { background-color: rgba(0, 0, 0, 0); margin: 0px auto; overflow: hidden; }`
-		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' ' + getComputedStyle(root.querySelector('[part=score]')).fontWeight)(document.querySelector('live-leaderboard').shadowRoot)`
-		places   = `JSON.stringify([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')].map(row => row.getBoundingClientRect()))`
+		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' '
+			+ getComputedStyle(root.querySelector('[part=score]')).fontWeight)(document.querySelector('live-leaderboard').shadowRoot)`
+		places = `JSON.stringify([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+			.map(row => row.getBoundingClientRect()))`
 	)
 	add := func(css string) chromedp.Action[chromedp.Void] {
-		return script(fmt.Sprintf(`document.querySelector('head').appendChild(Object.assign(document.createElement('style'), {innerHTML: %q}))`, css))
+		return script(fmt.Sprintf(`document.querySelector('head').appendChild(Object.assign(document.createElement('style'), {innerHTML: %q}))`,
+			css))
 	}
 	live := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), live, becomes(`document.fonts.status`, "loaded"), script(watch), script(`var before = `+places),
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), live, becomes(`document.fonts.status`, "loaded"),
+		script(watch), script(`var before = `+places),
 		add(proposed), becomes(`String(before === `+places+`)`, "true"), becomes(unscrolled, "fits"),
 		add(own), becomes(look, "rgb(255, 233, 168) 800"), becomes(`String(refused)`, "0")))
 	for _, path := range []string{"/boards/stars", "/embed/stars"} {
@@ -119,7 +125,8 @@ func TestOverlayFits(t *testing.T) {
 	const rows = `document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')`
 	// What is written on which panel, by theme.
 	themes := map[string]string{
-		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)", "clear": "rgb(255, 255, 255) rgba(0, 0, 0, 0)",
+		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)",
+		"clear": "rgb(255, 255, 255) rgba(0, 0, 0, 0)",
 	}
 	for _, c := range []struct {
 		query         string
@@ -143,7 +150,8 @@ func TestOverlayFits(t *testing.T) {
 			becomes(rows+`.length + ''`, fmt.Sprint(c.rows)),
 			becomes(`[...`+rows+`].map(r => r.getBoundingClientRect())
 				.filter(r => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight || r.height < 20).length + ''`, "0"),
-			becomes(`[...`+rows+`].filter((r, i, all) => i && r.getBoundingClientRect().top < all[i - 1].getBoundingClientRect().bottom).length + ''`, "0"),
+			becomes(`[...`+rows+
+				`].filter((r, i, all) => i && r.getBoundingClientRect().top < all[i - 1].getBoundingClientRect().bottom).length + ''`, "0"),
 			becomes(unscrolled, "fits"),
 			becomes(`[getComputedStyle(`+rows+`[0]).color, getComputedStyle(`+rows+`[0]).backgroundColor].join(' ')`, theme),
 			becomes(`document.querySelector('live-leaderboard').getAttribute('pace')`, "800"),
@@ -155,18 +163,21 @@ func TestOverlayFits(t *testing.T) {
 			require.NoError(t, chromedp.Do(ctx,
 				chromedp.EmulateViewport(size[0], size[1]), becomes(`innerWidth + ''`, fmt.Sprint(size[0])),
 				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight))
+				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth
+					&& bottom <= innerHeight))
 					(document.querySelector('#frame').getBoundingClientRect())`, "true"),
 				becomes(unscrolled, "fits"),
 				// There is nothing to turn to below the last row.
-				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...[...`+rows+`].map(row => row.offsetTop + row.offsetHeight)) < 5))(document.querySelector('live-leaderboard'))`, "true"),
+				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...[...`+rows+
+					`].map(row => row.offsetTop + row.offsetHeight)) < 5))(document.querySelector('live-leaderboard'))`, "true"),
 			), "%v %s", size, query)
 		}
 	}
 }
 
 // unscrolled is an expression for whether nothing of the page is out of view.
-const unscrolled = `(e => [e.scrollWidth, e.scrollHeight].join('×') === [innerWidth, innerHeight].join('×') && getComputedStyle(e).overflow === 'hidden'
+const unscrolled = `(e => [e.scrollWidth, e.scrollHeight].join('×') === [innerWidth, innerHeight]
+	.join('×') && getComputedStyle(e).overflow === 'hidden'
 	? 'fits' : [e.scrollWidth, e.scrollHeight, innerWidth, innerHeight].join(' '))(document.documentElement)`
 
 // In each mode a name is text, whatever it looks like, and scores are as the board has them shown.
@@ -178,9 +189,11 @@ func TestOverlayModes(t *testing.T) {
 		require.Equal(t, 200, p.post("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i)).Status)
 	}
 	const compact = "1 ann 1:20.000 | 2 bob 1:20.100 | 3 " + name + " 1:20.200"
-	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('fading') ? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
+	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('fading')
+		? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
 	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#rank-change'))`
-	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img[src]').length + ''`, "0")
+	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot
+		.querySelectorAll('img[src]').length + ''`, "0")
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		overlay(p, "laps", "top=3&pace=0"), becomes(seen, compact), images,
@@ -188,7 +201,9 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(seen, compact+" | 4 dan 1:20.300"),
 		// One line at a time, and the next after a while.
 		chromedp.EmulateViewport(200, 40),
-		script(`var waits = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 ? (waits.push(run), 0) : real(run, ms, ...more))(setTimeout)`), // from the second on, when the test says
+		// from the second on, when the test says
+		script(`var waits = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 ? (waits.push(run), 0)
+			: real(run, ms, ...more))(setTimeout)`),
 		becomes(line, "1"),
 		// A new leader is seen at once.
 		becomes(`waits.length + ''`, "1"),
@@ -208,21 +223,27 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=me&pace=0&me="+url.QueryEscape(name)),
 		becomes(seen, "3 "+name+" 1:20.200 0.200 to next"), images,
 		becomes(movement, "–1 min, The same rank as 1 min ago"),
-		script(`var leads = [], celebration = document.querySelector('#celebration'); document.querySelector('live-leaderboard').addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member, celebration.hidden ? 'in silence' : 'with a crown'))`),
+		script(`var leads = [], celebration = document.querySelector('#celebration');
+			document.querySelector('live-leaderboard').addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
+				celebration.hidden ? 'in silence' : 'with a crown'))`),
 	))
 	// The card is about nobody else.
 	require.Equal(t, 200, p.post("laps", `{"member":"ann","score":79800}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(`leads.join(' ')`, "ann in silence")))
 	require.Equal(t, 200, p.post("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name)).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"), becomes(`leads.slice(2).join(' ')`, name+" with a crown")))
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"),
+		becomes(`leads.slice(2).join(' ')`, name+" with a crown")))
 	require.Equal(t, 200, p.post("laps", `{"member":"dan","score":78000}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "2 "+name+" 1:19.000 1.000 to next"), becomes(movement, "▲ 11 min, Up 1 in 1 min"),
 		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(seen, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
 		overlay(p, "laps", "mode=me&me=nobody"), becomes(seen, "nobody has no score yet"), becomes(movement, "hidden"),
-		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`, "This card is about one member: name it in the address with ?me=…"),
+		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`,
+			"This card is about one member: name it in the address with ?me=…"),
 		// Another period is another race.
 		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
-			import('/assets/overlay/rank-change.js').then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one'); change.update(1, 'two'); })`),
+			import('/assets/overlay/rank-change.js')
+				.then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one');
+					change.update(1, 'two'); })`),
 		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
 	))
 }
@@ -231,7 +252,8 @@ func TestOverlayModes(t *testing.T) {
 func TestOverlayOfNoBoard(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
-	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]'))`
+	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot
+		.querySelector('[part=note]'))`
 	ctx := window(t, 1280, 900)
 	for _, mode := range []string{"list", "compact", "me"} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no board “none”."),
@@ -286,7 +308,8 @@ func TestOverlayCutsNoName(t *testing.T) {
 			const text = range.getBoundingClientRect(), box = part('gap').getBoundingClientRect();
 			const below = text.top >= line.bottom - 1, whole = text.right <= Math.min(line.right, box.right) + 1 && text.bottom <= line.bottom + 1;
 			const edge = document.querySelector('#frame').getBoundingClientRect().right;
-			return [part('member').scrollWidth > part('member').clientWidth ? 'cut' : 'name', below ? 'alone' : whole ? part('gap').textContent : 'gap is cut',
+			return [part('member').scrollWidth > part('member').clientWidth ? 'cut' : 'name',
+				below ? 'alone' : whole ? part('gap').textContent : 'gap is cut',
 				innerWidth - edge < 20 ? 'to the edge' : innerWidth - edge].join(', ');
 		}`)
 	}
@@ -326,7 +349,8 @@ func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
 	}
 	// The name stays while others move.
 	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(seen, "<i>Nova</i> Prime has no score yet")))
-	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"}, {"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
+	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"},
+		{"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
 		require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0])).Status)
 		require.NoError(t, chromedp.Do(ctx, becomes(seen, c[1])))
 	}
@@ -340,10 +364,12 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	// Noted on the page: each time that it begins or ends.
 	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
-		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now); }).observe(celebration, {attributeFilter: ['hidden']})`)
+		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now);
+			}).observe(celebration, {attributeFilter: ['hidden']})`)
 	const turns = `turns.join(' ')`
 	isLive := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live") // the first rows come before
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"), isLive, note))
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"),
+		isLive, note))
 	require.Equal(t, 200, p.post("stars", `{"member":"m04","score":90}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(turns, "begins")))
 	const end = `for (const animation of document.getAnimations()) animation.finish()`
@@ -359,7 +385,8 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 		becomes(`document.querySelectorAll('*').length - nodes + ''`, "0"),
 
 		overlay(p, "stars", "pace=0"), becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), isLive, note,
-		script(`Object.defineProperty(MediaQueryList.prototype, 'matches', {get() { return this.media === '(prefers-reduced-motion: reduce)'; }})`),
+		script(`Object.defineProperty(MediaQueryList.prototype, 'matches',
+			{get() { return this.media === '(prefers-reduced-motion: reduce)'; }})`),
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"m02","score":100}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
@@ -371,10 +398,14 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`))
 	const (
-		places = `[...document.querySelectorAll('.finish-place')].filter(place => place.checkVisibility()).map(place => place.textContent).join(' ')`
-		steps  = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=podium] > *')].filter(row => row.checkVisibility()).map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' ')`
-		all    = places + ` + ' | ' + ` + steps + ` + ' | ' + [...document.querySelectorAll('.finish-mark')].filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
-		fits   = `(finish => finish.bottom <= innerHeight && finish.height > 0)(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=finish]').getBoundingClientRect()) + ''`
+		places = `[...document.querySelectorAll('.finish-place')].filter(place => place.checkVisibility())
+			.map(place => place.textContent).join(' ')`
+		steps = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=podium] > *')]
+			.filter(row => row.checkVisibility()).map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' ')`
+		all = places + ` + ' | ' + ` + steps +
+			` + ' | ' + [...document.querySelectorAll('.finish-mark')].filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
+		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(document.querySelector('live-leaderboard').shadowRoot
+			.querySelector('[part=finish]').getBoundingClientRect()) + ''`
 	)
 	for _, c := range []struct {
 		query         string
@@ -390,8 +421,11 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
 	} {
 		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "quick", c.query+"&pace=0"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
-		require.Equal(t, 200, p.post("quick", `{"updates":[{"member":"ann","score":50},{"member":"bob","score":40},{"member":"cid","score":30},{"member":"dan","score":20},{"member":"eve","score":10}]}`).Status)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "quick", c.query+"&pace=0"),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+		require.Equal(t, 200,
+			p.post("quick", `{"updates":[{"member":"ann","score":50},{"member":"bob","score":40},{"member":"cid","score":30},`+
+				`{"member":"dan","score":20},{"member":"eve","score":10}]}`).Status)
 		require.NoError(t, chromedp.Do(ctx, becomes(all, c.want)), c.query)
 		if strings.HasPrefix(c.want, " | 1 ann") {
 			require.NoError(t, chromedp.Do(ctx, becomes(fits, "true")), c.query)
@@ -406,9 +440,10 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 	ctx := window(t, 640, 360)
 	for query, want := range map[string]string{
 		"": "", "mode=list&theme=clear&top=3&me=m02&pace=0&lang=en": "", "layer-name=Board&layer-width=400": "", "top=&mode=": "",
-		"them=dark":                 "Unknown parameter them. Known: mode, theme, top, me, pace, lang",
-		"theme=blue":                "theme=blue is not valid. Want: dark, light, clear",
-		"top=abc&pace=x&mode=lst":   "mode=lst is not valid. Want: list, compact, me\ntop=abc is not valid. Want: 1–100\npace=x is not valid. Want: 0–60000",
+		"them=dark":  "Unknown parameter them. Known: mode, theme, top, me, pace, lang",
+		"theme=blue": "theme=blue is not valid. Want: dark, light, clear",
+		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me\ntop=abc is not valid. Want: 1–100\npace=x " +
+			"is not valid. Want: 0–60000",
 		"top=0":                     "top=0 is not valid. Want: 1–100",
 		"lang=fr":                   "lang=fr is not valid. Want: en, zh",
 		"lang=zh&them=dark":         "未知参数 them。可用：mode, theme, top, me, pace, lang",
@@ -419,7 +454,8 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", query),
 			becomes(`document.querySelector('#hint').textContent`, want),
 			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-			becomes(`(({left, right, top, bottom, height}) => String(height > 10 ? left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight : height === 0))
+			becomes(`(({left, right, top, bottom, height}) => String(height > 10 ? left >= 0 && top >= 0 && right <= innerWidth
+				&& bottom <= innerHeight : height === 0))
 				(document.querySelector('#hint').getBoundingClientRect())`, "true"), becomes(unscrolled, "fits"),
 		), query)
 	}

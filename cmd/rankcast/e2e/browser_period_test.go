@@ -42,13 +42,15 @@ const element = `
 		board.setAttribute('me', 'bob');
 		document.body.append(board);
 		root = board.shadowRoot;
-		const watch = (part, change) => new MutationObserver(change).observe(root.querySelector(part), {childList: true, characterData: true, subtree: true});
+		const watch = (part, change) => new MutationObserver(change)
+			.observe(root.querySelector(part), {childList: true, characterData: true, subtree: true});
 		watch('[part=announcer]', () => said.push(root.querySelector('[part=announcer]').textContent));
 		watch('[part=ends]', changes => ticks += changes.length);
 	});
 	var part = name => root.querySelector('[part=' + name + ']');
 	var head = () => ['period-name', 'ends', 'state', 'total'].map(name => part(name).textContent).filter(text => text).join(' | ');
-	var list = () => [...root.querySelectorAll('[data-member]:not([data-below])')].map(row => row.dataset.member).join(' ') || part('note').textContent;
+	var list = () => [...root.querySelectorAll('[data-member]:not([data-below])')].map(row => row.dataset.member)
+		.join(' ') || part('note').textContent;
 	var period = (name, ends, members, more) => ({...snapshot(5, members, 'e' + name), period: name, ends, total: members.length, ...more});
 	var subscribe = () => sockets.at(-1)?.sent.findLast(({type}) => type === 'subscribe');
 	var say = (...frames) => sockets.at(-1).say({type: 'ok', id: subscribe().id}, ...frames);
@@ -98,7 +100,8 @@ func TestPageTurnsOver(t *testing.T) {
 		becomes(`String(board.hasAttribute('data-final'))`, "false"),
 		becomes(own, ""),
 		script(`pass(0)`), becomes(`said.join()`, "2026-W47 is over: y was first with 100. 2026-W48 has begun."),
-		script(`sockets.at(-1).say({type: 'me', board: 'b', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1), delta(6, 7, 1, 'z', 2))`), list("y z"),
+		script(`sockets.at(-1).say({type: 'me', board: 'b', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1),
+			delta(6, 7, 1, 'z', 2))`), list("y z"),
 		becomes(own, "below: bob has no score yet"),
 		script(`pass(120e3)`), becomes(`said.length + ''`, "1"),
 		script(`sockets.at(-1).say(delta(7, 8, 0, 'z', 1))`), list("z"), script(`pass(0)`),
@@ -122,11 +125,15 @@ func TestPageCountsDown(t *testing.T) {
 	const second, minute, hour, day = 1000, 60_000, 3_600_000, 86_400_000
 	for ms, want := range map[int]string{
 		0: " null", -5: " null", 1: "0:01 1", second: "0:01 1000", second + 1: "0:02 1", 61*second - 400: "1:01 600",
-		59*minute + 59*second: "59:59 1000", hour - 1: "1 h 999", hour: "1 h 1000", hour + 1: "1 h 1001", 2*hour - second: "1 h 59 min 60000" + "",
-		23*hour + 5*minute: "23 h 5 min 1000", day - second: "23 h 59 min 60000", day: "1 d 1000", 2*day - second: "1 d 23 h 3600000", 40*day + 5*hour + 1: "40 d 5 h 1001",
+		59*minute + 59*second: "59:59 1000", hour - 1: "1 h 999", hour: "1 h 1000", hour + 1: "1 h 1001",
+		2*hour - second:    "1 h 59 min 60000" + "",
+		23*hour + 5*minute: "23 h 5 min 1000", day - second: "23 h 59 min 60000", day: "1 d 1000", 2*day - second: "1 d 23 h 3600000",
+		40*day + 5*hour + 1: "40 d 5 h 1001",
 	} {
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](
-			fmt.Sprintf(`import('/kit/format.js').then(({timeLeft}) => { const {text, changesIn} = timeLeft(%d); return text + ' ' + JSON.stringify(changesIn); })`, ms), chromedp.EvalAwaitPromise))
+			fmt.Sprintf(`import('/kit/format.js')
+				.then(({timeLeft}) => { const {text, changesIn} = timeLeft(%d);
+					return text + ' ' + JSON.stringify(changesIn); })`, ms), chromedp.EvalAwaitPromise))
 		require.NoError(t, err)
 		require.Equal(t, want, got, ms)
 	}
@@ -134,7 +141,8 @@ func TestPageCountsDown(t *testing.T) {
 	steady, err := chromedp.Run(ctx, chromedp.Evaluate[string](`import('/kit/format.js').then(({timeLeft}) => {
 		for (let ms = 90 * 86400e3; ms > 0; ) {
 			const {text, changesIn} = timeLeft(ms);
-			if (changesIn < 1 || timeLeft(ms - changesIn).text === text || changesIn > 1 && timeLeft(ms - changesIn + 1).text !== text) return ms + ' ' + text;
+			if (changesIn < 1 || timeLeft(ms - changesIn).text === text || changesIn > 1
+				&& timeLeft(ms - changesIn + 1).text !== text) return ms + ' ' + text;
 			ms -= changesIn;
 		}
 		return 'steady';
@@ -180,10 +188,12 @@ func TestPageHearsTheClock(t *testing.T) {
 		script(`say(period('1', '2026-11-20T15:00:00.000Z', 'xy'))`), head("1 | ends in 3 h | Live | 2 members"),
 		// The connection was away, and the server knows better.
 		script(`sockets.at(-1).lose(); pass(1e3)`), becomes(`String(sockets.length)`, "2"), becomes(`subscribe()?.board`, "b"),
-		script(`sockets.at(-1).say({type: 'ok', id: subscribe().id, now: '2026-11-20T14:58:59.000Z'}, period('1', '2026-11-20T15:00:00.000Z', 'xy'))`),
+		script(`sockets.at(-1).say({type: 'ok', id: subscribe().id, now: '2026-11-20T14:58:59.000Z'},
+			period('1', '2026-11-20T15:00:00.000Z', 'xy'))`),
 		head("1 | ends in 1:01 | Live | 2 members"),
 		script(`pass(1e3)`), head("1 | ends in 1:00 | Live | 2 members"),
-		script(`sockets.at(-1).say({type: 'pong', id: 0, now: '2026-11-20T14:59:30.000Z'}); pass(1e3)`), head("1 | ends in 0:29 | Live | 2 members"),
+		script(`sockets.at(-1).say({type: 'pong', id: 0, now: '2026-11-20T14:59:30.000Z'}); pass(1e3)`),
+		head("1 | ends in 0:29 | Live | 2 members"),
 		script(`sockets.at(-1).say({type: 'pong', id: 0, now: 'soon'}); pass(1e3)`), head("1 | ends in 0:28 | Live | 2 members"),
 	))
 }
@@ -250,12 +260,15 @@ func TestPageShowsFamilies(t *testing.T) {
 		script(`document.querySelectorAll('#boards a')[1].click()`),
 		becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		becomes(`[...document.querySelectorAll('#parts label')].map(label => label.textContent).join()`, "genre,device"),
-		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba '; document.querySelector('#instance button').click()`),
-		becomes(problem, "device is missing."), becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),
+		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba ';
+			document.querySelector('#instance button').click()`),
+		becomes(problem, "device is missing."),
+		becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),
 		script(`boxes[1].value = 'a:b'; document.querySelector('#instance button').click()`),
 		becomes(problem, "device can have none of : @ / and braces."),
 		typeInto("#parts label:nth-child(2) input", "\b\b\bnew pc\r"),
-		becomes(title, "hot:moba:new pc"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
+		becomes(title, "hot:moba:new pc"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
 		becomes(`location.pathname`, "/boards/hot:moba:new%20pc"),
 		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		script(`document.querySelectorAll('#instances a')[0].click()`), becomes(title, odd), shows("odd"),
@@ -263,11 +276,16 @@ func TestPageShowsFamilies(t *testing.T) {
 
 		// By its address, with a period.
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@-1"),
-		becomes(title, "fans:s17@-1"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores"),
+		becomes(title, "fans:s17@-1"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores"),
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@2020-01-01"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period, yet or any more."),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+			"There is no such period, yet or any more."),
 		chromedp.Navigate("http://"+p.addr+"/boards/nope:{x}"),
-		becomes(textOf("main"), "No such board This server has no board with this name: nope:{x} The name may be mistyped, or the board is not defined yet. All boards of this server"),
+		becomes(textOf("main"),
+			"No such board This server has no board with this name: nope:{x} The name may be mistyped, or the board is not defined "+
+				"yet. All boards of this server"),
 		becomes(`document.querySelector('main a').pathname`, "/"),
 	))
 }
@@ -284,7 +302,8 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 	var counted struct{ Period string }
 	p.post("quick", `{"member":"ann","score":30}`).Into(&counted)
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, counted.Period+" is over: ann was first with 30. No scores yet"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+			counted.Period+" is over: ann was first with 30. No scores yet"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
 		becomes(`String(stays)`, "true"),
 		chromedp.Navigate("http://"+p.addr+"/boards/quick@"+counted.Period),

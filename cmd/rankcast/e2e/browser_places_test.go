@@ -18,14 +18,17 @@ import (
 )
 
 // collisions is an expression for what the marks of moves and the gains of the rows cover, or where something cuts them off; "none
-// yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are pseudo-elements: the place of a gain
+// yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are
+// pseudo-elements: the place of a gain
 // follows from its styles.
 const collisions = `((marked, gained) => {
 	const root = (document.querySelector('#stars') ?? document.querySelector('live-leaderboard')).shadowRoot;
 	const box = element => element.getBoundingClientRect();
-	const textBox = element => { const range = document.createRange(); range.selectNodeContents(element); return range.getBoundingClientRect(); };
+	const textBox = element => { const range = document.createRange(); range.selectNodeContents(element);
+		return range.getBoundingClientRect(); };
 	const gainOf = score => {
-		const own = box(score), style = getComputedStyle(score, '::after'), top = own.top + parseFloat(style.top), right = own.right - parseFloat(style.right);
+		const own = box(score), style = getComputedStyle(score, '::after'), top = own.top + parseFloat(style.top),
+			right = own.right - parseFloat(style.right);
 		return {left: right - parseFloat(style.width), right, top, bottom: top + parseFloat(style.height)};
 	};
 	const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5;
@@ -34,7 +37,8 @@ const collisions = `((marked, gained) => {
 	const found = [];
 	// isCut tells whether a box between the element and its row cuts off a part of the element.
 	const isCut = (element, row, own) => {
-		for (let at = element; (at = at.parentElement) !== row;) if (getComputedStyle(at).overflowX !== 'visible' && !holds(box(at), own)) return true;
+		for (let at = element; (at = at.parentElement) !== row;) if (getComputedStyle(at).overflowX !== 'visible'
+			&& !holds(box(at), own)) return true;
 		return getComputedStyle(row).contain.includes('content') && !holds(box(row), own);
 	};
 	for (const row of root.querySelectorAll('[part=list] > [part~=row]')) {
@@ -42,7 +46,8 @@ const collisions = `((marked, gained) => {
 		const score = fieldOf('score'), move = fieldOf('move'), others = {portrait: box(fieldOf('portrait')), score: box(score)};
 		for (const name of ['rank', 'name', 'gap']) if (fieldOf(name)) others[name] = textBox(fieldOf(name));
 		const note = (what, element, own) => {
-			for (const [field, other] of Object.entries(others)) if (meet(own, other)) found.push(row.dataset.member + ': ' + what + ' over ' + field);
+			for (const [field, other] of Object.entries(others)) if (meet(own, other)) found.push(row.dataset.member + ': ' + what
+				+ ' over ' + field);
 			if (isCut(element, row, own)) found.push(row.dataset.member + ': ' + what + ' is cut off');
 		};
 		if (move.dataset.move && move.checkVisibility()) {
@@ -87,7 +92,9 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 		{"/stars?lang=en", "stars", 390, 844, true, false},
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), chromedp.Navigate("http://"+p.addr+c.path),
-			becomes(`(board => board.dataset.state + (board.shadowRoot.querySelector('[part=list]').childElementCount > 3))(document.querySelector('#stars') ?? document.querySelector('live-leaderboard'))`, "livetrue"),
+			becomes(`(board => board.dataset.state
+				+ (board.shadowRoot.querySelector('[part=list]').childElementCount > 3))(
+				document.querySelector('#stars') ?? document.querySelector('live-leaderboard'))`, "livetrue"),
 			// The first list is drawn: it is what the next one is compared with.
 			script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'drawn'))`), becomes(`drawn`, "drawn")), c)
 		switch last, leads := members-1-i, i+1; c.name { // the last member takes the lead
@@ -105,14 +112,16 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 // The code of Share gives a frame the height of its page, and what an overlay shows besides its rows covers none of them.
 func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {points: {}, laps: {mode: best, order: asc, display: {format: time_ms}}, days: {period: day, timezone: Asia/Shanghai}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {points: {}, laps: {mode: best, order: asc, display: {format: time_ms}}, days: {period: day, timezone: Asia/Shanghai}}`))
 	for _, board := range []string{"points", "laps", "days"} {
 		fill(t, p, board, 30)
 	}
 	const live = `document.querySelector('live-leaderboard').dataset.state`
 	ctx := window(t, 1280, 2000)
 	for _, c := range []struct{ board, query string }{{"points", "top=10"}, {"points", "top=25"}, {"laps", "top=5"}, {"days", "top=10"}} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 2000), chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?lang=en&"+c.query), becomes(live, "live")), c)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 2000),
+			chromedp.Navigate("http://"+p.addr+"/boards/"+c.board+"?lang=en&"+c.query), becomes(live, "live")), c)
 		frame, err := chromedp.Run(ctx, chromedp.Evaluate[struct {
 			Address      string
 			Height       int64
@@ -126,7 +135,8 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 		require.NoError(t, err, c)
 		assert.Equal(t, frame.Before, frame.Then, "a dialog moves nothing of the page")
 		for more, me := range map[int64]string{0: "", 54: "&me=m0029"} {
-			assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(480, frame.Height+more), chromedp.Navigate(frame.Address+me), becomes(live, "live"),
+			assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(480, frame.Height+more), chromedp.Navigate(frame.Address+me),
+				becomes(live, "live"),
 				becomes(`(e => e.scrollHeight > innerHeight ? e.scrollHeight + ' px' : 'fits')(document.documentElement)`, "fits")), "%v %s", c, me)
 		}
 	}
@@ -152,7 +162,9 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 			becomes(fmt.Sprintf(`(text => {
 				const style = getComputedStyle(text), outside = parseFloat(style.webkitTextStrokeWidth) / 2;
 				const least = Math.min(...[%s].map(side => parseFloat(style['padding' + side])));
-				return outside > 0 && least >= outside && (text.part.value !== 'member' || getComputedStyle(text.parentElement).overflow === 'visible') ? 'whole' : [outside, least].join(' ');
+				return outside > 0 && least >= outside
+					&& (text.part.value !== 'member' || getComputedStyle(text.parentElement).overflow === 'visible') ? 'whole'
+						: [outside, least].join(' ');
 			})(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me] [part=%s]'))`, c.sides, c.part), "whole")), c)
 	}
 }
@@ -171,7 +183,8 @@ func TestSparklinesCompare(t *testing.T) {
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{
 		{Name: "points", History: 10 * time.Second}, {Name: "laps", Mode: definition.Best, Order: definition.Asc, History: 10 * time.Second}}}))
 	for i, step := range []struct{ points, laps []definition.Update }{
-		{[]definition.Update{{Member: "ann", Score: 500}, {Member: "bob", Score: 400}}, []definition.Update{{Member: "ann", Score: 80_000}, {Member: "bob", Score: 90_000}}},
+		{[]definition.Update{{Member: "ann", Score: 500}, {Member: "bob", Score: 400}},
+			[]definition.Update{{Member: "ann", Score: 80_000}, {Member: "bob", Score: 90_000}}},
 		{[]definition.Update{{Member: "ann", Score: 500}, {Member: "bob", Score: 1}}, []definition.Update{{Member: "bob", Score: 70_000}}},
 		{[]definition.Update{{Member: "ann", Score: 1}}, []definition.Update{{Member: "ann", Score: 79_999}}},
 	} {
@@ -188,13 +201,17 @@ func TestSparklinesCompare(t *testing.T) {
 	p := launch(t, "--redis", redis.URL())
 	// drawn is an expression for how far each line of a row rises, in px of its 40.
 	const drawn = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [part~=row]')].map(row => {
-		const ys = row.querySelector('svg .line').getAttribute('d').match(/^M0 [\d.]+|[VL](?:[\d.]+ )?[\d.]+/g).map(step => parseFloat(step.match(/[\d.]+$/)[0]));
+		const ys = row.querySelector('svg .line').getAttribute('d').match(/^M0 [\d.]+|[VL](?:[\d.]+ )?[\d.]+/g)
+			.map(step => parseFloat(step.match(/[\d.]+$/)[0]));
 		return row.dataset.member + ' ' + Math.round(ys[0] - ys.at(-1));
 	}).join(', ')`
 	ctx := window(t, 1280, 900)
 	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/points"), becomes(drawn, "ann 34, bob 0")))
 	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/laps"), becomes(drawn, "bob 34, ann 0"),
-		script(`var line = ''; import('/assets/dashboard/sparkline.js').then(({Sparkline}) => { const drawing = new Sparkline(); drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10); line = drawing.element.querySelector('.line').getAttribute('d'); })`),
+		script(`var line = ''; import('/assets/dashboard/sparkline.js')
+			.then(({Sparkline}) => { const drawing = new Sparkline();
+				drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10);
+					line = drawing.element.querySelector('.line').getAttribute('d'); })`),
 		becomes(`String(/H240(\.0)?V/.test(line)) + /H120.0V/.test(line)`, "falsetrue")))
 	// The chart beside the board agrees with the line in the row.
 	require.Equal(t, 200, p.post("laps", `{"member":"bob","score":60000}`).Status)

@@ -20,20 +20,26 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 		t.Helper()
 		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/"+member, body).Status/100)
 	}
-	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},{"member":"eve","score":15},{"member":"fay","score":12},{"member":"dan","score":10}]}`)
+	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},`+
+		`{"member":"eve","score":15},{"member":"fay","score":12},{"member":"dan","score":10}]}`)
 	profile("ann", `{"name":"<img src=x onerror=alert(1)>"}`)
 	profile("dan", `{"name":"Daniel","avatar":"/assets/shared/favicon.svg"}`)
-	const words = `[...root.querySelectorAll('[data-member]:not([data-below])')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
-	const images = `[...root.querySelectorAll('img:not([hidden])')].map(i => [i.closest('[data-member]').querySelector('[part=member]').textContent, i.getAttribute('src').replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
+	const words = `[...root.querySelectorAll('[data-member]:not([data-below])')]
+		.map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+	const images = `[...root.querySelectorAll('img:not([hidden])')]
+		.map(i => [i.closest('[data-member]').querySelector('[part=member]').textContent, i.getAttribute('src')
+			.replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=dan"),
 		shows("ann", "bob", "cid", "eve", "fay"),
-		chromedp.Evaluate[chromedp.Void](`var root = document.querySelector('live-leaderboard').shadowRoot, row = root.querySelector('[data-member=bob]'); null`),
+		chromedp.Evaluate[chromedp.Void](`var root = document.querySelector('live-leaderboard').shadowRoot,
+			row = root.querySelector('[data-member=bob]'); null`),
 		becomes(words, "1 <img src=x onerror=alert(1)> 40 | 2 bob 30 | 3 cid 20 | 4 eve 15 | 5 fay 12"),
 		follows("below: 6 Daniel 2 to next 10"),
 		becomes(images, "Daniel /assets/shared/favicon.svg  lazy"),
-		becomes(`String(root.querySelector("img:not([hidden])").getBoundingClientRect().width > 20 && root.querySelector("img:not([hidden])").complete)`, "true"),
+		becomes(`String(root.querySelector("img:not([hidden])").getBoundingClientRect().width > 20
+			&& root.querySelector("img:not([hidden])").complete)`, "true"),
 	))
 	profile("bob", `{"name":"Bob","avatar":"/assets/shared/favicon.svg"}`)
 	require.NoError(t, chromedp.Do(ctx,

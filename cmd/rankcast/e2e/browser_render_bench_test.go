@@ -48,10 +48,13 @@ func BenchmarkRender(b *testing.B) {
 	}
 	for _, rows := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
-			run(fmt.Sprintf(`entries = Array.from({length: %d}, (_, i) => ({rank: i + 1, member: 'member ' + i, score: 100000 - i})); make({top: %[1]d})`, rows))
+			run(fmt.Sprintf(`entries = Array.from({length: %d}, (_, i) => ({rank: i + 1, member: 'member ' + i, score: 100000 - i}));
+				make({top: %[1]d})`, rows))
 			require.NoError(b, chromedp.Do(ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.top + ''`, fmt.Sprint(rows))))
 			// Said again until it is taken: what was asked last may have been for the run before.
-			require.NoError(b, chromedp.Do(ctx, becomes(`say(list(++seq, entries.map(({member, score}) => [member, score]))), root.querySelectorAll('[data-member]').length + ''`, fmt.Sprint(rows))))
+			require.NoError(b,
+				chromedp.Do(ctx, becomes(`say(list(++seq, entries.map(({member, score}) => [member, score]))),
+					root.querySelectorAll('[data-member]').length + ''`, fmt.Sprint(rows))))
 			run(`done = 0; busy(20)`)
 			require.NoError(b, chromedp.Do(ctx, becomes(`done + ''`, "1")))
 			before := metrics()

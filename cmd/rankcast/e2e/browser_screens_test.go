@@ -37,7 +37,8 @@ func TestPagesFitTheScreen(t *testing.T) {
 		combinations = append(combinations, [2]string{"light", "zh"}, [2]string{"dark", "en"})
 	}
 	paths := map[string]string{
-		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16", "member": "/members/star/s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
+		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16",
+		"member": "/members/star/s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
 	}
 	docs := docsPages
 	if *screens == "" {
@@ -54,7 +55,8 @@ func TestPagesFitTheScreen(t *testing.T) {
 				if i == 0 || *screens != "" { // else the page that is there gets another size, as by a window that is drawn wider
 					lookOrRead(t, ctx, addr, path, width, height, theme, lang)
 				}
-				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)), becomes(`innerWidth + ''`, fmt.Sprint(width)),
+				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
+					becomes(`innerWidth + ''`, fmt.Sprint(width)),
 					becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, "")),
 					"%s at %d, %s, %s is wider than its window", path, width, theme, lang)
 				if *screens != "" {
@@ -72,7 +74,8 @@ func TestPagesFitTheScreen(t *testing.T) {
 		theme, lang   string
 		busy          string // an expression: enough has happened to be seen
 	}{
-		{"dashboard.png", "/boards/stars?me=s21", 1280, 860, "light", "en", `[...document.querySelectorAll('.sparkline .line')].every(line => line.getAttribute('d').length > 60)`},
+		{"dashboard.png", "/boards/stars?me=s21", 1280, 860, "light", "en",
+			`[...document.querySelectorAll('.sparkline .line')].every(line => line.getAttribute('d').length > 60)`},
 		{"story.png", "/boards/stars/story?me=s16", 1280, 860, "dark", "en", `document.querySelectorAll('#plot path').length > 9`},
 		{"stars.png", "/stars?me=mochi", 1280, 900, "light", "en", `document.querySelectorAll('#feed li').length > 6`},
 		{"star-phone.png", "/stars?star=s21&me=mochi", 390, 844, "dark", "zh", `seen > 3`},
@@ -80,9 +83,12 @@ func TestPagesFitTheScreen(t *testing.T) {
 	} {
 		look(t, ctx, addr, c.path, c.width, c.height, c.theme, c.lang)
 		if c.file == "overlay.png" {
-			require.NoError(t, chromedp.Do(ctx, script(`document.documentElement.style.background = 'conic-gradient(from 40deg, #e8b04b, #3f6f8f, #c65b4a, #f4f1e8, #2c4a3e, #e8b04b)'`)))
+			require.NoError(t,
+				chromedp.Do(ctx, script(`document.documentElement.style.background =
+					'conic-gradient(from 40deg, #e8b04b, #3f6f8f, #c65b4a, #f4f1e8, #2c4a3e, #e8b04b)'`)))
 		}
-		require.NoError(t, chromedp.Do(ctx, script(`var seen = 0; document.addEventListener('update', () => seen++)`), becomes(`String(`+c.busy+`)`, "true")), c.file)
+		require.NoError(t, chromedp.Do(ctx, script(`var seen = 0; document.addEventListener('update', () => seen++)`),
+			becomes(`String(`+c.busy+`)`, "true")), c.file)
 		shoot(t, ctx, filepath.Join(*pictures, c.file))
 	}
 }

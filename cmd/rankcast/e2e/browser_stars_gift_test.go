@@ -42,13 +42,16 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
 		// The thanks end when the test says so.
-		script(`globalThis.end = null; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0) : real(run, ms, ...more))(setTimeout)`),
+		script(`globalThis.end = null; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0)
+			: real(run, ms, ...more))(setTimeout)`),
 		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
 		becomes(taps, "×20"),
 		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(feedOf, "mochi s17 200"),
 		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
-		script(`globalThis.notes = []; new MutationObserver(() => notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0])).observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
+		script(`globalThis.notes = []; new MutationObserver(() =>
+			notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
+				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
 		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
 		becomes(boardOf("fans-today"), "1 mochi 212"),
 		becomes(textOf("#gift-note"), "Thank you! 212 flowers for s17: you are No. 1 among today’s fans."),
@@ -66,13 +69,15 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 const unanswered = `Object.values(sessionStorage).join() || '[]'`
 
 // boundsKnown waits until the page knows the bounds of the event.
-var boundsKnown = becomes(`String(performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd))`, "true")
+var boundsKnown = becomes(`String(performance.getEntriesByType('resource')
+	.some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd))`, "true")
 
 // An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
 func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
 	t.Parallel()
 	for bound, want := range map[int][]int{99: {99, 99, 90, 10}, 50: {50, 49, 50, 49, 50, 50}} {
-		p := launch(t, "--boards", write(t, "stars.yaml", strings.Replace(starFlowers, "  gift:\n", fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1)))
+		p := launch(t, "--boards", write(t, "stars.yaml", strings.Replace(starFlowers, "  gift:\n",
+			fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1)))
 		d := startDoorman(t, p)
 		ctx := window(t, 390, 844)
 		require.NoError(t, chromedp.Do(ctx,
@@ -203,7 +208,8 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
 		// An id has 128 bytes, and the input takes no more characters.
 		chromedp.KeyEvent(strings.Repeat("汀", 43)+"\r"), becomes(textOf("#me-problem"), "This nickname is too long."), becomes(dialog, "true me"),
-		script(`document.querySelector('#me').select()`), chromedp.KeyEvent(strings.Repeat("x", 130)), becomes(`document.querySelector('#me').value.length + ''`, "128"),
+		script(`document.querySelector('#me').select()`), chromedp.KeyEvent(strings.Repeat("x", 130)),
+		becomes(`document.querySelector('#me').value.length + ''`, "128"),
 		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
@@ -246,9 +252,11 @@ func TestStarsGiftHasATone(t *testing.T) {
 	p.give("s17", "mochi", 5) // nobody passes anybody
 	ctx := ownWindow(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx,
-		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
+		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start =>
+			function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching,
-		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."), becomes(`played.join()`, ""),
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."),
+		becomes(`played.join()`, ""),
 		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
 		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
 		click(tenFlowers), becomes(`played.join()`, "784,1047"),

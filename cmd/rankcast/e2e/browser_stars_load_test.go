@@ -56,14 +56,18 @@ func starsBearACrowd(t *testing.T, gifts int) {
 		sent++
 		require.NoError(t, chromedp.Do(ctx,
 			becomes(`document.querySelector('#star-score').textContent.replace(/\D/g, '')`, fmt.Sprint(p.score("stars", "s0"))),
-			becomes(`document.querySelector('#fans-today').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`, fmt.Sprint(sent)),
-			becomes(`document.querySelector('#fans-3h').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`, fmt.Sprint(sent)),
-			becomes(`['stars', 'fans-today', 'fans-3h'].map(id => updates[id] > 1 && updates[id] <= frames + 1 || updates[id] + ' in ' + frames).join()`, "true,true,true"),
+			becomes(`document.querySelector('#fans-today').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`,
+				fmt.Sprint(sent)),
+			becomes(`document.querySelector('#fans-3h').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`,
+				fmt.Sprint(sent)),
+			becomes(`['stars', 'fans-today', 'fans-3h'].map(id => updates[id] > 1 && updates[id] <= frames + 1 || updates[id] + ' in '
+				+ frames).join()`, "true,true,true"),
 			becomes(`twice + ''`, "0"),
 			// The feed shows the last of them, and nothing waits.
 			becomes(`String([...document.querySelectorAll('.feed-user')].some(user => user.textContent === 'last`+fmt.Sprint(rounds)+`'))`, "true"),
 			becomes(`document.querySelectorAll('.feed-line').length + ''`, "8"),
-			script(`for (const animation of document.getAnimations()) if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()`),
+			script(`for (const animation of document.getAnimations())
+				if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()`),
 		))
 	}
 	round()
@@ -116,5 +120,6 @@ func TestStarsComeBack(t *testing.T) {
 		becomes(`stays`, "yes"),
 	))
 	p.give("s17", "yuki", 9)
-	require.NoError(t, chromedp.Do(ctx, becomes(boardOf("fans-today"), "1 yuki 9 | 2 mochi 2 to next 7"), becomes(boardOf("fans-3h"), "1 yuki 9 | 2 mochi 2 to next 7")))
+	require.NoError(t, chromedp.Do(ctx, becomes(boardOf("fans-today"), "1 yuki 9 | 2 mochi 2 to next 7"),
+		becomes(boardOf("fans-3h"), "1 yuki 9 | 2 mochi 2 to next 7")))
 }

@@ -31,21 +31,25 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	})()`
 	const podium = `(() => {
 		const [one, two, three, four] = ` + places + `.match(/\d+,\d+/g).filter((_, i) => i % 4 === 0).map(place => place.split(',').map(Number));
-		return [two[0] < one[0], one[0] < three[0], one[1] < two[1], two[1] < three[1] || two[1] - three[1] < 8, three[1] < four[1], 2 * four[1] < 700].join();
+		return [two[0] < one[0], one[0] < three[0], one[1] < two[1], two[1] < three[1] || two[1] - three[1] < 8,
+			three[1] < four[1], 2 * four[1] < 700].join();
 	})()`
 	// Whether what a score gained lies within its row, which cuts off all else.
 	const gained = `(() => {
-		const row = document.querySelector('#stars').shadowRoot.querySelector('[data-podium]:has([data-gain])'), score = row?.querySelector('[data-gain]');
+		const row = document.querySelector('#stars').shadowRoot.querySelector('[data-podium]:has([data-gain])'), score = row
+			?.querySelector('[data-gain]');
 		if (!score) return 'none';
 		const within = row.getBoundingClientRect(), at = score.getBoundingClientRect(), gain = getComputedStyle(score, '::after');
 		const left = at.left + parseFloat(gain.left) + parseFloat(gain.marginLeft), top = at.top + parseFloat(gain.top);
-		return String(left >= within.left && left + parseFloat(gain.width) <= within.right && top >= within.top && top + parseFloat(gain.height) <= within.bottom);
+		return String(left >= within.left && left + parseFloat(gain.width) <= within.right && top >= within.top
+			&& top + parseFloat(gain.height) <= within.bottom);
 	})()`
 	const oneLine = `(height => String(height > 40 && height < 64))(document.querySelector('#feed').getBoundingClientRect().height)`
 	var first, then string
 	require.NoError(t, chromedp.Do(ctx,
 		navigateWithoutLoad("http://"+addr+"/stars?lang=en"),
-		becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length === 8)`, "true"),
+		becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length === 8)`,
+			"true"),
 		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"),
 		evaluate(places, &first),
 	))
@@ -55,10 +59,12 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	p.give("s1", "u1", 50)
 	p.give("s2", "u2", 1)
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"), becomes(gained, "true"),
+		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
+		becomes(oneLine, "true"), becomes(gained, "true"),
 		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
 		// A wider window has the list, and all lines of the feed.
-		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"), becomes(oneLine, "false"),
+		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"),
+		becomes(oneLine, "false"),
 	))
 }
 
@@ -75,12 +81,15 @@ func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
 		list   = `String(document.querySelector('#stars').shadowRoot.querySelector('[part=list]').getBoundingClientRect().top)`
 	)
 	ctx := window(t, 360, 800)
-	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"}, {"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
+	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"},
+		{"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
 		var top string
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang="+c.lang), watching, evaluate(list, &top)))
 		p.give(c.star, "u1", 5)
 		require.NoError(t, chromedp.Do(ctx,
-			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment); const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect(); return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
+			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment);
+				const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect();
+					return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
 			becomes(list, top),
 		))
 	}
@@ -104,9 +113,11 @@ func TestStarsButtonsStayAtTheBottom(t *testing.T) {
 	} {
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=mochi&lang="+lang), watching,
-			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"), becomes(textOf("#gift-gap"), want[0]),
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"),
+			becomes(textOf("#gift-gap"), want[0]),
 			script(`scrollTo(0, document.documentElement.scrollHeight)`),
-			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.querySelector('#fans3h').getBoundingClientRect().bottom <= `+bar+`.top)`, "true"),
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.querySelector('#fans3h').getBoundingClientRect().bottom <= `+bar+
+				`.top)`, "true"),
 			chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[2]),
 		))
 	}
@@ -123,7 +134,9 @@ func TestStarsNamesBeginOnOneLine(t *testing.T) {
 		p.give(fmt.Sprint("s", i+1), "u2", 5)
 	}
 	starts := func(names string) string {
-		return fmt.Sprintf(`(names => names.length < 2 ? 'too few' : [...new Set(names.map(name => { const range = new Range(); range.selectNodeContents(name); return Math.round(range.getBoundingClientRect().left); }))].length + '')(%s)`, names)
+		return fmt.Sprintf(`(names => names.length < 2 ? 'too few'
+			: [...new Set(names.map(name => { const range = new Range(); range.selectNodeContents(name);
+				return Math.round(range.getBoundingClientRect().left); }))].length + '')(%s)`, names)
 	}
 	const named = `[...document.querySelector('#%s').shadowRoot.querySelectorAll('[part=member]')]`
 	for _, width := range []int{390, 1280} {
@@ -136,7 +149,8 @@ func TestStarsNamesBeginOnOneLine(t *testing.T) {
 		if width > 992 {
 			p.give("s1", "u1", 1)
 			p.give("s1", "u2", 1)
-			require.NoError(t, chromedp.Do(ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"), becomes(starts(`[...document.querySelectorAll('.feed-user')]`), "1")))
+			require.NoError(t, chromedp.Do(ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"),
+				becomes(starts(`[...document.querySelectorAll('.feed-user')]`), "1")))
 		}
 	}
 }

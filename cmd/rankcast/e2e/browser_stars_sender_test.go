@@ -21,7 +21,8 @@ const senderHistory = `(async seed => {
 	const listen = addEventListener, listenToDocument = document.addEventListener;
 	const wrong = [], server = new Map(), tapped = {}, bounds = new Map();
 	let line = [], onPageHide = [], sender, bound = 99;
-	const tick = () => new Promise(resolve => { const {port1, port2} = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); });
+	const tick = () => new Promise(resolve => { const {port1, port2} = new MessageChannel(); port1.onmessage = resolve;
+		port2.postMessage(0); });
 	const deliver = ({gift}) => {
 		const contents = JSON.stringify([gift.star, gift.user, gift.flowers]);
 		if ((server.get(gift.id) ?? contents) !== contents) wrong.push('id reused: ' + contents + ' after ' + server.get(gift.id));

@@ -45,7 +45,8 @@ func TestStarsRememberTheViewer(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
 		becomes(viewerName, "taro"), becomes(stored, "mochi"),
 		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
-		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(viewerName, "mochi"),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"),
+		becomes(viewerName, "mochi"),
 
 		// Until they say otherwise.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
@@ -84,7 +85,8 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would fly for as long as the test.
-		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options); if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
+		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options);
+			if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
 		click(`[data-flowers="10"]`), becomes(petals, "7"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
@@ -106,7 +108,8 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 		motion, to    string
 	}{{1280, 900, "no-preference", "row"}, {390, 844, "no-preference", "head"}, {390, 844, "reduce", ""}} {
 		ctx := window(t, c.width, c.height)
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
 		require.NoError(t, err)
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
@@ -124,8 +127,10 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 					if (this.className === 'sky-count') counts.push(this.textContent + covers(this, frames[1].transform));
 					return real.call(this, frames, {...options, duration: 1});
 				})(Element.prototype.animate);
-				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
-				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head' : near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
+				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights
+					.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
+				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head'
+					: near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
 			script(`for (let i = 0; i < 2; i++) document.querySelector('[data-flowers="10"]').click()`),
 			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
 			becomes(`target()`, c.to), becomes(petals, "0"),

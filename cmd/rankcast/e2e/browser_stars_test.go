@@ -64,11 +64,13 @@ func (p *process) name(kind, member, name string) {
 // boardOf is an expression for the rows of a board of the page, as they are read.
 func boardOf(id string) string {
 	return fmt.Sprintf(`[...document.getElementById(%q).shadowRoot.querySelectorAll('[data-member]')]
-		.map(row => [...row.querySelectorAll('[data-field], [part=gap]')].map(field => field.textContent).filter(text => text).join(' ')).join(' | ')`, id)
+		.map(row => [...row.querySelectorAll('[data-field], [part=gap]')].map(field => field.textContent).filter(text => text)
+			.join(' ')).join(' | ')`, id)
 }
 
 // feedOf is an expression for the lines of the feed, the newest first.
-const feedOf = `[...document.querySelectorAll('.feed-line')].map(line => ['user', 'star', 'count', 'number'].map(part => line.querySelector('.feed-' + part))
+const feedOf = `[...document.querySelectorAll('.feed-line')].map(line => ['user', 'star', 'count', 'number']
+	.map(part => line.querySelector('.feed-' + part))
 	.filter(part => part.checkVisibility()).map(part => part.textContent).join(' ')).join(' | ')`
 
 // taps is an expression for the taps on the button for ten flowers that no answer has come for.
@@ -76,7 +78,8 @@ const taps = `document.querySelector('[data-flowers="10"] .size-taps').textConte
 
 // watching waits until the page watches its boards and the feed: what was asked before a ping is answered before it.
 var watching = chromedp.Steps(
-	chromedp.Evaluate[chromedp.Void](`var ponged = '', stays = 'yes'; import('/kit/rankcast.js').then(kit => kit.connect().ping()).then(() => ponged = 'yes'); null`),
+	chromedp.Evaluate[chromedp.Void](`var ponged = '', stays = 'yes'; import('/kit/rankcast.js')
+		.then(kit => kit.connect().ping()).then(() => ponged = 'yes'); null`),
 	becomes(`ponged`, "yes"),
 	becomes(`document.querySelector('#stars').dataset.state`, "live"),
 )
@@ -109,8 +112,10 @@ func TestStarsMove(t *testing.T) {
 		becomes(boardOf("fans-today"), "1 u2 15 | 2 u1 10"),
 		becomes(boardOf("fans-3h"), "1 u2 15 | 2 u1 10"),
 		becomes(`document.title`, "s3 · Star flowers · Rankcast"), becomes(focus, "star-name"),
-		becomes(`[...document.querySelector('#fans-today').shadowRoot.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u2"),
-		becomes(`[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h => h.tagName).join(' ')`, "H1 H2 H2 H3 H3 H3 H2"),
+		becomes(`[...document.querySelector('#fans-today').shadowRoot.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`,
+			"u2"),
+		becomes(`[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h => h.tagName).join(' ')`,
+			"H1 H2 H2 H3 H3 H3 H2"),
 	))
 	p.give("s3", "u1", 5)
 	require.NoError(t, chromedp.Do(ctx, becomes(textOf(".star-head"), "S s3 No. 2 30 flowers this week Level with No. 1, Ann"),
@@ -211,7 +216,8 @@ func TestStarsFeedMerges(t *testing.T) {
 		becomes(`document.querySelector('#gifts').ariaLive`, "off"),
 	))
 	// However many there are.
-	require.NoError(t, chromedp.Do(ctx, script(`var most = 0; new MutationObserver(() => most = Math.max(most, document.querySelectorAll('.feed-line').length))
+	require.NoError(t, chromedp.Do(ctx, script(`var most = 0;
+		new MutationObserver(() => most = Math.max(most, document.querySelectorAll('.feed-line').length))
 		.observe(document.querySelector('#gifts'), {childList: true})`)))
 	for i := range 30 {
 		p.give("s3", fmt.Sprint("v", i), 1)
@@ -279,12 +285,14 @@ events:
 		// Noted as it is: with seconds for weeks, none of it stays.
 		// However wrong the page's own clock is.
 		script(`Date.now = (real => () => real() + 3600e3)(Date.now)`),
-		script(`var left = [], podiums = [], note = (id, list, read) => new MutationObserver(() => list.push(read())).observe(document.getElementById(id), {childList: true, subtree: true});
+		script(`var left = [], podiums = [], note = (id, list, read) => new MutationObserver(() => list.push(read()))
+			.observe(document.getElementById(id), {childList: true, subtree: true});
 			note('countdown-left', left, () => `+textOf("#countdown-left")+`);
 			note('podium', podiums, () => `+textOf("#podium")+` + ' ' + document.querySelector('#no-winners').checkVisibility())`)))
 	// Each week comes to the same, until the page has seen one that did.
 	redistest.Eventually(t, "a podium", func() error {
-		if a := p.post("stars", `{"updates":[{"member":"s1","score":30},{"member":"s2","score":40},{"member":"s3","score":9}]}`); a.Status != 200 {
+		if a := p.post("stars",
+			`{"updates":[{"member":"s1","score":30},{"member":"s2","score":40},{"member":"s3","score":9}]}`); a.Status != 200 {
 			return fmt.Errorf("%s", a.Body)
 		}
 		seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`podiums.join()`))
@@ -301,7 +309,8 @@ events:
 		script(`var counted = document.createElement('b'), second = 0;
 			var read = []; import('/assets/stars/countdown.js').then(({Countdown}) => {
 				new MutationObserver(() => read.push(counted.textContent)).observe(counted, {childList: true});
-				globalThis.setTimeout = (real => (run, ms, ...more) => ms === 1e3 && second < 3 ? (second++, queueMicrotask(run), 0) : real(run, ms, ...more))(setTimeout);
+				globalThis.setTimeout = (real => (run, ms, ...more) => ms === 1e3 && second < 3 ? (second++, queueMicrotask(run), 0)
+					: real(run, ms, ...more))(setTimeout);
 				new Countdown(document.createElement('p'), counted, () => second * 1e3).setEnd(new Date(9e3).toJSON());
 			})`),
 		becomes(`read.slice(0, 4).join(' ')`, "0:09 0:08 0:07 0:06"),
@@ -326,9 +335,10 @@ func TestStarsNeeds(t *testing.T) {
 	for path, body := range map[string]string{"boards/fans:%7Bstar%7D": `{}`, "boards/fans3h:%7Bstar%7D": `{"window":"3h"}`} {
 		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/"+path, body).Status)
 	}
-	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans3h:{star}"},"updates":[`+
-		`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},`+
-		`{"board":"fans3h:{star}","member":"{user}","score":"{flowers}"}]}`)
+	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift",
+		`{"show":{"board":"stars","fans":"fans:{star}","recent":"fans3h:{star}"},"updates":[`+
+			`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},`+
+			`{"board":"fans3h:{star}","member":"{user}","score":"{flowers}"}]}`)
 	require.Equal(t, 201, a.Status, a.Body)
 	require.NoError(t, chromedp.Do(ctx,
 		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look
@@ -338,7 +348,8 @@ func TestStarsNeeds(t *testing.T) {
 		// The page stores its gifts once more when the answer comes, perhaps after the frames that show the gift.
 		becomes(`sessionStorage.getItem('rankcast gifts /')`, "[]"),
 		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
-		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [300e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),
+		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [300e3, 10]]
+			.map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', size: flowers, flowers, at: Date.now() - ago}))))`),
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
 		becomes(boardOf("fans-today"), "1 mochi 11"),
 	))

@@ -53,7 +53,8 @@ func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 	rdb, err := ranking.Open(redis.URL())
 	require.NoError(t, err)
 	store := ranking.New(rdb, ranking.Config{})
-	board := definition.Board{Name: "race", Title: definition.Label{"en": "The race", "zh": "比赛"}, Kind: "player", Display: definition.Display{Unit: definition.Label{"": "pts"}}, History: 10 * time.Minute}
+	board := definition.Board{Name: "race", Title: definition.Label{"en": "The race", "zh": "比赛"}, Kind: "player",
+		Display: definition.Display{Unit: definition.Label{"": "pts"}}, History: 10 * time.Minute}
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{board, {Name: "plain"}}}))
 	_, err = store.SetProfile(t.Context(), "player", "cid", ranking.Profile{Name: hostileName})
 	require.NoError(t, err)
@@ -74,17 +75,20 @@ func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 }
 
 // standing is an expression for the board beside the chart.
-const standing = `[...document.querySelectorAll('#standing > li')].map(row => ['rank', 'name', 'score'].map(part => row.querySelector('.standing-' + part).textContent).join(' ')).join(', ')`
+const standing = `[...document.querySelectorAll('#standing > li')]
+	.map(row => ['rank', 'name', 'score'].map(part => row.querySelector('.standing-' + part).textContent).join(' ')).join(', ')`
 
 // slideTo is a script that moves the slider to a share of the story.
 func slideTo(share float64) chromedp.Action[chromedp.Void] {
-	return script(fmt.Sprintf(`(slider => { slider.value = Math.round(%g * slider.max); slider.dispatchEvent(new Event('input')); })(document.querySelector('#slider'))`, share))
+	return script(fmt.Sprintf(`(slider => { slider.value = Math.round(%g * slider.max);
+		slider.dispatchEvent(new Event('input')); })(document.querySelector('#slider'))`, share))
 }
 
 // standingAt is the board at a time, as the history has it.
 func standingAt(t *testing.T, p *process, at time.Time) string {
 	t.Helper()
-	a := servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/race/history?limit=1&from="+url.QueryEscape(at.UTC().Format(time.RFC3339Nano)), "")
+	a := servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/race/history?limit=1&from="+
+		url.QueryEscape(at.UTC().Format(time.RFC3339Nano)), "")
 	require.Equal(t, 200, a.Status, a.Body)
 	var history struct {
 		Steps []struct {
@@ -140,11 +144,13 @@ func TestStoryIsTheHistory(t *testing.T) {
 			const [from, to] = [+gap.getAttribute('x') + 1, +gap.getAttribute('x') + +gap.getAttribute('width') - 1];
 			return [...document.querySelectorAll('.stroke')].map(path => {
 				let inside = 0;
-				for (let at = 0, end = path.getTotalLength(); at <= end; at++) { const {x} = path.getPointAtLength(at); if (x > from && x < to) inside++; }
+				for (let at = 0, end = path.getTotalLength(); at <= end; at++) { const {x} = path.getPointAtLength(at);
+					if (x > from && x < to) inside++; }
 				return inside;
 			}).join(' ');
 		})(document.querySelector('.gap'))`, "0 0 0 0"),
-		becomes(`[...document.querySelectorAll('#leader-rows tr')].map(row => row.cells[2].textContent + ' ' + row.cells[3].textContent).join(', ')`,
+		becomes(`[...document.querySelectorAll('#leader-rows tr')]
+			.map(row => row.cells[2].textContent + ' ' + row.cells[3].textContent).join(', ')`,
 			"bob 105 pts, dan 95 pts, ann 70 pts, bob 45 pts, ann 30 pts"),
 		becomes(`document.querySelectorAll('main img[src=x]').length + ''`, "0"),
 	))
@@ -156,7 +162,8 @@ func TestStoryGoesOn(t *testing.T) {
 	p, _ := race(t)
 	ctx, other := window(t, 1280, 900), window(t, 1280, 900)
 	for _, ctx := range []context.Context{ctx, other} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/race/story"), becomes(`document.querySelectorAll('.line').length + ''`, "4")))
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/race/story"),
+			becomes(`document.querySelectorAll('.line').length + ''`, "4")))
 	}
 	require.NoError(t, chromedp.Do(other, slideTo(0.01), becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts")))
 	require.Equal(t, 200, p.post("race", `{"member":"eve","score":500}`).Status)
@@ -206,7 +213,8 @@ func TestStoryByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, begin := race(t)
 	const plot = "#plot"
-	const chosen = `(document.querySelector('#standing [aria-current] .standing-name')?.textContent ?? 'none') + ' ' + (document.querySelector('.line[data-chosen]')?.dataset.member ?? 'none')`
+	const chosen = `(document.querySelector('#standing [aria-current] .standing-name')?.textContent ?? 'none') + ' '
+		+ (document.querySelector('.line[data-chosen]')?.dataset.member ?? 'none')`
 	const spoken = `document.querySelector('#spoken').textContent.replace(/^.* · /, '')`
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
@@ -285,14 +293,19 @@ func TestStoryDoesNotJump(t *testing.T) {
 			navigateWithoutLoad("http://"+addr+"/boards/race/story"),
 			becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
 			becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
-			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')].map(e => Math.round(e.getBoundingClientRect().top)))`, &first),
-			script(`globalThis.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; }).observe({type: 'layout-shift', buffered: true})`),
+			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')]
+				.map(e => Math.round(e.getBoundingClientRect().top)))`, &first),
+			script(`globalThis.shifts = 0;
+				new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; })
+					.observe({type: 'layout-shift', buffered: true})`),
 		))
 		release()
 		require.NoError(t, chromedp.Do(ctx,
 			becomes(`document.querySelectorAll('.line').length + ''`, "4"),
-			becomes(`(([slider, plot]) => [slider.left - plot.left, slider.right - plot.right].map(Math.round).join())(['#slider', '#plot'].map(one => document.querySelector(one).getBoundingClientRect()))`, "-8,8"),
-			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')].map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
+			becomes(`(([slider, plot]) => [slider.left - plot.left, slider.right - plot.right].map(Math.round)
+				.join())(['#slider', '#plot'].map(one => document.querySelector(one).getBoundingClientRect()))`, "-8,8"),
+			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')]
+				.map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
 			becomes(`String(shifts < 0.05)`, "true"),
 		))
 		require.Equal(t, first, then, "at %d px", width)
@@ -303,8 +316,10 @@ func TestStoryDoesNotJump(t *testing.T) {
 const besideRows = `(rows => rows.filter(row => {
 	const sparkline = row.querySelector('svg');
 	if (!sparkline?.checkVisibility() || !sparkline.querySelector('.line').getAttribute('d')) return false;
-	const [own, name, score, box] = [row, row.querySelector('[part~=member]'), row.querySelector('[part~=score]'), sparkline].map(e => e.getBoundingClientRect());
-	return box.top >= own.top && box.bottom <= own.bottom && box.left >= name.right && box.right <= score.left && box.left === rows[0].querySelector('svg').getBoundingClientRect().left;
+	const [own, name, score, box] = [row, row.querySelector('[part~=member]'), row.querySelector('[part~=score]'), sparkline]
+		.map(e => e.getBoundingClientRect());
+	return box.top >= own.top && box.bottom <= own.bottom && box.left >= name.right && box.right <= score.left
+		&& box.left === rows[0].querySelector('svg').getBoundingClientRect().left;
 }).map(row => row.dataset.member).join(' '))([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
 
 // The rows of a board that records a history have sparklines, which follow the rows. A phone has no room for them.
@@ -330,7 +345,8 @@ func TestStoryTakesAToken(t *testing.T) {
 	t.Parallel()
 	dir, secret := t.TempDir(), []byte(strings.Repeat("secret ", 10))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), secret, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "access.yaml"), []byte("anonymous: {scopes: [read], boards: [plain]}\ntokens: {secret_file: secret}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "access.yaml"),
+		[]byte("anonymous: {scopes: [read], boards: [plain]}\ntokens: {secret_file: secret}\n"), 0o600))
 	p, _ := race(t, "--access", filepath.Join(dir, "access.yaml"))
 	signer, err := access.NewSecretSigner(secret)
 	require.NoError(t, err)
@@ -368,22 +384,34 @@ func TestLinesOfAHistory(t *testing.T) {
 	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/boards/stars/story?lang=en")))
 	const modules = `Promise.all([import('/assets/shared/history.js'), import('/assets/shared/time-scale.js')]).then(([h, {ticksOf}]) => {
-		const step = (at, members, gapFrom) => ({at, ...(gapFrom && {gapFrom}), entries: [...members].map((member, i) => ({rank: i + 1, member, score: at}))});
+		const step = (at, members, gapFrom) => ({at, ...(gapFrom && {gapFrom}), entries: [...members]
+			.map((member, i) => ({rank: i + 1, member, score: at}))});
 		const history = {until: 90, steps: [step(0, 'ab'), step(10, 'ba'), step(20, 'ac'), step(60, 'ca', 30), step(70, 'ca')]};
 		const y = place => place === h.OUTSIDE ? 3 : place;
 		return JSON.stringify(%s);
 	})`
 	for expression, want := range map[string]string{
-		`[-1, 0, 15, 29, 30, 59, 60, 99].map(at => h.stepAt(history, at)?.entries.map(({member}) => member).join('') ?? '-')`:                     `["-","ab","ba","ac","-","-","ca","ca"]`,
-		`[...h.runsOf(history)].map(([member, runs]) => member + runs.map(run => ' ' + run.map(({from, place}) => from + ':' + place)).join(''))`: `["a 0:1,10:2,20:1 60:2","b 0:2,10:1,20:0","c 10:0,20:2 60:1"]`,
-		`h.runsOf(history).get('b').map(run => h.pathOf(run, x => x, y, 4))`:                                                                      `["M0 2H6C8 2 8 1 10 1H16C18 1 18 3 20 3"]`,
-		`h.runsOf(history).get('c').map(run => h.pathOf(run, x => x, y, 4))`:                                                                      `["M16 3C18 3 18 2 20 2H30","M60 1H90"]`,
+		`[-1, 0, 15, 29, 30, 59, 60, 99].map(at => h.stepAt(history, at)?.entries.map(({member}) => member)
+			.join('') ?? '-')`: `["-","ab","ba","ac","-","-","ca","ca"]`,
+		`[...h.runsOf(history)].map(([member, runs]) => member + runs
+			.map(run => ' ' + run.map(({from, place}) => from + ':' + place))
+				.join(''))`: `["a 0:1,10:2,20:1 60:2","b 0:2,10:1,20:0","c 10:0,20:2 60:1"]`,
+		`h.runsOf(history).get('b').map(run => h.pathOf(run, x => x, y,
+			4))`: `["M0 2H6C8 2 8 1 10 1H16C18 1 18 3 20 3"]`,
+		`h.runsOf(history).get('c').map(run => h.pathOf(run, x => x, y,
+			4))`: `["M16 3C18 3 18 2 20 2H30","M60 1H90"]`,
 		`h.gapsOf(history)`:                            `[{"from":30,"to":60}]`,
 		`h.thin(history, 100).steps.map(({at}) => at)`: `[0,20,60,70]`,
-		`h.leadersOf(history).map(({from, to, member, score}) => [from, to, member, score].join(' '))`:                                                                    `["0 10 a 0","10 20 b 10","20 30 a 20","60 90 c 70"]`,
-		`h.join({until: 15, steps: history.steps.slice(0, 2)}, {until: 90, steps: history.steps.slice(1)}).steps.map(({at}) => at)`:                                       `[0,10,20,60,70]`,
-		`ticksOf(Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 10), 5, 'Europe/Berlin').map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' ' + label)`:  `["23:00 Mar 29","01:00 03:00","04:00 06:00","07:00 09:00","10:00 12:00"]`,
-		`ticksOf(Date.UTC(2026, 10, 22, 16), Date.UTC(2026, 10, 26, 6), 5, 'Asia/Shanghai').map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' ' + label)`: `["16:00 Nov 23","16:00 Nov 24","16:00 Nov 25","16:00 Nov 26"]`,
+		`h.leadersOf(history).map(({from, to, member, score}) => [from, to, member, score]
+			.join(' '))`: `["0 10 a 0","10 20 b 10","20 30 a 20","60 90 c 70"]`,
+		`h.join({until: 15, steps: history.steps.slice(0, 2)}, {until: 90, steps: history.steps.slice(1)}).steps
+			.map(({at}) => at)`: `[0,10,20,60,70]`,
+		`ticksOf(Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 10), 5, 'Europe/Berlin')
+			.map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' '
+				+ label)`: `["23:00 Mar 29","01:00 03:00","04:00 06:00","07:00 09:00","10:00 12:00"]`,
+		`ticksOf(Date.UTC(2026, 10, 22, 16), Date.UTC(2026, 10, 26, 6), 5, 'Asia/Shanghai')
+			.map(({at, label}) => new Date(at).toISOString().slice(11, 16) + ' '
+				+ label)`: `["16:00 Nov 23","16:00 Nov 24","16:00 Nov 25","16:00 Nov 26"]`,
 	} {
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(modules, expression), chromedp.EvalAwaitPromise))
 		require.NoError(t, err, expression)

@@ -42,32 +42,40 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 	require.Equal(t, 200, a.Status)
 	require.NotContains(t, a.Body, `"error"`)
 
-	lines, err := csv.NewReader(strings.NewReader(servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/laps/export?format=csv", "").Body)).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(servertest.Request(t, "GET",
+		"http://"+p.addr+"/v1/boards/laps/export?format=csv", "").Body)).ReadAll()
 	require.NoError(t, err)
 	for i, line := range lines[1:] {
 		require.Equal(t, exported[i], line[:2])
 	}
 	ctx := window(t, 700, 1400)
 	shown := func(rows string) string {
-		return rows + `.map(row => ['rank', 'name', 'score'].map(field => row.querySelector('[data-field=' + field + ']').textContent).join(' ')).join('\n')`
+		return rows + `.map(row => ['rank', 'name', 'score']
+			.map(field => row.querySelector('[data-field=' + field + ']').textContent).join(' ')).join('\n')`
 	}
 	for _, page := range []string{"/embed/laps?top=50", "/overlay/laps?top=25&pace=0", "/boards/laps?top=50"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+page), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-			becomes(shown(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]`), strings.Join(rows, "\n"))))
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+page),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+			becomes(shown(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]`),
+				strings.Join(rows, "\n"))))
 	}
 	first := servertest.Request(t, "GET", "http://"+p.addr+"/embed/laps?top=50&lang=en", "").Body
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"), script(`var page = new DOMParser().parseFromString(`+quoted(t, first)+`, 'text/html')`),
-		becomes(`[...page.querySelectorAll('.first-rows tbody tr')].map(row => row.textContent.replace(/\s+/g, ' ').trim()).length + ''`, fmt.Sprint(len(rows))),
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"),
+		script(`var page = new DOMParser().parseFromString(`+quoted(t, first)+`, 'text/html')`),
+		becomes(`[...page.querySelectorAll('.first-rows tbody tr')].map(row => row.textContent.replace(/\s+/g, ' ').trim()).length + ''`,
+			fmt.Sprint(len(rows))),
 		becomes(`String(`+quoted(t, strings.Join(rows, "\n"))+`.split('\n').every((row, i) => {
 			const text = page.querySelectorAll('.first-rows tbody tr')[i].textContent;
 			return text.includes(row.split(' ').slice(1, -2).join(' ')) && text.includes(row.split(' ').slice(-2).join(' '));
 		}))`, "true")))
 
 	// A template shows the fields that an entry has, and none of what objects inherit.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/open?lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/open?lang=en"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
 		var template = document.createElement('template');
 		template.slot = 'row';
-		for (const field of ['data.own', 'data.constructor', 'data.toString', 'data.__proto__', 'data.own.length', 'data.own.length.constructor', 'data.own.at', 'data.own.0',
+		for (const field of ['data.own', 'data.constructor', 'data.toString', 'data.__proto__', 'data.own.length',
+			'data.own.length.constructor', 'data.own.at', 'data.own.0',
 			'data.none.length', 'data.length', 'constructor', 'toString', '__proto__', 'data', 'none', 'none.length']) {
 			const part = Object.assign(document.createElement('i'), {textContent: '?'});
 			part.dataset.field = field;
@@ -75,7 +83,8 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 		}
 		var board = document.querySelector('live-leaderboard');
 		board.append(template); board.setAttribute('top', '2'); board.setAttribute('board', 'laps')`),
-		becomes(`[...board.shadowRoot.querySelectorAll('[data-member]')].map(row => [...row.querySelectorAll('i')].map(i => i.textContent).join('|')).join(' ')`, "mine||||||||||||||| mine|||||||||||||||")))
+		becomes(`[...board.shadowRoot.querySelectorAll('[data-member]')].map(row => [...row.querySelectorAll('i')]
+			.map(i => i.textContent).join('|')).join(' ')`, "mine||||||||||||||| mine|||||||||||||||")))
 }
 
 // Half an emoji is told at once: to the page that sends it, and by the element that follows or shows it.
@@ -84,7 +93,8 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", "boards: {stars: {}}\nevents: {gift: [{board: stars, member: \"{user}\", score: 1}]}"))
 	p.post("stars", `{"member":"ann","score":1}`)
 	ctx := window(t, 500, 400)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/stars?lang=en"), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/embed/stars?lang=en"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
 		var half = 'Ana \u{1f600}'.slice(0, 5), told = {}, tell = name => error => told[name] = [error.code, error.field].join(' ');
 		import('/kit/rankcast.js').then(({connect}) => {
 			const connection = connect();
@@ -98,7 +108,8 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 			document.querySelector('live-leaderboard').setAttribute('me', half);
 		})`),
 		becomes(`Object.keys(told).sort().map(name => name + ': ' + told[name]).join(', ')`,
-			"board: invalid_request board, event: invalid_request event, feed: invalid_request feed, me: invalid_request me, search: invalid_request , searched: invalid_request , send: invalid_request data.user"),
+			"board: invalid_request board, event: invalid_request event, feed: invalid_request feed, me: invalid_request me, "+
+				"search: invalid_request , searched: invalid_request , send: invalid_request data.user"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped")))
 }
 
@@ -107,26 +118,31 @@ func TestTitlesNameTheBoardOnce(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	ctx := window(t, 500, 400)
-	for path, title := range map[string]string{"/overlay/stars?mode=compact&lang=en": "stars · Overlay · Rankcast", "/embed/stars?lang=en": "stars · Board · Rankcast"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path), becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(`document.title`, title)))
+	for path, title := range map[string]string{"/overlay/stars?mode=compact&lang=en": "stars · Overlay · Rankcast",
+		"/embed/stars?lang=en": "stars · Board · Rankcast"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+path),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(`document.title`, title)))
 	}
 }
 
 // Boards and instances may have the names that objects of JavaScript have.
 func TestNamesOfObjectsAreNames(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {constructor: {kind: constructor}, "valueof:{constructor}": {kind: constructor}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml",
+		`boards: {constructor: {kind: constructor}, "valueof:{constructor}": {kind: constructor}}`))
 	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
 		require.Equal(t, 200, p.post(board, `{"updates":[{"member":"__proto__","score":2},{"member":"toString","score":1}]}`).Status)
 	}
 	ctx := window(t, 1280, 900)
 	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
 		for _, page := range []string{"/boards/", "/embed/", "/overlay/"} {
-			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+page+board+"?lang=en&me=toString"), becomes(seen, "1 __proto__ 2 | 2 toString 1 to next 1")))
+			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+page+board+"?lang=en&me=toString"),
+				becomes(seen, "1 __proto__ 2 | 2 toString 1 to next 1")))
 		}
 	}
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/?lang=en"),
-		becomes(`['constructor', 'valueof:__proto__', 'valueof:toString'].filter(name => !document.body.textContent.includes(name.split(':').at(-1))).join()`, "")))
+		becomes(`['constructor', 'valueof:__proto__', 'valueof:toString']
+			.filter(name => !document.body.textContent.includes(name.split(':').at(-1))).join()`, "")))
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/members/constructor/__proto__?lang=en"),
 		becomes(`String(document.body.textContent.includes('valueof:toString') && document.body.textContent.includes('No. 1'))`, "true")))
 }

@@ -81,7 +81,8 @@ func window(t testing.TB, width, height int) context.Context {
 	ctx := newWindow(t, width, height)
 	require.NoError(t, chromedp.Do(ctx, withFace(t)))
 	t.Cleanup(func() {
-		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil && origin != "null" { // "null" stands for all origins
+		// "null" stands for all origins
+		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil && origin != "null" {
 			call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
 		}
 	})
@@ -122,7 +123,8 @@ func newWindow(t testing.TB, width, height int, options ...chromedp.ContextOptio
 }
 
 // rows is an expression for the members of the list, in order.
-const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')].map(r => r.dataset.member)`
+const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]
+	.map(r => r.dataset.member)`
 
 // shows waits until the list has these members.
 func shows(members ...string) chromedp.Action[chromedp.Void] {
@@ -144,10 +146,12 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 // throw for as long as the page has not got what it names.
 func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()", expression, want), chromedp.WithPollingTimeout(patience))
+		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()",
+			expression, want), chromedp.WithPollingTimeout(patience))
 		_, err := poll(ctx, t)
 		for err != nil && ctx.Err() == nil &&
-			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(), "Inspected target navigated or closed")) {
+			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(),
+				"Inspected target navigated or closed")) {
 			_, err = poll(ctx, t) // the page has just been replaced by another one
 		}
 		if err != nil {
@@ -160,7 +164,8 @@ func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 
 // state waits until the board on the page has been in a state since the last call.
 func state(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(patience))
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name),
+		chromedp.WithPollingTimeout(patience))
 }
 
 // click presses the first element of a selector once, as soon as it is visible. chromedp.Click waits for it for as long as the
@@ -240,7 +245,8 @@ func keeps(t *testing.T, ctx context.Context) (k kept) {
 // last frames, which the browser releases later, and of heap bytes for compiled scripts.
 func (k kept) atMost(t *testing.T, before kept, heap float64) {
 	t.Helper()
-	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes, k.listeners, k.heap)
+	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes,
+		k.listeners, k.heap)
 	require.LessOrEqual(t, k.nodes, before.nodes+2000, "nodes")
 	require.LessOrEqual(t, k.listeners, before.listeners+200, "listeners")
 	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
@@ -253,7 +259,9 @@ func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) er
 }
 
 // shown is an expression for whether the page shows rows, or cards with scores.
-const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null)`
+const shown = `String([...document.querySelectorAll('live-leaderboard')]
+	.some(board => board.shadowRoot.querySelector('[data-member]'))
+		|| document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null)`
 
 // look opens a page in a size, theme and language, and waits until it shows rows or cards.
 func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {

@@ -159,12 +159,14 @@ func launchViewerStars(t *testing.T) *process {
 
 // tokenFor is a token for a member, which may send events.
 func tokenFor(sub string, events ...string) string {
-	claims, _ := json.Marshal(map[string]any{"sub": sub, "exp": 4102444800, "rankcast": map[string]any{"boards": []string{"*"}, "events": events}})
+	claims, _ := json.Marshal(map[string]any{"sub": sub, "exp": 4102444800, "rankcast": map[string]any{"boards": []string{"*"},
+		"events": events}})
 	return "eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(claims) + ".c2lnbmF0dXJl"
 }
 
 // gifts are the controls that send gifts, and what the page says about its viewer.
-const gifts = `[document.querySelector('#viewer').checkVisibility() ? 'asks' : '', document.querySelector('.size')?.checkVisibility() ? 'sends' : '',
+const gifts = `[document.querySelector('#viewer').checkVisibility() ? 'asks' : '', document.querySelector('.size')
+	?.checkVisibility() ? 'sends' : '',
 	document.querySelector('#viewer-note').textContent].filter(word => word).join(', ')`
 
 // A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
@@ -192,7 +194,8 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 
 	secret := token[len(token)-30:]
 	holds := fmt.Sprintf(`[JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, document.documentElement.outerHTML,
-		...performance.getEntriesByType('resource').map(({name}) => name), JSON.stringify(history.state)].filter(text => text.includes(%q)).join()`, secret)
+		...performance.getEntriesByType('resource').map(({name}) => name), JSON.stringify(history.state)]
+			.filter(text => text.includes(%q)).join()`, secret)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(holds, ""),
 		// A link to another page passes the token on, and a copied link does not hold it.
@@ -251,7 +254,8 @@ func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 	p := launchStars(t)
 	p.give("s17", "mochi", 3)
 	for refusal, says := range map[int]struct{ page, board, chinese string }{
-		401: {"To see this, open the page by a link that holds a valid token.", "You need a valid token to see this board.", "请使用带有有效令牌的链接打开本页，才能查看此内容。"},
+		401: {"To see this, open the page by a link that holds a valid token.", "You need a valid token to see this board.",
+			"请使用带有有效令牌的链接打开本页，才能查看此内容。"},
 		403: {"Your token does not allow you to see this.", "Your token is not for this board.", "你的令牌不能查看此内容。"},
 	} {
 		d := startDoorman(t, p)
@@ -267,7 +271,8 @@ func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 			chromedp.Navigate(d.URL+"/boards/fans:%7Bstar%7D?lang=en"), becomes(textOf("#instances-note"), says.page),
 			chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"), becomes(note("stars"), says.board), becomes(note("fans-today"), says.board),
 			becomes(textOf("#feed-empty"), says.page), becomes(textOf("#requirements"), ""), becomes(textOf("#no-winners"), says.page),
-			chromedp.Navigate(d.URL+"/overlay/stars?lang=en"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, says.board),
+			chromedp.Navigate(d.URL+"/overlay/stars?lang=en"),
+			becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, says.board),
 		), "%d", refusal)
 	}
 }
@@ -279,7 +284,8 @@ func TestElementRequestsItsTokenURL(t *testing.T) {
 	p.give("s17", "mochi", 3)
 	d := startDoorman(t, p)
 	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(d.URL+"/healthz"),
-		script(`document.body.innerHTML = '<live-leaderboard board="stars" token-url="/rankcast-token"></live-leaderboard>'; import('/kit/rankcast.js')`),
+		script(`document.body.innerHTML = '<live-leaderboard board="stars" token-url="/rankcast-token"></live-leaderboard>';
+			import('/kit/rankcast.js')`),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), shows("s17"),
 	))
 	redistest.Eventually(t, "the token to be sent", func() error {

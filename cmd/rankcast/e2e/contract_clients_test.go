@@ -37,13 +37,15 @@ func TestClientsFromTheContract(t *testing.T) {
 	p.ready()
 	t.Run("TypeScript", func(t *testing.T) {
 		run("npx", "openapi-typescript", overHTTP, "-o", "openapi.ts")
-		run("npx", "tsc", "--strict", "--noUncheckedIndexedAccess", "--target", "es2023", "--module", "esnext", "--moduleResolution", "bundler", "--skipLibCheck", "client.ts")
+		run("npx", "tsc", "--strict", "--noUncheckedIndexedAccess", "--target", "es2023", "--module", "esnext", "--moduleResolution",
+			"bundler", "--skipLibCheck", "client.ts")
 		require.Equal(t, strings.ReplaceAll(clientOutput, "BOARD", "typescript"), run("node", "client.js", "http://"+p.addr))
 	})
 	t.Run("Go", func(t *testing.T) {
 		require.NoError(t, os.Rename(filepath.Join(tools, "go.mod.txt"), filepath.Join(tools, "go.mod")))
 		require.NoError(t, os.MkdirAll(filepath.Join(tools, "rankcast"), 0o755))
-		run("go", "run", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2", "-generate", "types,client", "-package", "rankcast", "-o", "rankcast/rankcast.go", overHTTP)
+		run("go", "run", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2", "-generate", "types,client", "-package",
+			"rankcast", "-o", "rankcast/rankcast.go", overHTTP)
 		run("go", "mod", "tidy")
 		require.Equal(t, strings.ReplaceAll(clientOutput, "BOARD", "go")+"streamed mia 50\n", run("go", "run", ".", "http://"+p.addr))
 	})

@@ -189,7 +189,8 @@ events:
 		return a.Body
 	}
 	boards := get("boards")
-	for _, want := range []string{`"board":"stars","mode":"last","order":"desc","ties":"first","kind"`, `"board":"fans:{who}"`, `"order":"asc","ties":"first","period":"hour"`, `"board":"givers-month"`, `"board":"laps"`, `"board":"points"`} {
+	for _, want := range []string{`"board":"stars","mode":"last","order":"desc","ties":"first","kind"`, `"board":"fans:{who}"`,
+		`"order":"asc","ties":"first","period":"hour"`, `"board":"givers-month"`, `"board":"laps"`, `"board":"points"`} {
 		require.Contains(t, boards, want)
 	}
 	require.NotContains(t, boards, "fans:{star}")

@@ -80,7 +80,8 @@ func kubernetesExample(t *testing.T) deployment {
 	command, port := ofImage(t)
 	require.Empty(t, node.Command)
 	require.Equal(t, port, fmt.Sprint(node.Ports[0].ContainerPort))
-	for _, name := range []string{service.Spec.Ports[0].TargetPort.StrVal, node.LivenessProbe.HTTPGet.Port.StrVal, node.ReadinessProbe.HTTPGet.Port.StrVal} {
+	for _, name := range []string{service.Spec.Ports[0].TargetPort.StrVal, node.LivenessProbe.HTTPGet.Port.StrVal,
+		node.ReadinessProbe.HTTPGet.Port.StrVal} {
 		require.Equal(t, node.Ports[0].Name, name)
 	}
 	require.Equal(t, redis.Spec.VolumeClaimTemplates[0].Name, store.VolumeMounts[0].Name, "the scores outlive the pod")
@@ -90,7 +91,8 @@ func kubernetesExample(t *testing.T) deployment {
 	}
 
 	d := deployment{redis: store.Command, data: store.VolumeMounts[0].MountPath, node: command, etc: path.Dir(node.VolumeMounts[0].MountPath),
-		live: node.LivenessProbe.HTTPGet.Path, ready: node.ReadinessProbe.HTTPGet.Path, grace: time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second}
+		live: node.LivenessProbe.HTTPGet.Path, ready: node.ReadinessProbe.HTTPGet.Path,
+		grace: time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second}
 	for _, variable := range node.Env {
 		value := variable.Value
 		for _, mount := range node.VolumeMounts { // each volume holds one file of the folder

@@ -75,7 +75,8 @@ func systemdExample(t *testing.T) deployment {
 	require.NoError(t, err)
 	grace, err := time.ParseDuration(node["TimeoutStopSec"][0] + "s")
 	require.NoError(t, err)
-	d := deployment{redis: redisCommand, data: "/var/lib/" + redis["StateDirectory"][0], node: replaced(command, "%i", "0"), etc: "/etc/rankcast", grace: grace}
+	d := deployment{redis: redisCommand, data: "/var/lib/" + redis["StateDirectory"][0], node: replaced(command, "%i", "0"),
+		etc: "/etc/rankcast", grace: grace}
 	require.Equal(t, []string{"access.yaml:" + d.etc + "/access.yaml", "token.secret:" + d.etc + "/token.secret"}, node["LoadCredential"])
 	for _, variable := range node["Environment"] {
 		d.env = append(d.env, strings.ReplaceAll(variable, "%d", d.etc))

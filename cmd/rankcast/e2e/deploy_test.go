@@ -105,7 +105,8 @@ func (s *deployed) stopRedis() {
 
 // post sends a point for ana, once for each id.
 func (s *deployed) post(addr string, id int) (servertest.Answer, error) {
-	return servertest.Try(s.t, "POST", "http://"+addr+"/v1/boards/points/scores", fmt.Sprintf(`{"id":"%d","member":"ana","score":1}`, id), s.authorization...)
+	return servertest.Try(s.t, "POST", "http://"+addr+"/v1/boards/points/scores",
+		fmt.Sprintf(`{"id":"%d","member":"ana","score":1}`, id), s.authorization...)
 }
 
 // watch opens a socket that watches the board.
@@ -117,7 +118,8 @@ func (s *deployed) watch(addr string) *servertest.Socket {
 
 // showsScore waits until a socket shows that ana has a score.
 func showsScore(watcher *servertest.Socket, score int) {
-	watcher.Until("points", fmt.Sprint("the score ", score), func(b *hubtest.Board) bool { return len(b.Top) == 1 && b.Top[0].Score == int64(score) })
+	watcher.Until("points", fmt.Sprint("the score ", score),
+		func(b *hubtest.Board) bool { return len(b.Top) == 1 && b.Top[0].Score == int64(score) })
 }
 
 // saysBye waits until the node of a socket has said goodbye to it.

@@ -52,7 +52,8 @@ func clone(dir string) error {
 // goSettings are the settings of Go, which it would look for in the home folder: where its
 // caches are, and where modules come from.
 var goSettings = sync.OnceValues(func() ([]string, error) {
-	out, err := exec.Command("go", "env", "-json", "GOPATH", "GOMODCACHE", "GOCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOTOOLCHAIN").Output()
+	out, err := exec.Command("go", "env", "-json", "GOPATH", "GOMODCACHE", "GOCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB",
+		"GOPRIVATE", "GOTOOLCHAIN").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
@@ -77,7 +78,8 @@ func cleanEnvironment(home string) ([]string, error) {
 	env = append([]string{"HOME=" + home, "TZ=UTC", "LC_ALL=C.UTF-8"}, env...)
 	for _, variable := range os.Environ() {
 		switch name, _, _ := strings.Cut(variable, "="); {
-		case strings.HasPrefix(name, "RANKCAST_"), strings.HasPrefix(name, "MAKE"), strings.HasPrefix(name, "GO"), strings.HasPrefix(name, "XDG_"),
+		case strings.HasPrefix(name, "RANKCAST_"), strings.HasPrefix(name, "MAKE"), strings.HasPrefix(name, "GO"),
+			strings.HasPrefix(name, "XDG_"),
 			strings.HasPrefix(name, "LC_"), name == "MFLAGS", name == "VERSION", name == "HOME", name == "TZ":
 		default:
 			env = append(env, variable)

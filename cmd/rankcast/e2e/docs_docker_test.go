@@ -70,7 +70,8 @@ func (p *docPage) checkDocker(b block) {
 }
 
 // elsewhere are commands that the test does not run. It checks that the files of the clone that they name exist.
-var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true, "mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true, "cp": true, "chown": true, "redis-cli": true}
+var elsewhere = map[string]bool{"docker": true, "kubectl": true, "systemctl": true, "apt-get": true, "install": true,
+	"mkdir": true, "make": true, "sha256sum": true, "echo": true, "curl": true, "cp": true, "chown": true, "redis-cli": true}
 
 // clonePath finds a path that is relative, alone or after an equals sign.
 var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)
@@ -79,7 +80,8 @@ var clonePath = regexp.MustCompile(`^(?:--[\w-]+=)?(\w+/[\w./-]+|\w+\.yaml)$`)
 func (p *docPage) missingFile(words []string) (fault string) {
 	for i, word := range words {
 		found := clonePath.FindStringSubmatch(word)
-		if found == nil || slices.Contains([]string{"status", "port-forward", "image", "restart", "undo"}, words[max(i-1, 0)]) { // a kind and a name
+		// a kind and a name
+		if found == nil || slices.Contains([]string{"status", "port-forward", "image", "restart", "undo"}, words[max(i-1, 0)]) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.clone, found[1])); err != nil {

@@ -59,13 +59,15 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 // Examples name the ports 8080 and 8081 of servers, 8000 of another site, and 6379 of Redis.
 var forms = map[string]form{
 	"sh": {}, "sh server": {}, "sh fails": {}, "sh docker": {},
-	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"}, "json frame": {caption: "Frame"},
-	"text": {}, "text output": {caption: "Output"}, "text page": {caption: "On the page"},
+	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"},
+	"json frame": {caption: "Frame"},
+	"text":       {}, "text output": {caption: "Output"}, "text page": {caption: "On the page"},
 	"js":   {},
 	"ts":   {file: mustHaveFile},
 	"yaml": {file: mayHaveFile}, "yaml access": {}, "yaml prometheus": {},
 	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
-	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile}, "caddyfile": {}, "promql": {}, "css": {},
+	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile},
+	"caddyfile": {}, "promql": {}, "css": {},
 }
 
 type form struct {
@@ -152,7 +154,9 @@ func parseInfo(info string) (b block, err error) {
 
 func TestDocsParser(t *testing.T) {
 	t.Parallel()
-	blocks, err := parseBlocks("p.md", "# T\n```sh server\nmake run\n```\n- item\n  ```json output\n  {\"a\":1}\n  ```\n````html demo/page.html file\n```\n````\ninline ```x``` text\n")
+	blocks, err := parseBlocks("p.md",
+		"# T\n```sh server\nmake run\n```\n- item\n  ```json output\n  {\"a\":1}\n  ```\n````html demo/page.html "+
+			"file\n```\n````\ninline ```x``` text\n")
 	require.NoError(t, err)
 	require.Equal(t, []block{
 		{page: "p.md", line: 2, lang: "sh", word: "server", text: "make run\n"},

@@ -37,7 +37,8 @@ type shell struct {
 
 // startShell runs commands. In a terminal they find one as their input and output.
 func startShell(ctx context.Context, dir, out string, env []string, commands string, inTerminal bool) (*shell, error) {
-	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", commands), out: out, ended: make(chan struct{}), gone: make(chan struct{})}
+	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", commands), out: out,
+		ended: make(chan struct{}), gone: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Cancel = func() error { return s.signal(syscall.SIGKILL) }
 	file, err := os.Create(out)
@@ -155,7 +156,9 @@ func (p *docPage) run(b, next block) {
 
 // notRun finds the targets of make that an example names and this test cannot run: make test
 // would run this test again, and the others take minutes. make -n checks that they exist.
-var notRun = regexp.MustCompile(`(?m)^(\s*)make ((?:test|race|e2e|bench|fuzz|soak|lint|lint-web|reference|check-contract|check-deploy|check-dist|published|kit|check-kit|pictures|axe|browsers)\b)`)
+var notRun = regexp.MustCompile(`(?m)^(\s*)make ` +
+	`((?:test|race|e2e|bench|fuzz|soak|lint|lint-web|reference|check-contract|check-deploy|check-dist|` +
+	`published|kit|check-kit|pictures|axe|browsers)\b)`)
 
 // start starts the commands of a block.
 func (p *docPage) start(b block, inTerminal bool) *shell {

@@ -47,7 +47,8 @@ func listen(t *testing.T, ctx context.Context) *console {
 			}
 		case *log.EventEntryAdded:
 			// A browser asks for the icon by itself.
-			if event.Entry.Level != log.EntryLevelError && event.Entry.Level != log.EntryLevelWarning || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
+			if event.Entry.Level != log.EntryLevelError && event.Entry.Level != log.EntryLevelWarning ||
+				strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
 				return
 			}
 			text = event.Entry.Text + " " + event.Entry.URL
@@ -124,7 +125,8 @@ const settled = `new Promise(done => requestAnimationFrame(() => requestAnimatio
 // does not mark the member that it follows.
 const watched = `[...document.querySelectorAll('live-leaderboard')].map(board => {
 	const name = board.getAttribute('board'), shows = part => board.shadowRoot.querySelector('[part~=' + part + ']');
-	if (board.dataset.state !== 'live') return name + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ');
+	if (board.dataset.state !== 'live') return name + ' is ' + board.dataset.state + ': '
+		+ (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ');
 	if (!shows('row')) return name + ' shows no row';
 	return board.hasAttribute('me') && !shows('me') ? name + ' does not mark ' + board.getAttribute('me') : '';
 }).filter(Boolean).join('; ')`
@@ -168,7 +170,8 @@ func (p *docPage) runScript(b block) {
 		chromedp.Navigate("http://"+p.ports.addr(serverPort)+"/healthz"), // a page without scripts
 		script(`document.body.innerHTML = '<div id="out"></div>'`)), "%s", b)
 	failed, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](fmt.Sprintf(
-		`import(URL.createObjectURL(new Blob([%s], {type: 'text/javascript'}))).then(() => '', error => String(error?.stack ?? JSON.stringify(error)))`,
+		`import(URL.createObjectURL(new Blob([%s], {type: 'text/javascript'})))
+			.then(() => '', error => String(error?.stack ?? JSON.stringify(error)))`,
 		asJSON(p.ports.in(b.text))), chromedp.EvalAwaitPromise))
 	require.NoError(p.t, err, "%s", b)
 	if failed != "" {

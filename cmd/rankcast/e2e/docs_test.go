@@ -222,7 +222,8 @@ func (p *docPage) checkPrometheus(b block, later []block) {
 	require.Contains(p.t, string(example.Alerts), fmt.Sprintf("job=%q", config.Jobs[0]["job_name"]), "%s", b)
 	require.NotEmpty(p.t, config.Rules, "%s", b)
 	for _, file := range config.Rules {
-		require.True(p.t, anyCommand(later, func(commands string) bool { return strings.Contains(commands, "> "+file) }), "%s: no command writes %s", b, file)
+		require.True(p.t, anyCommand(later, func(commands string) bool { return strings.Contains(commands, "> "+file) }),
+			"%s: no command writes %s", b, file)
 	}
 }
 

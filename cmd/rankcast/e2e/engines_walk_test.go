@@ -61,7 +61,8 @@ func walk(t *testing.T, w *walker) {
 
 	w.opens(at+"/boards/race?lang=en", 1280, 900)
 	w.becomes(rows+".join(' ') + "+state, "bob dan ann cidlive")
-	w.runs(`globalThis.glides = 0; document.querySelector('live-leaderboard').addEventListener('update', ({target}) => glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
+	w.runs(`globalThis.glides = 0; document.querySelector('live-leaderboard').addEventListener('update',
+		({target}) => glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
 	add("race", "ann", 50)
 	w.becomes(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
 		.map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ')`, "ann▲2 bob▼1 dan▼1 cid")
@@ -87,7 +88,8 @@ func walk(t *testing.T, w *walker) {
 
 	w.opens(at+"/members/player/ann?lang=en", 390, 844)
 	w.becomes(memberCards, "The race No. 1 of 4 members 120 pts charted")
-	w.becomes(`document.querySelector('.rank-path').getAttribute('d').length > 20 && document.querySelector('.best').textContent.slice(0, 16)`, "Best ever: No. 1")
+	w.becomes(`document.querySelector('.rank-path').getAttribute('d').length > 20 && document.querySelector('.best').textContent.slice(0, 16)`,
+		"Best ever: No. 1")
 	w.shows("member")
 
 	p.give("s3", "ana", 20)
@@ -129,10 +131,12 @@ func walk(t *testing.T, w *walker) {
 	for _, page := range []string{"/boards/sprint", "/overlay/sprint"} {
 		w.opens(at+page+"?lang=en", 1280, 900)
 		w.becomes(state, "live")
-		require.Equal(t, 200, p.post("sprint", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"dan","score":20}]}`).Status)
+		require.Equal(t, 200,
+			p.post("sprint", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"dan","score":20}]}`).Status)
 		w.becomes(board("[part=countdown]")+`.checkVisibility()`, "true")
 		w.shows("countdown")
-		w.becomes(`[...document.querySelector('live-leaderboard[data-finish]').shadowRoot.querySelectorAll('[part~=step]')].map(step => step.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`, "1 ann 40 | 2 bob 30 | 3 dan 20")
+		w.becomes(`[...document.querySelector('live-leaderboard[data-finish]').shadowRoot.querySelectorAll('[part~=step]')]
+			.map(step => step.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`, "1 ann 40 | 2 bob 30 | 3 dan 20")
 		w.shows("finish")
 	}
 
@@ -150,12 +154,14 @@ func walk(t *testing.T, w *walker) {
 // startSiteWithBoards starts a site of another origin, with a page that holds the kit and one that holds a frame.
 func startSiteWithBoards(t *testing.T, addr string) *httptest.Server {
 	pages := map[string]string{
-		"/kit":   `<script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard board="race" top="3" me="bob" unit="pts"></live-leaderboard>`,
+		"/kit": `<script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard board="race" top="3" ` +
+			`me="bob" unit="pts"></live-leaderboard>`,
 		"/frame": `<iframe src="http://%s/embed/race?top=3&amp;lang=en" width="600" height="400"></iframe>`,
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(rw, `<!doctype html><html lang="en"><meta charset="utf-8"><style>body { font-family: system-ui }</style>`+pages[r.URL.Path], addr)
+		fmt.Fprintf(rw, `<!doctype html><html lang="en"><meta charset="utf-8"><style>body { font-family: system-ui }</style>`+
+			pages[r.URL.Path], addr)
 	}))
 	t.Cleanup(site.Close)
 	return site

@@ -37,7 +37,8 @@ func startWebKit(t *testing.T) engine {
 	redistest.Eventually(t, "WebKitWebDriver to be ready", func() error { return w.call("GET", address+"/status", nil, nil) })
 	var session struct{ SessionID string }
 	options := input{"binary": found[len(found)-1], "args": []string{"--automation"}}
-	require.NoError(t, w.call("POST", address+"/session", input{"capabilities": input{"alwaysMatch": input{"webkitgtk:browserOptions": options}}}, &session))
+	require.NoError(t, w.call("POST", address+"/session",
+		input{"capabilities": input{"alwaysMatch": input{"webkitgtk:browserOptions": options}}}, &session))
 	w.session = address + "/session/" + session.SessionID
 	t.Cleanup(func() { w.call("DELETE", w.session, nil, nil) })
 	return w

@@ -90,7 +90,9 @@ func newTrial(t *testing.T, f faultForm, r *redistest.Redis, nodes int) *trial {
 func (tr *trial) addNode(proxy *redistest.Proxy, url string) *faultNode {
 	// Another process may take a port of the range for :0 while a node is away.
 	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(tr.t))
-	n := &faultNode{t: tr.t, program: tr.form.program, proxy: proxy, args: append([]string{"--redis", url, "--addr", addr, "--boards", write(tr.t, "boards.yaml", cmp.Or(tr.form.boards, faultBoards))}, tr.form.args...)}
+	n := &faultNode{t: tr.t, program: tr.form.program, proxy: proxy,
+		args: append([]string{"--redis", url, "--addr", addr, "--boards",
+			write(tr.t, "boards.yaml", cmp.Or(tr.form.boards, faultBoards))}, tr.form.args...)}
 	n.start()
 	n.client = newClient(tr.t, addr)
 	n.witness = servertest.Dial(tr.t, addr)

@@ -34,7 +34,8 @@ func keyLine(name, key, rights string) string {
 func TestCommandsWithAKey(t *testing.T) {
 	t.Parallel()
 	admin, game, gone := access.NewKey(), access.NewKey(), access.NewKey()
-	p := launch(t, "--access", write(t, "access.yaml", "keys:\n"+keyLine("ops", admin, "scopes: [admin]")+keyLine("game", game, "scopes: [write, read], boards: [points]")))
+	p := launch(t, "--access", write(t, "access.yaml", "keys:\n"+keyLine("ops", admin, "scopes: [admin]")+keyLine("game", game,
+		"scopes: [write, read], boards: [points]")))
 	server := []string{"--server", "http://" + p.addr}
 	command := func(args ...string) []string { return append(args, server...) }
 	withKey := func(key string, args ...string) ran {
@@ -66,10 +67,12 @@ func TestCommandsWithAKey(t *testing.T) {
 		got = run(t, "", append(args, "--key-file", write(t, "key", "\n"))...)
 		require.Regexp(t, `^rankcast: --key-file .*/key: is empty; want a key\n$`, got.stderr, args)
 	}
-	for _, args := range [][]string{put, command("send", "other", "ana", "40"), command("watch", "other", "--json"), command("replay", laps, "--board", "other")} {
+	for _, args := range [][]string{put, command("send", "other", "ana", "40"), command("watch", "other", "--json"),
+		command("replay", laps, "--board", "other")} {
 		got = withKey(game, args...)
 		require.Equal(t, 1, got.code, args)
-		require.Regexp(t, `the key "game" (lacks the scope|has no grant).*; the access file of the server decides what the key of .*/key may do`, got.stderr, args)
+		require.Regexp(t, `the key "game" (lacks the scope|has no grant).*; the access file of the server decides what the key of .*/key may do`,
+			got.stderr, args)
 	}
 	require.NotContains(t, p.output(), admin)
 	require.NotContains(t, p.output(), game)
@@ -175,7 +178,8 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&rows, "m%d,1\n", i)
 	}
-	got := run(t, "", "replay", write(t, "rows.csv", rows.String()), "--board", "points", "--batch", "10", "--server", proxy.URL, "--key-file", key)
+	got := run(t, "", "replay", write(t, "rows.csv", rows.String()), "--board", "points", "--batch", "10", "--server", proxy.URL,
+		"--key-file", key)
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stdout, "sent 300 (0 duplicates), refused 0")
 	require.EqualValues(t, 1, refused.Load(), "the request on its way was refused once")

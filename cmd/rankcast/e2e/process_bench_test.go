@@ -119,7 +119,8 @@ func TestBench(t *testing.T) {
 func TestBenchOfAServer(t *testing.T) {
 	t.Parallel()
 	admin, reader := access.NewKey(), access.NewKey()
-	p := launch(t, "--access", write(t, "access.yaml", "keys:\n"+keyLine("ops", admin, "scopes: [admin]")+keyLine("reader", reader, "scopes: [read], boards: ['*']")),
+	p := launch(t, "--access", write(t, "access.yaml", "keys:\n"+keyLine("ops", admin, "scopes: [admin]")+keyLine("reader", reader,
+		"scopes: [read], boards: ['*']")),
 		"--redis", redistest.Start(t).URL())
 	key := write(t, "key", admin+"\n")
 	at := []string{"--url", "http://" + p.addr, "--key-file", key}
@@ -210,11 +211,16 @@ func TestBenchThatIsInterrupted(t *testing.T) {
 func TestBenchFlags(t *testing.T) {
 	t.Parallel()
 	for says, args := range map[string]string{
-		"--callers must be from 1 to 10000": "updates --callers 0", "--duration must be from 10ms": "reads --duration 1ms", "--batch must be from 1 to 1000": "updates --batch 1001",
-		"--stars must be from 1 to 10": "gifts --users 10 --stars 11", "--members must be from 10": "fanout --members 9", "--rate must be from 1": "join --rate 0",
-		"--members must be from 5": "follow --followers 5 --members 4", "--viewers must be from 1": "show --viewers 0", "--stars must be from 1 to 5": "show --viewers 5 --stars 6", "--nodes has no effect with --url": "show --nodes 2 --url http://127.0.0.1:1",
+		"--callers must be from 1 to 10000": "updates --callers 0", "--duration must be from 10ms": "reads --duration 1ms",
+		"--batch must be from 1 to 1000": "updates --batch 1001",
+		"--stars must be from 1 to 10":   "gifts --users 10 --stars 11", "--members must be from 10": "fanout --members 9",
+		"--rate must be from 1":    "join --rate 0",
+		"--members must be from 5": "follow --followers 5 --members 4", "--viewers must be from 1": "show --viewers 0",
+		"--stars must be from 1 to 5":       "show --viewers 5 --stars 6",
+		"--nodes has no effect with --url":  "show --nodes 2 --url http://127.0.0.1:1",
 		"--versus has no effect with --url": "reads --url http://127.0.0.1:1 --versus " + binary,
-		"--url: server URL":                 "reads --url ftp://127.0.0.1", "unexpected argument nothing": "nothing", "unknown flag --stars": "reads --stars 3",
+		"--url: server URL":                 "reads --url ftp://127.0.0.1", "unexpected argument nothing": "nothing",
+		"unknown flag --stars": "reads --stars 3",
 	} {
 		got := run(t, "", append([]string{"bench"}, strings.Fields(args)...)...)
 		require.NotZero(t, got.code, args)

@@ -39,7 +39,8 @@ func TestPortThatIsTaken(t *testing.T) {
 	got := run(t, "", "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", port))
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "address already in use\n")
-	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.stderr)
+	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make `+
+		`run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.stderr)
 	require.NotContains(t, got.stderr, fmt.Sprintf("--addr 127.0.0.1:%d,", port))
 }
 
@@ -111,17 +112,22 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
-		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80, `--origins: "example.org": has no scheme; want https://example.org`},
-		{[]string{"serve", "--frame-origins", "https://example.com/games"}, 80, `--frame-origins: "https://example.com/games": want a scheme, a host and an optional port, and nothing after them`},
-		{[]string{"serve", "--avatar-origins", "http://cdn.example.com"}, 80, `--avatar-origins: "http://cdn.example.com": want https://; http:// only for localhost and loopback addresses`},
+		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80,
+			`--origins: "example.org": has no scheme; want https://example.org`},
+		{[]string{"serve", "--frame-origins", "https://example.com/games"}, 80,
+			`--frame-origins: "https://example.com/games": want a scheme, a host and an optional port, and nothing after them`},
+		{[]string{"serve", "--avatar-origins", "http://cdn.example.com"}, 80,
+			`--avatar-origins: "http://cdn.example.com": want https://; http:// only for localhost and loopback addresses`},
 		{[]string{"serve", "--card-rate=-1"}, 80, "--card-rate must be 0, for no limit, or more"},
-		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80, `--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
+		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80,
+			`--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
 		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},
 		{[]string{"serve", "--webhook", "https://receiver.example"}, 80, "RANKCAST_WEBHOOK_SECRET): is empty"},
 		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "whsec_?"}, 80, "want base64"},
 		{[]string{"serve", "--webhook-top", "101"}, 80, "--webhook-top"},
 		{[]string{"serve", "--webhook-boards", "stars"}, 80, "needs --webhook"},
-		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "x", "--webhook-boards", "stars,fans:s17"}, 80, `"fans:s17"`},
+		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "x", "--webhook-boards", "stars,fans:s17"},
+			80, `"fans:s17"`},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, binary, c.args...)

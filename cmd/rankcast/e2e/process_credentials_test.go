@@ -50,10 +50,12 @@ func TestKeysAndTokens(t *testing.T) {
 	shown := run(t, "", "key", "new", "--name", "game", "--scope", "read,write", "--board", "stars", "--rate", "5000/s")
 	require.Zero(t, shown.code, shown.stderr)
 	require.Regexp(t, `(?m)^rck_[0-9A-Za-z]{43}$`, shown.stdout)
-	require.Regexp(t, `(?m)^  - \{name: "game", hash: "sha256:[0-9a-f]{64}", scopes: \[read, write\], boards: \["stars"\], rate: 5000/s\}$`, shown.stdout)
+	require.Regexp(t, `(?m)^  - \{name: "game", hash: "sha256:[0-9a-f]{64}", scopes: \[read, write\], boards: \["stars"\], rate: 5000/s\}$`,
+		shown.stdout)
 
 	for grants, want := range map[string]string{
-		"read":               "rankcast: warning: the key \"a\" has no grants: name boards, events or kinds (--board, --event, --kind); the key may do nothing with them until then\n",
+		"read": "rankcast: warning: the key \"a\" has no grants: name boards, events or kinds (--board, --event, " +
+			"--kind); the key may do nothing with them until then\n",
 		"read --board stars": "",
 		"write --event gift": "",
 		"moderate --kind u":  "",

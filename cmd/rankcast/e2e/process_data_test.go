@@ -88,7 +88,8 @@ func TestDataSurvivesKills(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
-	n := &faultNode{t: t, client: newClient(t, addr), args: []string{"--data", dir, "--fsync", "always", "--addr", addr, "--boards", write(t, "boards.yaml", faultBoards)}}
+	n := &faultNode{t: t, client: newClient(t, addr), args: []string{"--data", dir, "--fsync", "always", "--addr", addr,
+		"--boards", write(t, "boards.yaml", faultBoards)}}
 	n.start()
 	const senders = 3
 	l := startLoad(t, []*faultNode{n}, senders)
@@ -137,7 +138,8 @@ func TestDataOfTwoNodes(t *testing.T) {
 	require.Contains(t, second.post("stars", `{"member":"ana","score":1}`).Body, `"score":2`)
 	got := run(t, "", "serve", "--addr", "127.0.0.1:0", "--data", dir)
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, fmt.Sprintf("rankcast: --data: another node uses this data directory: %s, process id %d: ", dir, first.cmd.Process.Pid))
+	require.Contains(t, got.stderr, fmt.Sprintf("rankcast: --data: another node uses this data directory: %s, process id %d: ",
+		dir, first.cmd.Process.Pid))
 	require.Contains(t, got.stderr, "--redis unix://"+dir+"/redis.sock")
 
 	pid := redisPid(t, dir)
@@ -202,7 +204,8 @@ func TestDataThatCannotBe(t *testing.T) {
 		args   []string
 		reason string
 	}{
-		"no redis-server":  {nothing, []string{"--data", dir}, "--data: no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; "},
+		"no redis-server": {nothing, []string{"--data", dir},
+			"--data: no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; "},
 		"other files":      {nil, []string{"--data", other}, "--data: the directory " + other + " holds other files, such as a.txt"},
 		"a file":           {nil, []string{"--data", filepath.Join(other, "a.txt")}, "a.txt: not a directory"},
 		"too long":         {nil, []string{"--data", long}, "--data: the path " + long + "/redis.sock has "},
@@ -308,7 +311,8 @@ func onFullDisk(t *testing.T, d disk, fsync string) {
 	p := launchWith(t, d.env, "--data", d.dir, "--fsync", fsync)
 	sent := 0 // updates 0 to sent-1 are acknowledged; each is of another member
 	send := func() servertest.Answer {
-		return p.postOnce("stars", fmt.Sprintf(`{"member":"m%[1]d","score":%[1]d,"id":"%[1]d","data":{"x":%[2]q}}`, sent, strings.Repeat("x", 200)))
+		return p.postOnce("stars", fmt.Sprintf(`{"member":"m%[1]d","score":%[1]d,"id":"%[1]d","data":{"x":%[2]q}}`, sent,
+			strings.Repeat("x", 200)))
 	}
 	for ; sent < 40; sent++ {
 		answer := send()

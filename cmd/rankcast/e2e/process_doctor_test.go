@@ -54,13 +54,15 @@ func TestDoctor(t *testing.T) {
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "appendonly", "no").Err())
 	got = run(t, "", args...)
 	require.Zero(t, got.code, "a warning is no problem")
-	require.Contains(t, got.stdout, "\nwarning  persistence     no append-only file: a crash of Redis loses the scores since its last snapshot, or all\n"+
-		"                           redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
+	require.Contains(t, got.stdout,
+		"\nwarning  persistence     no append-only file: a crash of Redis loses the scores since its last snapshot, or all\n"+
+			"                           redis-cli CONFIG SET appendonly yes, and only then in redis.conf: appendonly yes\n")
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	got = run(t, "", args...)
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stdout, "\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets\n"+
-		"                           redis-cli CONFIG SET maxmemory-policy 'noeviction', and in redis.conf: maxmemory-policy noeviction\n")
+	require.Contains(t, got.stdout,
+		"\nproblem  eviction        allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets\n"+
+			"                           redis-cli CONFIG SET maxmemory-policy 'noeviction', and in redis.conf: maxmemory-policy noeviction\n")
 	require.Regexp(t, `checks: 1 problem, \d warnings?\n$`, got.stdout)
 	require.Equal(t, "rankcast: this deployment has 1 problem\n", got.stderr)
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
@@ -94,7 +96,8 @@ func TestDoctorOfData(t *testing.T) {
 
 	got = runWith(t, []string{"PATH=" + t.TempDir()}, "", "doctor", "--data", dataDir(t))
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stdout, "problem  redis       no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; ")
+	require.Contains(t, got.stdout,
+		"problem  redis       no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; ")
 	got = run(t, "", "doctor", "--data", dir, "--redis", "redis://127.0.0.1:1")
 	require.Equal(t, 80, got.code)
 	require.Contains(t, got.stderr, twoStores)
@@ -107,9 +110,11 @@ func TestDoctorFlags(t *testing.T) {
 	r := redistest.Start(t)
 	got := run(t, "", "doctor")
 	require.Zero(t, got.code, got.stderr)
-	require.Contains(t, got.stdout, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops\n")
+	require.Contains(t, got.stdout,
+		"no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops\n")
 	require.NotEmpty(t, line(got.stdout, "open files"))
-	got = runWith(t, []string{"RANKCAST_REDIS=" + r.AppURL("~game:*", "&game:*", "+@all"), "RANKCAST_PREFIX=game", "RANKCAST_ACCESS_TEXT=keys: []"}, "", "doctor")
+	got = runWith(t, []string{"RANKCAST_REDIS=" + r.AppURL("~game:*", "&game:*", "+@all"), "RANKCAST_PREFIX=game",
+		"RANKCAST_ACCESS_TEXT=keys: []"}, "", "doctor")
 	require.Zero(t, got.code, got.stdout)
 	require.NotEmpty(t, line(got.stdout, "ok", "rights"))
 	require.NotEmpty(t, line(got.stdout, "ok", "access file"))
@@ -174,7 +179,9 @@ func TestServeWarnsOfSettings(t *testing.T) {
 	log := p.output()
 	require.Equal(t, 3, strings.Count(log, doctorWarning), log)
 	require.Contains(t, line(log, doctorWarning, "check=eviction"), `level=WARN`)
-	require.Contains(t, line(log, doctorWarning, "check=eviction"), `found="allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets" fix="redis-cli CONFIG SET maxmemory-policy 'noeviction'`)
+	require.Contains(t, line(log, doctorWarning, "check=eviction"),
+		`found="allkeys-lru: when its memory is full, Redis deletes boards, locks or tickets" fix="redis-cli CONFIG SET `+
+			`maxmemory-policy 'noeviction'`)
 	require.NotEmpty(t, line(log, doctorWarning, "check=persistence", "fix="))
 	require.NotEmpty(t, line(log, doctorWarning, `check="output buffers"`, "fix="))
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)

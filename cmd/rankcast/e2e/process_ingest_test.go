@@ -152,7 +152,8 @@ func TestIngestIsTakenOver(t *testing.T) {
 	require.Less(t, ttl.Seconds(), 29.0, "another process looks at the lease once a second, so it takes over within 30 s")
 	second := launchIngest(t, "--redis", r.URL())
 	require.NoError(t, first.cmd.Process.Signal(syscall.SIGSTOP))
-	require.NoError(t, r.Admin().XAdd(t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: []string{"board", "stars", "member", "m", "score", "3"}}).Err())
+	require.NoError(t, r.Admin().XAdd(t.Context(),
+		&redis.XAddArgs{Stream: "rc:ingest", Values: []string{"board", "stars", "member", "m", "score", "3"}}).Err())
 	require.NoError(t, r.Admin().Del(t.Context(), "rc:{rc:ingest}:lease").Err())
 	redistest.Eventually(t, "the entry to be applied", func() error {
 		if n := r.Admin().XLen(t.Context(), "rc:ingest").Val(); n > 0 {
@@ -170,7 +171,8 @@ func TestIngestIsTakenOver(t *testing.T) {
 	require.EqualValues(t, 3, scoreOf(t, store, "stars", "m"))
 	redistest.Eventually(t, "the second process to count it", func() error { // after it has acknowledged the entry
 		metrics := servertest.Request(t, "GET", "http://"+second.addr+"/metrics", "").Body
-		if !strings.Contains(metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`) || !strings.Contains(metrics, `rankcast_updates_total{result="applied"} 1`) {
+		if !strings.Contains(metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`) ||
+			!strings.Contains(metrics, `rankcast_updates_total{result="applied"} 1`) {
 			return errors.New(metrics)
 		}
 		return nil
@@ -193,7 +195,8 @@ func TestIngestReplaysDeadLetters(t *testing.T) {
 	add("b", "board", "late", "member", "m", "score", "3")
 	var letters []redis.XMessage
 	redistest.Eventually(t, "the dead letters", func() error {
-		letters = append(r.Admin().XRange(t.Context(), "rc:{a}:dead", "-", "+").Val(), r.Admin().XRange(t.Context(), "rc:{b}:dead", "-", "+").Val()...)
+		letters = append(r.Admin().XRange(t.Context(), "rc:{a}:dead", "-", "+").Val(), r.Admin().XRange(t.Context(), "rc:{b}:dead",
+			"-", "+").Val()...)
 		if len(letters) < 3 {
 			return fmt.Errorf("%v", letters)
 		}
@@ -218,7 +221,8 @@ func TestIngestReplaysDeadLetters(t *testing.T) {
 		return nil
 	})
 	for _, wrong := range [][]string{
-		{"ingest"}, {"ingest", "--redis", r.URL(), "--stream", "{a}"}, {"ingest", "--redis", r.URL(), "--rate", "1"}, {"ingest", "--redis", r.URL(), "--replay-unknown"},
+		{"ingest"}, {"ingest", "--redis", r.URL(), "--stream", "{a}"}, {"ingest", "--redis", r.URL(), "--rate", "1"},
+		{"ingest", "--redis", r.URL(), "--replay-unknown"},
 	} {
 		require.NotZero(t, run(t, "", wrong...).code, wrong)
 	}

@@ -29,7 +29,8 @@ func TestAdminListener(t *testing.T) {
 	require.NotNil(t, at, p.output())
 	admin := "http://" + at[1]
 	a := servertest.Request(t, "GET", admin+"/metrics", "")
-	for _, metric := range []string{"rankcast_redis_up ", `rankcast_build_info{goversion="go1.`, "go_goroutines ", "process_open_fds ", "rankcast_update_seconds_bucket", "rankcast_settled_total 0"} {
+	for _, metric := range []string{"rankcast_redis_up ", `rankcast_build_info{goversion="go1.`, "go_goroutines ",
+		"process_open_fds ", "rankcast_update_seconds_bucket", "rankcast_settled_total 0"} {
 		require.Contains(t, a.Body, metric)
 	}
 
@@ -99,10 +100,13 @@ func TestLogFormats(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	for format, want := range map[string]string{
-		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n.*; to choose another one: --admin-addr 127\.0\.0\.1:\d+\n$`,
-		"json": `"level":"ERROR","msg":"the process has ended","error":"--admin-addr: listen tcp \S+: bind: address already in use\\n[^"]*; to choose another one: --admin-addr 127\.0\.0\.1:\d+"}\n$`,
+		"text": `rankcast: --admin-addr: listen tcp \S+: bind: address already in use\n.*; to choose another one: --admin-addr ` +
+			`127\.0\.0\.1:\d+\n$`,
+		"json": `"level":"ERROR","msg":"the process has ended","error":"--admin-addr: listen tcp \S+: bind: address already in ` +
+			`use\\n[^"]*; to choose another one: --admin-addr 127\.0\.0\.1:\d+"}\n$`,
 	} {
-		failed, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-format", format, "--admin-addr", taken.Addr().String()).CombinedOutput()
+		failed, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--log-format", format, "--admin-addr",
+			taken.Addr().String()).CombinedOutput()
 		require.Error(t, err)
 		require.Regexp(t, want, string(failed))
 	}
@@ -110,7 +114,8 @@ func TestLogFormats(t *testing.T) {
 	debug := launch(t, "--log-level", "debug")
 	servertest.Request(t, "GET", "http://"+debug.addr+"/v1/boards/none/top", "", "X-Request-Id", "r1")
 	redistest.Eventually(t, "the line of the request", func() error {
-		if !regexp.MustCompile(`level=DEBUG msg="request refused" method=GET path=/v1/boards/none/top request=r1 status=404 code=unknown_board`).MatchString(debug.output()) {
+		if !regexp.MustCompile(`level=DEBUG msg="request refused" method=GET path=/v1/boards/none/top request=r1 status=404 ` +
+			`code=unknown_board`).MatchString(debug.output()) {
 			return errors.New(debug.output())
 		}
 		return nil

@@ -56,7 +56,8 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 		untilStale(s, false)
 	}
 	redistest.Eventually(t, "the end of the outage in the log", func() error {
-		if !strings.Contains(a.output(), `msg="the subscription to Redis works again"`) || !strings.Contains(a.output(), `msg="Redis answers; this node is ready" boards=stars`) {
+		if !strings.Contains(a.output(), `msg="the subscription to Redis works again"`) || !strings.Contains(a.output(),
+			`msg="Redis answers; this node is ready" boards=stars`) {
 			return errors.New(a.output())
 		}
 		return nil
@@ -103,7 +104,8 @@ func TestSilentConnection(t *testing.T) {
 func TestRedisUserWithoutChannels(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the script can't publish to the channel mentioned in the command`
+	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the ` +
+		`script can't publish to the channel mentioned in the command`
 	page, err := os.ReadFile("../../../web/docs/operations.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), strings.ReplaceAll(reason, `\"`, `"`), "the page shows what /readyz says")

@@ -35,7 +35,8 @@ func TestCheck(t *testing.T) {
 	event := write(t, "event.yaml", "events: {visit: [{board: stars, member: m, score: 1}]}")
 	got = run(t, "", "check", event)
 	require.Zero(t, got.code, got.stderr)
-	require.Equal(t, event+": 1 event\n"+event+": events.visit[0].board: is for stars, which is not defined here: the server must have that board\n", got.stdout)
+	require.Equal(t, event+": 1 event\n"+event+
+		": events.visit[0].board: is for stars, which is not defined here: the server must have that board\n", got.stdout)
 	require.Equal(t, event+": 1 event\n"+boards+": 7 boards, 1 event\n", run(t, "", "check", event, boards).stdout)
 	union := write(t, "union.yaml", "boards: {all: {union: {of: [stars], last: 99}}}")
 	got = run(t, "", "check", boards, union)
@@ -52,10 +53,12 @@ func TestCheck(t *testing.T) {
 	}
 
 	// An event may be an object; then its updates have a path of their own.
-	sent := write(t, "sent.yaml", `events: {sent: {sender: user, fields: {n: {min: 1, max: 9}}, updates: [{board: stars, member: "{user}", score: "{n}"}]}}`)
+	sent := write(t, "sent.yaml",
+		`events: {sent: {sender: user, fields: {n: {min: 1, max: 9}}, updates: [{board: stars, member: "{user}", score: "{n}"}]}}`)
 	require.Equal(t, sent+": 1 event\n"+boards+": 7 boards, 1 event\n", run(t, "", "check", sent, boards).stdout)
 	require.Contains(t, run(t, "", "check", sent).stdout, sent+": events.sent.updates[0].board: is for stars")
-	got = run(t, "", "check", write(t, "wrong.yaml", `events: {sent: {sender: n, fields: {n: {min: 10, max: 9}}, updates: [{board: stars, member: m, score: "{n}"}]}}`))
+	got = run(t, "", "check", write(t, "wrong.yaml",
+		`events: {sent: {sender: n, fields: {n: {min: 10, max: 9}}, updates: [{board: stars, member: m, score: "{n}"}]}}`))
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "wrong.yaml: events.sent.sender: is n, which names no member")
 
@@ -70,7 +73,8 @@ func TestPut(t *testing.T) {
 		return run(t, "", append([]string{"put", "--server", "http://" + p.addr}, args...)...)
 	}
 	definitions := func() string {
-		return servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards", "").Body + servertest.Request(t, "GET", "http://"+p.addr+"/v1/events", "").Body
+		return servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards", "").Body + servertest.Request(t, "GET",
+			"http://"+p.addr+"/v1/events", "").Body
 	}
 	require.Equal(t, ran{0, "points: created\n", ""}, put("points"))
 	require.Equal(t, ran{0, "points: changed\n", ""}, put("points", "{kind: player}"))
@@ -129,7 +133,9 @@ events:
 	require.Contains(t, got.stderr, "late.yaml: boards.points.order: would change the order")
 	require.Contains(t, got.stderr, "\n          1 of 3 definitions were put before this one\n")
 	require.NotContains(t, definitions(), `"board":"z"`)
-	object := write(t, "object.yaml", `events: {sent: {sender: user, fields: {b: {kind: user}, n: {min: 1, max: 9}, a: {kind: star}}, updates: [{board: stars, member: "{user} {a} {b}", score: "{n}"}]}}`)
+	object := write(t, "object.yaml",
+		`events: {sent: {sender: user, fields: {b: {kind: user}, n: {min: 1, max: 9}, a: {kind: star}}, updates: [{board: stars, `+
+			`member: "{user} {a} {b}", score: "{n}"}]}}`)
 	require.Equal(t, ran{0, "event sent: created\n", ""}, put("--file", object))
 	require.Equal(t, ran{0, "event sent: unchanged\n", ""}, put("--file", object))
 	got = put("--file", write(t, "late.yaml", "events: {e: {updates: [{board: nope, member: m, score: 1}]}}"))

@@ -43,7 +43,8 @@ func TestSend(t *testing.T) {
 	says("points: ana has 7, rank 2 (was 1)", "points", "ana", "7", "--op", "last")
 	says("laps: -7 has 40, rank 1 (new)", "laps", "-7", "40", "--id", "-5")
 	require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/laps/top", "").Body, `"member":"-7"`)
-	require.Contains(t, servertest.Request(t, "POST", "http://"+p.addr+"/v1/boards/laps/scores", `{"member":"-7","score":40,"id":"-5"}`).Body, `"duplicate":true`)
+	require.Contains(t, servertest.Request(t, "POST", "http://"+p.addr+"/v1/boards/laps/scores",
+		`{"member":"-7","score":40,"id":"-5"}`).Body, `"duplicate":true`)
 	says("laps: \u22127 has 30, rank 1 (new)", "laps", "\u22127", "30")
 	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/laps/members/-7", "").Status)
 	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/laps/members/\u22127", "").Status)
@@ -64,14 +65,17 @@ func TestSend(t *testing.T) {
 	says("best: ana has 5, rank 1 (new)", "best", "ana", "5")
 	says("best: mia was counted; the board shows no score of it now", "best", "mia", "4")
 
-	says("stars: s17 has 3, rank 1 (new)\nfans:s17: mochi has 3, rank 1 (new)\nfans3h:s17: mochi has 3, rank 1 (new)\ngivers-week: mochi has 3, rank 1 (new)\ngivers-month: mochi has 3, rank 1 (new)",
+	says("stars: s17 has 3, rank 1 (new)\nfans:s17: mochi has 3, rank 1 (new)\nfans3h:s17: mochi has 3, rank 1 "+
+		"(new)\ngivers-week: mochi has 3, rank 1 (new)\ngivers-month: mochi has 3, rank 1 (new)",
 		"--event", "gift", "star=s17", "user=mochi", "flowers=3")
 	says("points: all has 1, rank 3 (new)", "--event", "visit")
 	says("points: 7=x has 1, rank 4 (new)", "--event", "when", "at=7=x", "note=3")
-	require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/points/top", "").Body, `"data":{"note":"3"}`, "what is no score is text")
+	require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/points/top", "").Body, `"data":{"note":"3"}`,
+		"what is no score is text")
 	got := send("--event", "gift", "star=s17", "user=mochi", "flowers=2", "--json", "--id", "g2")
 	require.Zero(t, got.code, got.stderr)
-	require.Regexp(t, `^\{"results":\[\{"board":"stars","period":"[^"]+","member":"s17","score":5,"rank":1,"previous":\{"score":3,"rank":1\},"duplicate":false\},`, got.stdout)
+	require.Regexp(t, `^\{"results":\[\{"board":"stars","period":"[^"]+","member":"s17","score":5,"rank":1,`+
+		`"previous":\{"score":3,"rank":1\},"duplicate":false\},`, got.stdout)
 
 	// A board that refuses is named, and the exit code says so.
 	got = send("--event", "gift", "star=s18", "user=mochi", "flowers=9007199254740990", "--id", "g3")
@@ -103,7 +107,8 @@ func TestSendRefusesBadInput(t *testing.T) {
 		{`--at: is "soon"; want a time`, []string{"laps", "ana", "1", "--at", "soon"}},
 		{"at: applies only to a board with a window", []string{"laps", "ana", "1", "--at", "2026-11-20T08:00:00Z"}},
 		{"--id: has the control character", []string{"laps", "ana", "1", "--id", "a\tb"}},
-		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put nope\n          if it is an event: rankcast send --event nope\n", []string{"nope", "ana", "1"}},
+		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put " +
+			"nope\n          if it is an event: rankcast send --event nope\n", []string{"nope", "ana", "1"}},
 		{`there is no event "nope"; the events are gift (unknown_event`, []string{"--event", "nope", "a=1"}},
 		{"flowers: is missing; event gift has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4"}},
 		{"flower: is not a field of event gift, which has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4", "flower=3"}},
@@ -118,7 +123,8 @@ func TestSendRefusesBadInput(t *testing.T) {
 		require.Contains(t, got.stderr, c.says)
 		require.Empty(t, got.stdout)
 	}
-	for _, args := range [][]string{{}, {"points", "ana"}, {"points", "ana", "1", "2"}, {"points", "ana", "1", "--op", "most"}, {"--event", "gift", "star=s17", "--op", "sum"}} {
+	for _, args := range [][]string{{}, {"points", "ana"}, {"points", "ana", "1", "2"}, {"points", "ana", "1", "--op", "most"},
+		{"--event", "gift", "star=s17", "--op", "sum"}} {
 		require.Equal(t, 80, send(args...).code, args)
 	}
 	for _, board := range []string{"laps", "points", "stars"} {
@@ -153,7 +159,10 @@ func TestSendTriesAgainWithTheSameID(t *testing.T) {
 	require.Equal(t, bodies[0], bodies[1])
 
 	// An answer that leaves the outcome open comes with the id to send again.
-	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
 	t.Cleanup(open.Close)
 	got = sender(t, open.URL)("points", "ana", "40", "--id", "mine")
 	require.Equal(t, 1, got.code)
@@ -176,7 +185,9 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		lines := bufio.NewScanner(stderr)
 		require.True(t, lines.Scan())
-		require.Equal(t, "rankcast: "+server+" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address", lines.Text())
+		require.Equal(t, "rankcast: "+server+
+			" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address",
+			lines.Text())
 		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 		require.True(t, lines.Scan())
 		require.Equal(t, "rankcast: interrupted; the score has not counted", lines.Text())
@@ -188,8 +199,10 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 func TestSendThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"code":"unavailable","detail":"the disk is full","counted":false}`: `^rankcast: interrupted; the score has not counted: the disk is full \(unavailable, status 503\)$`,
-		`{"code":"unavailable","detail":"the store failed"}`:                 `^rankcast: interrupted; the score may have counted: send it again within ten minutes with --id mine$`,
+		`{"code":"unavailable","detail":"the disk is full","counted":false}`: `^rankcast: interrupted; the score has not ` +
+			`counted: the disk is full \(unavailable, status 503\)$`,
+		`{"code":"unavailable","detail":"the store failed"}`: `^rankcast: interrupted; the score may have ` +
+			`counted: send it again within ten minutes with --id mine$`,
 	} {
 		f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "30")

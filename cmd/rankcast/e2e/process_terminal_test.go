@@ -38,7 +38,8 @@ func startIn(t *testing.T, env []string, args ...string) *terminal {
 	cmd := exec.Command(binary, args...)
 	// (Of a terminal that can do little, so that the emulator understands all.)
 	cmd.Env = append(append(os.Environ(), "TERM=vt100", "COLORTERM=", "NO_COLOR=", "CLICOLOR_FORCE=1"), env...)
-	f, err := pty.StartWithAttrs(cmd, &pty.Winsize{Rows: lines, Cols: columns}, &syscall.SysProcAttr{Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL})
+	f, err := pty.StartWithAttrs(cmd, &pty.Winsize{Rows: lines, Cols: columns}, &syscall.SysProcAttr{Setsid: true, Setctty: true,
+		Pdeathsig: syscall.SIGKILL})
 	require.NoError(t, err)
 	s := &terminal{t: t, cmd: cmd, pty: f, vt: vt10x.New(vt10x.WithSize(columns, lines))}
 	s.wg.Go(func() {

@@ -30,7 +30,8 @@ func TestServeTLS(t *testing.T) {
 	require.Equal(t, ran{0, "stars: ana has 40, rank 1 (new)\n", ""}, got)
 	got = runWith(t, []string{"SSL_CERT_FILE=" + certFile}, "", "watch", "nowhere", "--json", "--server", "https://"+p.addr)
 	require.Contains(t, got.stderr, "unknown_board", "the answer came over a WebSocket")
-	const untrusted = " is not trusted: x509: certificate signed by unknown authority. If it is yours, trust the authority that signed it: SSL_CERT_FILE=ca.pem"
+	const untrusted = " is not trusted: x509: certificate signed by unknown authority. If it is yours, trust the authority " +
+		"that signed it: SSL_CERT_FILE=ca.pem"
 	require.Equal(t, ran{1, "", "rankcast: nothing was sent: the certificate of https://" + p.addr + untrusted + "\n"}, run(t, "", send...))
 	got = run(t, "", "watch", "stars", "--json", "--server", "https://"+p.addr)
 	require.Equal(t, 1, got.code)

@@ -28,7 +28,8 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 	}}
 	s := httptest.NewServer(r)
 	defer s.Close()
-	args := []string{"--redis", redis.URL(), "--webhook", s.URL, "--webhook-secret", servertest.WebhookSecret, "--webhook-top", "1", "--webhook-boards", "cup"}
+	args := []string{"--redis", redis.URL(), "--webhook", s.URL, "--webhook-secret", servertest.WebhookSecret, "--webhook-top",
+		"1", "--webhook-boards", "cup"}
 	dies := launch(t, args...)
 	ends := time.Now().Add(5 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
 	for _, board := range []string{"cup", "other"} {

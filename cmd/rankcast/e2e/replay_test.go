@@ -89,7 +89,8 @@ var toStars = append([]string{"--board", "stars"}, f1Columns...)
 // nth is answered by meddle; back sends it on to the server. A batch that is sent again, as a
 // slow machine makes the command do, is the same batch. It returns the arguments too, to run it again,
 // and counts the batches that are sent again.
-func replayMeddled(t *testing.T, p *process, target []string, nth int, meddle func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request)) (args []string, first ran, repeats *atomic.Int64) {
+func replayMeddled(t *testing.T, p *process, target []string, nth int, meddle func(replay *os.Process, back http.Handler,
+	w http.ResponseWriter, r *http.Request)) (args []string, first ran, repeats *atomic.Int64) {
 	back, repeats := proxyTo(p), new(atomic.Int64)
 	var mu sync.Mutex
 	var replay *os.Process
@@ -146,7 +147,8 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store)
-		args, killed, repeats := replayMeddled(t, p, toStars, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+		args, killed, repeats := replayMeddled(t, p, toStars, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter,
+			r *http.Request) {
 			back.ServeHTTP(httptest.NewRecorder(), r) // applied, and before the answer comes it is killed
 			replay.Kill()
 			<-r.Context().Done() // it is gone, and sent no more
@@ -168,7 +170,8 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 		events, err := os.ReadFile(f1 + "events.csv")
 		require.NoError(t, err)
 		anew := append([]string{"replay", "-", "--board", "stars", "--server", "http://" + p.addr, "--id-prefix", "anew"}, f1Columns...)
-		require.Regexp(t, `^sent 3,601 \((0|[123],000) duplicates\), refused 0, `, run(t, string(events), anew...).stdout) // a slow machine makes it send batches again
+		// a slow machine makes it send batches again
+		require.Regexp(t, `^sent 3,601 \((0|[123],000) duplicates\), refused 0, `, run(t, string(events), anew...).stdout)
 		for member, points := range standings(t, p.addr, "stars") {
 			require.Equal(t, 2*want[member], points, member)
 		}
@@ -194,7 +197,8 @@ func TestReplayOfEvents(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store, "--boards", write(t, "boards.yaml", points))
-		args, killed, repeats := replayMeddled(t, p, []string{"--event", "points"}, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+		args, killed, repeats := replayMeddled(t, p, []string{"--event", "points"}, 20, func(replay *os.Process, back http.Handler,
+			_ http.ResponseWriter, r *http.Request) {
 			back.ServeHTTP(httptest.NewRecorder(), r)
 			replay.Kill()
 			<-r.Context().Done()
@@ -226,7 +230,8 @@ func TestReplayOfEvents(t *testing.T) {
 		require.Contains(t, run(t, "", args...).stdout, "(3,601 duplicates)")
 		drivers, _ = all()
 		require.Equal(t, want, drivers)
-		require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/constructors:2023/members/red-bull", "").Body, `"data":{"last":"`)
+		require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/constructors:2023/members/red-bull", "").Body,
+			`"data":{"last":"`)
 	})
 }
 
@@ -234,7 +239,8 @@ func TestReplayOfEvents(t *testing.T) {
 func TestReplayThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
-	args, interrupted, _ := replayMeddled(t, p, toStars, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
+	args, interrupted, _ := replayMeddled(t, p, toStars, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter,
+		r *http.Request) {
 		replay.Signal(syscall.SIGINT)
 		back.ServeHTTP(w, r)
 	})
@@ -298,7 +304,8 @@ func TestReplayToAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "one.csv")
 	require.NoError(t, os.WriteFile(file, []byte("member,score\nm,1\n"), 0o600))
-	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2", "--event=gift": "interrupted before anything was sent"} {
+	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2",
+		"--event=gift": "interrupted before anything was sent"} {
 		cmd := exec.Command(binary, "replay", file, target, "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
 		stderr, err := cmd.StderrPipe()
 		require.NoError(t, err)
@@ -338,7 +345,8 @@ func TestReplayOfAFileThatChanges(t *testing.T) {
 func TestReplayGoesOnAfterRefusals(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
-	got := run(t, "", "replay", write(t, "a.csv", "member,score\nann,9007199254740991\nann,1\nbob,2\n"), "--board", "stars", "--server", "http://"+p.addr)
+	got := run(t, "", "replay", write(t, "a.csv", "member,score\nann,9007199254740991\nann,1\nbob,2\n"), "--board", "stars",
+		"--server", "http://"+p.addr)
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stdout, "sent 2 (0 duplicates), refused 1,")
 	require.Contains(t, got.stderr, "line 3: ")
@@ -352,7 +360,8 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	p := launch(t)
 	file := write(t, "a.csv", "member,score\nann,1\n")
 	require.Contains(t, run(t, "", "replay", file, "--board", "nope", "--server", "http://"+p.addr).stderr, "unknown_board")
-	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr, `there is no event "nope"; no event is defined (unknown_event`)
+	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr,
+		`there is no event "nope"; no event is defined (unknown_event`)
 	for body, says := range map[string]string{
 		`{"code":"not_found","detail":"/v1/events/gift"}`:            "knows no events",
 		`{"code":"unknown_event","detail":"there is no event gift"}`: "there is no event gift",
@@ -403,7 +412,9 @@ func TestReplayOfLargeEvents(t *testing.T) {
 func TestReplayOfEventsCountsRefusals(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, func(_ int, w http.ResponseWriter) bool {
-		io.WriteString(w, `{"results":[{"results":[{"duplicate":true},{"error":{"code":"out_of_range","message":"too much"}}]},{"results":[{"duplicate":true},{"duplicate":true}]},{"results":[{"duplicate":true},{}]},{"error":{"code":"invalid_request","message":"no star"}}]}`)
+		io.WriteString(w, `{"results":[{"results":[{"duplicate":true},{"error":{"code":"out_of_range","message":"too much"}}]},`+
+			`{"results":[{"duplicate":true},{"duplicate":true}]},{"results":[{"duplicate":true},{}]},`+
+			`{"error":{"code":"invalid_request","message":"no star"}}]}`)
 		return true
 	})
 	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1},{"board":"c","member":"m","score":1}]}`

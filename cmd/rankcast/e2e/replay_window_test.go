@@ -53,10 +53,12 @@ events:
 	require.Equal(t, map[string]int64{"ann": 7, "bob": 4}, standings(t, p.addr, "hour:events"))
 
 	for want, args := range map[string][]string{
-		"at: applies only to a board with a window":             {csv, "--board", "plain", "--keep-times"},
-		"event dated has a field at of its own":                 {events, "--event", "dated", "--keep-times"},
-		"line 1: at: is missing, and --speed and --keep-times":  {write(t, "none.ndjson", `{"member":"ann","score":1}`), "--board", "hour:x", "--keep-times"},
-		"line 1: at: is \"soon\"; want a time as 2026-11-20T08": {write(t, "soon.ndjson", `{"member":"ann","score":1,"at":"soon"}`), "--board", "hour:x", "--keep-times"},
+		"at: applies only to a board with a window": {csv, "--board", "plain", "--keep-times"},
+		"event dated has a field at of its own":     {events, "--event", "dated", "--keep-times"},
+		"line 1: at: is missing, and --speed and --keep-times": {write(t, "none.ndjson", `{"member":"ann","score":1}`), "--board",
+			"hour:x", "--keep-times"},
+		"line 1: at: is \"soon\"; want a time as 2026-11-20T08": {write(t, "soon.ndjson", `{"member":"ann","score":1,"at":"soon"}`),
+			"--board", "hour:x", "--keep-times"},
 	} {
 		got := replay(args...)
 		require.NotZero(t, got.code)

@@ -66,7 +66,8 @@ func (g *giftLoad) send(random *rand.Rand, sender int) {
 			return
 		}
 		star, user, flowers := g.member(random, "stars"), g.member(random, "fans:s1"), 1+random.Int64N(9)
-		e := client.Event{ID: fmt.Sprintf("gift-%d-%d", sender, n), Data: jsontext.Value(fmt.Sprintf(`{"star":%q,"user":%q,"flowers":%d}`, star, user, flowers))}
+		e := client.Event{ID: fmt.Sprintf("gift-%d-%d", sender, n),
+			Data: jsontext.Value(fmt.Sprintf(`{"star":%q,"user":%q,"flowers":%d}`, star, user, flowers))}
 		var answers [2][]client.Outcome
 		for i := range answers {
 			for answers[i] = nil; answers[i] == nil; {
@@ -94,7 +95,8 @@ func (g *giftLoad) queue(r *redistest.Redis, n int) error {
 	random := rand.New(rand.NewPCG(6, 0))
 	for range n {
 		star, user, flowers := g.member(random, "stars"), g.member(random, "fans:s1"), 1+random.Int64N(9)
-		pipe.XAdd(g.load.t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: []any{"event", "gift", "star", star, "user", user, "flowers", flowers}})
+		pipe.XAdd(g.load.t.Context(), &redis.XAddArgs{Stream: "rc:ingest", Values: []any{"event", "gift", "star", star, "user", user,
+			"flowers", flowers}})
 		g.enter(star, user, flowers)
 	}
 	_, err := pipe.Exec(g.load.t.Context())

@@ -76,7 +76,8 @@ func TestUpgrade(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	form := shortForm
 	form.boards, form.program = upgradeBoards, previous
-	form.args = append(slices.Clone(form.args), "--webhook", receiver.URL, "--webhook-secret", servertest.WebhookSecret, "--webhook-boards", "rounds", "--webhook-top", "100")
+	form.args = append(slices.Clone(form.args), "--webhook", receiver.URL, "--webhook-secret", servertest.WebhookSecret,
+		"--webhook-boards", "rounds", "--webhook-top", "100")
 	u.trial = &trial{t: t, form: form, redis: redistest.Start(t)}
 	for range 2 {
 		u.addNode(nil, u.redis.URL())

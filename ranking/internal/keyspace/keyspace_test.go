@@ -24,7 +24,8 @@ func TestKeysOfABoardDiffer(t *testing.T) {
 func TestKeysOfProfiles(t *testing.T) {
 	t.Parallel()
 	k := New("rc")
-	all := []string{k.Agenda(), k.Definitions(), k.Profiles(), k.Board("profiles/user/1", "").Members, k.EventIDs("profiles")[0], k.EventIDs("profiles/user/1")[0]}
+	all := []string{k.Agenda(), k.Definitions(), k.Profiles(), k.Board("profiles/user/1", "").Members, k.EventIDs("profiles")[0],
+		k.EventIDs("profiles/user/1")[0]}
 	for _, kind := range []string{"user", "star"} {
 		for part := range ProfileParts {
 			p := k.ProfilePart(kind, part)

@@ -92,7 +92,8 @@ func TestRepliesEqualThoseOfTheClient(t *testing.T) {
 		large := strings.Repeat("large", 1<<18)
 		scripts := []string{
 			"return 1", "return 'text'", "return false", "return {}", "return {1, 'a', false, {2, {'b'}}}",
-			"return redis.status_reply('FINE')", "return redis.error_reply('WRONG by design')", "return ARGV[1]", "return {ARGV[1], ARGV[1]}", "nonsense(",
+			"return redis.status_reply('FINE')", "return redis.error_reply('WRONG by design')", "return ARGV[1]",
+			"return {ARGV[1], ARGV[1]}", "nonsense(",
 		}
 		var cmds []pipeline.Command
 		var want []*redis.Cmd
@@ -320,7 +321,8 @@ func TestSilentConnectionEndsWithTheDeadline(t *testing.T) {
 	for _, ctx := range []context.Context{t.Context(), first, t.Context()} {
 		next := make(chan struct{})
 		wg.Go(func() {
-			if err := c.Send(ctx, func() { close(next) }, command("rpush", "list", "x")); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pipeline.ErrNotSent) {
+			if err := c.Send(ctx, func() { close(next) }, command("rpush", "list", "x")); !errors.Is(err, context.DeadlineExceeded) ||
+				errors.Is(err, pipeline.ErrNotSent) {
 				t.Errorf("not the end of the deadline: %v", err)
 			}
 		})

@@ -19,7 +19,8 @@ import (
 func pair(t *testing.T) (*conn, net.Conn) {
 	ours, theirs := net.Pipe()
 	c := newConn(time.Second, time.Second)
-	require.NoError(t, c.open(ours, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})))
+	require.NoError(t, c.open(ours, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1",
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})))
 	t.Cleanup(func() { c.fail(errClosedEarly); theirs.Close() })
 	return c, theirs
 }

@@ -38,8 +38,10 @@ func TestRepliesAreDecoded(t *testing.T) {
 func TestInvalidRepliesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{
-		"", "\r\n", "+", "+OK", "+OK\n", ":x\r\n", ":1", "$x\r\n", "$-2\r\n", "$3\r\nab\r\n", "$2\r\nabcd", "*-2\r\n", "*2\r\n:1\r\n", "%1\r\n+a\r\n+b\r\n", "_\r\n",
-		"$999999999999999999999\r\n", "$600000000\r\n", fmt.Sprintf("$%d\r\n%s", readBuffer, strings.Repeat("x", readBuffer+2)), strings.Repeat("*1\r\n", maxDepth+1) + ":1\r\n",
+		"", "\r\n", "+", "+OK", "+OK\n", ":x\r\n", ":1", "$x\r\n", "$-2\r\n", "$3\r\nab\r\n", "$2\r\nabcd", "*-2\r\n", "*2\r\n:1\r\n",
+		"%1\r\n+a\r\n+b\r\n", "_\r\n",
+		"$999999999999999999999\r\n", "$600000000\r\n", fmt.Sprintf("$%d\r\n%s", readBuffer, strings.Repeat("x", readBuffer+2)),
+		strings.Repeat("*1\r\n", maxDepth+1) + ":1\r\n",
 	} {
 		_, err := newReader(strings.NewReader(stream)).reply()
 		require.Error(t, err, "%.40q", stream)
@@ -59,7 +61,8 @@ func FuzzRequestsAreReadAsTheyWereWritten(f *testing.F) {
 	f.Add("set", []byte("v\r\n"), 7, int64(-9))
 	f.Add("", []byte{}, -1, int64(0))
 	f.Fuzz(func(t *testing.T, text string, data []byte, i int, n int64) {
-		out, err := appendCommands(nil, []redis.Cmder{redis.NewCmd(context.Background(), text, data, i, n), redis.NewCmd(context.Background(), "get", text)})
+		out, err := appendCommands(nil, []redis.Cmder{redis.NewCmd(context.Background(), text, data, i, n),
+			redis.NewCmd(context.Background(), "get", text)})
 		require.NoError(t, err)
 		r := newReader(bytes.NewReader(out))
 		first, err := r.reply()

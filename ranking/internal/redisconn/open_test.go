@@ -17,12 +17,13 @@ import (
 func TestOpenRefusesInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for url, says := range map[string]string{
-		"":                            "redis URL: has no scheme; want redis://localhost:6379",
-		"localhost:6379":              "redis URL: has no scheme; want redis://localhost:6379",
-		"127.0.0.1:6379":              "redis URL: has no scheme; want redis://127.0.0.1:6379",
-		"cache":                       "redis URL: has no scheme; want redis://cache",
-		"u:secret@cache:6379":         "redis URL: has no scheme; want redis:// before it",
-		"mongodb://cache":             `redis URL: scheme "mongodb"; want redis, unix, redis-sentinel or redis-cluster; rediss, rediss-sentinel or rediss-cluster for TLS`,
+		"":                    "redis URL: has no scheme; want redis://localhost:6379",
+		"localhost:6379":      "redis URL: has no scheme; want redis://localhost:6379",
+		"127.0.0.1:6379":      "redis URL: has no scheme; want redis://127.0.0.1:6379",
+		"cache":               "redis URL: has no scheme; want redis://cache",
+		"u:secret@cache:6379": "redis URL: has no scheme; want redis:// before it",
+		"mongodb://cache": `redis URL: scheme "mongodb"; want redis, unix, redis-sentinel or redis-cluster; rediss, ` +
+			`rediss-sentinel or rediss-cluster for TLS`,
 		"redis://u:secret@cache:port": "redis URL: is not valid; want redis://user:password@host:port",
 		"redis://u:secret#x@cache":    "redis URL: is not valid",
 		"redis://u:1/secret@cache":    "redis URL: is not valid",
@@ -31,9 +32,10 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		"redis://u:1#secret@cache":    "redis URL: is not valid",
 		"redis://u:%secret@cache":     "redis URL: is not valid",
 
-		"redis-sentinel://u:secret@a:26379,b:x/m":             "redis URL: is not valid",
-		"redis-sentinel://u:secret@a,,b/m":                    "redis URL: is not valid",
-		"redis-sentinel://u:secret@a,b":                       "redis URL: has no name of a master; want redis-sentinel://host:26379,host2:26379/mymaster",
+		"redis-sentinel://u:secret@a:26379,b:x/m": "redis URL: is not valid",
+		"redis-sentinel://u:secret@a,,b/m":        "redis URL: is not valid",
+		"redis-sentinel://u:secret@a,b": "redis URL: has no name of a master; want " +
+			"redis-sentinel://host:26379,host2:26379/mymaster",
 		"redis-sentinel://u:secret@a,b/m/1/2":                 "redis URL: has the path /m/1/2; want /MASTER or /MASTER/DB",
 		"redis-sentinel://u:secret@a/m/x":                     "redis URL: has no valid number of a database behind the host",
 		"redis://u:secret@a/x:secret":                         "redis URL: has no valid number of a database behind the host",
@@ -52,7 +54,8 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		require.ErrorContains(t, err, says, url)
 		require.NotContains(t, err.Error(), "secret", url)
 	}
-	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1", "redis-cluster://a:1?addr=b:2", "rediss-sentinel://u:p@[::1]/m/1"} {
+	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1", "redis-cluster://a:1?addr=b:2",
+		"rediss-sentinel://u:p@[::1]/m/1"} {
 		rdb, err := redisconn.Open(url)
 		require.NoError(t, err)
 		require.NoError(t, rdb.Close())

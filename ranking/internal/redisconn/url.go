@@ -35,7 +35,8 @@ type redisURL struct {
 var schemes = map[string]kindOfRedis{"redis": oneRedis, "unix": oneRedis, "redis-sentinel": sentinelRedis, "redis-cluster": clusterRedis}
 
 // unsupported are parameters of go-redis that would have another part of the URL, or a replica, in their place.
-var unsupported = []string{"addr", "master_name", "username", "password", "replica_only", "route_by_latency", "route_randomly", "use_disconnected_replicas"}
+var unsupported = []string{"addr", "master_name", "username", "password", "replica_only", "route_by_latency", "route_randomly",
+	"use_disconnected_replicas"}
 
 // parseRedisURL parses a URL. Its errors show no password, and no part of one.
 func parseRedisURL(raw string) (*redisURL, error) {
@@ -50,7 +51,8 @@ func parseRedisURL(raw string) (*redisURL, error) {
 	plain := strings.Replace(scheme, "rediss", "redis", 1)
 	kind, ok := schemes[plain]
 	if !ok {
-		return nil, fmt.Errorf("scheme %q; want redis, unix, redis-sentinel or redis-cluster; rediss, rediss-sentinel or rediss-cluster for TLS", scheme)
+		return nil, fmt.Errorf("scheme %q; want redis, unix, redis-sentinel or redis-cluster; rediss, rediss-sentinel or rediss-cluster for TLS",
+			scheme)
 	}
 	r := &redisURL{kind: kind}
 	base := "redis"
@@ -65,7 +67,8 @@ func parseRedisURL(raw string) (*redisURL, error) {
 	}
 	invalid := errors.New("is not valid; want redis://user:password@host:port; a password has %XX in place of each of / ? # % @")
 	u, err := url.Parse(base + "://" + rest)
-	if err != nil || base != "unix" && strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") { // the error of url.Parse, or one of these, may show a part of the password
+	// the error of url.Parse, or one of these, may show a part of the password
+	if err != nil || base != "unix" && strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
 		return nil, invalid
 	}
 	if kind != oneRedis {

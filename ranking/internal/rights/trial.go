@@ -176,7 +176,8 @@ func (t *trial) place(ctx context.Context) (id string, shared bool, err error) {
 type subscribing func(ctx context.Context, channels ...string) error
 
 // subscribe subscribes to each channel on a connection, and leaves the last one, by commands of these names.
-func (t *trial) subscribe(ctx context.Context, ps *redis.PubSub, command string, subscribe subscribing, end string, leave subscribing, channels []keyspace.Trial) error {
+func (t *trial) subscribe(ctx context.Context, ps *redis.PubSub, command string, subscribe subscribing, end string,
+	leave subscribing, channels []keyspace.Trial) error {
 	var whats []string
 	for _, c := range channels {
 		whats = append(whats, command+" "+c.Pattern)

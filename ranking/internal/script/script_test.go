@@ -15,7 +15,9 @@ import (
 )
 
 // globals are the names that a script of Redis may use.
-var globals = map[string]bool{"KEYS": true, "ARGV": true, "redis": true, "string": true, "table": true, "math": true, "tonumber": true, "unpack": true, "ipairs": true, "tostring": true, "cmsgpack": true, "pairs": true, "select": true, "pcall": true, "type": true}
+var globals = map[string]bool{"KEYS": true, "ARGV": true, "redis": true, "string": true, "table": true, "math": true,
+	"tonumber": true, "unpack": true, "ipairs": true, "tostring": true, "cmsgpack": true, "pairs": true, "select": true,
+	"pcall": true, "type": true}
 
 // undefined returns the names of a function, and of those within it, that are neither local nor global.
 func undefined(f *lua.FunctionProto) (names []string) {

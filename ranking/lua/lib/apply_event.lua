@@ -26,7 +26,8 @@
       elseif taken then
         local n = taken:match(' @(%x+)')
         if unlisted then return {'new', format('%d', now)} end
-        if call('ZREM', events, member .. '|' .. n .. '|' .. score_text) == 1 and tonumber(n, 16) > tonumber(call('ZSCORE', forgotten, member) or -1) then
+        if call('ZREM', events, member .. '|' .. n .. '|' .. score_text) == 1
+          and tonumber(n, 16) > tonumber(call('ZSCORE', forgotten, member) or -1) then
           to = to - 1
           if mode == 'sum' and amount < 0 then less = less + amount elseif mode == 'sum' then more = more - amount end
         end

@@ -87,7 +87,8 @@
 --+ file apply_move
         --+ if whole
         end
-        if there and limit > 0 and not seen and not hide and leaving.trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then there, rank = false, nil end
+        if there and limit > 0 and not seen and not hide and leaving.trim(limit, TRIM) > 0
+            and not call('ZSCORE', members, member) then there, rank = false, nil end
         if not there then score = nil end
         --+ end
         wrote = wrote or there

@@ -119,7 +119,8 @@ func TestChangesComeIntoForce(t *testing.T) {
 		is("c", "b", 2, nil)
 		look()
 		require.Equal(t, 1, strings.Count(log.String(), again), "files that are put back have a line, and only one")
-		require.Equal(t, 1, strings.Count(log.String(), "the word list is not valid; the last valid one stays in force"+`" error="the file is empty"`), &log)
+		require.Equal(t, 1, strings.Count(log.String(), "the word list is not valid; the last valid one stays in force"+
+			`" error="the file is empty"`), &log)
 
 		write("two", strings.Repeat("x", MaxBytes+1))
 		reload()

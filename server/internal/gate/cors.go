@@ -94,7 +94,8 @@ func answerPreflights(allowed *origin.List, needOf func(c echo.Context, method s
 			case isPrivate:
 				return errPrivateRoute
 			case !isAllowed:
-				return &ranking.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason), Kind: problem.ErrForbidden}
+				return &ranking.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason),
+					Kind: problem.ErrForbidden}
 			}
 			return c.NoContent(http.StatusNoContent)
 		}

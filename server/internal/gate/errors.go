@@ -138,10 +138,12 @@ func (g *Gate) HandleError(err error, c echo.Context) {
 	p := problem.For(g.callerOr(c), err)
 	id := requestID(c)
 	g.NoteRefusal(err)
-	g.log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status, "code", p.Code, "error", err)
+	g.log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status,
+		"code", p.Code, "error", err)
 	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
 	// of its own: any token could fill this one.
-	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err, access.ErrKeysUnavailable) {
+	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err,
+		access.ErrKeysUnavailable) {
 		g.LogFailure(c, err)
 	}
 	if fields := challenge(c.Request(), err); fields != "" {
@@ -150,7 +152,8 @@ func (g *Gate) HandleError(err error, c echo.Context) {
 	if seconds := retryAfter(p.Status, err); seconds > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	var body any = Problem{Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field}
+	var body any = Problem{Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code,
+		Detail: p.Message, Field: p.Field}
 	if extended := Extended(nil); errors.As(err, &extended) {
 		body = extended.Extend(body.(Problem))
 	}

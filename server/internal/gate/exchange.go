@@ -140,7 +140,8 @@ type countKey struct{}
 // streamCount is what CountStream has begun for a request. The goroutine of the request uses it.
 type streamCount struct{ wait *access.Held } // nil: it has ended
 
-// EndCount ends the count of a request that has a limit of its own from now on, until its handler returns. It returns an error if the node has given the request up.
+// EndCount ends the count of a request that has a limit of its own from now on, until its handler returns. It returns
+// an error if the node has given the request up.
 func EndCount(r *http.Request) error {
 	count, ok := r.Context().Value(countKey{}).(*streamCount)
 	if !ok || count.wait == nil {

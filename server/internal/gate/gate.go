@@ -54,7 +54,8 @@ type Gate struct {
 
 // New makes a Gate. Protect tells it of the routes.
 func New(cfg Config) *Gate {
-	g := &Gate{cfg: cfg, guard: cfg.Guard, limits: cfg.Limits, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log), hosts: cfg.Hosts, log: cfg.Log}
+	g := &Gate{cfg: cfg, guard: cfg.Guard, limits: cfg.Limits, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log),
+		hosts: cfg.Hosts, log: cfg.Log}
 	g.checksHost.Store(cfg.ChecksHost)
 	return g
 }
@@ -65,7 +66,8 @@ func (g *Gate) Protect(e *echo.Echo, needs Needs) {
 	g.needs = needs
 	e.HTTPErrorHandler = g.HandleError
 	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-		g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c), "error", err, "stack", string(stack))
+		g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c),
+			"error", err, "stack", string(stack))
 		return err
 	}})
 	origins := g.cfg.Origins

@@ -69,7 +69,8 @@ func checkHeader(h http.Header) error {
 		fields += len(values)
 	}
 	if fields > maxHeaderFields {
-		return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", fields, maxHeaderFields), Kind: ranking.ErrTooLarge}
+		return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", fields, maxHeaderFields),
+			Kind: ranking.ErrTooLarge}
 	}
 	return nil
 }

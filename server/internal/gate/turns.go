@@ -37,7 +37,8 @@ func (b *TurnBody) Begin(c echo.Context, bytes int) error {
 	return nil
 }
 
-// Renew ends the turn, and waits for another one, for so many bytes. It returns an error also if the caller has lost its rights while the body arrived.
+// Renew ends the turn, and waits for another one, for so many bytes. It returns an error also if the caller has lost
+// its rights while the body arrived.
 func (b *TurnBody) Renew(ctx context.Context, bytes int) (waited time.Duration, err error) {
 	b.End()
 	if b.release, waited, err = b.gate.limits.AcquireWrite(ctx, Client(b.c), bytes); err == nil {

@@ -168,7 +168,8 @@ func parse(text string) (pattern, error) {
 	host, below := strings.CutPrefix(strings.ToLower(text), "*.")
 	name, port, ok := split(host)
 	if !ok || strings.HasSuffix(host, ":") || below && isIP(name) {
-		return pattern{}, errors.New("is not a host; want scores.example.com, *.example.com or scores.example.com:8443, international names as xn--…")
+		return pattern{}, errors.New("is not a host; want scores.example.com, *.example.com or scores.example.com:8443, " +
+			"international names as xn--…")
 	}
 	if below {
 		name = "." + name

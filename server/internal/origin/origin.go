@@ -84,11 +84,14 @@ func (l *List) LogRefusal(r *http.Request) {
 	flag := "--origins " + strings.Join(append(slices.Clone(l.allowed), origin), ",")
 	switch {
 	case l.lostHost(r):
-		l.refusals.Warn(origin, "the server refused a page of its own: the proxy must pass on Host, which --hosts names", "origin", origin, "host", refusal.Printable(r.Host))
+		l.refusals.Warn(origin, "the server refused a page of its own: the proxy must pass on Host, which --hosts names", "origin",
+			origin, "host", refusal.Printable(r.Host))
 	case origin == Opaque:
-		l.refusals.Warn(origin, refused+"the flag allows pages of files to read and watch, and with them any site, in a sandboxed frame", "origin", origin, "flag", flag)
+		l.refusals.Warn(origin, refused+"the flag allows pages of files to read and watch, and with them any site, in a sandboxed frame",
+			"origin", origin, "flag", flag)
 	case Check(origin) != nil:
-		l.refusals.Warn(origin, refused+"--origins cannot name its origin; the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
+		l.refusals.Warn(origin, refused+"--origins cannot name its origin; the flag allows the pages of all sites to read and watch",
+			"origin", origin, "flag", "--origins '"+Any+"'")
 	default:
 		l.refusals.Warn(origin, refused+"the flag allows it to read and watch", "origin", origin, "flag", flag)
 	}
@@ -113,9 +116,11 @@ var (
 	// appHost is the host of an app's origin: localhost, the id of an extension, or just a sign, as in app://-.
 	appHost = regexp.MustCompile(`^[a-z0-9._-]+$`)
 	// notOfPages are schemes that no page has as its origin.
-	notOfPages = map[string]string{"ws": "http", "wss": "https", "ftp": "https", "data": Opaque, "blob": "https", "about": Opaque, "javascript": "https"}
+	notOfPages = map[string]string{"ws": "http", "wss": "https", "ftp": "https", "data": Opaque, "blob": "https", "about": Opaque,
+		"javascript": "https"}
 
-	errNoOrigin = errors.New("want http:// or https:// and a host, an app's origin such as capacitor://localhost, file://, null, or * for all origins")
+	errNoOrigin = errors.New("want http:// or https:// and a host, an app's origin such as capacitor://localhost, file://, " +
+		"null, or * for all origins")
 )
 
 // Check returns an error for a value that is neither an origin, in the form in which browsers send it,

@@ -44,7 +44,8 @@ func TestOriginsThatNoFlagNames(t *testing.T) {
 	log.Reset()
 	l.LogRefusal(from("null"))
 	require.Contains(t, log.String(), `and with them any site, in a sandboxed frame" origin=null flag="--origins null"`)
-	require.Equal(t, "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites", l.Refusal(from("null"), 123))
+	require.Equal(t, "origin null is not allowed: add null to the server's --origins, for files and sandboxed frames of all sites",
+		l.Refusal(from("null"), 123))
 }
 
 // The flag takes each origin that the docs name.
@@ -68,8 +69,10 @@ func TestOriginsOfTheDocs(t *testing.T) {
 func TestOriginsOfApps(t *testing.T) {
 	t.Parallel()
 	for _, app := range []string{
-		"capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://-", "app://.", "app://bundle", "http://absolute", "file://", "null",
-		"chrome-extension://abcdefghijklmnopabcdefghijklmnop", "moz-extension://6ba7b810-9dad-11d1-80b4-00c04fd430c8", "safari-web-extension://6BA7B810-9DAD-11D1-80B4-00C04FD430C8",
+		"capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://-", "app://.", "app://bundle", "http://absolute",
+		"file://", "null",
+		"chrome-extension://abcdefghijklmnopabcdefghijklmnop", "moz-extension://6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+		"safari-web-extension://6BA7B810-9DAD-11D1-80B4-00C04FD430C8",
 	} {
 		require.NoError(t, Check(app), app)
 		l := New([]string{app}, nil, slog.Default())
@@ -82,9 +85,13 @@ func TestOriginsOfApps(t *testing.T) {
 	require.ErrorContains(t, CheckFrames("file://"), "no policy can name it")
 	require.NoError(t, CheckFrames("capacitor://localhost"))
 	for origin, want := range map[string]string{
-		"capacitor://": "has no host; want capacitor://localhost, or what the app's pages send in Origin", "capacitor": "an app's origin such as capacitor://localhost",
-		"capacitor://localhost/": "nothing after them", "chrome-extension://*": "want it without wildcards", "file:///android_asset/index.html": "want file://, and nothing after it; most browsers send null for a file",
-		"ws://example.com": "no page is of ws://; want http://example.com", "wss://example.com:8443": "want https://example.com:8443", "data://x": "sends the origin null; want null",
+		"capacitor://":           "has no host; want capacitor://localhost, or what the app's pages send in Origin",
+		"capacitor":              "an app's origin such as capacitor://localhost",
+		"capacitor://localhost/": "nothing after them", "chrome-extension://*": "want it without wildcards",
+		"file:///android_asset/index.html": "want file://, and nothing after it; most browsers send null for a file",
+		"ws://example.com":                 "no page is of ws://; want http://example.com",
+		"wss://example.com:8443":           "want https://example.com:8443",
+		"data://x":                         "sends the origin null; want null",
 	} {
 		require.ErrorContains(t, Check(origin), want, origin)
 	}
@@ -153,12 +160,16 @@ func TestProxyThatDropsHost(t *testing.T) {
 // Images come by https, or from this machine, and from sites that are named.
 func TestCheckAvatars(t *testing.T) {
 	t.Parallel()
-	for _, valid := range []string{"https://cdn.example.com", "https://CDN.example.com:8443", "http://localhost:8080", "http://a.localhost", "http://127.0.0.1:9000", "http://[::1]", "https://10.0.0.5"} {
+	for _, valid := range []string{"https://cdn.example.com", "https://CDN.example.com:8443", "http://localhost:8080",
+		"http://a.localhost", "http://127.0.0.1:9000", "http://[::1]", "https://10.0.0.5"} {
 		require.NoError(t, CheckAvatars(valid), valid)
 	}
 	for value, says := range map[string]string{
-		"*": "name the sites", "http://cdn.example.com": "want https://", "http://10.0.0.5": "want https://", "http://localhost.example.com": "want https://", "cdn.example.com": "has no scheme",
-		"https://cdn.example.com/a": "nothing after", "https://*.example.com": "without wildcards", "https://a; script-src *": "want", "'self'": "want", "data:": "want", "https:": "want", "null": "want https://", "capacitor://localhost": "want https://", "": "want", "https://a b": "want",
+		"*": "name the sites", "http://cdn.example.com": "want https://", "http://10.0.0.5": "want https://",
+		"http://localhost.example.com": "want https://", "cdn.example.com": "has no scheme",
+		"https://cdn.example.com/a": "nothing after", "https://*.example.com": "without wildcards", "https://a; script-src *": "want",
+		"'self'": "want", "data:": "want", "https:": "want", "null": "want https://", "capacitor://localhost": "want https://",
+		"": "want", "https://a b": "want",
 	} {
 		require.ErrorContains(t, CheckAvatars(value), says, value)
 	}

@@ -96,7 +96,8 @@ func Of(err error) Problem {
 		case errors.Is(err, ranking.ErrOverloaded) && field != nil: // its message says of what there is too much
 		case errors.Is(err, ranking.ErrOverloaded):
 			p.Message = "too many updates are waiting; the server has applied none of this request"
-		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded), errors.Is(err, access.ErrKeysUnavailable):
+		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded),
+			errors.Is(err, access.ErrKeysUnavailable):
 			p.Message = err.Error()
 		case errors.As(err, &missing):
 			p.Message = missing.Error()
@@ -135,7 +136,8 @@ func At(place string, err error) error {
 // InItem does as At for an error about an item, and leaves an error about the board or the event as a
 // whole alone.
 func InItem(place string, err error) error {
-	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
+	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen,
+		ranking.ErrConflict} {
 		if errors.Is(err, kind) {
 			return err
 		}

@@ -18,7 +18,8 @@ func TestAnswersToEventsAreOfOneSchema(t *testing.T) {
 	answer := compiler.MustCompile(httpDocument + "#/paths/~1v1~1events~1%7Bevent%7D/post/responses/200/content/application~1json/schema")
 	const refused = `{"board":"b","error":{"code":"not_open","message":"…"}}`
 	for _, body := range []string{
-		`{"results":[` + refused + `]}`, `{"results":[{"results":[` + refused + `]}]}`, `{"results":[{"error":{"code":"out_of_range","message":"…"}}]}`,
+		`{"results":[` + refused + `]}`, `{"results":[{"results":[` + refused + `]}]}`,
+		`{"results":[{"error":{"code":"out_of_range","message":"…"}}]}`,
 	} {
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(body)))
 		require.NoError(t, err)

@@ -69,7 +69,8 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 		return // a member may have a name such as "..", which the library takes for a part of the path
 	}
 	if item == nil || item.GetOperations().GetOrZero(strings.ToLower(sent.Method)) == nil {
-		require.True(t, got.StatusCode >= 400 || !strings.HasPrefix(sent.URL.Path, "/v1/"), "the contract has no %s %s", sent.Method, sent.URL.Path)
+		require.True(t, got.StatusCode >= 400 || !strings.HasPrefix(sent.URL.Path, "/v1/"), "the contract has no %s %s", sent.Method,
+			sent.URL.Path)
 		SeeProblem(answer)
 		return
 	}
@@ -89,7 +90,8 @@ func CheckHTTP(t testing.TB, sent *http.Request, body []byte, got *http.Response
 		response := *got
 		response.Body = io.NopCloser(bytes.NewReader(part))
 		valid, faults := c.ValidateHttpResponse(request, &response)
-		require.True(t, valid, "the answer to %s %s is not by the contract: %d %s\n%s", sent.Method, sent.URL, got.StatusCode, part, texts(faults))
+		require.True(t, valid, "the answer to %s %s is not by the contract: %d %s\n%s", sent.Method, sent.URL, got.StatusCode, part,
+			texts(faults))
 		responses := operation["responses"].(object)
 		of, exact := responses[strconv.Itoa(got.StatusCode)].(object)
 		if !exact {
@@ -127,7 +129,8 @@ func (c *httpContract) checkRequest(t testing.TB, request *http.Request, item *v
 	}
 	for name := range request.URL.Query() {
 		seen.Store(operation["operationId"].(string)+"?"+name, true)
-		require.True(t, operation["operationId"] == "readCard" || slices.ContainsFunc(known, func(p *v3.Parameter) bool { return p.In == "query" && p.Name == name }),
+		require.True(t, operation["operationId"] == "readCard" || slices.ContainsFunc(known,
+			func(p *v3.Parameter) bool { return p.In == "query" && p.Name == name }),
 			"the contract has no parameter %s of %s %s", name, request.Method, request.URL)
 	}
 	switch media, _, _ := mime.ParseMediaType(request.Header.Get("Content-Type")); {
@@ -141,7 +144,8 @@ func (c *httpContract) checkRequest(t testing.TB, request *http.Request, item *v
 	}
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	valid, faults := c.ValidateHttpRequestSync(request)
-	require.True(t, valid, "the server has accepted %s %s, which is not by the contract: %s\n%s", request.Method, request.URL, body, texts(faults))
+	require.True(t, valid, "the server has accepted %s %s, which is not by the contract: %s\n%s", request.Method, request.URL,
+		body, texts(faults))
 	if of, ok := operation["requestBody"].(object); ok {
 		see(of, request.Header.Get("Content-Type"), body)
 	}

@@ -273,7 +273,8 @@ func (r *reference) schemas(skip func(string) bool) {
 
 // head writes the title of a page and what the document says of itself.
 func (r *reference) head(title string) {
-	fmt.Fprintf(r, "# %s\n\nThis page is made from the contract [%s](../contract/%s), which programs can read: the server answers it at `/%s`.\n\n%s\n",
+	fmt.Fprintf(r, "# %s\n\nThis page is made from the contract [%s](../contract/%s), which programs can read: the server "+
+		"answers it at `/%s`.\n\n%s\n",
 		title, r.name, r.name, r.name, strings.TrimSpace(r.document.at("info", "description").text()))
 }
 
@@ -283,10 +284,12 @@ var common = map[string]bool{"#/components/responses/Refused": true, "#/componen
 func httpReference() string {
 	r := &reference{name: httpDocument, document: parse(httpDocument)}
 	r.head("HTTP reference")
-	fmt.Fprint(r, "\nEach request may also get one of these answers. A status that stands with the request itself has the answer that stands there.\n\n| answer | type | meaning |\n|---|---|---|\n")
+	fmt.Fprint(r, "\nEach request may also get one of these answers. A status that stands with the request itself has the "+
+		"answer that stands there.\n\n| answer | type | meaning |\n|---|---|---|\n")
 	for _, of := range []struct{ status, name string }{{"4XX", "Refused"}, {"5XX", "Failed"}} {
 		response := r.document.at("components", "responses", of.name)
-		fmt.Fprintf(r, "| %s | %s | %s |\n", of.status, r.typeOf(response.at("content", "application/problem+json", "schema")), response.at("description").text())
+		fmt.Fprintf(r, "| %s | %s | %s |\n", of.status, r.typeOf(response.at("content", "application/problem+json", "schema")),
+			response.at("description").text())
 	}
 	for _, tag := range r.document.at("tags").list() {
 		fmt.Fprintf(r, "\n## %s\n\n%s\n", tag.at("name").text(), tag.at("description").text())
@@ -344,7 +347,8 @@ func (r *reference) operation(request string, parameters []node, operation node)
 	}
 	body := r.resolve(operation.at("requestBody"))
 	for media, content := range body.at("content").all() {
-		fmt.Fprintln(r, "\n"+strings.TrimSpace(fmt.Sprintf("Body, `%s`: %s. %s", media, r.typeOf(content.at("schema")), body.at("description").text())))
+		fmt.Fprintln(r, "\n"+strings.TrimSpace(fmt.Sprintf("Body, `%s`: %s. %s", media, r.typeOf(content.at("schema")),
+			body.at("description").text())))
 	}
 	fmt.Fprint(r, "\n| answer | type | meaning |\n|---|---|---|\n")
 	for status, response := range operation.at("responses").all() {
@@ -360,7 +364,8 @@ func (r *reference) operation(request string, parameters []node, operation node)
 			}
 			kinds = append(kinds, kind)
 		}
-		fmt.Fprintf(r, "| %s | %s | %s |\n", status, cell(strings.Join(kinds, " or ")), cell(strings.TrimSpace(response.at("description").text())))
+		fmt.Fprintf(r, "| %s | %s | %s |\n", status, cell(strings.Join(kinds, " or ")),
+			cell(strings.TrimSpace(response.at("description").text())))
 	}
 }
 
@@ -393,7 +398,8 @@ func liveReference() string {
 	section("Messages of the server", "send")
 	fmt.Fprintf(r, "\n## Channels\n")
 	for _, channel := range r.document.at("channels").all() {
-		fmt.Fprintf(r, "\n### %s\n\nAddress: `%s`. %s %s\n\nMessages of the server:", channel.at("title").text(), channel.at("address").text(), channel.at("summary").text(), strings.TrimSpace(channel.at("description").text()))
+		fmt.Fprintf(r, "\n### %s\n\nAddress: `%s`. %s %s\n\nMessages of the server:", channel.at("title").text(),
+			channel.at("address").text(), channel.at("summary").text(), strings.TrimSpace(channel.at("description").text()))
 		separator := " "
 		for name := range channel.at("messages").all() {
 			if actionOf(name) == "send" {

@@ -19,11 +19,14 @@ import { zonedTime } from '../shared/zoned-time.js';
  * What stands for a placeholder in the name of an instance
  * @typedef {{ kind: string, member: string, name?: string, avatar?: string }} Part
  *
- * A board in the server's answer; rate: changes a minute; built: the server computes the board on request; unavailable: the server cannot read it now
- * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, rate: number | null, leader: Entry | null, runners_up?: Entry[], built: boolean, info?: Info, parts?: Part[], unavailable?: boolean }} BoardSummary
+ * A board in the server's answer; rate: changes a minute; built: the server computes the board on request; unavailable: the server
+ * cannot read it now
+ * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, rate: number | null,
+ *   leader: Entry | null, runners_up?: Entry[], built: boolean, info?: Info, parts?: Part[], unavailable?: boolean }} BoardSummary
  *
  * A family in the server's answer
- * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info, unavailable?: boolean }} FamilySummary
+ * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info,
+ *   unavailable?: boolean }} FamilySummary
  */
 
 const template = byId('card-template', HTMLTemplateElement).content.firstElementChild;
@@ -64,7 +67,11 @@ export class BoardCard {
    * @param {number} now ms since 1970
    * @param {Definition} [definition]
    */
-  renderBoard({ board, period, ends, total, rate, leader, runners_up = [], built, info, parts, unavailable = false }, now, { starts } = /** @type {any} */ ({})) {
+  renderBoard(
+    { board, period, ends, total, rate, leader, runners_up = [], built, info, parts, unavailable = false },
+    now,
+    { starts } = /** @type {any} */ ({}),
+  ) {
     this.#setUnavailable(unavailable);
     if (parts) {
       setText(this.#link, partsName(parts));

@@ -150,7 +150,9 @@ export class BoardDetails {
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(name)}/periods`, signal);
       const links = periods
         .filter(({ period }) => period)
-        .map(({ period }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period, listedPeriodTitle(this.#every(name), periods, i)));
+        .map(({ period }, i) =>
+          this.#newLink(i === 0 ? name : `${name}@${period}`, period, listedPeriodTitle(this.#every(name), periods, i)),
+        );
       this.#periods.hidden = links.length === 0;
       replaceItems(this.#periods, links);
       this.#markPeriod();
@@ -177,6 +179,7 @@ export class BoardDetails {
 
   /** Marks the link to the period shown. */
   #markPeriod() {
-    for (const link of this.#periods.querySelectorAll('a')) setAttribute(link, 'aria-current', link.dataset.period === this.#period && 'page');
+    for (const link of this.#periods.querySelectorAll('a'))
+      setAttribute(link, 'aria-current', link.dataset.period === this.#period && 'page');
   }
 }

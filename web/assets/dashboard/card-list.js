@@ -23,7 +23,8 @@ export class CardList {
     this.#list = list;
     this.#boardURL = boardURL;
     for (const element of list.querySelectorAll('.card')) {
-      if (element instanceof HTMLElement && element.dataset.board) this.#cards.set(element.dataset.board, new BoardCard(element.dataset.board, boardURL, element));
+      if (element instanceof HTMLElement && element.dataset.board)
+        this.#cards.set(element.dataset.board, new BoardCard(element.dataset.board, boardURL, element));
     }
   }
 
@@ -55,7 +56,11 @@ export class CardList {
     if (isCalm()) return;
     for (const [element, { x, y }] of before) {
       const to = element.getBoundingClientRect();
-      if (x !== to.x || y !== to.y) element.animate({ translate: [`${x - to.x}px ${y - to.y}px`, '0'] }, { duration: GLIDE_MS, easing: 'cubic-bezier(0.3, 0, 0.2, 1)' });
+      if (x !== to.x || y !== to.y)
+        element.animate(
+          { translate: [`${x - to.x}px ${y - to.y}px`, '0'] },
+          { duration: GLIDE_MS, easing: 'cubic-bezier(0.3, 0, 0.2, 1)' },
+        );
     }
   }
 

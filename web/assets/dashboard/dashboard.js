@@ -108,9 +108,15 @@ const find = new Find(
   meProblem,
   follow,
 );
-const moreRows = new MoreRows(byId('more-rows', HTMLButtonElement), byId('end-of-rows', HTMLElement), Number(leaderboard.dataset.most) || OFFERED_MOST, render, (i) => {
-  leaderboard.shadowRoot?.querySelectorAll('[part~=list] [part~=row]')[i]?.querySelector('button')?.focus({ preventScroll: true });
-});
+const moreRows = new MoreRows(
+  byId('more-rows', HTMLButtonElement),
+  byId('end-of-rows', HTMLElement),
+  Number(leaderboard.dataset.most) || OFFERED_MOST,
+  render,
+  (i) => {
+    leaderboard.shadowRoot?.querySelectorAll('[part~=list] [part~=row]')[i]?.querySelector('button')?.focus({ preventScroll: true });
+  },
+);
 const jump = new Jump(leaderboard, { floating: byId('jump', HTMLButtonElement), below: byId('jump-to', HTMLButtonElement) }, moreRows);
 
 /** Whether the server has answered, or failed to answer, with the definitions. Until then the format of scores is not known. */
@@ -131,7 +137,8 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   } catch (error) {
     // Once the page has definitions, the boards show the problem themselves. A refusal stands where
     // the data would: in the overview, the board or the family.
-    if (!signal.aborted && definitions.length === 0 && readURL().board) setText(note, refusalText(error) ? '' : text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
+    if (!signal.aborted && definitions.length === 0 && readURL().board)
+      setText(note, refusalText(error) ? '' : text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
     throw error;
   } finally {
     requested ||= !signal.aborted;
@@ -251,7 +258,13 @@ function render() {
   const isInstance = isBoard && definition !== undefined && placeholders(definition.board).length > 0;
   const info = isInstance ? instanceInfos.get(board) : definition;
   // The title in the page stays until that of the instance is known.
-  const title = isFamily ? titleOf(board, info?.title) : info ? textIn(info.title) || board : isInstance && board === firstBoard ? firstTitle : board;
+  const title = isFamily
+    ? titleOf(board, info?.title)
+    : info
+      ? textIn(info.title) || board
+      : isInstance && board === firstBoard
+        ? firstTitle
+        : board;
   document.title = board ? fill(`{title} · ${text('title')}`, { title }) : text('title');
   overviewSection.hidden = board !== '';
   boardSection.hidden = board === '';

@@ -8,8 +8,10 @@ import { zonedTime } from '../shared/zoned-time.js';
 /**
  * The definition of a board or, with placeholders in its name, of a family.
  *
- * @typedef {{ board: string, kind: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
- *   refresh?: string, history?: string, union?: { refresh: string }, title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, icon?: string, display?: import('../../kit/rankcast.js').Display }} Definition
+ * @typedef {{ board: string, kind: string, mode: string, order: string, ties: string, period?: string, timezone?: string,
+ *   starts?: string, window?: string, refresh?: string, history?: string, union?: { refresh: string },
+ *   title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, icon?: string,
+ *   display?: import('../../kit/rankcast.js').Display }} Definition
  */
 
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);
@@ -27,7 +29,11 @@ const UNITS = new Map([
  */
 export function summarize({ mode, order, ties, period, timezone, starts, window, union, refresh = union?.refresh }) {
   const rules = [text(union ? 'rule_union' : `rule_${mode}`), text(`rule_${order}`), text(`rule_ties_${ties}`)];
-  if (period) rules.push((PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: durationText(period) })) + (timezone && timezone !== 'UTC' ? text('rule_zone', { timezone }) : ''));
+  if (period)
+    rules.push(
+      (PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: durationText(period) })) +
+        (timezone && timezone !== 'UTC' ? text('rule_zone', { timezone }) : ''),
+    );
   if (window) rules.push(text('rule_window', { length: durationText(window) }));
   // A reader expects a board to be live.
   if (refresh && refresh !== 'live') rules.push(text('rule_refresh', { length: durationText(refresh) }));

@@ -45,7 +45,8 @@ export class Family {
   #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
 
   /**
-   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement, more: HTMLElement }} elements
+   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement,
+   *   list: HTMLElement, more: HTMLElement }} elements
    * @param {string} family that the server has rendered; '': none
    * @param {(board: string) => string} boardURL
    * @param {(board: string) => void} openBoard
@@ -121,7 +122,10 @@ export class Family {
       const known = this.#cards.order.length > 0;
       this.#cards.setStale(known);
       const away = error instanceof HTTPError ? 'overview_refused' : 'overview_away';
-      setText(this.#note, refusal || (unknown ? text('no_such_family') : known ? text(away, { time: times.format(this.#asOf) }) : text('family_away')));
+      setText(
+        this.#note,
+        refusal || (unknown ? text('no_such_family') : known ? text(away, { time: times.format(this.#asOf) }) : text('family_away')),
+      );
       if (!unknown) throw error;
     }
   }
@@ -141,7 +145,14 @@ export class Family {
     this.#cards.arrange(cards);
     const { total, cursor } = this.#answers[this.#answers.length - 1];
     this.#more.hidden = cursor === null || this.#pages === MAX_PAGES;
-    setText(this.#note, total === 0 ? text('no_instances') : total > cards.size ? text('first_instances', { listed: cards.size, total }) : countedText('boards', total));
+    setText(
+      this.#note,
+      total === 0
+        ? text('no_instances')
+        : total > cards.size
+          ? text('first_instances', { listed: cards.size, total })
+          : countedText('boards', total),
+    );
   }
 }
 

@@ -105,7 +105,17 @@ export class Find {
     portrait.render(member, name, avatar);
     const points = createElement('span', 'found-score');
     renderScore(points, score, this.#formats);
-    const option = createElement('div', 'found', portrait.element, ' ', createElement('bdi', 'found-name', name), ' ', points, ' ', createElement('span', 'found-rank', text('place', { n: numbers.format(rank) })));
+    const option = createElement(
+      'div',
+      'found',
+      portrait.element,
+      ' ',
+      createElement('bdi', 'found-name', name),
+      ' ',
+      points,
+      ' ',
+      createElement('span', 'found-rank', text('place', { n: numbers.format(rank) })),
+    );
     option.title = member;
     return this.#choosable(option, member, name);
   }

@@ -69,7 +69,15 @@ export class Overview {
     });
     addEventListener('keydown', (event) => {
       const { key, altKey, ctrlKey, metaKey, target } = event;
-      if (key !== '/' || altKey || ctrlKey || metaKey || !filter.checkVisibility() || (target instanceof Element && target.matches('input, select, textarea'))) return;
+      if (
+        key !== '/' ||
+        altKey ||
+        ctrlKey ||
+        metaKey ||
+        !filter.checkVisibility() ||
+        (target instanceof Element && target.matches('input, select, textarea'))
+      )
+        return;
       event.preventDefault();
       filter.focus();
     });
@@ -107,7 +115,12 @@ export class Overview {
     this.#cards.setStale(!refusal);
     const refused = error instanceof HTTPError;
     const known = this.#cards.order.length > 0;
-    this.#setNote(refusal || (known ? text(refused ? 'overview_refused' : 'overview_away', { time: times.format(this.#asOf) }) : text(refused ? 'boards_refused' : 'server_away')));
+    this.#setNote(
+      refusal ||
+        (known
+          ? text(refused ? 'overview_refused' : 'overview_away', { time: times.format(this.#asOf) })
+          : text(refused ? 'boards_refused' : 'server_away')),
+    );
   }
 
   /** @param {OverviewAnswer} overview */
@@ -130,13 +143,16 @@ export class Overview {
     this.#cards.arrange(cards);
     if (before.length > 0 && (before.length !== cards.size || before.some((board) => !cards.has(board)))) this.#onBoardsChange();
     this.#filter.hidden = cards.size < MIN_FILTERED && this.#filter.value === '';
-    this.#setNote(left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : countedText('boards', cards.size));
+    this.#setNote(
+      left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : countedText('boards', cards.size),
+    );
   }
 
   /** @returns {boolean} whether cards may change places now, under the eyes of the reader but not under the fingers */
   #isOrderFree() {
     const now = performance.now();
-    if (now - Math.max(this.#orderedAt, this.#usedAt) < ORDER_MS || this.#list.matches(':hover, :focus-within') || this.#filter.value) return false;
+    if (now - Math.max(this.#orderedAt, this.#usedAt) < ORDER_MS || this.#list.matches(':hover, :focus-within') || this.#filter.value)
+      return false;
     this.#orderedAt = now;
     return true;
   }

@@ -77,7 +77,8 @@ export class RowTrends {
     /** @type {Map<string, Point[]>} */
     const points = new Map();
     for (const { at, entries } of steps) {
-      for (const { member, score } of entries) points.set(member, [...(points.get(member) ?? []), { at: Math.max(at, begin), value: score }]);
+      for (const { member, score } of entries)
+        points.set(member, [...(points.get(member) ?? []), { at: Math.max(at, begin), value: score }]);
     }
     this.#points = points;
     for (const [member, { element }] of this.#sparklines) {
@@ -86,7 +87,10 @@ export class RowTrends {
       takeOut(element);
     }
     // One scale for the board: what fills the height is the largest change of all.
-    const least = Math.max(0, ...[...points.values()].map((own) => Math.max(...own.map(({ value }) => value)) - Math.min(...own.map(({ value }) => value))));
+    const least = Math.max(
+      0,
+      ...[...points.values()].map((own) => Math.max(...own.map(({ value }) => value)) - Math.min(...own.map(({ value }) => value))),
+    );
     const ascending = this.#leaderboard.shadowRoot?.querySelector('[part=list][data-asc]') !== null;
     for (const [member, own] of points) {
       const sparkline = this.#sparklines.get(member) ?? new Sparkline();
@@ -107,7 +111,9 @@ export class RowTrends {
 
   /** Puts each sparkline into the row of its member. It measures only after the length of a score has changed. */
   #layOut() {
-    const rows = [...(this.#leaderboard.shadowRoot?.querySelectorAll('[part=list] > [part~=row]:not([data-below])') ?? [])].slice(0, MOST).filter((row) => row instanceof HTMLElement);
+    const rows = [...(this.#leaderboard.shadowRoot?.querySelectorAll('[part=list] > [part~=row]:not([data-below])') ?? [])]
+      .slice(0, MOST)
+      .filter((row) => row instanceof HTMLElement);
     const drawn = rows.filter(({ dataset: { member = '' } }) => (this.#points.get(member)?.length ?? 0) > 1);
     for (const [member, { element }] of this.#sparklines) {
       const row = drawn.find(({ dataset }) => dataset.member === member);

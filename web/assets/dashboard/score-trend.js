@@ -1,6 +1,9 @@
 // @ts-check
 
-/** How a score has changed since the page was opened, as a chart and a number. A board's page shows two: of the leader, and of the followed member. */
+/**
+ * How a score has changed since the page was opened, as a chart and a number. A board's page shows two: of the leader, and of
+ * the followed member.
+ */
 
 import { createElement, setText } from '../shared/dom.js';
 import { Series, Sparkline } from './sparkline.js';
@@ -19,7 +22,10 @@ export class ScoreTrend {
 
   /** @param {string} label */
   constructor(label) {
-    this.element.append(createElement('p', 'trend-head', createElement('span', 'trend-label', label), ' ', this.#name, ' ', this.#change), this.#sparkline.element);
+    this.element.append(
+      createElement('p', 'trend-head', createElement('span', 'trend-label', label), ' ', this.#name, ' ', this.#change),
+      this.#sparkline.element,
+    );
     this.element.hidden = true;
   }
 

@@ -30,8 +30,14 @@ export class ShareDialog {
     this.#qr.addEventListener('error', () => (this.#qr.hidden = true));
     this.#native.hidden = !('share' in navigator);
     // The promise rejects when the reader cancels: the page has nothing to say then.
-    this.#native.addEventListener('click', () => navigator.share({ title: document.title, url: this.#url.textContent ?? '' }).catch(() => {}));
-    for (const [id, shown] of /** @type {const} */ ([['share-copy-url', this.#url], ['share-copy-frame', this.#frame], ['share-copy-element', this.#element]])) {
+    this.#native.addEventListener('click', () =>
+      navigator.share({ title: document.title, url: this.#url.textContent ?? '' }).catch(() => {}),
+    );
+    for (const [id, shown] of /** @type {const} */ ([
+      ['share-copy-url', this.#url],
+      ['share-copy-frame', this.#frame],
+      ['share-copy-element', this.#element],
+    ])) {
       byId(id, HTMLButtonElement).addEventListener('click', () => this.#copy(shown));
     }
   }
@@ -43,10 +49,14 @@ export class ShareDialog {
     this.#qr.hidden = false;
     this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
     const embed = pageURL(`embed/${encodeSegment(board)}`, { top }).href;
-    setText(this.#frame, `<iframe src="${attribute(embed)}" width="480" height="${frameHeight(Number(top))}" title="${attribute(document.title)}"></iframe>`);
+    setText(
+      this.#frame,
+      `<iframe src="${attribute(embed)}" width="480" height="${frameHeight(Number(top))}" title="${attribute(document.title)}"></iframe>`,
+    );
     setText(
       this.#element,
-      `<script type="module" src="${attribute(new URL('kit/rankcast.js', ROOT).href)}"></script>\n<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
+      `<script type="module" src="${attribute(new URL('kit/rankcast.js', ROOT).href)}"></script>\n` +
+        `<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
     );
     showModal(this.#dialog);
   }

@@ -65,11 +65,13 @@ export class Sparkline {
     const max = Math.max(...values);
     const span = Math.max(max - min, least);
     const x = (/** @type {number} */ at) => ((at - from) / Math.max(1, now - from)) * WIDTH;
-    const y = (/** @type {number} */ value) => HEIGHT / 2 - (span && ((value - (min + max) / 2) / span) * (HEIGHT - 6) * (ascending ? -1 : 1));
+    const y = (/** @type {number} */ value) =>
+      HEIGHT / 2 - (span && ((value - (min + max) / 2) / span) * (HEIGHT - 6) * (ascending ? -1 : 1));
     // A score stays until it changes, so the line has steps and no slopes. A change at the very end is a slope: a step there
     // would be an edge of the picture.
     let path = `M0 ${y(points[0].value).toFixed(1)}`;
-    for (const { at, value } of points.slice(1)) path += at < now ? `H${x(at).toFixed(1)}V${y(value).toFixed(1)}` : `L${WIDTH} ${y(value).toFixed(1)}`;
+    for (const { at, value } of points.slice(1))
+      path += at < now ? `H${x(at).toFixed(1)}V${y(value).toFixed(1)}` : `L${WIDTH} ${y(value).toFixed(1)}`;
     path += `H${WIDTH}`;
     this.#line.setAttribute('d', path);
     this.#area.setAttribute('d', `${path}V${HEIGHT}H0Z`);

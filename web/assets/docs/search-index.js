@@ -5,7 +5,8 @@
  *
  * page: the last part of the URL; title: the page's; heading: the section's; keywords: words that readers
  * may search for; code: the blocks of code; reference: whether the page is a reference
- * @typedef {{ page: string, title: string, heading: string, anchor: string, text: string, keywords?: string, code?: string, reference?: boolean }} Section
+ * @typedef {{ page: string, title: string, heading: string, anchor: string, text: string, keywords?: string, code?: string,
+ *   reference?: boolean }} Section
  *
  * words: the patterns that found the sections; all: whether each section has all of them
  * @typedef {{ sections: Section[], words: RegExp[], all: boolean }} Found

@@ -87,8 +87,14 @@ export class MemberBoard {
     this.#dueAt = performance.now() + Math.max(LEAST_AGE_MS, msOf(info.history ?? null));
     const [{ best }] = answers;
     const moment = momentFormat(zoneOf(info), false);
-    const history = answers.slice(1).map((answer) => memberHistoryOf(member, /** @type {any} */ (answer))).reduce(join, { steps: [], until: historyOf({ ...answers[0], steps: [] }).until });
+    const history = answers
+      .slice(1)
+      .map((answer) => memberHistoryOf(member, /** @type {any} */ (answer)))
+      .reduce(join, { steps: [], until: historyOf({ ...answers[0], steps: [] }).until });
     this.#line?.draw(history, moment);
-    setText(this.#best, best ? text('member_best', { rank: numbers.format(best.rank), time: moment(Date.parse(best.at)) }) : text('member_outside'));
+    setText(
+      this.#best,
+      best ? text('member_best', { rank: numbers.format(best.rank), time: moment(Date.parse(best.at)) }) : text('member_outside'),
+    );
   }
 }

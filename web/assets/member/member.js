@@ -27,7 +27,9 @@ const BOARDS = 20;
 /** The server looks through some boards for one answer, which may have none: the page asks so often for a run of boards. */
 const MAX_READS = 20;
 
-const [, kind, member] = (location.pathname.slice(ROOT.pathname.length).match(/^members\/([^/]+)\/([^/]+)$/) ?? ['', '', '']).map(decodeSegment);
+const [, kind, member] = (location.pathname.slice(ROOT.pathname.length).match(/^members\/([^/]+)\/([^/]+)$/) ?? ['', '', '']).map(
+  decodeSegment,
+);
 const name = byId('name', HTMLHeadingElement);
 const id = byId('id', HTMLParagraphElement);
 const note = byId('note', HTMLParagraphElement);
@@ -65,7 +67,10 @@ async function load(signal) {
   } catch (error) {
     if (!signal.aborted) {
       list.toggleAttribute('data-stale', true);
-      setText(note, refusalText(error) || text(error instanceof HTTPError && [400, 404].includes(error.status) ? 'member_unknown' : 'server_away'));
+      setText(
+        note,
+        refusalText(error) || text(error instanceof HTTPError && [400, 404].includes(error.status) ? 'member_unknown' : 'server_away'),
+      );
     }
     throw error;
   }
@@ -101,7 +106,12 @@ function render({ name: title, avatar, boards, unavailable = 0, cursor }) {
   const before = cards;
   // Charts stand beside charts, and the others below them.
   const sorted = boards.toSorted((a, b) => Number(!a.info?.history) - Number(!b.info?.history));
-  cards = new Map(sorted.map((place) => [place.board, before.get(place.board) ?? new MemberBoard(place, pageURL(`boards/${encodeSegment(place.board)}`, { me: member }).href)]));
+  cards = new Map(
+    sorted.map((place) => [
+      place.board,
+      before.get(place.board) ?? new MemberBoard(place, pageURL(`boards/${encodeSegment(place.board)}`, { me: member }).href),
+    ]),
+  );
   for (const place of boards) cards.get(place.board)?.render(place);
   const elements = [...cards.values()].map(({ element }) => element);
   if (elements.length !== list.children.length || elements.some((element, i) => element !== list.children[i])) {
@@ -111,5 +121,12 @@ function render({ name: title, avatar, boards, unavailable = 0, cursor }) {
     for (const element of elements) watcher.observe(element);
   }
   more.hidden = cursor === null;
-  setText(note, unavailable > 0 ? text('member_partly') : boards.length > 0 ? '' : text((title ?? avatar) === undefined ? 'member_unknown' : 'member_on_none'));
+  setText(
+    note,
+    unavailable > 0
+      ? text('member_partly')
+      : boards.length > 0
+        ? ''
+        : text((title ?? avatar) === undefined ? 'member_unknown' : 'member_on_none'),
+  );
 }

@@ -1,6 +1,9 @@
 // @ts-check
 
-/** A member's rank on a board over time, as a small chart: rank 1 is at the top, and a dashed line at the foot stands for the ranks below 10. */
+/**
+ * A member's rank on a board over time, as a small chart: rank 1 is at the top, and a dashed line at the foot stands for the
+ * ranks below 10.
+ */
 
 import { numbers } from '../../kit/format.js';
 import { setText } from '../shared/dom.js';

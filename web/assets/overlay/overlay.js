@@ -102,7 +102,9 @@ function start() {
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');
   if (mode === 'me' && countdown instanceof HTMLElement) {
     // It takes the place of the change of rank.
-    new MutationObserver(() => frame.toggleAttribute('data-counting', !countdown.hidden)).observe(countdown, { attributeFilter: ['hidden'] });
+    new MutationObserver(() => frame.toggleAttribute('data-counting', !countdown.hidden)).observe(countdown, {
+      attributeFilter: ['hidden'],
+    });
     showRankChange();
     keepCard();
   }
@@ -132,7 +134,9 @@ function fitRows() {
 /** Passes the length of the longest score to overlay.css: in one line, longer scores need smaller text. A card has room for a unit. */
 function fitScores() {
   const counted = mode === 'compact' ? /[^]/g : /\d/g;
-  const lengths = [...(board.shadowRoot?.querySelectorAll('[part=score]') ?? [])].map(({ textContent }) => textContent?.match(counted)?.length ?? 0);
+  const lengths = [...(board.shadowRoot?.querySelectorAll('[part=score]') ?? [])].map(
+    ({ textContent }) => textContent?.match(counted)?.length ?? 0,
+  );
   setProperty(frame, '--digits', Math.max(1, ...lengths));
 }
 
@@ -162,7 +166,11 @@ async function showProfileName() {
 /** Keeps the card in the final result, with the member's place in it. A member without a place gives way to the first three. */
 function keepCard() {
   const finish = board.shadowRoot?.querySelector('[part=finish]');
-  if (finish) new MutationObserver(() => (finishLine.hidden = finish.querySelector('[part~=me]') !== null)).observe(finish, { childList: true, subtree: true });
+  if (finish)
+    new MutationObserver(() => (finishLine.hidden = finish.querySelector('[part~=me]') !== null)).observe(finish, {
+      childList: true,
+      subtree: true,
+    });
 }
 
 function showRankChange() {

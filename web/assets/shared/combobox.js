@@ -7,7 +7,10 @@
 
 import { setAttribute, setText } from './dom.js';
 
-/** @typedef {{ element: HTMLElement, input: HTMLInputElement, panel: HTMLElement, list: HTMLElement, note: HTMLElement, status: HTMLElement }} Parts */
+/**
+ * @typedef {{ element: HTMLElement, input: HTMLInputElement, panel: HTMLElement, list: HTMLElement, note: HTMLElement,
+ *   status: HTMLElement }} Parts
+ */
 
 export class Combobox {
   /** @type {HTMLElement[]} */

@@ -9,7 +9,8 @@ import { historyOf } from './history.js';
  * A page of a history; step: at which the server records, null: it records no more. The steps are as the request asks
  *
  * @typedef {{ period: string, final: boolean, step: string | null, until: string | null, steps: any[], cursor: string | null,
- *   profiles: { [member: string]: { name?: string, avatar?: string } }, best?: { rank: number, at: string, period: string } | null }} Answer
+ *   profiles: { [member: string]: { name?: string, avatar?: string } }, best?: { rank: number, at: string, period: string }
+ *   | null }} Answer
  */
 
 /** The most steps of a page. */

@@ -39,7 +39,10 @@ export function historyOf({ until, steps }) {
  * @returns {History} with the member alone
  */
 export function memberHistoryOf(member, { until, steps }) {
-  return historyOf({ until, steps: steps.map(({ rank, score, ...step }) => ({ ...step, entries: rank === null ? [] : [{ rank, member, score: score ?? 0 }] })) });
+  return historyOf({
+    until,
+    steps: steps.map(({ rank, score, ...step }) => ({ ...step, entries: rank === null ? [] : [{ rank, member, score: score ?? 0 }] })),
+  });
 }
 
 /**
@@ -90,7 +93,9 @@ export function thin({ steps, until }, width) {
     until,
     steps: steps.filter(({ at, gapFrom }, i) => {
       const next = steps[i + 1];
-      return i === 0 || !next || gapFrom !== undefined || next.gapFrom !== undefined || Math.floor(next.at / width) !== Math.floor(at / width);
+      return (
+        i === 0 || !next || gapFrom !== undefined || next.gapFrom !== undefined || Math.floor(next.at / width) !== Math.floor(at / width)
+      );
     }),
   };
 }
@@ -133,11 +138,17 @@ export function runsOf(history, placeOf = (_, index) => index + 1) {
       const last = run?.at(-1);
       if (run && last?.to === at && last.place === place) last.to = to;
       else if (run && last?.to === at) run.push({ from: at, to, place });
-      else own.push([...(i > 0 && gapFrom === undefined ? [{ from: steps[i - 1].at, to: at, place: OUTSIDE }] : []), { from: at, to, place }]);
+      else
+        own.push([...(i > 0 && gapFrom === undefined ? [{ from: steps[i - 1].at, to: at, place: OUTSIDE }] : []), { from: at, to, place }]);
     });
     if (!next || next.gapFrom !== undefined) return;
     const stays = new Set(next.entries.map(({ member }) => member));
-    for (const { member } of entries) if (!stays.has(member)) runs.get(member)?.at(-1)?.push({ from: next.at, to: endOf(history, i + 1), place: OUTSIDE });
+    for (const { member } of entries)
+      if (!stays.has(member))
+        runs
+          .get(member)
+          ?.at(-1)
+          ?.push({ from: next.at, to: endOf(history, i + 1), place: OUTSIDE });
   });
   return runs;
 }

@@ -19,7 +19,8 @@ export class Poll {
   #timer;
 
   /**
-   * @param {number} interval from one answer to the next request, ms; Infinity: only when the tab becomes visible or the browser goes online
+   * @param {number} interval from one answer to the next request, ms; Infinity: only when the tab becomes visible or the browser
+   * goes online
    * @param {(signal: AbortSignal) => Promise<void>} load a rejection asks for another attempt soon
    */
   constructor(interval, load) {
@@ -53,7 +54,8 @@ export class Poll {
       await this.#load(signal);
       this.#attempt = 0;
     } catch (error) {
-      if (!signal.aborted && !(error instanceof HTTPError || error instanceof TypeError || error instanceof DOMException)) reportError(error);
+      if (!signal.aborted && !(error instanceof HTTPError || error instanceof TypeError || error instanceof DOMException))
+        reportError(error);
       // At least a second: a refused connection fails at once.
       wait = 1_000 + backoff(Math.min(++this.#attempt, MAX_ATTEMPT));
     }

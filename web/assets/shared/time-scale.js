@@ -8,7 +8,29 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Distances of ticks, ms. */
-const DISTANCES = [10_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 364 * DAY];
+const DISTANCES = [
+  10_000,
+  30_000,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  DAY,
+  2 * DAY,
+  4 * DAY,
+  7 * DAY,
+  14 * DAY,
+  28 * DAY,
+  91 * DAY,
+  364 * DAY,
+];
 /** From this span on, a date has its year. */
 const YEAR_SPAN = 300 * DAY;
 
@@ -18,7 +40,14 @@ const YEAR_SPAN = 300 * DAY;
  */
 function offsetIn(zone) {
   const format = new Intl.DateTimeFormat('en', {
-    timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric',
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   });
   return (time) => {
     /** @type {{ [type: string]: number }} */
@@ -39,8 +68,19 @@ export function ticksOf(from, to, most, zone) {
   const span = to - from;
   const distance = DISTANCES.find((one) => span / one <= most) ?? Math.ceil(span / most / DAY) * DAY;
   const offset = offsetIn(zone);
-  const day = new Intl.DateTimeFormat(language, { timeZone: zone, day: 'numeric', month: 'short', ...(span > YEAR_SPAN && { year: 'numeric' }) });
-  const clock = new Intl.DateTimeFormat(language, { timeZone: zone, hour: 'numeric', minute: '2-digit', hourCycle: 'h23', ...(distance < MINUTE && { second: '2-digit' }) });
+  const day = new Intl.DateTimeFormat(language, {
+    timeZone: zone,
+    day: 'numeric',
+    month: 'short',
+    ...(span > YEAR_SPAN && { year: 'numeric' }),
+  });
+  const clock = new Intl.DateTimeFormat(language, {
+    timeZone: zone,
+    hour: 'numeric',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    ...(distance < MINUTE && { second: '2-digit' }),
+  });
   const ticks = [];
   // Steps by the clocks of the zone, which may have a day of 23 or 25 hours.
   for (let local = Math.ceil((from + offset(from)) / distance) * distance; ; local += distance) {
@@ -59,7 +99,14 @@ export function ticksOf(from, to, most, zone) {
  */
 export function momentFormat(zone, seconds) {
   const format = new Intl.DateTimeFormat(language, {
-    timeZone: zone, weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(seconds && { second: '2-digit' }),
+    timeZone: zone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    ...(seconds && { second: '2-digit' }),
   });
   return (time) => format.format(time);
 }
@@ -77,6 +124,10 @@ export function zoneOf({ period }) {
  * @returns {string} in words, in the largest unit that divides it
  */
 export function durationText(ms) {
-  const [unit, length] = /** @type {const} */ ([['day', DAY], ['hour', HOUR], ['minute', MINUTE]]).find(([, length]) => ms % length === 0) ?? ['second', 1_000];
+  const [unit, length] = /** @type {const} */ ([
+    ['day', DAY],
+    ['hour', HOUR],
+    ['minute', MINUTE],
+  ]).find(([, length]) => ms % length === 0) ?? ['second', 1_000];
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(ms / length);
 }

@@ -67,7 +67,13 @@ function passToken(event) {
   const link = clickedLink(event);
   if (!link || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
   const url = new URL(link.href);
-  if (url.origin !== ROOT.origin || url.hash || !url.pathname.startsWith(ROOT.pathname) || !PAGES.test(url.pathname.slice(ROOT.pathname.length))) return;
+  if (
+    url.origin !== ROOT.origin ||
+    url.hash ||
+    !url.pathname.startsWith(ROOT.pathname) ||
+    !PAGES.test(url.pathname.slice(ROOT.pathname.length))
+  )
+    return;
   event.preventDefault();
   url.hash = new URLSearchParams({ token }).toString();
   location.assign(url);

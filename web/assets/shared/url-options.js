@@ -51,7 +51,8 @@ export class URLOptions {
   /** @param {string[]} known the keys of all options */
   checkKeys(known) {
     for (const key of new Set(this.#query.keys())) {
-      if (!known.includes(key) && !key.startsWith(OBS_PREFIX)) this.faults.push(text('overlay_unknown', { name: clip(key), known: known.join(', ') }));
+      if (!known.includes(key) && !key.startsWith(OBS_PREFIX))
+        this.faults.push(text('overlay_unknown', { name: clip(key), known: known.join(', ') }));
     }
   }
 

@@ -174,7 +174,9 @@ export class GiftButtons {
     const values = { star: this.#page.nameOf(star) };
     const before = this.#thanked;
     const sum = flowers + (before?.star === star && before.user === user ? before.flowers : 0);
-    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values));
+    this.#showMessage(
+      typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values),
+    );
     this.#thanked = { star, user, flowers: sum };
     document.dispatchEvent(new CustomEvent('gift')); // for the sound
     this.#timer = setTimeout(() => this.#clearMessage(), narrow.matches ? COVERING_THANKS_MS : THANKS_MS);

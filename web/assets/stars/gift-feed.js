@@ -68,7 +68,10 @@ class Line {
     this.#count.hidden = count === 1;
     if (count === 1 || before === this.#count.textContent || isCalm()) return;
     this.#bump?.cancel();
-    this.#bump = this.#count.animate([{ transform: 'scale(1)' }, { transform: 'scale(1.45)', offset: 0.3 }, { transform: 'scale(1)' }], { duration: BUMP_MS, easing: 'ease-out' });
+    this.#bump = this.#count.animate([{ transform: 'scale(1)' }, { transform: 'scale(1.45)', offset: 0.3 }, { transform: 'scale(1)' }], {
+      duration: BUMP_MS,
+      easing: 'ease-out',
+    });
   }
 }
 
@@ -190,7 +193,10 @@ export class GiftFeed {
   #animate(entered, distance) {
     for (const combo of this.#shown) {
       const from = entered.includes(combo) ? { opacity: 0, transform: 'translateY(-0.75em)' } : { transform: `translateY(${-distance}px)` };
-      combo.line?.element.animate([from, { opacity: 1, transform: 'none' }], { duration: ENTER_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+      combo.line?.element.animate([from, { opacity: 1, transform: 'none' }], {
+        duration: ENTER_MS,
+        easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)',
+      });
     }
   }
 }

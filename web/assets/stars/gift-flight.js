@@ -64,7 +64,10 @@ export class GiftFlights {
     const { right, bottom } = at.getBoundingClientRect();
     const { x, y } = centerOf(at);
     const end = at.parentElement?.getBoundingClientRect().right ?? 0;
-    const place = right + COUNT_GAP + width <= end ? `translate(${right + COUNT_GAP}px, ${y - height / 2}px)` : `translate(${x - width / 2}px, ${bottom + COUNT_GAP}px)`;
+    const place =
+      right + COUNT_GAP + width <= end
+        ? `translate(${right + COUNT_GAP}px, ${y - height / 2}px)`
+        : `translate(${x - width / 2}px, ${bottom + COUNT_GAP}px)`;
     const rise = count.animate(
       [
         { transform: `${place} translateY(1rem) scale(0.6)`, opacity: 0 },

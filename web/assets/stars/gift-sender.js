@@ -31,7 +31,10 @@ const STORAGE_KEY = `rankcast gifts ${ROOT.pathname}`;
 export class GiftSender {
   /** Gifts without an answer, by id. @type {Map<string, Gift>} */
   #gifts = new Map();
-  /** Those of them that still gather taps, by star, user and size. @type {Map<string, { gift: Gift, since: number, timer: ReturnType<typeof setTimeout> }>} */
+  /**
+   * Those of them that still gather taps, by star, user and size.
+   * @type {Map<string, { gift: Gift, since: number, timer: ReturnType<typeof setTimeout> }>}
+   */
   #gathering = new Map();
   /** By star, user and size. @type {Map<string, Run>} */
   #runs = new Map();
@@ -115,7 +118,11 @@ export class GiftSender {
    */
   #gather(key, of, flowers) {
     const at = Date.now();
-    const { gift, since, timer } = this.#gathering.get(key) ?? { gift: { id: newID(), ...of, flowers: 0, at }, since: at, timer: undefined };
+    const { gift, since, timer } = this.#gathering.get(key) ?? {
+      gift: { id: newID(), ...of, flowers: 0, at },
+      since: at,
+      timer: undefined,
+    };
     clearTimeout(timer);
     if (!this.#gifts.has(gift.id)) this.#add(gift);
     gift.flowers += flowers;
@@ -202,7 +209,11 @@ function restore() {
     const now = Date.now();
     return gifts.filter(
       ({ id, star, user, size, flowers, at }) =>
-        [id, star, user].every((field) => typeof field === 'string' && field !== '') && size > 0 && Number.isSafeInteger(flowers) && at <= now && now - at < RETRY_MS,
+        [id, star, user].every((field) => typeof field === 'string' && field !== '') &&
+        size > 0 &&
+        Number.isSafeInteger(flowers) &&
+        at <= now &&
+        now - at < RETRY_MS,
     );
   } catch {
     return [];

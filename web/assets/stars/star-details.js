@@ -25,8 +25,18 @@ export class StarDetails {
   #progress = byId('star-progress', HTMLElement);
   #portrait = new Portrait();
   #fanBoards = [
-    { of: () => show?.fans, section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement), count: byId('fans-today-count', HTMLElement) },
-    { of: () => show?.recent, section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement), count: byId('fans-3h-count', HTMLElement) },
+    {
+      of: () => show?.fans,
+      section: byId('fans', HTMLElement),
+      board: byId('fans-today', HTMLElement),
+      count: byId('fans-today-count', HTMLElement),
+    },
+    {
+      of: () => show?.recent,
+      section: byId('fans3h', HTMLElement),
+      board: byId('fans-3h', HTMLElement),
+      count: byId('fans-3h-count', HTMLElement),
+    },
   ];
   #profiles;
   #star = '';
@@ -91,7 +101,16 @@ export class StarDetails {
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
-    setText(this.#score, score !== null ? countedText('stars_this_week', score) : partProblem(this.#star) ? text('stars_no_such') : me ? text('stars_none_yet') : '');
+    setText(
+      this.#score,
+      score !== null
+        ? countedText('stars_this_week', score)
+        : partProblem(this.#star)
+          ? text('stars_no_such')
+          : me
+            ? text('stars_none_yet')
+            : '',
+    );
     const order = [...entries.values()].sort((a, b) => a.rank - b.rank);
     const index = order.findIndex(({ member }) => member === this.#star);
     const above = order[index - 1];
@@ -99,7 +118,11 @@ export class StarDetails {
     setText(this.#gap, known ? gapText(score, above, order[index + 1]) : '');
     const isLost = state === 'away' || state === 'stale';
     setText(this.#toPass, isLost ? words[state] : known ? toPassText(score, above, order[index + 1]) : text('stars_send'));
-    setProperty(this.#progress, '--share', score === null || index < 0 ? 0 : above && above.score > 0 ? Math.max(0, score) / above.score : 1);
+    setProperty(
+      this.#progress,
+      '--share',
+      score === null || index < 0 ? 0 : above && above.score > 0 ? Math.max(0, score) / above.score : 1,
+    );
   }
 }
 
@@ -121,7 +144,9 @@ function toPassText(score, above, below) {
 function gapText(score, above, below) {
   if (above) {
     const values = { rank: above.rank, name: above.name || above.member };
-    return above.score === score ? text('stars_level', values) : text('stars_behind', { ...values, score: numbers.format(above.score - score) });
+    return above.score === score
+      ? text('stars_level', values)
+      : text('stars_behind', { ...values, score: numbers.format(above.score - score) });
   }
   if (!below || below.score === score) return text('stars_first');
   return text('stars_ahead', { score: numbers.format(score - below.score), name: below.name || below.member });

@@ -83,6 +83,14 @@ export class Winners {
     link.title = name || member;
     const step = createElement('span', 'podium-rank', numbers.format(rank));
     step.title = text('stars_rank', { n: rank });
-    return createElement('li', 'podium-step', portrait.element, link, ' ', createElement('span', 'podium-score', countedText('stars_flowers', score)), step);
+    return createElement(
+      'li',
+      'podium-step',
+      portrait.element,
+      link,
+      ' ',
+      createElement('span', 'podium-score', countedText('stars_flowers', score)),
+      step,
+    );
   }
 }

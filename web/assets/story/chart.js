@@ -89,7 +89,9 @@ export class Chart {
     this.#svg.setAttribute('viewBox', `0 0 ${clientWidth} ${clientHeight}`);
     place(this.#view, { width: this.#width, height: this.#height });
     this.#drawAxis(clientHeight, zone);
-    this.#gaps.replaceChildren(...gapsOf(history).map(({ from, to }) => rect('gap', this.x(from), this.x(to) - this.x(from), this.#height)));
+    this.#gaps.replaceChildren(
+      ...gapsOf(history).map(({ from, to }) => rect('gap', this.x(from), this.x(to) - this.x(from), this.#height)),
+    );
     const drawn = thin(history, (LEAST_PX * (this.#to - this.#from)) / this.#width);
     const runs = runsOf(drawn);
     for (const [member, group] of this.#groups) {
@@ -100,7 +102,16 @@ export class Chart {
     // The leader's line is on top, and members without a color are below all others.
     const order = [...runs.keys()].sort((a, b) => (colorOf(b) || 11) - (colorOf(a) || 11));
     for (const member of order) {
-      const path = (runs.get(member) ?? []).map((run) => pathOf(run, (time) => this.x(time), (place) => this.#y(place === OUTSIDE ? places + 1 : place), CURVE_PX)).join('');
+      const path = (runs.get(member) ?? [])
+        .map((run) =>
+          pathOf(
+            run,
+            (time) => this.x(time),
+            (place) => this.#y(place === OUTSIDE ? places + 1 : place),
+            CURVE_PX,
+          ),
+        )
+        .join('');
       const group = this.#groups.get(member) ?? svg('g', 'line', svg('path', 'halo'), svg('path', 'stroke'));
       this.#groups.set(member, group);
       group.dataset.member = member;

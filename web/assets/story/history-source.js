@@ -14,7 +14,8 @@ import { Poll } from '../shared/poll.js';
  * @typedef {import('../shared/history-read.js').Answer} Answer
  *
  * step: at which the server records, ms; 0: it records no more
- * @typedef {{ info: Info, period: string, final: boolean, step: number, history: History, profiles: Map<string, { name?: string, avatar?: string }> }} Story
+ * @typedef {{ info: Info, period: string, final: boolean, step: number, history: History, profiles: Map<string, { name?: string,
+ *   avatar?: string }> }} Story
  */
 
 /** The shortest step of a history. */
@@ -87,7 +88,9 @@ export class HistorySource {
   async #loadLatest(story, signal) {
     const page = await readPage(this.#path, { from: new Date(story.history.until).toISOString(), limit: String(PAGE) }, signal);
     // Else the period has closed, and the next one is another story; or very much has happened since.
-    return page.period === story.period && !page.cursor ? merged(story, page) : this.#loadAll((await fetchJSON(this.#path, signal)).info, signal);
+    return page.period === story.period && !page.cursor
+      ? merged(story, page)
+      : this.#loadAll((await fetchJSON(this.#path, signal)).info, signal);
   }
 }
 
@@ -97,7 +100,14 @@ export class HistorySource {
  * @returns {Story} without steps
  */
 function storyOf(info, answer) {
-  return { info, period: answer.period, final: answer.final, step: msOf(answer.step), history: { steps: [], until: historyOf(answer).until }, profiles: new Map() };
+  return {
+    info,
+    period: answer.period,
+    final: answer.final,
+    step: msOf(answer.step),
+    history: { steps: [], until: historyOf(answer).until },
+    profiles: new Map(),
+  };
 }
 
 /**
@@ -107,5 +117,11 @@ function storyOf(info, answer) {
  */
 function merged(story, page) {
   const history = join(story.history, historyOf(page));
-  return { ...story, final: page.final, step: msOf(page.step), history, profiles: new Map([...story.profiles, ...Object.entries(page.profiles)]) };
+  return {
+    ...story,
+    final: page.final,
+    step: msOf(page.step),
+    history,
+    profiles: new Map([...story.profiles, ...Object.entries(page.profiles)]),
+  };
 }

@@ -22,7 +22,8 @@ export class Player {
   #frameAt = 0;
 
   /**
-   * @param {{ button: HTMLButtonElement, label: HTMLElement, slider: HTMLInputElement, speed: HTMLSelectElement, latest: HTMLButtonElement }} elements
+   * @param {{ button: HTMLButtonElement, label: HTMLElement, slider: HTMLInputElement, speed: HTMLSelectElement,
+   *   latest: HTMLButtonElement }} elements
    *   the value of the speed is the time for the whole story, s
    * @param {() => void} onMove
    */

@@ -198,7 +198,12 @@ function renderPlaces() {
   const count = placesOf(story.history);
   const items = Array.from({ length: count }, (_, i) => {
     const member = first.entries[i]?.member;
-    const item = createElement('li', 'place', createElement('span', 'place-name', member === undefined ? '' : nameOf(member)), createElement('b', '', numbers.format(i + 1)));
+    const item = createElement(
+      'li',
+      'place',
+      createElement('span', 'place-name', member === undefined ? '' : nameOf(member)),
+      createElement('b', '', numbers.format(i + 1)),
+    );
     if (member !== undefined) item.dataset.color = String(colorOf(member));
     return item;
   });
@@ -217,9 +222,19 @@ function memberLink(kind, member) {
 
 /** Renders the table of who led when, the latest first. */
 function renderLeaders(/** @type {Story} */ now) {
-  const rows = leadersOf(now.history).slice(-MAX_LEADERS).reverse().map(({ from, to, member, score }) =>
-    createElement('tr', '', createElement('td', '', momentText(from)), createElement('td', '', momentText(to)), createElement('td', '', memberLink(now.info.kind, member)), createElement('td', '', formats.exact(score))),
-  );
+  const rows = leadersOf(now.history)
+    .slice(-MAX_LEADERS)
+    .reverse()
+    .map(({ from, to, member, score }) =>
+      createElement(
+        'tr',
+        '',
+        createElement('td', '', momentText(from)),
+        createElement('td', '', momentText(to)),
+        createElement('td', '', memberLink(now.info.kind, member)),
+        createElement('td', '', formats.exact(score)),
+      ),
+    );
   replaceItems(leaderRows, rows);
 }
 
@@ -272,7 +287,9 @@ function renderTip(shown) {
  */
 function placeText(member, time) {
   const entry = story && stepAt(story.history, time)?.entries.find((one) => one.member === member);
-  return entry ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formats.exact(entry.score) }) : text('story_not_there', { name: nameOf(member) });
+  return entry
+    ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formats.exact(entry.score) })
+    : text('story_not_there', { name: nameOf(member) });
 }
 
 /** @param {PointerEvent} event */

@@ -42,7 +42,8 @@ var (
 
 // gather connects sockets, at a rate for each second, and returns when each has its first snapshot or has failed.
 // subscribe gives the messages of a socket. Where most fail, that is an error.
-func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) []string, handle handler) (*crowd, error) {
+func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) []string,
+	handle handler) (*crowd, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading, joining sync.WaitGroup
 	c := &crowd{t: t, frames: new(atomic.Int64), lost: newSharedTally(), leave: func() { cancel(); reading.Wait() }}

@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	snapshotABC = `{"type":"snapshot","board":"b","seq":3,"total":5,"top":[{"rank":1,"member":"a","score":9},{"rank":2,"member":"b","score":8},{"rank":3,"member":"c","score":7}]}`
-	deltaB      = `{"type":"delta","board":"b","from":3,"seq":6,"total":6,"rows":[[0,{"rank":1,"member":"b","score":10}],[1,{"rank":2,"member":"a","score":9}]],"len":3}`
+	snapshotABC = `{"type":"snapshot","board":"b","seq":3,"total":5,"top":[{"rank":1,"member":"a","score":9},{"rank":2,` +
+		`"member":"b","score":8},{"rank":3,"member":"c","score":7}]}`
+	deltaB = `{"type":"delta","board":"b","from":3,"seq":6,"total":6,"rows":[[0,{"rank":1,"member":"b","score":10}],[1,` +
+		`{"rank":2,"member":"a","score":9}]],"len":3}`
 )
 
 // All watchers that take the same frames come to the same state, and each step tells its updates once.
@@ -44,7 +46,9 @@ func TestFolder(t *testing.T) {
 	// Another way to the same state, with a shorter list on the way.
 	s, err := f.fold(nil, []byte(`{"type":"snapshot","seq":5,"total":6,"top":[{"rank":1,"member":"b","score":10}]}`))
 	require.NoError(t, err)
-	s, err = f.fold(s.after, []byte(`{"type":"delta","from":5,"seq":6,"total":6,"rows":[[1,{"rank":2,"member":"a","score":9}],[2,{"rank":3,"member":"c","score":7}]],"len":3}`))
+	s, err = f.fold(s.after,
+		[]byte(`{"type":"delta","from":5,"seq":6,"total":6,"rows":[[1,{"rank":2,"member":"a","score":9}],[2,{"rank":3,`+
+			`"member":"c","score":7}]],"len":3}`))
 	require.NoError(t, err)
 	require.Same(t, first, s.after)
 	s, err = f.fold(s.after, []byte(`{"type":"delta","from":6,"seq":7,"total":1,"rows":[],"len":1}`))
@@ -79,7 +83,8 @@ func TestShows(t *testing.T) {
 	require.True(t, shows(state, page))
 	require.False(t, shows(nil, page))
 	for _, wrong := range []*boardState{
-		{7, 3, state.top}, {7, 2, state.top[:1]}, {7, 2, []entry{{1, "a", 9}, {2, "b", 7}}}, {7, 2, []entry{{1, "a", 9}, {1, "b", 8}}}, {7, 2, []entry{{1, "b", 8}, {2, "a", 9}}},
+		{7, 3, state.top}, {7, 2, state.top[:1]}, {7, 2, []entry{{1, "a", 9}, {2, "b", 7}}},
+		{7, 2, []entry{{1, "a", 9}, {1, "b", 8}}}, {7, 2, []entry{{1, "b", 8}, {2, "a", 9}}},
 	} {
 		require.False(t, shows(wrong, page))
 	}

@@ -93,7 +93,8 @@ var compared = map[string]bool{
 }
 
 // whole are the figures that the table shows without decimals.
-var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true, socketMemory: true, messageRate: true}
+var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true,
+	socketMemory: true, messageRate: true}
 
 // print prints the report as a table.
 func (r *report) print(to io.Writer) error {

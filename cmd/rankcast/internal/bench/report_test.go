@@ -105,7 +105,8 @@ func TestMedian(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1000, 0)
-	from := reading{at: at, node: time.Second, redis: time.Second, own: time.Second, known: true, machine: machineTimes{total: time.Minute, busy: time.Second}}
+	from := reading{at: at, node: time.Second, redis: time.Second, own: time.Second, known: true,
+		machine: machineTimes{total: time.Minute, busy: time.Second}}
 	to := reading{at: at.Add(10 * time.Second), node: 3 * time.Second, redis: 2 * time.Second, own: 2 * time.Second, known: true,
 		machine: machineTimes{total: time.Minute + 20*time.Second, busy: 11 * time.Second, steal: 2 * time.Second}}
 	f := newFigures()

@@ -43,7 +43,8 @@ func openTarget(ctx context.Context, name string, at remote.Server) (*target, er
 	if err != nil || u.Hostname() == "" {
 		return nil, errors.New("--url: is not a URL; want http://HOST:PORT or https://HOST")
 	}
-	t := &target{name: name, remote: at, prefix: fmt.Sprintf("bench%06x", rand.N(1<<24)), host: u.Host, path: strings.TrimRight(u.EscapedPath(), "/")}
+	t := &target{name: name, remote: at, prefix: fmt.Sprintf("bench%06x", rand.N(1<<24)), host: u.Host,
+		path: strings.TrimRight(u.EscapedPath(), "/")}
 	port := "80"
 	if u.Scheme == "https" {
 		port = "443"

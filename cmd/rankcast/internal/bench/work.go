@@ -78,7 +78,8 @@ func checkDuration(d time.Duration) error {
 }
 
 // closedRound measures callers of a target in a closed loop. newCall makes the call of each.
-func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, duration time.Duration, newCall func(caller int) (call, error)) (*figures, error) {
+func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, duration time.Duration,
+	newCall func(caller int) (call, error)) (*figures, error) {
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()                                                // closes the connections

@@ -75,7 +75,8 @@ func (f *followRounds) measure(ctx context.Context, s *status) (*figures, error)
 		return nil, err
 	}
 	followers := newFollowers(o, onOneBoard)
-	return o.run(ctx, s, f.Followers, func(number int) []string { return []string{followers.subscribe(number)} }, followers.show, func() (int, error) { return followers.right(ctx) })
+	return o.run(ctx, s, f.Followers, func(number int) []string { return []string{followers.subscribe(number)} }, followers.show,
+		func() (int, error) { return followers.right(ctx) })
 }
 
 // followers are the sockets of a round. Socket number n follows the member at place n, on the board of that member.

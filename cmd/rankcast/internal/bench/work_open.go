@@ -114,7 +114,8 @@ func (o *openRound) count(member string, score int64) int {
 }
 
 // run gathers the sockets, sends the updates, and waits until all sockets show the end, which right counts.
-func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler, right func() (int, error)) (*figures, error) {
+func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler,
+	right func() (int, error)) (*figures, error) {
 	f := newFigures()
 	before, known := o.t.memory(ctx)
 	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)

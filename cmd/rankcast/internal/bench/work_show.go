@@ -50,7 +50,8 @@ func (w *Show) about() string {
 }
 
 func (w *Show) settings() string {
-	all := []string{count(w.Nodes, "node"), count(w.Viewers, "viewer") + " on one", count(w.Users, "user"), count(w.Stars, "star"), w.Open.settings(w.unit())}
+	all := []string{count(w.Nodes, "node"), count(w.Viewers, "viewer") + " on one", count(w.Users, "user"), count(w.Stars, "star"),
+		w.Open.settings(w.unit())}
 	if w.Interval != 0 {
 		all = append(all, fmt.Sprintf("a frame each %v", w.Interval))
 	}
@@ -102,8 +103,10 @@ func (w *showRounds) measure(ctx context.Context, s *status) (*figures, error) {
 		}
 	}
 	viewers := newFollowers(o, w.fansAt)
-	stars, gifts := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, w.t.board("stars"), shownTop), fmt.Sprintf(`{"type":"subscribe","feed":"%s"}`, w.event)
-	f, err := o.run(ctx, s, w.Viewers, func(number int) []string { return []string{stars, viewers.subscribe(number), gifts} }, viewers.show, func() (int, error) { return viewers.right(ctx) })
+	stars, gifts := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, w.t.board("stars"), shownTop),
+		fmt.Sprintf(`{"type":"subscribe","feed":"%s"}`, w.event)
+	f, err := o.run(ctx, s, w.Viewers, func(number int) []string { return []string{stars, viewers.subscribe(number), gifts} },
+		viewers.show, func() (int, error) { return viewers.right(ctx) })
 	if others == nil {
 		return f, err
 	}

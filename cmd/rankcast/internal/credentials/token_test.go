@@ -73,7 +73,8 @@ func TestTokenIsAccepted(t *testing.T) {
 	require.NoError(t, err)
 	files := map[string]string{
 		"secret.yaml": "tokens: {secret_file: s, audience: rankcast, issuer: shop}", "s": "0123456789abcdef0123456789abcdef\n",
-		"ec.yaml": "tokens: {key_file: ec.pub, audience: rankcast}", "ed.yaml": "tokens: {key_file: ed.pub}", "rsa.yaml": "tokens: {key_file: rsa.pub}",
+		"ec.yaml": "tokens: {key_file: ec.pub, audience: rankcast}", "ed.yaml": "tokens: {key_file: ed.pub}",
+		"rsa.yaml": "tokens: {key_file: rsa.pub}",
 	}
 	files["ec.key"], files["ec.pub"] = pair(ec, &ec.PublicKey)
 	files["ed.key"], files["ed.pub"] = pair(ed, ed.Public())
@@ -83,7 +84,8 @@ func TestTokenIsAccepted(t *testing.T) {
 	files["rsa1.key"] = encodePEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs), nil)
 	path := folder(t, files)
 	for _, c := range []struct{ file, private string }{
-		{"secret.yaml", ""}, {"ec.yaml", "ec.key"}, {"ec.yaml", "ec1.key"}, {"ed.yaml", "ed.key"}, {"rsa.yaml", "rsa.key"}, {"rsa.yaml", "rsa1.key"},
+		{"secret.yaml", ""}, {"ec.yaml", "ec.key"}, {"ec.yaml", "ec1.key"}, {"ed.yaml", "ed.key"}, {"rsa.yaml", "rsa.key"},
+		{"rsa.yaml", "rsa1.key"},
 	} {
 		command := &Token{Sub: "u4", Board: []string{"fans:*"}, Event: []string{"gift"}, For: time.Hour, Access: path(c.file)}
 		if c.private != "" {
@@ -91,7 +93,8 @@ func TestTokenIsAccepted(t *testing.T) {
 		}
 		requireAccepted(t, path(c.file), command)
 	}
-	requireAccepted(t, path("secret.yaml"), &Token{Sub: "u4", Board: []string{"fans:*"}, Event: []string{"gift"}, For: time.Hour, Access: path("secret.yaml"), SecretFile: path("s")})
+	requireAccepted(t, path("secret.yaml"), &Token{Sub: "u4", Board: []string{"fans:*"}, Event: []string{"gift"}, For: time.Hour,
+		Access: path("secret.yaml"), SecretFile: path("s")})
 
 	for says, command := range map[string]*Token{
 		"give its private key: --private-key-file=FILE":        {Access: path("ec.yaml")},

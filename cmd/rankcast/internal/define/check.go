@@ -63,7 +63,8 @@ func clashes(places map[string]string, file string, defs definition.Set) error {
 	add := func(section, slot, name string) {
 		key := section + " " + slot
 		if other, taken := places[key]; taken {
-			errs = append(errs, fmt.Errorf("%s: %w", file, definition.Invalid(definition.FieldPath(section, name), "clashes with the definition of the same name in "+other)))
+			errs = append(errs, fmt.Errorf("%s: %w", file, definition.Invalid(definition.FieldPath(section, name),
+				"clashes with the definition of the same name in "+other)))
 			return
 		}
 		places[key] = file

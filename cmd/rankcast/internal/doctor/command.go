@@ -105,7 +105,8 @@ func (c *Command) findRedis(ctx context.Context) (all []doctor.Finding, url stri
 	case c.Redis != "":
 		return nil, c.Redis
 	case c.Data == "":
-		none.Level, none.Found = doctor.Warning, "no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops"
+		none.Level, none.Found = doctor.Warning,
+			"no --redis and no --data: the embedded store holds all scores in memory and loses them when the node stops"
 		none.Fix = "give --redis URL, the Redis that keeps the scores, or --data DIR"
 		return []doctor.Finding{none}, ""
 	}
@@ -115,7 +116,8 @@ func (c *Command) findRedis(ctx context.Context) (all []doctor.Finding, url stri
 	}
 	switch {
 	case err != nil:
-		none.Level, none.Found, none.Fix = doctor.Problem, err.Error(), "install or update redis-server, and run the command as the user of the node, with its --data"
+		none.Level, none.Found, none.Fix = doctor.Problem, err.Error(),
+			"install or update redis-server, and run the command as the user of the node, with its --data"
 	case url == "":
 		none.Level, none.Found, none.Fix = doctor.Unknown, "no Redis runs in "+c.Data, "start the node with --data "+c.Data+", and check again"
 	default:

@@ -32,7 +32,8 @@ func boardsFile(ctx context.Context, name string, store *ranking.Store) doctor.F
 	case errors.Is(err, ranking.ErrUnavailable):
 		f.Level, f.Found, f.Fix = doctor.Unknown, err.Error(), "check again when the other problems are gone"
 	case err != nil:
-		f.Level, f.Found, f.Fix = doctor.Problem, err.Error(), "correct the file, or delete that board from Redis: a node does not start with this file"
+		f.Level, f.Found, f.Fix = doctor.Problem, err.Error(),
+			"correct the file, or delete that board from Redis: a node does not start with this file"
 	}
 	return f
 }
@@ -56,7 +57,8 @@ func openFiles(c access.Capacity) doctor.Finding {
 	if c.OpenFiles == access.Unlimited {
 		return f
 	}
-	f.Found = fmt.Sprintf("%s for this user: a node takes %s sockets, and %s connections in all", term.Thousands(int64(c.OpenFiles)), term.Thousands(int64(c.Sockets)), term.Thousands(int64(c.Connections)))
+	f.Found = fmt.Sprintf("%s for this user: a node takes %s sockets, and %s connections in all",
+		term.Thousands(int64(c.OpenFiles)), term.Thousands(int64(c.Sockets)), term.Thousands(int64(c.Connections)))
 	if c.OpenFiles < leastFiles {
 		f.Level, f.Fix = doctor.Warning, "ulimit -n 65536 in the shell that starts the node, or LimitNOFILE=65536 in its systemd unit"
 	}

@@ -45,7 +45,8 @@ func TestOpenFiles(t *testing.T) {
 	require.Contains(t, f.Found, "1,024 for this user: a node takes 918 sockets, and 969 connections in all")
 	require.Contains(t, f.Fix, "LimitNOFILE=65536")
 	require.Equal(t, doctor.OK, openFiles(access.Capacity{OpenFiles: 65536, Sockets: 58977, Connections: 62244}).Level)
-	require.Equal(t, "no limit", openFiles(access.Capacity{OpenFiles: access.Unlimited, Sockets: access.Unlimited, Connections: access.Unlimited}).Found)
+	require.Equal(t, "no limit", openFiles(access.Capacity{OpenFiles: access.Unlimited, Sockets: access.Unlimited,
+		Connections: access.Unlimited}).Found)
 }
 
 // A file that a node would not start with is a problem.

@@ -161,7 +161,8 @@ func (r *Command) Run(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("%w\n%s", s.explainRefusal(err), s.resumeAdvice())
 	case !bytes.Equal(before, sum.Sum(nil)):
-		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, term.Thousands(int64(s.sent+s.refused)), term.Thousands(int64(lines)))
+		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, term.Thousands(int64(s.sent+s.refused)),
+			term.Thousands(int64(lines)))
 	case s.refused > 0:
 		return fmt.Errorf("%s of %s lines were refused", term.Thousands(int64(s.refused)), term.Thousands(int64(s.sent+s.refused)))
 	}

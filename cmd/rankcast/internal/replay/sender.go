@@ -250,6 +250,7 @@ func (s *sender) explainRefusal(err error) error {
 func (s *sender) printSummary(w io.Writer) {
 	took := time.Since(s.started)
 	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)
-	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", term.Thousands(int64(s.sent)), term.Thousands(int64(s.duplicates)),
+	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", term.Thousands(int64(s.sent)),
+		term.Thousands(int64(s.duplicates)),
 		term.Thousands(int64(s.refused)), took.Round(time.Millisecond), term.Thousands(int64(rate)))
 }

@@ -32,7 +32,8 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 // At speed each line is sent at its time, and those of one time together.
 func TestReplayAtSpeed(t *testing.T) {
 	t.Parallel()
-	const text = "member,score,at\na,1,2026-11-20T08:00:00Z\nb,1,2026-11-20T08:00:00.000Z\nc,1,2026-11-20T08:01:00Z\nd,1,2026-11-20T08:00:30Z\ne,1,2026-11-20T09:00:00Z\n"
+	const text = "member,score,at\na,1,2026-11-20T08:00:00Z\nb,1,2026-11-20T08:00:00.000Z\nc,1,2026-11-20T08:01:00Z\nd,1," +
+		"2026-11-20T08:00:30Z\ne,1,2026-11-20T09:00:00Z\n"
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var sent []string

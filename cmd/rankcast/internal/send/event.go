@@ -43,7 +43,8 @@ func (s *Command) sendEvent(ctx context.Context, c *client.Client, at time.Time)
 		}
 	}
 	if refused > 0 {
-		return fmt.Errorf("%d of %d boards did not take the event; send it again within ten minutes with --id %s, and it counts on those alone", refused, len(outcomes), s.ID)
+		return fmt.Errorf("%d of %d boards did not take the event; send it again within ten minutes with --id %s, and it counts on those alone",
+			refused, len(outcomes), s.ID)
 	}
 	return nil
 }

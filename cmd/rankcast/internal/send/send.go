@@ -37,7 +37,8 @@ type Command struct {
 
 // Help is the text below the usage line of send --help.
 func (Command) Help() string {
-	return `Sends one score or one event, and prints a line for each board. While the server does not answer, it tries again for a minute, always with the same request id, so that the score counts once.
+	return `Sends one score or one event, and prints a line for each board. While the server does not answer, it tries
+again for a minute, always with the same request id, so that the score counts once.
 
 Examples:
   rankcast send points ana 40
@@ -149,7 +150,8 @@ func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time)
 			return definition.Invalid("--data", "is not valid JSON")
 		}
 	}
-	r, err := c.Update(ctx, board, client.Update{Member: s.What[1], Score: score, Op: client.Op(s.Op), If: client.Condition(s.If), Data: data, At: at, ID: s.ID})
+	r, err := c.Update(ctx, board, client.Update{Member: s.What[1], Score: score, Op: client.Op(s.Op), If: client.Condition(s.If),
+		Data: data, At: at, ID: s.ID})
 	switch {
 	case err != nil:
 		return s.explain(ctx, board, err)
@@ -214,7 +216,8 @@ func (s *Command) explain(ctx context.Context, name string, err error) error {
 	case unknown:
 		return fmt.Errorf("%w\nthe score may have counted: send it again within ten minutes with --id %s", s.Server.Explain(err), s.ID)
 	case errors.As(err, &answer) && answer.Code == "unknown_board" && s.Event == "" && definition.CheckBoard(name) == nil:
-		return fmt.Errorf("%w\ncheck the name, or define it with: rankcast put %s\nif it is an event: rankcast send --event %s", answer, name, name)
+		return fmt.Errorf("%w\ncheck the name, or define it with: rankcast put %s\nif it is an event: rankcast send --event %s",
+			answer, name, name)
 	}
 	return s.Server.Explain(err)
 }

@@ -18,7 +18,8 @@ import (
 
 func TestThousands(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int64]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -1234567: "-1,234,567", client.MaxScore: "9,007,199,254,740,991"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -1234567: "-1,234,567",
+		client.MaxScore: "9,007,199,254,740,991"} {
 		require.Equal(t, want, Thousands(n))
 	}
 }
@@ -49,7 +50,8 @@ func TestServerThatIsNotThere(t *testing.T) {
 	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	require.EqualError(t, NotSent(server, fmt.Errorf("update: %w: gave up: %w", client.ErrNotSent, dial)),
 		shown+" does not answer: connection refused; nothing was sent. "+remedy)
-	require.Equal(t, "rankcast: "+shown+" does not answer, trying again for a minute: connection refused. "+remedy, RetryLine(server, ForAMinute, dial))
+	require.Equal(t, "rankcast: "+shown+" does not answer, trying again for a minute: connection refused. "+remedy,
+		RetryLine(server, ForAMinute, dial))
 	require.Equal(t, "rankcast: "+shown+" does not answer, trying again until it does: later (unavailable, status 503)",
 		RetryLine(server, UntilItDoes, &client.Error{Status: 503, Code: "unavailable", Message: "later"}), "a server that answers is running")
 }
@@ -60,7 +62,8 @@ func TestIsolated(t *testing.T) {
 	for name, want := range map[string]string{
 		"Ann": "Ann", "Jun Li": "Jun Li", "日本": "日本", "e\u0301": "e\u0301", "👩\u200d🚀": "👩\u200d🚀", "a\u200eb": "a\u200eb", "": "",
 		"שלום": "\u2068שלום\u2069", "x محمد 12": "\u2068x محمد 12\u2069", "a\u200f": "\u2068a\u200f\u2069", "١٢": "\u2068١٢\u2069",
-		"\u202eab": "\uFFFDab", "\u2066ש\u2069": "\u2068\uFFFDש\uFFFD\u2069", "a\u2028b\u2029": "a\uFFFDb\uFFFD", "\x1b[2J\u0085": "\uFFFD[2J\uFFFD",
+		"\u202eab": "\uFFFDab", "\u2066ש\u2069": "\u2068\uFFFDש\uFFFD\u2069", "a\u2028b\u2029": "a\uFFFDb\uFFFD",
+		"\x1b[2J\u0085": "\uFFFD[2J\uFFFD",
 	} {
 		require.Equal(t, want, Isolated(name), "%q", name)
 	}

@@ -93,7 +93,8 @@ func (s *model) unrankedRow() row {
 
 // newRow makes the row of an entry.
 func (s *model) newRow(e client.Entry) row {
-	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: s.score(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: s.score(e.Score),
+		mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()

@@ -140,7 +140,8 @@ func (s *model) closingLine() string {
 	case len(b.Top) == 0:
 		return term.Printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])), s.score(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])),
+			s.score(b.Top[0].Score))
 	}
 }
 
@@ -270,7 +271,8 @@ func (s *model) title() string {
 			members = "1 member · "
 		}
 	}
-	for _, t := range [][2]string{{name + period + until, members + state}, {name + period, members + state}, {name + period, state}, {name, state}} {
+	for _, t := range [][2]string{{name + period + until, members + state}, {name + period, members + state},
+		{name + period, state}, {name, state}} {
 		if space := s.width - ansi.StringWidth(t[0]) - ansi.StringWidth(t[1]); space > 0 {
 			return ansi.NewStyle().Bold().Styled(t[0]) + strings.Repeat(" ", space) + style.Styled(t[1])
 		}

@@ -47,8 +47,10 @@ func plain(s *model) string {
 
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	top := []client.Entry{{Rank: 1, Member: "名前🏆", Score: 1234567}, {Rank: 2, Member: "Elif Aydın", Score: -9}, {Rank: 3, Member: "me", Score: -10}}
-	live := client.Board{State: client.Live, Total: 9822, Top: top, Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(-10), ToNext: ptr(1)}}
+	top := []client.Entry{{Rank: 1, Member: "名前🏆", Score: 1234567}, {Rank: 2, Member: "Elif Aydın", Score: -9},
+		{Rank: 3, Member: "me", Score: -10}}
+	live := client.Board{State: client.Live, Total: 9822, Top: top, Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(-10),
+		ToNext: ptr(1)}}
 	require.Equal(t, strings.Join([]string{
 		"stars                    9,822 members · live",
 		"  rank  member               score",
@@ -75,14 +77,16 @@ func TestScreen(t *testing.T) {
 		"q quits",
 	}, "\n"), plain(sized("far", 1, 45, 12, live)))
 	require.NotContains(t, plain(sized("far", 0, 45, 12, live)), "before")
-	require.Contains(t, plain(sized("nobody", 0, 80, 12, client.Board{State: client.Live, Top: top, Me: &client.Me{Member: "nobody"}})), "▸    –  nobody                    –  not on the board")
+	require.Contains(t, plain(sized("nobody", 0, 80, 12, client.Board{State: client.Live, Top: top,
+		Me: &client.Me{Member: "nobody"}})), "▸    –  nobody                    –  not on the board")
 }
 
 // However small the terminal, what is shown fits it, and the own row is there.
 func TestScreenFits(t *testing.T) {
 	t.Parallel()
 	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1), Around: []client.Entry{
-		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5}, {Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
+		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5},
+		{Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
 	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", "nobody on an empty board", ""} {
 		b := client.Board{State: client.Live, Period: "2026-W47", Ends: time.Now().AddDate(0, 0, 30), Total: 5000, Top: first(30), Me: me}
 		if strings.HasPrefix(own, "nobody") {
@@ -115,8 +119,9 @@ func TestScreenFits(t *testing.T) {
 	}
 	// A neighbour that is among the first anyway is there once.
 	for height := 1; height < 50; height++ {
-		near := plain(sized("x", 2, 80, height, client.Board{State: client.Live, Top: first(30), Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
-			Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
+		near := plain(sized("x", 2, 80, height, client.Board{State: client.Live, Top: first(30),
+			Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
+				Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
 		for _, member := range []string{" m29 ", " m30 ", " x "} {
 			require.LessOrEqual(t, strings.Count(near, member), 1, "%d lines:\n%s", height, near)
 		}
@@ -128,9 +133,12 @@ func TestScreenFits(t *testing.T) {
 func TestScreenOfTies(t *testing.T) {
 	t.Parallel()
 	// Six members have the first three ranks, and the own one is the seventh.
-	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8}, {Rank: 2, Member: "d", Score: 8},
-		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7}, {Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
-	b := client.Board{State: client.Live, Total: 9, Top: dense[:4], Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(7), ToNext: ptr(0), Around: dense[4:]}}
+	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8},
+		{Rank: 2, Member: "d", Score: 8},
+		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7},
+		{Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
+	b := client.Board{State: client.Live, Total: 9, Top: dense[:4], Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(7),
+		ToNext: ptr(0), Around: dense[4:]}}
 	require.Equal(t, strings.Join([]string{
 		"stars               9 members · live",
 		"  rank  member      score",
@@ -177,7 +185,8 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	s.Update(client.Board{Board: "stars", State: client.Connecting})
 	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3)})
-	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3),
+		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
 	require.NotContains(t, plain(s), "new")
 }
 
@@ -185,8 +194,10 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 // were known.
 func TestScreenKeepsNeighbours(t *testing.T) {
 	t.Parallel()
-	around := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
-	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: around}})
+	around := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7},
+		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
+		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: around}})
 	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(8)}})
 	list := plain(s)
 	for _, want := range []string{"48  a", "49  me", "8  ▲1  1 to next", "50  b", "51  c"} {
@@ -199,9 +210,12 @@ func TestScreenKeepsNeighbours(t *testing.T) {
 // Neighbours that were known are not given ranks that they may not have.
 func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 	t.Parallel()
-	apart := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
-	shared := []client.Entry{{Rank: 48, Member: "a", Score: 7}, {Rank: 48, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
-	dense := []client.Entry{{Rank: 49, Member: "a", Score: 7}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 50, Member: "c", Score: 5}, {Rank: 51, Member: "d", Score: 3}}
+	apart := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7},
+		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	shared := []client.Entry{{Rank: 48, Member: "a", Score: 7}, {Rank: 48, Member: "b", Score: 7},
+		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	dense := []client.Entry{{Rank: 49, Member: "a", Score: 7}, {Rank: 49, Member: "b", Score: 7},
+		{Rank: 50, Member: "me", Score: 5}, {Rank: 50, Member: "c", Score: 5}, {Rank: 51, Member: "d", Score: 3}}
 	climbs := []client.Entry{{Rank: 49, Member: "b", Score: 3}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 7}}
 	arrived := []client.Entry{{Rank: 49, Member: "b", Score: 5}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
 	for _, c := range []struct {
@@ -240,13 +254,15 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 	}
 
 	// The next frame that has them brings them back.
-	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: dense}})
+	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
+		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: dense}})
 	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7)}})
 	require.Contains(t, plain(s), "▸   49  me ")
 	require.NotContains(t, plain(s), " b ")
 	require.NotContains(t, plain(s), "to next")
 	dense = []client.Entry{dense[0], dense[1], {Rank: 49, Member: "me", Score: 7}, dense[3], dense[4]}
-	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7), ToNext: ptr(0), Around: dense}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7),
+		ToNext: ptr(0), Around: dense}})
 	for _, want := range []string{"49  a ", "49  b ", "▸   49  me ", "0 to next", "50  c ", "51  d "} {
 		require.Contains(t, plain(s), want)
 	}
@@ -255,14 +271,17 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 // What moved stands out for a moment, by colour and by a sign.
 func TestScreenShowsWhatMoved(t *testing.T) {
 	t.Parallel()
-	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
+		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
 	require.NotContains(t, plain(s), "new", "what was there first did not move")
 	now := time.Now()
-	next := client.Board{State: client.Live, Epoch: "e", Top: []client.Entry{{Rank: 1, Member: "m3", Score: 2_000_000}, {Rank: 2, Member: "m1", Score: 1_000_000}, {Rank: 3, Member: "x", Score: 999_500}, {Rank: 4, Member: "m2", Score: 999_000}},
+	next := client.Board{State: client.Live, Epoch: "e", Top: []client.Entry{{Rank: 1, Member: "m3", Score: 2_000_000},
+		{Rank: 2, Member: "m1", Score: 1_000_000}, {Rank: 3, Member: "x", Score: 999_500}, {Rank: 4, Member: "m2", Score: 999_000}},
 		Me: &client.Me{Member: "me", Rank: ptr(51), Score: ptr(1)}}
 	require.True(t, s.apply(next, now))
 	list := plain(s)
-	for _, want := range []string{"m3                2,000,000  ▲2", "m1                1,000,000  ▼1", "x                   999,500  new", "m2                  999,000  ▼2", "me                        1  ▼1"} {
+	for _, want := range []string{"m3                2,000,000  ▲2", "m1                1,000,000  ▼1",
+		"x                   999,500  new", "m2                  999,000  ▼2", "me                        1  ▼1"} {
 		require.Contains(t, list, want)
 	}
 	green := ansi.NewStyle().ForegroundColor(ansi.Green).String()
@@ -368,13 +387,17 @@ func TestClock(t *testing.T) {
 	}
 	now := at("2026-11-20 15:30:00").UTC() // a Friday
 	for text, want := range map[string]string{
-		"2026-11-20 00:00:00": "00:00 Asia/Shanghai", "2026-11-20 23:59:59": "23:59:59 Asia/Shanghai", "2026-11-21 00:00:00": "Sat 00:00 Asia/Shanghai", "2026-11-23 00:00:00": "Mon 00:00 Asia/Shanghai",
-		"2026-11-26 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-27 00:00:00": "27 Nov 00:00 Asia/Shanghai", "2026-12-31 08:00:00": "31 Dec 08:00 Asia/Shanghai", "2027-01-01 00:00:00": "1 Jan 2027",
-		"2026-11-19 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-14 00:00:00": "Sat 00:00 Asia/Shanghai", "2026-11-13 23:00:00": "13 Nov 23:00 Asia/Shanghai", "2025-12-31 00:00:00": "31 Dec 2025",
+		"2026-11-20 00:00:00": "00:00 Asia/Shanghai", "2026-11-20 23:59:59": "23:59:59 Asia/Shanghai",
+		"2026-11-21 00:00:00": "Sat 00:00 Asia/Shanghai", "2026-11-23 00:00:00": "Mon 00:00 Asia/Shanghai",
+		"2026-11-26 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-27 00:00:00": "27 Nov 00:00 Asia/Shanghai",
+		"2026-12-31 08:00:00": "31 Dec 08:00 Asia/Shanghai", "2027-01-01 00:00:00": "1 Jan 2027",
+		"2026-11-19 23:59:00": "Thu 23:59 Asia/Shanghai", "2026-11-14 00:00:00": "Sat 00:00 Asia/Shanghai",
+		"2026-11-13 23:00:00": "13 Nov 23:00 Asia/Shanghai", "2025-12-31 00:00:00": "31 Dec 2025",
 	} {
 		require.Equal(t, want, clockTime(at(text), now))
 	}
-	require.Equal(t, "Fri 00:00 Asia/Shanghai", clockTime(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
+	require.Equal(t, "Fri 00:00 Asia/Shanghai", clockTime(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")),
+		"near by, over the year's end too")
 	unnamed := time.FixedZone("", 7*3600)
 	require.Equal(t, "16:00 +0700", clockTime(time.Date(2026, 11, 20, 16, 0, 0, 0, unnamed), now))
 }
@@ -384,7 +407,8 @@ func TestClock(t *testing.T) {
 func TestScreenSeparatesNames(t *testing.T) {
 	t.Parallel()
 	const name = "שלום לכולם"
-	b := client.Board{State: client.Live, Final: true, Period: "2026-W47", Top: []client.Entry{{Rank: 1, Member: name, Score: 100}, {Rank: 2, Member: "ann", Score: 9}}}
+	b := client.Board{State: client.Live, Final: true, Period: "2026-W47", Top: []client.Entry{{Rank: 1, Member: name, Score: 100},
+		{Rank: 2, Member: "ann", Score: 9}}}
 	for width, cut := range map[int]string{80: name + "      ", 20: "שלו…"} {
 		screen := plain(sized("", 0, width, 20, b))
 		require.Regexp(t, "(?m)^     1  "+cut+"\u2800   +100$", screen)
@@ -421,7 +445,9 @@ func TestScreenShowsTheTables(t *testing.T) {
 	}
 	for _, c := range scores {
 		gap := ptr(c.Score)
-		b := client.Board{State: client.Live, Total: 2, Top: []client.Entry{{Rank: 1, Member: "ana", Score: c.Score}, {Rank: 2, Member: "me", Score: c.Score}}, Display: jsontext.Value(c.Display), Me: &client.Me{Member: "me", Rank: ptr(2), Score: gap, ToNext: gap}}
+		b := client.Board{State: client.Live, Total: 2, Top: []client.Entry{{Rank: 1, Member: "ana", Score: c.Score},
+			{Rank: 2, Member: "me", Score: c.Score}}, Display: jsontext.Value(c.Display), Me: &client.Me{Member: "me", Rank: ptr(2),
+			Score: gap, ToNext: gap}}
 		screen := plain(sized("me", 0, 120, 20, b))
 		require.Regexp(t, `(?m)^     1  ana +`+regexp.QuoteMeta(c.Text)+`$`, screen)
 		require.Regexp(t, `(?m)^▸    2  me +`+regexp.QuoteMeta(c.Text)+`  \S+ to next$`, screen)

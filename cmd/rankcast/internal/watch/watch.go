@@ -126,7 +126,8 @@ type jsonMe struct {
 }
 
 func newJSONBoard(b client.Board) jsonBoard {
-	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: definition.FormatTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
+	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: definition.FormatTime(b.Ends), Final: b.Final, Epoch: b.Epoch,
+		Seq: b.Seq, Total: b.Total,
 		State: b.State, AsOf: definition.FormatTime(b.AsOf), Top: b.Top}
 	if l.Top == nil {
 		l.Top = []client.Entry{}

@@ -91,7 +91,8 @@ func numberLevels(runes []rune, levels []bidi.Level) {
 			levels[i] = 2
 			switch between := i - 1; {
 			case between < 0:
-			case levels[between] == 0 && isNumber(i-2) && slices.Contains([]unicodebidi.Class{unicodebidi.CS, unicodebidi.ES}, classOf(runes[between])):
+			case levels[between] == 0 && isNumber(i-2) && slices.Contains([]unicodebidi.Class{unicodebidi.CS, unicodebidi.ES},
+				classOf(runes[between])):
 				levels[between] = 2
 			case class == unicodebidi.EN:
 				for at := between; at >= 0 && levels[at] == 0 && classOf(runes[at]) == unicodebidi.ET; at-- {

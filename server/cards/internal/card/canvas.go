@@ -67,7 +67,8 @@ var palette = func() (p color.Palette) {
 			return uint8((int(back)*(steps-1-step) + int(front)*step + (steps-1)/2) / (steps - 1))
 		}
 		for step := range steps {
-			p = append(p, color.RGBA{mix(ink.back.R, ink.front.R, step), mix(ink.back.G, ink.front.G, step), mix(ink.back.B, ink.front.B, step), 0xff})
+			p = append(p, color.RGBA{mix(ink.back.R, ink.front.R, step), mix(ink.back.G, ink.front.G, step),
+				mix(ink.back.B, ink.front.B, step), 0xff})
 		}
 	}
 	return p

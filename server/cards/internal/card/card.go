@@ -125,7 +125,8 @@ func (p *painter) empty(box image.Rectangle, text string) {
 		p.canvas.rectangle(bar, 14, [...]ink{silverOnPanel, goldOnPanel, bronzeOnPanel}[i])
 		left += width + gap
 	}
-	p.textIn(image.Rect(box.Min.X+rowPadding, box.Min.Y+218, box.Max.X-rowPadding, box.Min.Y+300), style{38, false}, quietOnPanel, p.present(text), alignCenter)
+	p.textIn(image.Rect(box.Min.X+rowPadding, box.Min.Y+218, box.Max.X-rowPadding, box.Min.Y+300), style{38, false}, quietOnPanel,
+		p.present(text), alignCenter)
 }
 
 // rowBoxes draws the box behind n rows, with the lines between them, and returns the box of each row.

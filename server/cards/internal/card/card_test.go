@@ -49,8 +49,10 @@ func boxesOf(n int) []image.Rectangle {
 func TestRowsKeepTheirBoxes(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
-		"\u202e\u202d\u2067\u2066abc", "a\nb\r\n\u2028c\u2029d\x00\x1b[31m", strings.Repeat("W", 5000), strings.Repeat("م", 5000), strings.Repeat("Z\u0334\u0311\u0316", 40),
-		strings.Repeat("\u0e47", 100), strings.Repeat("e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", 12), strings.Repeat("﷽", 30), strings.Repeat("क्", 200), "\xff\xfe", strings.Repeat("\u200d", 300), "<script>alert(1)</script>",
+		"\u202e\u202d\u2067\u2066abc", "a\nb\r\n\u2028c\u2029d\x00\x1b[31m", strings.Repeat("W", 5000), strings.Repeat("م", 5000),
+		strings.Repeat("Z\u0334\u0311\u0316", 40),
+		strings.Repeat("\u0e47", 100), strings.Repeat("e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301",
+			12), strings.Repeat("﷽", 30), strings.Repeat("क्", 200), "\xff\xfe", strings.Repeat("\u200d", 300), "<script>alert(1)</script>",
 	}
 	for n := 1; n <= MaxRows; n++ {
 		plain := picture(cardOf(names[:n]...))
@@ -90,7 +92,8 @@ func TestTextsAtTheEdges(t *testing.T) {
 	t.Parallel()
 	plain := picture(cardOf(names...))
 	rows := image.Rect(margin, panelTop, Width-margin, panelBottom)
-	for _, text := range []string{strings.Repeat("Wide title ", 60), strings.Repeat("عنوان ", 60), strings.Repeat("A\u0301\u0302\u0303\u0323\u0331", 60), "\u202eabc"} {
+	for _, text := range []string{strings.Repeat("Wide title ", 60), strings.Repeat("عنوان ", 60),
+		strings.Repeat("A\u0301\u0302\u0303\u0323\u0331", 60), "\u202eabc"} {
 		for name, set := range map[string]func(c *Card){
 			"title": func(c *Card) { c.Title = text }, "subtitle": func(c *Card) { c.Subtitle = text },
 			"left": func(c *Card) { c.Left = text }, "right": func(c *Card) { c.Right = text },
@@ -193,7 +196,8 @@ func TestFontFiles(t *testing.T) {
 }
 
 func BenchmarkDraw(b *testing.B) {
-	for name, c := range map[string]Card{"ten-scripts": cardOf(names...), "ten-latin": cardOf("Ana", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Joe"), "empty": cardOf(),
+	for name, c := range map[string]Card{"ten-scripts": cardOf(names...), "ten-latin": cardOf("Ana", "Ben", "Cleo", "Dan", "Eve",
+		"Fay", "Gus", "Hal", "Ida", "Joe"), "empty": cardOf(),
 		"ten-longest": cardOf(slices.Repeat([]string{strings.Repeat("क्षि", 40)}, 10)...)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

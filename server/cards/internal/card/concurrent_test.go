@@ -32,13 +32,16 @@ func TestDrawConcurrently(t *testing.T) {
 
 // names are of many scripts, and each is drawn by shipped fonts.
 var names = []string{
-	"林希", "محمد علي", "रवि शंकर क्षत्रिय", "Ana Ruiz de la Peña", "Nguyễn Thị Hồng", "สมชาย ใจดี", "שלום (abc 12) עולם", "김민준", "さくらもも ★", "Ελένη",
+	"林希", "محمد علي", "रवि शंकर क्षत्रिय", "Ana Ruiz de la Peña", "Nguyễn Thị Hồng", "สมชาย ใจดี", "שלום (abc 12) עולם", "김민준",
+	"さくらもも ★", "Ελένη",
 }
 
 func cardOf(names ...string) Card {
-	c := Card{Title: "Stars of the week", Subtitle: "2026-W46", Left: "4,812,077 members", Right: "2026-11-12 14:03 UTC", Empty: "No scores yet"}
+	c := Card{Title: "Stars of the week", Subtitle: "2026-W46", Left: "4,812,077 members", Right: "2026-11-12 14:03 UTC",
+		Empty: "No scores yet"}
 	for i, name := range names {
-		c.Rows = append(c.Rows, Row{Rank: fmt.Sprint(i + 1), Medal: i + 1, Name: name, Member: fmt.Sprint("s", i), Score: fmt.Sprintf("%d,000", 20-i)})
+		c.Rows = append(c.Rows, Row{Rank: fmt.Sprint(i + 1), Medal: i + 1, Name: name, Member: fmt.Sprint("s", i),
+			Score: fmt.Sprintf("%d,000", 20-i)})
 	}
 	return c
 }

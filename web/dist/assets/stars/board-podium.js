@@ -20,18 +20,42 @@ import{isCalm as s}from"../shared/motion.js";import{rowsOf as p}from"./board-row
     &:nth-child(3) { grid-column: 3; }
   }
   :host([data-podium]) [part=list] > :nth-child(-n + 3) {
-    [part=portrait] { --_step: var(--_gold); box-sizing: border-box; inline-size: 3rem !important; block-size: 3rem !important; border: 0.1875rem solid var(--_step); font-size: 1.125rem; }
+    [part=portrait] {
+      --_step: var(--_gold);
+      box-sizing: border-box;
+      inline-size: 3rem !important;
+      block-size: 3rem !important;
+      border: 0.1875rem solid var(--_step);
+      font-size: 1.125rem;
+    }
     [part=who] { justify-items: center; max-inline-size: 100%; }
     [part=link] { max-inline-size: 100%; font-size: 0.9375rem; }
     [part=gap] { display: none; }
     [part=flowers] { font-size: 0.875rem; }
     [part=score] { font-size: min(1em, 9em / var(--length, 1)); }
     /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
-    [data-gain]::after { inset: auto -5.3125rem calc(100% + 1.5rem) -4rem; inline-size: fit-content; margin-inline: auto; padding-inline: 0.25em; border-radius: 0.25em; background: var(--_surface); font-size: 0.875em; }
+    [data-gain]::after {
+      inset: auto -5.3125rem calc(100% + 1.5rem) -4rem;
+      inline-size: fit-content;
+      margin-inline: auto;
+      padding-inline: 0.25em;
+      border-radius: 0.25em;
+      background: var(--_surface);
+      font-size: 0.875em;
+    }
     /* On the step, beside its number. */
     [part=move] { inset: auto 0.5rem 1.0625rem auto !important; inline-size: auto !important; }
     [data-move]::after { color: #2a2415; }
-    [part=rank] { order: 1; justify-self: stretch; block-size: 2.25rem; margin-block-start: 0.25rem; padding-block: 0.125rem; border-radius: 0.75rem; font-size: 1.125rem; font-weight: 700; }
+    [part=rank] {
+      order: 1;
+      justify-self: stretch;
+      block-size: 2.25rem;
+      margin-block-start: 0.25rem;
+      padding-block: 0.125rem;
+      border-radius: 0.75rem;
+      font-size: 1.125rem;
+      font-weight: 700;
+    }
   }
   :host([data-podium]) [part~=row]:nth-child(1) {
     [part=portrait] { inline-size: 4rem !important; block-size: 4rem !important; font-size: 1.5rem; }

@@ -37,7 +37,8 @@ func run(ctx context.Context, url string) error {
 	fmt.Println("defined", *defined.JSON201.Board)
 
 	var body rankcast.UpdateScoresJSONRequestBody
-	if err := body.FromUpdateBatch(rankcast.UpdateBatch{Updates: []rankcast.Update{{Member: "ana", Score: 40, Id: new("m1")}, {Member: "eli", Score: 30}}}); err != nil {
+	if err := body.FromUpdateBatch(rankcast.UpdateBatch{Updates: []rankcast.Update{
+		{Member: "ana", Score: 40, Id: new("m1")}, {Member: "eli", Score: 30}}}); err != nil {
 		return err
 	}
 	written, err := c.UpdateScoresWithResponse(ctx, board, nil, body)
@@ -77,7 +78,8 @@ func run(ctx context.Context, url string) error {
 
 // watchSocket watches the first two over a socket, and prints them after a change.
 func watchSocket(ctx context.Context, url string, c *rankcast.ClientWithResponses) error {
-	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/live", &websocket.DialOptions{Subprotocols: []string{"rankcast.v1"}})
+	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"rankcast.v1"}})
 	if err != nil {
 		return err
 	}
