@@ -94,6 +94,7 @@ func TestSearchOverHTTP(t *testing.T) {
 		// Nothing of an erased member remains in the index.
 		rdb, err := ranking.Open(at)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		t.Cleanup(func() { rdb.Close() })
 		members := 0
 		for part := range 16 {
@@ -105,12 +106,15 @@ func TestSearchOverHTTP(t *testing.T) {
 		require.Equal(t, 4, members)
 
 		// What another program did to the index is undone.
-		require.Equal(t, `{"kind":"user","profiles":4,"changed":0,"cursor":null}`, n.Do("POST", "/v1/reindex/user", "").Body)
+		profiles, changed := reindex(t, n, "/v1/reindex/user")
+		require.Equal(t, [2]int64{4, 0}, [2]int64{profiles, changed})
 		part := fmt.Sprintf("rc:{/profiles/user/%d}:n", xxhash.Sum64String("u2")%16)
 		require.NotZero(t, rdb.Exists(t.Context(), part).Val())
 		require.NoError(t, rdb.Del(t.Context(), part).Err())
 		require.NoError(t, rdb.ZAdd(t.Context(), part, redis.Z{Member: "ghost\x1fghost"}).Err())
-		require.Regexp(t, `^{"kind":"user","profiles":4,"changed":[1-9][0-9]*,"cursor":null}$`, n.Do("POST", "/v1/reindex/user?cursor=", "").Body)
+		profiles, changed = reindex(t, n, "/v1/reindex/user?cursor=")
+		require.EqualValues(t, 4, profiles)
+		require.Positive(t, changed)
 		require.Equal(t, `{"kind":"user","profiles":0,"changed":0,"cursor":null}`,
 			n.Do("POST", "/v1/reindex/user?cursor=eyJwYXJ0IjoxNn0", "").Body, "at the end")
 		require.Empty(t, rdb.ZRangeArgs(t.Context(), redis.ZRangeArgs{Key: part, ByLex: true, Start: "[ghost", Stop: "[ghost\xff"}).Val())
@@ -122,4 +126,26 @@ func TestSearchOverHTTP(t *testing.T) {
 			servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/user?cursor="+cursor, ""), 400, "invalid_request", "cursor")
 		}
 	})
+}
+
+// reindex builds the index of names of the kind user, and adds the figures of the answers up. path is that of the first
+// request. One request goes on for a second, so that a slow machine needs several.
+func reindex(t *testing.T, n *servertest.Node, path string) (profiles, changed int64) {
+	t.Helper()
+	for {
+		a := n.Do("POST", path, "")
+		require.Equal(t, 200, a.Status, a.Body)
+		var done struct {
+			Kind              string
+			Profiles, Changed int64
+			Cursor            *string
+		}
+		a.Into(&done)
+		require.Equal(t, "user", done.Kind)
+		profiles, changed = profiles+done.Profiles, changed+done.Changed
+		if done.Cursor == nil {
+			return profiles, changed
+		}
+		path = "/v1/reindex/user?cursor=" + url.QueryEscape(*done.Cursor)
+	}
 }
