@@ -24,7 +24,7 @@ const (
 	// indexAtOnce is the number of members of one call of profile.lua: 0.3 ms of Redis for names of two words.
 	indexAtOnce = 32
 	// reindexPage is the number of profiles, or of elements, that Reindex reads at once: 0.2 ms of Redis. reindexSlice bounds
-	// the time of one call.
+	// the time of one call, which goes through one page at least.
 	reindexPage  = 256
 	reindexSlice = time.Second
 )
@@ -136,17 +136,17 @@ func (s *Store) Reindex(ctx context.Context, kind, from string) (done Reindexed,
 	if from != "" && (json.Unmarshal([]byte(from), &at) != nil || at.Part < 0) {
 		return done, Invalid("cursor", "is not a cursor that this server gave")
 	}
-	for stop := time.Now().Add(reindexSlice); at.Part < keyspace.ProfileParts; {
-		if time.Now().After(stop) {
-			next, err := json.Marshal(at)
-			done.Next = string(next)
-			return done, err
-		}
+	for stop := time.Now().Add(s.reindexSlice); at.Part < keyspace.ProfileParts; {
 		began := time.Now()
 		if err := s.reindex(ctx, kind, &at, &done); err != nil {
 			return done, fmt.Errorf("build the index of names of kind %q: %w", kind, err)
 		}
 		if err := restAfter(ctx, began); err != nil {
+			return done, err
+		}
+		if at.Part < keyspace.ProfileParts && time.Now().After(stop) {
+			next, err := json.Marshal(at)
+			done.Next = string(next)
 			return done, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -30,13 +31,23 @@ func (w *world) requireIndexed(kind string) {
 }
 
 // reindex builds an index to the end.
-func (w *world) reindex(kind string) (all Reindexed) {
+func (w *world) reindex(kind string) Reindexed {
 	w.t.Helper()
+	all, _ := reindexFrom(w.t, w.stores[0], kind, "")
+	return all
+}
+
+// reindexFrom builds an index from a cursor to the end, in as many calls as that takes.
+func reindexFrom(t testing.TB, s *Store, kind, from string) (all Reindexed, calls int) {
+	t.Helper()
 	for {
-		done, err := w.stores[0].Reindex(w.t.Context(), kind, all.Next)
-		require.NoError(w.t, err)
-		if all = (Reindexed{all.Profiles + done.Profiles, all.Changed + done.Changed, done.Next}); done.Next == "" {
-			return all
+		done, err := s.Reindex(t.Context(), kind, from)
+		require.NoError(t, err)
+		calls++
+		all.Profiles += done.Profiles
+		all.Changed += done.Changed
+		if from = done.Next; from == "" {
+			return all, calls
 		}
 	}
 }
@@ -155,6 +166,7 @@ func TestReindex(t *testing.T) {
 		require.Equal(t, Reindexed{Profiles: int64(profiles + 2), Changed: int64(3*profiles + 2*keyspace.ProfileParts)}, w.reindex("user"))
 		w.requireIndexed("user")
 		require.Equal(t, []string{`#1 m7 1 "Ann 7" ""`}, find())
+		s.reindexSlice = onePage
 		require.Equal(t, Reindexed{Profiles: int64(profiles + 2)}, w.reindex("user"), "nothing is left to do")
 		require.Equal(t, Reindexed{Profiles: 1}, w.reindex("star"))
 		require.Len(t, w.nameTraces("star", "cid"), 1)
@@ -213,6 +225,9 @@ func TestReindexDuringChanges(t *testing.T) {
 	})
 }
 
+// onePage is a reindexSlice after which each call ends with its first page.
+const onePage = -time.Second
+
 // Reindex goes on at the page where the call before ended. It refuses a cursor that is no position.
 func TestReindexGoesOn(t *testing.T) {
 	t.Parallel()
@@ -221,9 +236,13 @@ func TestReindexGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	part := keyspace.ProfilePart("u")
 	for from, want := range map[int]int64{0: 1, part: 1, part + 1: 0, keyspace.ProfileParts: 0} {
-		done, err := s.Reindex(t.Context(), "user", fmt.Sprintf(`{"part":%d}`, from))
-		require.NoError(t, err)
-		require.Equal(t, Reindexed{Profiles: want}, done, from)
+		pages := 2 * (keyspace.ProfileParts - from) // of each part one of profiles, and one of elements
+		for slice, calls := range map[time.Duration]int{time.Hour: 1, onePage: max(pages, 1)} {
+			s.reindexSlice = slice
+			done, took := reindexFrom(t, s, "user", fmt.Sprintf(`{"part":%d}`, from))
+			require.Equal(t, Reindexed{Profiles: want}, done, from)
+			require.Equal(t, calls, took, from)
+		}
 	}
 	for _, from := range []string{"x", "[]", `{"part":-1}`, `{"part":"1"}`} {
 		_, err := s.Reindex(t.Context(), "user", from)

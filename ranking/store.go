@@ -107,7 +107,8 @@ type Store struct {
 	profiles  *profiles.Cache[Profile]
 	profiled  profiles.Kinds
 
-	searches searchBounds
+	searches     searchBounds
+	reindexSlice time.Duration // see the constant
 
 	rights  *rights.Gate
 	metrics *metrics
@@ -138,7 +139,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
-	s.searches = defaultSearchBounds
+	s.searches, s.reindexSlice = defaultSearchBounds, reindexSlice
 	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
 	}
