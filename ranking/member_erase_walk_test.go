@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -128,16 +129,19 @@ func TestErasuresShareAWalk(t *testing.T) {
 		}
 		hook := &commandCount{of: make(map[string]int)}
 		s.rdb.AddHook(hook)
+		calls := 0
 		for w.rdb.ZCard(t.Context(), s.keys.PendingErasures("user")).Val() > 0 { // each call goes on for a while
 			_, err := s.eraseDue(t.Context())
 			require.NoError(t, err)
+			calls++
 			if w.set != nil {
 				w.pass(time.Second)
 			}
 		}
 		const instances = 3 + 3*walkStep
-		require.Less(t, hook.of["hgetall"], 2*instances+erasures/2, "no board is looked at for each erasure")
-		require.Less(t, hook.of["zcard"], 4*instances, "nor a period")
+		looks := instances + calls*walkStep // a call that ends has looked ahead
+		require.Less(t, hook.of["hgetall"], 2*looks+erasures/2, "no board is looked at for each erasure")
+		require.Less(t, hook.of["zcard"], 4*looks, "nor a period")
 
 		require.EqualValues(t, erasures, w.total("big"))
 		require.EqualValues(t, erasures, w.total("hours"))
@@ -307,6 +311,8 @@ func TestKindsTakeTurns(t *testing.T) {
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
+		w.write(s, "a", "u", 1)
+		w.write(s, "b", "u", 1)
 		for _, kind := range []string{"first", "second"} {
 			_, err := s.Erase(t.Context(), kind, "u", Moderator{})
 			require.NoError(t, err)
@@ -317,9 +323,13 @@ func TestKindsTakeTurns(t *testing.T) {
 		more, err := s.eraseDue(t.Context())
 		require.NoError(t, err)
 		require.True(t, more)
-		require.NoError(t, w.erased("first", "u"))
+		for kind, boards := range map[string]int64{"first": 1, "second": 0} { // the step may end before the erasure does
+			e, err := s.Erasure(t.Context(), kind, "u")
+			require.NoError(t, err)
+			require.Equal(t, boards, e.Boards, kind)
+		}
 		require.ErrorContains(t, w.erased("second", "u"), "still")
 		require.Equal(t, []string{"second", "first"}, w.rdb.ZRange(t.Context(), s.keys.ErasureAgenda(), 0, 1).Val())
-		w.until("the second", func() error { return w.erased("second", "u") })
+		w.until("both", func() error { return cmp.Or(w.erased("first", "u"), w.erased("second", "u")) })
 	})
 }
