@@ -71,19 +71,19 @@ func TestMetricsOfOneUpdate(t *testing.T) {
 	})
 }
 
-// The time from a score to its frame is measured by Redis's clock alone: that of the node may differ by an hour.
+// The time from a score to its frame is measured by Redis's clock alone: that of the node may differ by an hour. Redis
+// is behind here, because a time below zero counts as zero. So does one that is shorter than the node's estimate lags.
 func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
 	t.Parallel()
 	redis, shift := redistest.StartShifted(t)
-	shift(time.Hour)
+	shift(-time.Hour)
 	n := servertest.Start(t, redis.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 3)
 	n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`)
 	s.Next("snapshot", "delta")
 	n.UntilMetric("rankcast_score_to_frame_seconds_count", 1)
-	sum := n.Metric("rankcast_score_to_frame_seconds_sum")
-	require.True(t, 0 < sum && sum < servertest.Patience.Seconds(), sum)
+	require.Less(t, n.Metric("rankcast_score_to_frame_seconds_sum"), servertest.Patience.Seconds())
 }
 
 // The names, helps and units follow the conventions of Prometheus, and no label depends on what users send.
