@@ -28,6 +28,7 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	url := redistest.Start(t).URL()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
 	var text redistest.Log
 	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))

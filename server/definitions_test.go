@@ -20,6 +20,7 @@ func TestDefinitionsAreEncodedOnce(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		t.Cleanup(func() { rdb.Close() })
 		store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(store.Close)

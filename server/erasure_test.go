@@ -20,6 +20,7 @@ func TestTooManyErasures(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		t.Cleanup(func() { rdb.Close() })
 		var waiting []redis.Z
 		for i := range 10_000 {

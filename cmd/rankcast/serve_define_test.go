@@ -19,8 +19,9 @@ func TestStartLogsTheDefinitionsThatItChanges(t *testing.T) {
 	t.Parallel()
 	rdb, err := ranking.Open(redistest.Embedded(t))
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
-	store := ranking.New(rdb, ranking.Config{})
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	parse := func(file string) definition.Set {
 		t.Helper()

@@ -19,6 +19,7 @@ func examine(t testing.TB, url string) []Finding {
 	t.Helper()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)

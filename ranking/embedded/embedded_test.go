@@ -9,6 +9,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/redistest"
 )
 
 // What counts while the clock stands in a week is of that week, and has closed once the
@@ -19,11 +20,12 @@ func TestClock(t *testing.T) {
 	t.Cleanup(redis.Close)
 	rdb, err := ranking.Open(redis.URL())
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
 
 	before := time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC)
 	redis.SetClock(before)
-	past := ranking.New(rdb, ranking.Config{})
+	past := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	require.NoError(t, past.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Period: "week", Keep: new(1000)}}}))
 	done, err := past.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 	require.NoError(t, err)
@@ -32,7 +34,7 @@ func TestClock(t *testing.T) {
 
 	started := time.Now()
 	redis.ResetClock()
-	store := ranking.New(rdb, ranking.Config{})
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	periods, err := store.Periods(t.Context(), "b")
 	require.NoError(t, err)

@@ -38,8 +38,9 @@ func startReceiver(t testing.TB, r *servertest.Receiver) *httptest.Server {
 func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, stop func()) {
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	log := slog.New(slog.DiscardHandler)
-	store = ranking.New(rdb, ranking.Config{Announce: 2, Deliver: []string{ranking.AllBoards}})
+	store = ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, Announce: 2, Deliver: []string{ranking.AllBoards}})
 	hook, err := webhook.New(store, webhook.Config{
 		URL: receiverURL, Secret: servertest.WebhookSecret, Log: log, Timeout: 300 * time.Millisecond, Concurrency: 2,
 		PollInterval: 5 * time.Millisecond, MinBackoff: 20 * time.Millisecond, MaxBackoff: 100 * time.Millisecond,
@@ -92,6 +93,7 @@ func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []strin
 func awaitDelivered(t testing.TB, redisURL string, boards []string) {
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
 	redistest.Eventually(t, "all to be delivered", func() error {
 		for _, board := range boards {
@@ -290,8 +292,9 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 	s := startReceiver(t, r)
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
-	dies := ranking.New(rdb, ranking.Config{Deliver: []string{ranking.AllBoards}})
+	dies := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, Deliver: []string{ranking.AllBoards}})
 	defer dies.Close()
 	boards, now := closePeriods(t, dies, "cup")
 	now = now.Add(time.Second)

@@ -15,6 +15,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/redistest"
 )
 
 // collisions is an expression for what the marks of moves and the gains of the rows cover, or where something cuts them off; "none
@@ -179,7 +180,8 @@ func TestSparklinesCompare(t *testing.T) {
 	redis.SetClock(begin)
 	rdb, err := ranking.Open(redis.URL())
 	require.NoError(t, err)
-	store := ranking.New(rdb, ranking.Config{})
+	redistest.Patient(rdb)
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{
 		{Name: "points", History: 10 * time.Second}, {Name: "laps", Mode: definition.Best, Order: definition.Asc, History: 10 * time.Second}}}))
 	for i, step := range []struct{ points, laps []definition.Update }{

@@ -20,6 +20,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
@@ -52,7 +53,8 @@ func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 	redis.SetClock(begin)
 	rdb, err := ranking.Open(redis.URL())
 	require.NoError(t, err)
-	store := ranking.New(rdb, ranking.Config{})
+	redistest.Patient(rdb)
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	board := definition.Board{Name: "race", Title: definition.Label{"en": "The race", "zh": "比赛"}, Kind: "player",
 		Display: definition.Display{Unit: definition.Label{"": "pts"}}, History: 10 * time.Minute}
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{board, {Name: "plain"}}}))

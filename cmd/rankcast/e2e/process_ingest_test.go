@@ -39,6 +39,7 @@ var ingestGift = definition.Event{Name: "gift", Updates: []definition.Target{
 func newIngestStore(t *testing.T, url string) *ranking.Store {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)

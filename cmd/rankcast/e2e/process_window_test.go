@@ -32,6 +32,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	member := func(i int) string { return fmt.Sprintf("m%05d", i) }
 	rdb, err := ranking.Open(redis.URL())
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	defer store.Close()
