@@ -144,13 +144,16 @@ func (s *Store) Reindex(ctx context.Context, kind, from string) (done Reindexed,
 		if err := restAfter(ctx, began); err != nil {
 			return done, err
 		}
-		if at.Part < keyspace.ProfileParts && time.Now().After(stop) {
-			next, err := json.Marshal(at)
-			done.Next = string(next)
-			return done, err
+		if time.Now().After(stop) {
+			break
 		}
 	}
-	return done, nil
+	if at.Part >= keyspace.ProfileParts {
+		return done, nil
+	}
+	next, err := json.Marshal(at)
+	done.Next = string(next)
+	return done, err
 }
 
 // reindex goes through the next page of a build.

@@ -108,7 +108,7 @@ type Store struct {
 	profiled  profiles.Kinds
 
 	searches     searchBounds
-	reindexSlice time.Duration // see the constant
+	reindexSlice time.Duration // the least time of a call of Reindex that has more to do
 
 	rights  *rights.Gate
 	metrics *metrics
