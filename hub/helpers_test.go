@@ -223,9 +223,7 @@ func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 
 // runFeed runs a feed until the test ends.
 func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	changes := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: redistest.CallTimeout})
 	events := make(receivedChanges, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -234,7 +232,6 @@ func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
 	t.Cleanup(func() {
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		rdb.Close()
 	})
 	return changes, events
 }

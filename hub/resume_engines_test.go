@@ -74,9 +74,7 @@ type nodeStore struct {
 }
 
 func openStore(t testing.TB, url string) nodeStore {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	return nodeStore{ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), rdb}
 }
 

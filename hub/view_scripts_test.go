@@ -31,10 +31,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		members = append(members, fmt.Sprintf("m%02d", i))
 	}
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		t.Cleanup(func() { rdb.Close() })
+		rdb := redistest.Dial(t, url)
 		s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(s.Close)
 		families := rankingtest.Families(20) // more than the entries of a view of none

@@ -9,16 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 )
 
 // allKeys lists the keys that there are, sorted.
 func allKeys(t testing.TB, url string) []string {
 	t.Helper()
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	defer rdb.Close()
 	keys, err := rdb.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)

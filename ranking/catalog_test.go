@@ -21,10 +21,7 @@ import (
 
 // newClient opens a client for a test.
 func newClient(t testing.TB, url string) redis.UniversalClient {
-	rdb, err := Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, url)
 	return rdb
 }
 

@@ -80,17 +80,12 @@ type listener struct {
 
 func listen(t testing.TB, url, feed string) listener {
 	t.Helper()
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	channel := "rc:{/}:f:" + feed
 	sub := rdb.Subscribe(t.Context(), channel)
-	_, err = sub.Receive(t.Context())
+	_, err := sub.Receive(t.Context())
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		sub.Close()
-		rdb.Close()
-	})
+	t.Cleanup(func() { sub.Close() })
 	return listener{rdb, sub, channel}
 }
 

@@ -134,10 +134,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		require.EqualValues(t, 5, next[*feed.Changes](t, heard).Seq, "one of two has ended")
 
 		f.Unwatch("b")
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
+		rdb := redistest.Dial(t, url)
 		redistest.Eventually(t, "the subscription to end", func() error {
 			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
 			if err == nil && n["rc:{b}:c"] != 0 {
@@ -154,10 +151,7 @@ func TestFeedTellsItems(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "gift"})
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
+		rdb := redistest.Dial(t, url)
 		publish := func(feed, message string) int64 {
 			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()
 			require.NoError(t, err)

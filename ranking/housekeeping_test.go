@@ -100,10 +100,7 @@ func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 }
 
 func (w *world) client() redis.UniversalClient {
-	rdb, err := Open(w.url)
-	require.NoError(w.t, err)
-	redistest.Patient(rdb)
-	w.t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(w.t, w.url)
 	if w.clock != nil {
 		rdb.AddHook(w.clock)
 	}

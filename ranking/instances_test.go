@@ -206,10 +206,7 @@ func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		opened := func(prefix string) *ranking.Store {
-			rdb, err := ranking.Open(url)
-			require.NoError(t, err)
-			redistest.Patient(rdb)
-			t.Cleanup(func() { rdb.Close() })
+			rdb := redistest.Dial(t, url)
 			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			return s

@@ -85,10 +85,7 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			require.Equal(t, 2000, time.Now().UTC().Year())
 			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
-			rdb, err := ranking.Open(url)
-			require.NoError(t, err)
-			redistest.Patient(rdb)
-			defer rdb.Close()
+			rdb := redistest.Dial(t, url)
 			period := func() string {
 				now, err := rdb.Time(t.Context()).Result()
 				require.NoError(t, err)

@@ -102,11 +102,8 @@ func TestProfileThatIsGarbledIsNone(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
-		_, err = s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
+		rdb := redistest.Dial(t, url)
+		_, err := s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
 		require.NoError(t, err)
 		garbled := map[string]string{"text": "{", "list": "[]", "empty": ""}
 		for member, text := range garbled {
@@ -155,15 +152,12 @@ func (r *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, url)
 	var reads profileReads
 	rdb.AddHook(&reads)
 	s, ctx := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), t.Context()
 	defer s.Close()
-	_, err = s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
+	_, err := s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
 	require.NoError(t, err)
 	var members []string
 	for i := range 1000 {
@@ -224,11 +218,8 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
-		_, err = there.Boards(t.Context())
+		rdb := redistest.Dial(t, url)
+		_, err := there.Boards(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, rdb.FlushAll(t.Context()).Err())
 		_, err = s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"})
@@ -252,10 +243,7 @@ func TestKindIsMarkedOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
+		rdb := redistest.Dial(t, url)
 		set := func(member string) {
 			_, err := s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"})
 			require.NoError(t, err)
@@ -310,10 +298,7 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, url)
 	there := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, ProfileAge: 50 * time.Millisecond})
 	defer there.Close()
 	s := open(t, url)

@@ -78,10 +78,7 @@ func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.B
 
 func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
 	r := redistest.Start(t)
-	plain, err := Open(r.URL())
-	require.NoError(t, err)
-	redistest.Patient(plain)
-	t.Cleanup(func() { plain.Close() })
+	plain := redistest.Dial(t, r.URL())
 	w := &world{t: t, url: r.URL(), now: friday, clock: &clockHook{called: make(map[string]string)}}
 	w.set = func(now time.Time) {
 		require.NoError(t, plain.Set(context.Background(), clockKey, strconv.FormatInt(now.UnixMicro(), 10), 0).Err())

@@ -19,10 +19,7 @@ import (
 
 // dial opens a client of the test's own.
 func dial(t testing.TB, url string) redis.UniversalClient {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, url)
 	return rdb
 }
 

@@ -18,10 +18,7 @@ import (
 func TestDefinitionsAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		t.Cleanup(func() { rdb.Close() })
+		rdb := redistest.Dial(t, url)
 		store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(store.Close)
 		cache, reads := new(definitionsCache), 0

@@ -7,7 +7,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -18,10 +17,7 @@ func TestTooManyErasures(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
-		rdb, err := ranking.Open(url)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		t.Cleanup(func() { rdb.Close() })
+		rdb := redistest.Dial(t, url)
 		var waiting []redis.Z
 		for i := range 10_000 {
 			waiting = append(waiting, redis.Z{Score: 1, Member: fmt.Sprint("m", i)})

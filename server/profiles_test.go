@@ -102,10 +102,7 @@ func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 10)
 	s.Until("b", "Ann", func(b *hubtest.Board) bool { return b.Top[0].Name == "Ann" })
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, url)
 	require.NoError(t, rdb.HSet(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", xxhash.Sum64String("u4")%16), "u4",
 		`{"name":"Anna","later":"field"}`).Err())
 	s.Until("b", "Anna", func(b *hubtest.Board) bool { return b.Top[0].Name == "Anna" })

@@ -10,7 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -92,10 +91,7 @@ func TestSearchOverHTTP(t *testing.T) {
 		})
 
 		// Nothing of an erased member remains in the index.
-		rdb, err := ranking.Open(at)
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		t.Cleanup(func() { rdb.Close() })
+		rdb := redistest.Dial(t, at)
 		members := 0
 		for part := range 16 {
 			profiles := rdb.HGetAll(t.Context(), fmt.Sprintf("rc:{/profiles/user/%d}:p", part)).Val()

@@ -17,10 +17,7 @@ import (
 // defined since. New and equal definitions have no line, and many changes have a bounded number.
 func TestStartLogsTheDefinitionsThatItChanges(t *testing.T) {
 	t.Parallel()
-	rdb, err := ranking.Open(redistest.Embedded(t))
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, redistest.Embedded(t))
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	parse := func(file string) definition.Set {

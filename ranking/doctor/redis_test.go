@@ -17,10 +17,7 @@ import (
 // examine makes all checks of a Redis.
 func examine(t testing.TB, url string) []Finding {
 	t.Helper()
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, url)
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
 	return Redis(t.Context(), url, "rc", s)

@@ -18,10 +18,7 @@ func TestClock(t *testing.T) {
 	redis, err := embedded.Start()
 	require.NoError(t, err)
 	t.Cleanup(redis.Close)
-	rdb, err := ranking.Open(redis.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, redis.URL())
 
 	before := time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC)
 	redis.SetClock(before)

@@ -144,10 +144,7 @@ func testSet() definition.Set {
 }
 
 func newBench(t *testing.T, url string) *bench {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	t.Cleanup(func() { rdb.Close() })
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	require.NoError(t, store.Define(t.Context(), testSet()))

@@ -3,14 +3,27 @@ package redistest
 import (
 	"context"
 	"net"
+	"testing"
 	"time"
 
+	"rankcast/ranking/internal/redisconn"
+
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
 )
 
 // CallTimeout is the timeout of one call to Redis in a test. On a busy machine even a quick call
 // may take seconds.
 const CallTimeout = patience
+
+// Dial opens a client of a test's own, with the timeouts of CallTimeout. It is closed when the test ends.
+func Dial(t testing.TB, url string) redis.UniversalClient {
+	rdb, err := redisconn.Open(url)
+	require.NoError(t, err)
+	Patient(rdb)
+	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
 
 // Patient gives a client that was just opened the timeouts of CallTimeout.
 func Patient(rdb redis.UniversalClient) {

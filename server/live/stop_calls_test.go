@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
@@ -50,10 +48,7 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		`{"type":"event","id":1,"event":"e","data":{}}`,
 	} {
 		log := slog.New(slog.DiscardHandler)
-		rdb, err := ranking.Open(redistest.Embedded(t))
-		require.NoError(t, err)
-		redistest.Patient(rdb)
-		defer rdb.Close()
+		rdb := redistest.Dial(t, redistest.Embedded(t))
 		store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		defer store.Close()
 		h := hub.New(store, noFeed{}, hub.Config{Log: log})

@@ -36,9 +36,7 @@ func startReceiver(t testing.TB, r *servertest.Receiver) *httptest.Server {
 
 // startNode looks after boards and tells a receiver, as a server does.
 func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, stop func()) {
-	rdb, err := ranking.Open(redisURL)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, redisURL)
 	log := slog.New(slog.DiscardHandler)
 	store = ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, Announce: 2, Deliver: []string{ranking.AllBoards}})
 	hook, err := webhook.New(store, webhook.Config{
@@ -56,7 +54,6 @@ func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store
 			cancel()
 			redistest.Wait(t, "the end of roles", roles.Wait)
 			store.Close()
-			rdb.Close()
 		})
 	}
 	t.Cleanup(stop)
@@ -91,10 +88,7 @@ func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []strin
 
 // awaitDelivered waits until nothing is to be delivered any more of some boards.
 func awaitDelivered(t testing.TB, redisURL string, boards []string) {
-	rdb, err := ranking.Open(redisURL)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, redisURL)
 	redistest.Eventually(t, "all to be delivered", func() error {
 		for _, board := range boards {
 			noted, err := rdb.HGetAll(t.Context(), "rc:{"+board+"}:p").Result()
@@ -290,10 +284,7 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 	redisURL, set := redistest.Clocked(t)
 	r := &servertest.Receiver{T: t}
 	s := startReceiver(t, r)
-	rdb, err := ranking.Open(redisURL)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, redisURL)
 	dies := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, Deliver: []string{ranking.AllBoards}})
 	defer dies.Close()
 	boards, now := closePeriods(t, dies, "cup")

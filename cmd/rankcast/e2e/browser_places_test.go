@@ -178,9 +178,7 @@ func TestSparklinesCompare(t *testing.T) {
 	t.Cleanup(redis.Close)
 	begin := time.Now().Add(-4 * time.Minute).Truncate(time.Second)
 	redis.SetClock(begin)
-	rdb, err := ranking.Open(redis.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, redis.URL())
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{
 		{Name: "points", History: 10 * time.Second}, {Name: "laps", Mode: definition.Best, Order: definition.Asc, History: 10 * time.Second}}}))
@@ -198,7 +196,6 @@ func TestSparklinesCompare(t *testing.T) {
 		}
 	}
 	store.Close()
-	rdb.Close()
 	redis.ResetClock()
 	p := launch(t, "--redis", redis.URL())
 	// drawn is an expression for how far each line of a row rises, in px of its 40.

@@ -51,9 +51,7 @@ func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 	t.Cleanup(redis.Close)
 	begin = time.Now().Add(-2 * time.Hour).Truncate(time.Second)
 	redis.SetClock(begin)
-	rdb, err := ranking.Open(redis.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, redis.URL())
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	board := definition.Board{Name: "race", Title: definition.Label{"en": "The race", "zh": "比赛"}, Kind: "player",
 		Display: definition.Display{Unit: definition.Label{"": "pts"}}, History: 10 * time.Minute}
@@ -71,7 +69,6 @@ func race(t *testing.T, args ...string) (p *process, begin time.Time) {
 	board.History = 10 * time.Second
 	require.NoError(t, store.Define(t.Context(), definition.Set{Boards: []definition.Board{board}}))
 	store.Close()
-	rdb.Close()
 	redis.ResetClock()
 	return launch(t, append(args, "--redis", redis.URL())...), begin
 }

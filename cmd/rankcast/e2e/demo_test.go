@@ -116,13 +116,10 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 func TestDemoOnARealRedis(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	rdb, err := ranking.Open(r.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, r.URL())
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
-	_, err = store.SetProfile(t.Context(), "star", "s02", ranking.Profile{Avatar: "/mine.png"})
+	_, err := store.SetProfile(t.Context(), "star", "s02", ranking.Profile{Avatar: "/mine.png"})
 	require.NoError(t, err)
 
 	p := launch(t, "--redis", r.URL(), "--demo")

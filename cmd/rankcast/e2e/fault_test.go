@@ -134,14 +134,9 @@ func (tr *trial) direct(url string) *ranking.Store { return openStore(tr.t, url)
 
 // openStore opens a store on Redis until the end of the test.
 func openStore(t testing.TB, url string) *ranking.Store {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
+	rdb := redistest.Dial(t, url)
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(func() {
-		store.Close()
-		rdb.Close()
-	})
+	t.Cleanup(store.Close)
 	return store
 }
 

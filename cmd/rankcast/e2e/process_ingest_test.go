@@ -37,10 +37,7 @@ var ingestGift = definition.Event{Name: "gift", Updates: []definition.Target{
 
 // newIngestStore opens the store of a Redis and defines the boards of the tests of rankcast ingest.
 func newIngestStore(t *testing.T, url string) *ranking.Store {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, url)
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
 	require.NoError(t, store.Define(t.Context(), definition.Set{

@@ -30,10 +30,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	answer := servertest.Request(t, "PUT", "http://"+stays.addr+"/v1/boards/hot", `{"window":"3h","refresh":"1s"}`)
 	require.Less(t, answer.Status, 300, answer.Body)
 	member := func(i int) string { return fmt.Sprintf("m%05d", i) }
-	rdb, err := ranking.Open(redis.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, redis.URL())
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	defer store.Close()
 	load := func() {

@@ -14,17 +14,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/redistest"
 )
 
 // connect returns a client that closes with the test.
 func connect(t testing.TB, url string) *pipeline.Client {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	t.Cleanup(func() { rdb.Close() })
+	rdb := redistest.Dial(t, url)
 	return rdb.(*pipeline.Client)
 }
 

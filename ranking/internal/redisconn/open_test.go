@@ -67,10 +67,7 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
-	rdb, err := redisconn.Open(p.URL())
-	require.NoError(t, err)
-	redistest.Patient(rdb)
-	defer rdb.Close()
+	rdb := redistest.Dial(t, p.URL())
 	require.NoError(t, rdb.Ping(t.Context()).Err())
 	p.Hold("waits")
 	ended := make(chan error, 1)
@@ -82,7 +79,7 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, rdb.Close())
-	err = redistest.Receive(t, "the run to end", ended)
+	err := redistest.Receive(t, "the run to end", ended)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }

@@ -1,4 +1,4 @@
-package redisconn
+package redisconn_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/redistest"
 )
 
@@ -28,30 +29,32 @@ func TestReasonsOfAnOutage(t *testing.T) {
 	defer hangs.Close()
 	for _, c := range []struct {
 		url  string
-		want Outage
+		want redisconn.Outage
 	}{
-		{"redis://" + nobody, Outage{"Redis refuses the connection", false}},
-		{"redis-cluster://" + nobody, Outage{"Redis refuses the connection", false}},
-		{"redis-sentinel://" + nobody + "/mymaster", Outage{"Redis refuses the connection", false}},
-		{"unix://" + filepath.Join(t.TempDir(), "none.sock"), Outage{"the socket of Redis does not exist", false}},
-		{"redis://host.invalid:6379", Outage{"the host of Redis is unknown", false}},
-		{"rediss" + plain[len("redis"):], Outage{"Redis does not answer in time", false}}, // Redis waits for the end of a line
-		{closes.URL(), Outage{"Redis closes the connection: it has stopped, or wants TLS (rediss://)", false}},
-		{"redis://" + hangs.Addr().String(), Outage{"Redis does not answer in time", false}},
-		{"redis-cluster" + plain[len("redis"):], Outage{"Redis answers ERR", true}},
-		{"redis-sentinel" + plain[len("redis"):] + "/mymaster", Outage{"Redis answers ERR", true}},
-		{"redis://ann:wrong-password@" + plain[len("redis://"):], Outage{"Redis answers WRONGPASS", true}},
-		{locked.URL(), Outage{"Redis answers NOAUTH", true}},
+		{"redis://" + nobody, redisconn.Outage{"Redis refuses the connection", false}},
+		{"redis-cluster://" + nobody, redisconn.Outage{"Redis refuses the connection", false}},
+		{"redis-sentinel://" + nobody + "/mymaster", redisconn.Outage{"Redis refuses the connection", false}},
+		{"unix://" + filepath.Join(t.TempDir(), "none.sock"), redisconn.Outage{"the socket of Redis does not exist", false}},
+		{"redis://host.invalid:6379", redisconn.Outage{"the host of Redis is unknown", false}},
+		{"rediss" + plain[len("redis"):], redisconn.Outage{"Redis does not answer in time", false}}, // Redis waits for the end of a line
+		{closes.URL(), redisconn.Outage{"Redis closes the connection: it has stopped, or wants TLS (rediss://)", false}},
+		{"redis://" + hangs.Addr().String(), redisconn.Outage{"Redis does not answer in time", false}},
+		{"redis-cluster" + plain[len("redis"):], redisconn.Outage{"Redis answers ERR", true}},
+		{"redis-sentinel" + plain[len("redis"):] + "/mymaster", redisconn.Outage{"Redis answers ERR", true}},
+		{"redis://ann:wrong-password@" + plain[len("redis://"):], redisconn.Outage{"Redis answers WRONGPASS", true}},
+		{locked.URL(), redisconn.Outage{"Redis answers NOAUTH", true}},
 	} {
-		rdb, err := Open(c.url)
+		rdb, err := redisconn.Open(c.url)
 		require.NoError(t, err)
 		err = rdb.Ping(t.Context()).Err()
-		require.Equal(t, c.want, OutageOf(err), "%s: %v", c.url, err)
+		require.Equal(t, c.want, redisconn.OutageOf(err), "%s: %v", c.url, err)
 		rdb.Close()
 	}
 	plainText := &tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}
-	require.Equal(t, Outage{"Redis speaks no TLS: use redis:// in place of rediss://", false}, OutageOf(fmt.Errorf("dial: %w", *plainText)))
-	require.Equal(t, Outage{}, OutageOf(nil))
-	require.Equal(t, Outage{}, OutageOf(errors.New("another error")))
-	require.Equal(t, Outage{"Redis does not answer in time", false}, OutageOf(fmt.Errorf("unavailable: %w", context.DeadlineExceeded)))
+	require.Equal(t, redisconn.Outage{"Redis speaks no TLS: use redis:// in place of rediss://", false},
+		redisconn.OutageOf(fmt.Errorf("dial: %w", *plainText)))
+	require.Equal(t, redisconn.Outage{}, redisconn.OutageOf(nil))
+	require.Equal(t, redisconn.Outage{}, redisconn.OutageOf(errors.New("another error")))
+	require.Equal(t, redisconn.Outage{"Redis does not answer in time", false},
+		redisconn.OutageOf(fmt.Errorf("unavailable: %w", context.DeadlineExceeded)))
 }
