@@ -221,8 +221,8 @@ func (r *historyReader) read(ctx context.Context) error {
 // readSteps reads the steps after a time, in ms since 1970, at most count of them. known are the decoded steps from the last
 // keyframe up to that time, which it reads if before is not 0: it is 0 where the reader has them. The state of the history
 // is that of the first call; the later calls read no step that is newer.
-func (r *historyReader) readSteps(ctx context.Context, from int64, before, count int) (known []recordedStep,
-	chunk []encodedStep, err error) {
+func (r *historyReader) readSteps(ctx context.Context, from int64, before, count int) (
+	known []recordedStep, chunk []encodedStep, err error) {
 	to := "+"
 	if !r.q.To.IsZero() {
 		to = strconv.FormatInt(max(0, r.q.To.UnixMilli()), 10)
@@ -283,8 +283,8 @@ type encodedStep struct {
 
 // readSteps calls steps.lua. It reads steps up to from, and steps after from up to to: at most before and after of them; and
 // the number of a member, "" for none.
-func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string, before,
-	after int) (stepsPage, error) {
+func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string,
+	before, after int) (stepsPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	h := k.History()

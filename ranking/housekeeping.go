@@ -245,8 +245,8 @@ func (s *Store) schedule(ctx context.Context, agenda string, when scheduling, at
 // falls due: in µs since 1970, or definition.Never. It returns 0 only if it found no data
 // of the instance at its start. After a deletion it looks once more, because a failover may
 // bring the data back.
-func (s *Store) housekeepInstance(ctx context.Context, instance string, r *definition.Compiled, m *moderation, now,
-	until int64) (next int64, err error) {
+func (s *Store) housekeepInstance(ctx context.Context, instance string, r *definition.Compiled, m *moderation,
+	now, until int64) (next int64, err error) {
 	if r.IsBuilt() {
 		if busy, err := s.dropBuild(ctx, instance, ""); err != nil || busy {
 			return now + relistAfter.Microseconds(), err
@@ -324,8 +324,8 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 }
 
 // housekeepPeriod settles a period that has closed, and schedules its delivery.
-func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, now,
-	until int64) (periodRecord, error) {
+func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definition.Compiled, p periodRecord,
+	now, until int64) (periodRecord, error) {
 	if p.id == "" && r.Calendar != nil {
 		// Use the time zone rules of today: the record may be from older rules.
 		if named, ok := r.Calendar.Named(p.Name); ok {
@@ -358,8 +358,8 @@ func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definit
 // did. That time begins at the last write, at the last build of a result, or at the end of
 // an activity. The caller has settled and delivered the closed periods. housekeepRetain
 // returns when its next work falls due, in µs since 1970, or definition.Never.
-func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definition.Compiled, periods []periodRecord, now,
-	until int64) (gone bool, next int64, err error) {
+func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definition.Compiled, periods []periodRecord,
+	now, until int64) (gone bool, next int64, err error) {
 	if retention(r) == 0 {
 		return false, definition.Never, nil
 	}

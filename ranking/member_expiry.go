@@ -15,8 +15,8 @@ const expireAtOnce = 250
 // members beyond the limit. From a closed period it removes only those whose member_ttl was
 // over before the end. It returns when the next member_ttl ends, in µs since 1970, or
 // definition.Never. until is the end of the lease of the definitions, in µs since 1970.
-func (s *Store) expireMembers(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now,
-	until int64) (next int64, err error) {
+func (s *Store) expireMembers(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period,
+	now, until int64) (next int64, err error) {
 	if r.MemberTTL == 0 && r.Limit == 0 {
 		return definition.Never, nil
 	}

@@ -63,8 +63,8 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 		return false, err
 	}
 	if len(text) > maxProfileBytes {
-		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text),
-			maxProfileBytes), Kind: ErrTooLarge}
+		return false, &FieldError{Field: "profile", Kind: ErrTooLarge,
+			Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes)}
 	}
 	// First the mark, so that no node misses an existing profile.
 	if err := s.markKind(ctx, kind); err != nil {
@@ -134,8 +134,8 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member),
-			kind), Kind: ErrUnknownMember}
+		return Profile{}, &FieldError{Field: "member", Kind: ErrUnknownMember,
+			Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member), kind)}
 	}
 	return p, nil
 }
@@ -203,8 +203,8 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 // fetchProfiles reads profiles, without the cache, by one command for each part. It returns the members that it could
 // read, and the profiles of those
 // that have one. silent reports that Redis did not answer.
-func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (read []string, found map[string]Profile,
-	silent bool, failed error) {
+func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (
+	read []string, found map[string]Profile, silent bool, failed error) {
 	var parts [keyspace.ProfileParts][]string
 	for _, m := range members {
 		i := keyspace.ProfilePart(m)

@@ -140,8 +140,8 @@ func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 // readPresent is readResolved without builds: of a board with a result it reads the present one, and does not extend
 // its retention. isFresh reports whether that result is young enough to answer from; it is true of a board without
 // results.
-func (s *Store) readPresent(ctx context.Context, board string, read func(resolved) (readTimes, error)) (m resolved, now int64,
-	isFresh bool, err error) {
+func (s *Store) readPresent(ctx context.Context, board string, read func(resolved) (readTimes, error)) (
+	m resolved, now int64, isFresh bool, err error) {
 	m, err = s.resolve(ctx, board, 0)
 	if err != nil {
 		return m, 0, false, err

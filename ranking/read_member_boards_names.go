@@ -86,8 +86,8 @@ func (w *boardWalk) addInstances(ctx context.Context, r *definition.Compiled, sl
 // read them, which the walk has noted. It counts that only where the caller may know of the family.
 func (w *boardWalk) readNames(ctx context.Context, slot, from, before string) (names []string, isRead bool, err error) {
 	err = w.takeTurn(ctx, func(ctx context.Context) {
-		found, err := w.s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: w.s.keys.Instances(slot), Start: from, Stop: "(" + before,
-			ByLex: true, Count: int64(w.sizes.names)}).Result()
+		found, err := w.s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: w.s.keys.Instances(slot),
+			Start: from, Stop: "(" + before, ByLex: true, Count: int64(w.sizes.names)}).Result()
 		if err != nil {
 			err = fmt.Errorf("list instances: %w: %w", ErrUnavailable, err)
 			if w.failure = cmp.Or(w.failure, err); w.mayName(before) {

@@ -189,8 +189,8 @@ func prefixRange(prefix string) (least, end string) { return "[" + prefix, "(" +
 
 // matching returns the candidates that match by their present profiles, and these profiles. Between its commands Redis
 // serves other callers. Of more than findAtOnce candidates it loses the order.
-func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list []candidate) (matching []candidate,
-	profiles map[string]Profile, err error) {
+func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list []candidate) (
+	matching []candidate, profiles map[string]Profile, err error) {
 	profiles = make(map[string]Profile)
 	if len(list) > findAtOnce { // fewer commands: each chunk is of few parts
 		slices.SortFunc(list, func(a, b candidate) int {
@@ -263,8 +263,8 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 
 // firstMatching returns the first candidates that match by their present profiles, at least limit if there are so many, and
 // these profiles. So no element that the index has too much shows a wrong member, and none shows a name that has gone.
-func (s *Store) firstMatching(ctx context.Context, kind string, q searchQuery, list []candidate,
-	limit int) (matching []candidate, profiles map[string]Profile, err error) {
+func (s *Store) firstMatching(ctx context.Context, kind string, q searchQuery, list []candidate, limit int) (
+	matching []candidate, profiles map[string]Profile, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	profiles = make(map[string]Profile)

@@ -25,8 +25,8 @@ var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).
 	Length: (36525 * 24 * time.Hour).Microseconds()}
 
 // applyTo is one call of apply.lua, of a caller who may write and create.
-func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (why string,
-	now int64, outcomes []Outcome) {
+func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (
+	why string, now int64, outcomes []Outcome) {
 	r, err := definition.Compile(d)
 	require.NoError(t, err)
 	outcomes = make([]Outcome, len(updates))

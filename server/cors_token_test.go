@@ -24,8 +24,8 @@ func TestPagesOfOtherSitesSendWithAToken(t *testing.T) {
 	key := g.Key("ops")
 	n := servertest.Start(t, redistest.Embedded(t),
 		servertest.Config{Server: server.Config{Access: g.Guard, Origins: []string{named}}}, definition.Board{Name: "a"})
-	a := n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`, "Authorization",
-		"Bearer "+key)
+	a := n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`,
+		"Authorization", "Bearer "+key)
 	require.Equal(t, 201, a.Status, "%s", a.Body)
 	valid := token(g, "m", nil, []string{"gift"}, time.Hour)
 	for _, c := range []struct {

@@ -175,7 +175,7 @@ func scriptCalls(t *testing.T, r *redistest.Redis) (calls int) {
 	return calls
 }
 
-// walk goes through all pages from a path on, which has a query, and says who is there.
+// walk reads all pages of a list and returns their members. path is that of the first page, and has a query.
 func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
 	t.Helper()
 	type entry struct{ Member string }

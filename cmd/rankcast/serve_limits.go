@@ -34,8 +34,8 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets,
-		"address-rate": s.AddressRate,
-		"max-sockets":  orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "max-requests": orOne(s.MaxRequests),
+		"address-rate": s.AddressRate, "max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections),
+		"max-requests":   orOne(s.MaxRequests),
 		"handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "card-rate": s.CardRate, "max-waiting-mb": s.MaxWaitingMB,
 		"max-watched-boards": s.MaxWatchedBoards,
 	} {

@@ -56,9 +56,8 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
 	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep",
-	"retain", "starts", "ends",
-	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "history", "ids", "max_instances",
-	"kind", "display",
+	"retain", "starts", "ends", "window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change",
+	"union", "history", "ids", "max_instances", "kind", "display",
 }
 
 // read copies the fields of an object into d.

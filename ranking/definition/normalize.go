@@ -32,8 +32,8 @@ func (d Board) Normalize() (Board, error) {
 	}
 	for _, check := range []func(*Board, FamilyName) error{
 		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
-		(*Board).checkHistory, (*Board).checkApplies,
-		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkNames, (*Board).checkPages,
+		(*Board).checkHistory, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkBounds,
+		(*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {
 			return d, err

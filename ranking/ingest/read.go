@@ -191,8 +191,8 @@ func (d *decoder) decode(ctx context.Context, m *message) error {
 func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fields) (err error) {
 	for name := range f {
 		if !slices.Contains(updateFields, name) {
-			return definition.Invalid(definition.FieldPath("", name), "is not a field of an update; want "+strings.Join(updateFields,
-				", ")+"; or event and the fields of the event")
+			return definition.Invalid(definition.FieldPath("", name),
+				"is not a field of an update; want "+strings.Join(updateFields, ", ")+"; or event and the fields of the event")
 		}
 	}
 	for _, name := range updateFields[:3] {

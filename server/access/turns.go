@@ -37,8 +37,8 @@ func (l *Limits) AcquireRead(ctx context.Context, a Address) (release func(), er
 	return release, err
 }
 
-func (l *Limits) acquire(ctx context.Context, turns *fair.Semaphore[Address], a Address, weight int) (release func(),
-	waited time.Duration, err error) {
+func (l *Limits) acquire(ctx context.Context, turns *fair.Semaphore[Address], a Address, weight int) (
+	release func(), waited time.Duration, err error) {
 	if l.cfg.Requests == 0 {
 		return func() {}, 0, nil
 	}

@@ -112,8 +112,8 @@ func isTemporary(err error) bool {
 	}
 	// A wrong certificate does not change within minutes.
 	var certificate *tls.CertificateVerificationError
-	return !errors.As(err, &certificate) && !errors.Is(err, errAnswer) && !errors.Is(err, errCredentialsForm) && !errors.Is(err,
-		context.Canceled)
+	return !errors.As(err, &certificate) && !errors.Is(err, errAnswer) && !errors.Is(err, errCredentialsForm) &&
+		!errors.Is(err, context.Canceled)
 }
 
 // errAnswer is an answer that no Rankcast server gives.

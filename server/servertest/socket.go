@@ -148,8 +148,8 @@ func (s *Socket) checkAnswered(b []byte) {
 	}
 	var answer, message fields
 	require.NoError(s.t, json.Unmarshal(b, &answer))
-	isAnswer := answer.Type == "ok" || answer.Type == "result" || answer.Type == "pong" || answer.Type == "error" &&
-		answer.Board == "" && answer.Feed == ""
+	isAnswer := answer.Type == "ok" || answer.Type == "result" || answer.Type == "pong" ||
+		answer.Type == "error" && answer.Board == "" && answer.Feed == ""
 	if !isAnswer || len(s.unanswered) == 0 {
 		return
 	}

@@ -8,7 +8,7 @@
  * @import {Formats, Item, Row} from './row.js'
  * @import {RowList} from './rows.js'
  *
- * How things are now. me '': nobody is followed; hold: how long a result stays, ms
+ * The present state. me: the followed member, or ''; hold: how long a result stays, ms
  * @typedef {() => { connection: Connection | null, formats: Formats, me: string, hold: number }} Now
  *
  * A render of the list. before: the list of before, if it is one of the same board and period; own: the followed member; null: none,

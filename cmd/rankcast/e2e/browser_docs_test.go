@@ -292,8 +292,8 @@ func TestDocsSearch(t *testing.T) {
 		typed("embed"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
 		// A common word counts only alone, a plural finds the singular, and the parts of a word belong together.
 		typed("the embeds"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
-		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ",
-			4)+"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
+		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 4)+
+			"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
 		typed("my-part"), becomes(results, "> Code Boards: … "+strings.Repeat("x", 38)+`{"[my-part]":1}, and my own part`),
 		// An excerpt shows the text rather than the code.
 		typed("around"), becomes(results, "> Prose Boards: the place [around] you"),

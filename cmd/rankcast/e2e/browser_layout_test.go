@@ -53,7 +53,7 @@ func crowded(rows, name, score string) string {
 	}).join('; ') : 'no rows')(%s)`, name, score, rows)
 }
 
-// The expression misfits lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, or an
+// misfits is an expression that lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, or an
 // ellipsis stands for the beginning of a text.
 const misfits = `[
 	document.documentElement.scrollWidth > innerWidth && 'the page is ' + document.documentElement.scrollWidth + ' px wide',

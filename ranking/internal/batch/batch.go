@@ -240,8 +240,8 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 // rest of that group. The caller holds q.mu.
 func (q *Queues[T]) take(of *queue[T]) []pending[T] {
 	most := cmp.Or(q.MaxWeight, MaxWeight)
-	if !of.sent || of.inFlight == cmp.Or(q.InFlight, defaultInFlight) || len(of.waiting) == 0 || of.inFlight > 0 &&
-		of.weight < cmp.Or(q.Second, defaultSecond) {
+	if !of.sent || of.inFlight == cmp.Or(q.InFlight, defaultInFlight) || len(of.waiting) == 0 ||
+		of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {
 		return nil
 	}
 	if of.waiting[0].group.waiting > most {

@@ -52,8 +52,8 @@ func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
 
 // dialByName wraps dial: the remote address of each connection is the address that was dialled, as Sentinel names it. A
 // host may have several addresses. Another address of the same host is no other master.
-func dialByName(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network,
-	address string) (net.Conn, error) {
+func dialByName(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(
+	ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {

@@ -30,8 +30,8 @@ func RefusesWrites(text string) (refuses, full bool) {
 	return slices.Contains(writeRefusals, code(text)), code(text) == fullMemory
 }
 
-// Refuses reports whether the text of an error is one by which Redis may refuse a command for as long as nobody changes
-// its configuration. A command that Redis does not have gets ERR, and in a script so does a command that the user may not
+// Refuses reports whether the text of an error says that Redis may refuse a command until somebody changes its
+// configuration. A command that Redis does not have gets ERR, and in a script so does a command that the user may not
 // run.
 func Refuses(text string) bool {
 	return slices.Contains(writeRefusals, code(text)) || slices.Contains([]string{"NOPERM", "ERR", ownRefusal}, code(text))

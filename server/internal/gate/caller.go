@@ -86,8 +86,8 @@ func challenge(r *http.Request, err error) string {
 }
 
 // authorize refuses a caller that may not do what its request asks for, before anything is read, and takes a
-// token of its rate. It looks at the name of a board, an event or a kind alone, so that nobody learns which ones
-// there are.
+// token of its rate. It looks at the name of a board, an event or a kind and reads none, so its answer does
+// not tell which ones exist.
 func (g *Gate) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		n, caller := g.needOf(c, c.Request().Method), Caller(c)
@@ -116,8 +116,8 @@ func (g *Gate) Reauthorize(c echo.Context) (err error) {
 	return g.needOf(c, c.Request().Method).check(c, w.caller)
 }
 
-// TakeRate takes n tokens of the rate of a request's caller. From the second call on, they count as of the
-// same request. The answer tells the caller what is left.
+// TakeRate takes n tokens of the rate of a request's caller. Further calls for a request count with its first one. The
+// answer to the request tells the caller what is left.
 func (g *Gate) TakeRate(c echo.Context, n int) error {
 	w := c.Response().Writer.(*exchange)
 	quota, err := g.guard.Take(w.caller, w.address, n, w.tokens)

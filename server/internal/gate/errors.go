@@ -111,8 +111,7 @@ type Problem struct {
 	Field  string `json:"field,omitempty"`
 }
 
-// Extended is an error with more to say than a Problem: Extend returns what is answered in its place, which has its
-// fields.
+// Extended is an error with more to say than a Problem. Extend returns the answer: the fields of p, and its own.
 type Extended interface {
 	error
 	Extend(p Problem) any
@@ -142,8 +141,8 @@ func (g *Gate) HandleError(err error, c echo.Context) {
 		"code", p.Code, "error", err)
 	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
 	// of its own: any token could fill this one.
-	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err,
-		access.ErrKeysUnavailable) {
+	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) &&
+		!errors.Is(err, access.ErrKeysUnavailable) {
 		g.LogFailure(c, err)
 	}
 	if fields := challenge(c.Request(), err); fields != "" {

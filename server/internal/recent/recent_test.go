@@ -50,7 +50,7 @@ func TestCallersShareARead(t *testing.T) {
 	})
 }
 
-// A caller that gives up ends the read for nobody else; a read that panics fails.
+// When a caller gives up, the read goes on for the others. A read that panics fails.
 func TestACallerMayGiveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -132,7 +132,7 @@ func TestReadsOfOtherKeysDoNotWait(t *testing.T) {
 	})
 }
 
-// A caller that gives up ends neither the read that waits, nor the one that the others share.
+// When a caller gives up, both the read that waits and the one that others share go on.
 func TestCallerThatGivesUpEndsNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -43,8 +43,8 @@ func (t *target) newCall(ctx context.Context, method, path string, units int, ap
 	}
 }
 
-// newBatches makes a call like newCall that posts batches of so many items, each of which appendItem appends by its
-// number.
+// newBatches is newCall for batches: a request posts batch items in the list of that name, or one item by itself.
+// appendItem appends the item of a number.
 func (t *target) newBatches(ctx context.Context, path, list string, batch int, appendItem func(to []byte, item int) []byte) call {
 	return t.newCall(ctx, "POST", path, batch, func(to []byte, n int) []byte {
 		if batch == 1 {

@@ -88,8 +88,8 @@ var servingAt = regexp.MustCompile(`msg=serving page="?http://([^/]+)/`)
 // startNode starts the node at an address, and waits until it is ready.
 func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err error) {
 	// A crowd connects as fast as the work says: no limit of handshakes.
-	o.node, err = startChild(o.program, append([]string{"serve", "--redis", "unix://" + o.socket, "--addr", at, "--handshake-rate",
-		"0"}, o.args...)...)
+	o.node, err = startChild(o.program,
+		append([]string{"serve", "--redis", "unix://" + o.socket, "--addr", at, "--handshake-rate", "0"}, o.args...)...)
 	if err != nil {
 		return "", err
 	}
