@@ -17,18 +17,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// audited lists "action member-or-id" of the audit, the latest line last.
-func audited(t testing.TB, s *Store) []string {
-	t.Helper()
-	lines, err := s.Audit(t.Context(), "", MaxAudit)
-	require.NoError(t, err)
-	list := []string{}
-	for i := len(lines) - 1; i >= 0; i-- {
-		list = append(list, lines[i].Action+" "+lines[i].Member+lines[i].ID)
-	}
-	return list
-}
-
 // concurrently calls act from 32 callers, who begin together, and returns their errors.
 func concurrently(act func(caller int) error) []error {
 	const callers = 32

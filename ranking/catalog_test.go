@@ -11,68 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
-
-// newClient opens a client for a test.
-func newClient(t testing.TB, url string) redis.UniversalClient {
-	rdb := redistest.Dial(t, url)
-	return rdb
-}
-
-// patient is how the stores of tests wait.
-var patient = Config{CallTimeout: redistest.CallTimeout}
-
-// newNode is one of several stores on one Redis.
-func newNode(t testing.TB, url string) *Store {
-	s := New(newClient(t, url), patient)
-	t.Cleanup(s.Close)
-	return s
-}
-
-func define(t testing.TB, s *Store, boards ...definition.Board) {
-	t.Helper()
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
-}
-
-// aged has a node's copy of the definitions be so old by the node's own clock.
-func aged(s *Store, age time.Duration) {
-	d := *s.catalog.latest.Load()
-	d.at = time.Now().Add(-age)
-	s.catalog.latest.Store(&d)
-}
-
-// stall has a node take its copy for a young one from now on, as a process does that
-// was stopped in the middle of a call.
-func stall(s *Store) { aged(s, -time.Hour) }
-
-// holdDefinitions has a node use its copy of the definitions for an hour, by Redis's clock as well. So
-// nothing reads them between the calls that a test counts, however long the test takes.
-func holdDefinitions(s *Store) {
-	stall(s)
-	d := *s.catalog.latest.Load()
-	d.readAt += time.Hour.Microseconds()
-	s.catalog.latest.Store(&d)
-}
-
-func score(t testing.TB, s *Store, board, member string) int64 {
-	t.Helper()
-	n, err := s.Around(t.Context(), board, member, 0)
-	require.NoError(t, err)
-	return n.Entry.Score
-}
-
-func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
-	t.Helper()
-	o, err := s.Apply(t.Context(), board, []definition.Update{u})
-	require.NoError(t, err)
-	return o[0]
-}
 
 // What one node defines the others find when they are asked for it, and what it
 // changes or takes away a second later.

@@ -12,20 +12,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
-	t.Helper()
-	return s.DefineBoard(t.Context(), def, ranking.Moderator{})
-}
-
-// conflicts wants an ErrConflict that names the field.
-func conflicts(t testing.TB, field string, err error) {
-	t.Helper()
-	require.ErrorIs(t, err, ranking.ErrConflict)
-	var fe *ranking.FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, field, fe.Field, err)
-}
-
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
 	t.Parallel()

@@ -6,29 +6,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/redistest"
 )
-
-// defineEvent has an event give {n} to so many members of each of the boards named.
-func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
-	t.Helper()
-	e := definition.Event{Name: "gift"}
-	for _, board := range boards {
-		for i := range members {
-			e.Updates = append(e.Updates, definition.Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
-		}
-	}
-	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
-}
-
-func occurrenceOf(id string) EventCall {
-	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
-}
 
 // An event that has come to make other updates by the time of a retry adds those, and
 // repeats none of what has counted.

@@ -1,34 +1,18 @@
 package ranking_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
-
-// occurs makes an occurrence of fields that are named and given in turns: texts and
-// numbers.
-func occurs(id string, fields ...any) ranking.EventCall {
-	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
-	for i := 0; i < len(fields); i += 2 {
-		value := jsontext.Value(fmt.Sprint(fields[i+1]))
-		if s, ok := fields[i+1].(string); ok {
-			value, _ = jsontext.AppendQuote(nil, s)
-		}
-		o.Fields[fields[i].(string)] = value
-	}
-	return o
-}
 
 // gifts defines the event of a gift, which five boards count.
 func gifts(t testing.TB, url string) *ranking.Store {
@@ -45,70 +29,6 @@ func gifts(t testing.TB, url string) *ranking.Store {
 			{Board: "biggest", Member: "{user}", Score: "{flowers}", Data: jsontext.Value(`{"to":"{star}"}`)},
 		}}}}))
 	return s
-}
-
-func gift(id, star, user string, flowers int) ranking.EventCall {
-	return occurs(id, "star", star, "user", user, "flowers", flowers)
-}
-
-func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
-	t.Helper()
-	h, err := s.ApplyEvents(t.Context(), event, all)
-	require.NoError(t, err)
-	require.Len(t, h, len(all))
-	return h
-}
-
-// scores reads the scores of a board, by member.
-func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
-	t.Helper()
-	page, err := s.Page(t.Context(), board, 1, 1000)
-	require.NoError(t, err)
-	got := make(map[string]int64)
-	for _, e := range page.Entries {
-		got[e.Member] = e.Score
-	}
-	return got
-}
-
-// listener hears the raw messages of a feed.
-type listener struct {
-	rdb     redis.UniversalClient
-	sub     *redis.PubSub
-	channel string
-}
-
-func listen(t testing.TB, url, feed string) listener {
-	t.Helper()
-	rdb := redistest.Dial(t, url)
-	channel := "rc:{/}:f:" + feed
-	sub := rdb.Subscribe(t.Context(), channel)
-	_, err := sub.Receive(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(func() { sub.Close() })
-	return listener{rdb, sub, channel}
-}
-
-// items are those that were published since the last call.
-func (l listener) items(t testing.TB) []string {
-	t.Helper()
-	const end = `[{"at":"","data":{}}]`
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	require.NoError(t, l.rdb.Publish(ctx, l.channel, end).Err())
-	var items []string
-	for {
-		m, err := l.sub.ReceiveMessage(ctx)
-		require.NoError(t, err)
-		if m.Payload == end {
-			return items
-		}
-		var list []struct{ Data jsontext.Value }
-		require.NoError(t, unmarshal(m.Payload, &list))
-		for _, item := range list {
-			items = append(items, string(item.Data))
-		}
-	}
 }
 
 // One event counts on all its boards and is told once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -111,51 +110,6 @@ func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 		require.Equal(t, map[string]int{"begin": 1, "apply": maxEventBatch / batch.MaxWeight, "publish": 1}, calls())
 		require.EqualValues(t, 2*3*len(all), score(t, s, "a", "u0"))
 	})
-}
-
-// countCalls returns a function that returns how often each script was called since its last call.
-func countCalls(s *Store) func() map[string]int {
-	var mu sync.Mutex
-	calls := make(map[string]int)
-	s.rdb.AddHook(&cutter{answered: func(sc string) {
-		mu.Lock()
-		defer mu.Unlock()
-		calls[sc]++
-	}})
-	return func() map[string]int {
-		mu.Lock()
-		defer mu.Unlock()
-		was := calls
-		calls = make(map[string]int)
-		return was
-	}
-}
-
-// feedOfGifts returns a function that returns what the feed of the event gift has told since its last
-// call.
-func feedOfGifts(t *testing.T, s *Store) func() string {
-	const end = "end:f:gift"
-	feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
-	t.Cleanup(func() { feed.Close() })
-	_, err := feed.Receive(t.Context())
-	require.NoError(t, err)
-	return func() string {
-		require.NoError(t, s.rdb.Publish(t.Context(), end, "").Err())
-		for told := ""; ; {
-			m, err := feed.ReceiveMessage(t.Context())
-			require.NoError(t, err)
-			if m.Channel == end {
-				return told
-			}
-			told += m.Payload
-		}
-	}
-}
-
-// giftTo is an occurrence of an event with the fields star and n.
-func giftTo(id, star string, n int) EventCall {
-	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)),
-		"n": jsontext.Value(fmt.Sprint(n))}}
 }
 
 // One call of Redis carries an event out. What the call can't carry out goes in further calls: a new

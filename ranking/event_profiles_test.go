@@ -1,48 +1,15 @@
 package ranking
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
-
-// profileReads counts the pipelines that read profiles, and loses them while lose is set. It lets the
-// pipelines pass by which a client greets Redis on a new connection.
-type profileReads struct {
-	sent atomic.Int64
-	lose atomic.Bool
-}
-
-func (p *profileReads) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (p *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-
-func (p *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if cmds[0].Name() != "hmget" {
-			return next(ctx, cmds)
-		}
-		p.sent.Add(1)
-		if !p.lose.Load() {
-			return next(ctx, cmds)
-		}
-		for _, c := range cmds {
-			c.SetErr(errCut)
-		}
-		return errCut
-	}
-}
 
 // A node reads the profiles that a batch needs in one round trip. While it cannot read them, the events that
 // need them fail, and may be sent again.

@@ -7,38 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
-
-// pointEvent defines an event "e" that gives "m" points on some boards.
-func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
-	t.Helper()
-	e := definition.Event{Name: "e"}
-	for _, b := range boards {
-		e.Updates = append(e.Updates, definition.Target{Board: b.Name, Member: "m", Score: "{n}"})
-	}
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{e}}))
-}
-
-func point(t testing.TB, s *Store, id string, n int) EventResult {
-	t.Helper()
-	h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
-	require.NoError(t, err)
-	require.NoError(t, h[0].Err)
-	return h[0]
-}
-
-func takeBack(t testing.TB, s *Store, id string) TakenBack {
-	t.Helper()
-	took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
-	require.NoError(t, err)
-	return took
-}
 
 // An event is forgotten no later than its boards forget it: a taking back that is
 // acknowledged has taken it back, once.

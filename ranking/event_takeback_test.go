@@ -14,31 +14,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// giftEvent defines boards of each mode that one event updates.
-func giftEvent(t testing.TB, s *Store) {
-	t.Helper()
-	require.NoError(t, s.Define(t.Context(), definition.Set{
-		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense},
-			{Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
-		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
-			{Board: "stars", Member: "{star}", Score: "{n}"},
-			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
-			{Board: "biggest", Member: "{user}", Score: "{n}"},
-			{Board: "latest", Member: "{star}", Score: "{n}"},
-		}}}}))
-}
-
-func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
-	t.Helper()
-	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
-	h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
-		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
-	}}})
-	require.NoError(t, err)
-	require.NoError(t, h[0].Err)
-	return h[0]
-}
-
 // allOf lists what all boards of giftEvent hold.
 func allOf(t testing.TB, s *Store) map[string][]string {
 	t.Helper()
@@ -95,13 +70,6 @@ func TestTakeBack(t *testing.T) {
 		_, err = a.TakeBack(t.Context(), "none", "2", nil, why)
 		refusedAs(t, err, "event")
 	})
-}
-
-func refusedAs(t testing.TB, err error, field string) {
-	t.Helper()
-	var fe *FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, field, fe.Field)
 }
 
 // What has come to a score since stays: a sum keeps what others added, a best or last

@@ -24,9 +24,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// channel is the channel of a board's changes.
-func channel(board string) string { return "rc:{" + board + "}:c" }
-
 // boardsByMaster returns n boards of each master, by its index.
 func boardsByMaster(c *redistest.Cluster, n int) [][]string {
 	boards := make([][]string, len(c.Masters))

@@ -1,93 +1,17 @@
 package ranking_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
-	"rankcast/ranking/sortkey"
 )
-
-// recorder is a feed.Handler that passes on what it hears.
-type recorder chan any
-
-type (
-	up           struct{}
-	down         struct{}
-	unfollowed   struct{}
-	subscribed   string
-	unsubscribed string
-	followed     string
-	item         string
-	profile      struct{ kind, member string }
-)
-
-func (r recorder) FeedUnfollowed(time.Time)                   { r <- unfollowed{} }
-func (r recorder) FeedUp()                                    { r <- up{} }
-func (r recorder) FeedDown(time.Time)                         { r <- down{} }
-func (r recorder) FeedSubscribed(board string)                { r <- subscribed(board) }
-func (r recorder) FeedUnsubscribed(board string, _ time.Time) { r <- unsubscribed(board) }
-func (r recorder) FeedChanges(c *feed.Changes)                { r <- c }
-func (r recorder) FeedFollowed(feed string)                   { r <- followed(feed) }
-func (r recorder) FeedProfile(kind, member string)            { r <- profile{kind, member} }
-func (r recorder) FeedItems(_ string, items [][]byte) {
-	for _, i := range items {
-		r <- item(i)
-	}
-}
-
-// next waits for an event of type E and passes over others.
-func next[E any](t testing.TB, r recorder) E {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		select {
-		case e := <-r:
-			if e, ok := e.(E); ok {
-				return e
-			}
-		case <-ctx.Done():
-			t.Fatalf("no %T was heard", *new(E))
-		}
-	}
-}
-
-// follow runs a feed on a client of its own until the test ends.
-func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	return followBy(t, rdb, probe)
-}
-
-// followBy runs a feed until the test ends, and closes its client then.
-func followBy(t testing.TB, rdb redis.UniversalClient, probe time.Duration) (*feed.Feed, recorder) {
-	f := feed.New(rdb, slog.New(slog.NewTextHandler(t.Output(), nil)), feed.Config{ProbeInterval: probe})
-	heard := make(recorder, 4096)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- f.Run(ctx, heard) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := redistest.Receive(t, "the run to end", ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("feed ended with %v", err)
-		}
-		rdb.Close()
-	})
-	return f, heard
-}
-
-func key(k sortkey.Key) *sortkey.Key { return &k }
 
 func TestFeedTellsChanges(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,30 +111,6 @@ func (h *recordHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	}
 }
 
-// betweenCommands calls do before each command that a store sends, those of a pipeline one by one: another client
-// may come between any two of them.
-func betweenCommands(s *Store, do func()) { s.rdb.AddHook(&betweenHook{do: do}) }
-
-type betweenHook struct{ do func() }
-
-func (h *betweenHook) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (h *betweenHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		h.do()
-		return next(ctx, cmd)
-	}
-}
-
-func (h *betweenHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) (err error) {
-		for _, cmd := range cmds {
-			h.do()
-			err = cmp.Or(err, next(ctx, []redis.Cmder{cmd}))
-		}
-		return err
-	}
-}
-
 // An answer is one state of the history, although steps are recorded between any two commands of its reader, and
 // although it takes several calls.
 func TestHistoryIsReadAtOneState(t *testing.T) {
@@ -187,16 +162,6 @@ func TestBestRankIsOfTheStateOfItsSteps(t *testing.T) {
 		last := h.Steps[len(h.Steps)-1]
 		require.Equal(t, &BestRank{Rank: last.Entries[0].Rank, At: last.At}, h.Best)
 	})
-}
-
-// look makes a look at a board, as recordDue does.
-func look(t testing.TB, s *Store, board string) *historyLook {
-	r, err := s.compiledNamed(t.Context(), board)
-	require.NoError(t, err)
-	l := s.newHistoryLook(board, r, r.CurrentPeriod(s.catalog.clock.now()))
-	s.record(t.Context(), []*historyLook{l})
-	require.NoError(t, l.err)
-	return l
 }
 
 // Of two nodes that look at the same time, one records the step. The other one changes nothing.

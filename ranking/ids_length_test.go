@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -17,14 +16,6 @@ import (
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
-
-// countsAs sends an update under an id, and reports whether it counts.
-func countsAs(t require.TestingT, s *Store, board, id string) bool {
-	outcomes, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1, ID: id}})
-	require.NoError(t, err)
-	require.NoError(t, outcomes[0].Err)
-	return !outcomes[0].Result.Duplicate
-}
 
 // A request id counts for the time that the definition gives, and for no more than twice that, wherever in a span of
 // ids it begins, also when other ids come all the time.

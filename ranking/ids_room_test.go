@@ -61,7 +61,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 		for _, trips := range []bool{false, true} {
 			cfg := patient
 			cfg.MaxIDs, cfg.Prefix = 3, fmt.Sprint("p", trips)
-			s := New(newClient(t, url), cfg)
+			s := New(redistest.Dial(t, url), cfg)
 			t.Cleanup(s.Close)
 			s.inThreeTrips.Store(trips)
 			require.NoError(t, s.Define(t.Context(), definition.Set{

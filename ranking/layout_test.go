@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ func TestDataOfAnotherLayout(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				require.NoError(t, newClient(t, url).FlushAll(t.Context()).Err())
+				require.NoError(t, redistest.Dial(t, url).FlushAll(t.Context()).Err())
 				running := newNode(t, url)
 				require.NoError(t, running.CheckLayout(t.Context()), "an empty store")
 				define(t, running, definition.Board{Name: "b", History: time.Minute})
@@ -51,7 +50,7 @@ func TestDataOfAnotherLayout(t *testing.T) {
 			})
 		}
 		t.Run("two on an empty store", func(t *testing.T) {
-			require.NoError(t, newClient(t, url).FlushAll(t.Context()).Err())
+			require.NoError(t, redistest.Dial(t, url).FlushAll(t.Context()).Err())
 			a, b := newNode(t, url), newNode(t, url)
 			d, err := b.catalog.readFresh(t.Context()) // there is no layout yet
 			require.NoError(t, err)
@@ -62,16 +61,4 @@ func TestDataOfAnotherLayout(t *testing.T) {
 			require.ErrorIs(t, b.catalog.change(t.Context(), d, catalogChange{fields: map[string]string{"x": "y"}}), errDefinitionsChanged)
 		})
 	})
-}
-
-// contents are all keys with what they hold.
-func contents(t testing.TB, s *Store) map[string]string {
-	all := make(map[string]string)
-	for _, key := range s.rdb.Keys(t.Context(), "*").Val() {
-		all[key] = s.rdb.Dump(t.Context(), key).Val()
-		if s.rdb.Type(t.Context(), key).Val() == "hash" {
-			all[key] = fmt.Sprint(s.rdb.HGetAll(t.Context(), key).Val())
-		}
-	}
-	return all
 }

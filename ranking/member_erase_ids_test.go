@@ -14,19 +14,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// happen sends an occurrence of an event, all of whose fields are text, and returns its result.
-func happen(t *testing.T, s *Store, event, id string, fields ...string) EventResult {
-	t.Helper()
-	call := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
-	for i := 0; i < len(fields); i += 2 {
-		call.Fields[fields[i]] = jsontext.Value(`"` + fields[i+1] + `"`)
-	}
-	h, err := s.ApplyEvents(t.Context(), event, []EventCall{call})
-	require.NoError(t, err)
-	require.NoError(t, h[0].Err)
-	return h[0]
-}
-
 // recorded returns the records of the ids of an event, by id, without that of the hash itself.
 func (w *world) recorded(event string) map[string]string {
 	all := make(map[string]string)

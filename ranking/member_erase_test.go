@@ -130,11 +130,6 @@ func TestEraseGoesOn(t *testing.T) {
 	}
 }
 
-// two are boards that an erasure goes through in their order.
-func two(time.Time) []definition.Board {
-	return []definition.Board{{Name: "a", Kind: "user"}, {Name: "b", Kind: "user"}}
-}
-
 // Boards that another node has defined before the erasure began are gone through, also by
 // a node that does not know them yet.
 func TestEraseFromBoardsThatAreNew(t *testing.T) {
@@ -155,18 +150,6 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 1, e.Removed)
 	})
-}
-
-// whileErasing has something done by others when a node has taken a member from the n-th
-// board, before it notes that.
-func whileErasing(t testing.TB, s *Store, n int64, do func()) {
-	require.NoError(t, s.rdb.ScriptLoad(t.Context(), script.Erase.Source).Err()) // so that it is called once for each
-	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{answered: func(sc string) {
-		if sc == script.Erase.Name && erased.Add(1) == n {
-			do()
-		}
-	}})
 }
 
 // A member that is erased again while it is being erased is taken from all boards once

@@ -29,22 +29,10 @@ func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
 	return m.Histogram
 }
 
-// updatesBy returns the number of updates with each result that occurred.
-func updatesBy(s *Store) map[string]float64 {
-	counts := make(map[string]float64)
-	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded,
-		updateUnavailable, updateUnknown} {
-		if n := testutil.ToFloat64(s.metrics.updates.WithLabelValues(result)); n > 0 {
-			counts[result] = n
-		}
-	}
-	return counts
-}
-
 func TestUpdatesAreCountedByResult(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb := newClient(t, url)
+		rdb := redistest.Dial(t, url)
 		s := New(rdb, patient)
 		t.Cleanup(s.Close)
 		most := int64(100)

@@ -21,7 +21,7 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := rankingtest.Families(3)
 		s := open(t, url, slices.Collect(maps.Values(families))...)
-		rdb := dial(t, url)
+		rdb := redistest.Dial(t, url)
 		members := []string{"a", "b", "B", "é", "a b", "c", "d"}
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {

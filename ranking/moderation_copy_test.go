@@ -15,27 +15,11 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// lookAtHidden has a node read the moderation.
-func lookAtHidden(t testing.TB, s *Store) *moderation {
-	t.Helper()
-	d, err := s.catalog.readFresh(t.Context())
-	require.NoError(t, err)
-	return d.hidden
-}
-
 // moderationContent is all that a copy of the moderation says.
 type moderationContent struct {
 	members map[string]int64
 	scopes  map[string]scopeState
 	emptied []string
-}
-
-func contentOf(m *moderation) moderationContent {
-	c := moderationContent{members: make(map[string]int64), scopes: make(map[string]scopeState)}
-	m.members.Scan(func(entry string, revision int64) bool { c.members[entry] = revision; return true })
-	m.scopes.Scan(func(scope string, state scopeState) bool { c.scopes[scope] = state; return true })
-	c.emptied = m.emptied.Values()
-	return c
 }
 
 // A copy of the moderation says what a plain list of the acts says, and never changes once there is a next
@@ -129,7 +113,7 @@ func TestModerationOfEverNewBoardsIsForgotten(t *testing.T) {
 func TestShownMembersAreForgotten(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b, rdb, k := newNode(t, url), newNode(t, url), newClient(t, url), keyspace.New("rc")
+		a, b, rdb, k := newNode(t, url), newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 		require.NoError(t, a.Hide(t.Context(), "b", "m", Moderator{}))
@@ -186,7 +170,7 @@ func TestShownMembersAreForgotten(t *testing.T) {
 func TestManyHiddenByOneRevision(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, k := newClient(t, url), keyspace.New("rc")
+		rdb, k := redistest.Dial(t, url), keyspace.New("rc")
 		want := map[string]int64{"b/b\x1ffirst": 1}
 		for i := range 2*moderationPage + 7 {
 			want[hiddenEntry("b/b", fmt.Sprint("m", i))] = 2

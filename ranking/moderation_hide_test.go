@@ -16,18 +16,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// entriesOf lists "member score rank" of a board.
-func entriesOf(t testing.TB, s *Store, board string) []string {
-	t.Helper()
-	p, err := s.Page(t.Context(), board, 1, 100)
-	require.NoError(t, err)
-	list := []string{}
-	for _, e := range p.Entries {
-		list = append(list, fmt.Sprintf("%s %d #%d", e.Member, e.Score, e.Rank))
-	}
-	return list
-}
-
 // Who is hidden on a board leaves its ranks, and those of its other periods, counts on
 // unseen, and comes back to the place that its score gives it.
 func TestHideOnBoard(t *testing.T) {
@@ -226,7 +214,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		require.Equal(t, contentOf(look(newNode(t, url))), contentOf(look(b)))
 
 		// Redis has lost the last of it, and gets it back.
-		rdb := newClient(t, url)
+		rdb := redistest.Dial(t, url)
 		require.NoError(t, rdb.Del(t.Context(), keyspace.New("rc").Shown()).Err())
 		require.NoError(t, rdb.ZRem(t.Context(), keyspace.New("rc").Hidden(), "b/b\x1fm8").Err())
 		require.NoError(t, rdb.HSet(t.Context(), keyspace.New("rc").Definitions(), "moderated", a.catalog.latest.Load().hidden.revision-5).Err())
@@ -296,7 +284,7 @@ func TestModerationThatWasLost(t *testing.T) {
 		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 		require.NoError(t, a.Hide(t.Context(), "b", "m", Moderator{}))
-		rdb, k := newClient(t, url), keyspace.New("rc")
+		rdb, k := redistest.Dial(t, url), keyspace.New("rc")
 		require.NoError(t, rdb.Del(t.Context(), k.Hidden(), k.Shown()).Err())
 		require.NoError(t, rdb.HDel(t.Context(), k.Definitions(), "moderated").Err())
 		b := newNode(t, url)

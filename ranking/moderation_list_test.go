@@ -55,7 +55,7 @@ func TestPagesOfHidden(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
-				s, rdb, k := newNode(t, url), newClient(t, url), keyspace.New("rc")
+				s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 				define(t, s, definition.Board{Name: "b", Kind: "user"})
 				want := make(map[string]HiddenMember)
 				var hidden, scored []redis.Z
@@ -132,7 +132,7 @@ func TestPagesOfHidden(t *testing.T) {
 func TestHiddenTakesTurns(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s, rdb, k := newNode(t, url), newClient(t, url), keyspace.New("rc")
+		s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, s, definition.Board{Name: "few"}, definition.Board{Name: "many"})
 		apply(t, s, "few", definition.Update{Member: "m", Score: 1})
 		require.NoError(t, s.Hide(t.Context(), "few", "m", Moderator{}))

@@ -15,21 +15,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// moment reads a time as these tests write it.
-func moment(t testing.TB, s string) time.Time {
-	m, err := time.Parse(time.RFC3339Nano, s)
-	require.NoError(t, err)
-	return m
-}
-
-// countsIn applies an update and returns the period that it counted in.
-func countsIn(t testing.TB, s *ranking.Store, board string) string {
-	t.Helper()
-	o := applyOne(t, s, board, definition.Update{Member: "m", Score: 1})
-	require.NoError(t, o.Err)
-	return o.Result.Period
-}
-
 // What falls into which period is for Redis's clock alone to say, wherever it goes
 // and whatever a node has thought that it shows: an estimate that lags or leads by
 // hours or days costs a second call and nothing else.

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,24 +9,6 @@ import (
 
 	"rankcast/ranking/definition"
 )
-
-// seconds are boards with periods of a second.
-func seconds(now time.Time) []definition.Board {
-	return []definition.Board{
-		{Name: "stars", Period: "1s", Base: now.Truncate(time.Second)},
-		{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
-	}
-}
-
-// missing says which of some names are not among others.
-func missing(want, have []string) error {
-	for _, name := range want {
-		if !slices.Contains(have, name) {
-			return fmt.Errorf("%s is not among %v", name, have)
-		}
-	}
-	return nil
-}
 
 func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
@@ -63,13 +44,6 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 		}
 		w.cared(true)
 	})
-}
-
-func names(words []feedWord) (names []string) {
-	for _, word := range words {
-		names = append(names, word.name())
-	}
-	return names
 }
 
 // A busy board has each of its periods announced as it closes, not when the board has

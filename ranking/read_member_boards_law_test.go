@@ -147,7 +147,7 @@ func (h *boardsHistory) recount(kind, member string, only *BoardFilter) (list []
 func TestMemberBoardsAreARecount(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb := newClient(t, url)
+		rdb := redistest.Dial(t, url)
 		runs := 0
 		proptest.CheckSeeded(t, redistest.Volume(url, 200), func(t *rapid.T) {
 			runs++

@@ -3,9 +3,7 @@ package ranking
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,20 +207,6 @@ func TestMemberBoardsJustAfterARollover(t *testing.T) {
 		behind.catalog.clock.set(w.now.Add(-time.Second).UnixMicro())
 		require.Empty(t, standings(t, behind, "member", "old", 10), "it stood in the period before")
 	})
-}
-
-// calls is how often a Redis has carried a command out.
-func calls(t testing.TB, r *redistest.Redis, command string) int {
-	t.Helper()
-	info, err := r.Admin().Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	m := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
-	if m == nil {
-		return 0
-	}
-	n, err := strconv.Atoi(m[1])
-	require.NoError(t, err)
-	return n
 }
 
 // A page looks into 1,000 boards at most, and into none that the caller may not read.

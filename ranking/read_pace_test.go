@@ -198,19 +198,3 @@ func (w waitingCaller) Value(key any) any {
 	}
 	return w.Context.Value(key)
 }
-
-// waitsForTurn wants a read to wait while another caller has the turn, and then to succeed.
-func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) {
-	t.Helper()
-	waits, done := make(chan struct{}), make(chan error, 1)
-	require.NoError(t, s.inTurn(t.Context(), func() error {
-		go func() { done <- read(waitingCaller{t.Context(), sync.OnceFunc(func() { close(waits) })}) }()
-		select {
-		case <-waits:
-			return nil
-		case err := <-done:
-			return fmt.Errorf("the read did not wait; its error: %w", err)
-		}
-	}))
-	require.NoError(t, redistest.Receive(t, "the run to end", done))
-}

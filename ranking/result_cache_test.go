@@ -13,22 +13,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// holds makes a store the builder of the board "u", whose result it has seen built then.
-func holds(t testing.TB, s *Store, seen int64) *builder {
-	t.Helper()
-	n, err := definition.ParseName("u")
-	require.NoError(t, err)
-	d, until, err := s.leasedDefinitions(t.Context())
-	require.NoError(t, err)
-	r, err := d.compiled(n)
-	require.NoError(t, err)
-	w := &builder{s: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
-	has, err := w.lock(t.Context(), until, seen, new(build))
-	require.NoError(t, err)
-	require.True(t, has)
-	return w
-}
-
 // A reader who does not wait for builds, and who comes again at intervals longer than refresh, gets what the last
 // build left, although that is too old each time.
 func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {

@@ -32,7 +32,7 @@ func TestCheckOnReplica(t *testing.T) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	open(t, r.URL(), definition.Board{Name: "stars"})
 	becomeReplica(t, r)
-	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
+	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
 	var missing *ranking.MissingRightsError
 	require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
@@ -73,7 +73,7 @@ func TestFirstWriteAfterFailover(t *testing.T) {
 func TestARefusedWriteFindsReplica(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, redistest.WithDebug...)
-	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: time.Hour})
+	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: time.Hour})
 	t.Cleanup(s.Close)
 	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "stars"}, ranking.Moderator{}))
 	require.NoError(t, s.CheckRights(t.Context()))
@@ -98,7 +98,7 @@ func TestARefusedWriteFindsReplica(t *testing.T) {
 func TestProbeFindsReplica(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: 20 * time.Millisecond})
+	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: 20 * time.Millisecond})
 	t.Cleanup(s.Close)
 	require.NoError(t, s.CheckRights(t.Context()))
 	log := new(redistest.Log)

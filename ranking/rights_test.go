@@ -25,20 +25,6 @@ var allRights = []string{"~rc:*", "&rc:*", "+@all", "-@dangerous", "-@admin", "+
 // without returns all rights and then further rules.
 func without(rules ...string) []string { return append(append([]string{}, allRights...), rules...) }
 
-// requireRefused requires that an update of the board stars is refused with this reason, and that
-// Redis stays as it is.
-func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason string) {
-	t.Helper()
-	before := r.Digest()
-	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1, ID: "1"}})
-	var missing *ranking.MissingRightsError
-	require.ErrorAs(t, err, &missing)
-	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
-	require.Contains(t, missing.Reason, reason)
-	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
-}
-
 // A check names the missing right. No update counts before the operator grants it.
 func TestMissingRights(t *testing.T) {
 	t.Parallel()
@@ -79,7 +65,7 @@ func TestMissingRights(t *testing.T) {
 			t.Parallel()
 			r := redistest.Start(t, redistest.WithDebug...)
 			open(t, r.URL(), definition.Board{Name: "stars"})
-			s := ranking.New(dial(t, r.AppURL(c.rules...)), ranking.Config{CallTimeout: redistest.CallTimeout})
+			s := ranking.New(redistest.Dial(t, r.AppURL(c.rules...)), ranking.Config{CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			before := r.Digest()
 			err := s.CheckRights(t.Context())
@@ -103,7 +89,7 @@ func TestRenamedCommands(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			r := redistest.Start(t, append([]string{"--rename-command", command, ""}, redistest.WithDebug...)...)
-			s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
+			s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			require.Error(t, s.CheckRights(t.Context()))
 			reason := s.MissingRights().(*ranking.MissingRightsError).Reason

@@ -90,7 +90,7 @@ func TestBusyRedisCountsNothing(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.URL(), definition.Board{Name: "stars"})
 	require.NoError(t, r.Admin().ConfigSet(t.Context(), "busy-reply-threshold", "1").Err())
-	other, ended := dial(t, r.URL()), make(chan error, 1)
+	other, ended := redistest.Dial(t, r.URL()), make(chan error, 1)
 	go func() { ended <- other.Eval(context.Background(), "while true do end", nil).Err() }()
 	update := definition.Update{Member: "ana", Score: 1}
 	counted := int64(0)
@@ -105,7 +105,7 @@ func TestBusyRedisCountsNothing(t *testing.T) {
 	require.ErrorContains(t, err, "BUSY ")
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
-	require.NoError(t, dial(t, r.URL()).ScriptKill(t.Context()).Err())
+	require.NoError(t, redistest.Dial(t, r.URL()).ScriptKill(t.Context()).Err())
 	require.Error(t, redistest.Receive(t, "the run to end", ended))
 	require.Equal(t, counted+1, applyOne(t, s, "stars", update).Result.Current.Score)
 }

@@ -1,14 +1,10 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"net"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,108 +16,6 @@ import (
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
-
-var errCut = errors.New("cut on purpose")
-
-// fate is what becomes of a call of a script.
-type fate int
-
-const (
-	passes fate = iota
-	isLost      // before Redis has it
-	isDone      // but its answer is lost
-)
-
-// fateAt lets calls pass up to the one with a number, from 0 on, and gives that one a fate and the later
-// ones another. calls counts them.
-func fateAt(calls *atomic.Int64, at int64, there, beyond fate) func(string) fate {
-	return func(string) fate {
-		switch n := calls.Add(1) - 1; {
-		case n < at:
-			return passes
-		case n == at:
-			return there
-		default:
-			return beyond
-		}
-	}
-}
-
-// cutter is a hook that says of each script what becomes of it, and hears of each that
-// was answered.
-type cutter struct {
-	fate     func(sc string) fate
-	answered func(sc string)
-}
-
-func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (c *cutter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		fates, names := make([]fate, len(cmds)), make([]string, len(cmds))
-		var there []redis.Cmder
-		var err error
-		for i, cmd := range cmds {
-			if names[i] = scriptOf(cmd); names[i] != "" && c.fate != nil {
-				fates[i] = c.fate(names[i])
-			}
-			if fates[i] == isLost {
-				err = errCut
-				cmd.SetErr(err)
-				continue
-			}
-			there = append(there, cmd)
-		}
-		if len(there) > 0 {
-			err = cmp.Or(next(ctx, there), err)
-		}
-		for i, cmd := range cmds {
-			if fates[i] == isDone {
-				err = errCut
-				cmd.SetErr(err)
-			} else if fates[i] == passes && names[i] != "" && c.answered != nil {
-				c.answered(names[i])
-			}
-		}
-		return err
-	}
-}
-
-func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		name := scriptOf(cmd)
-		if name == "" {
-			return next(ctx, cmd)
-		}
-		becomes := passes
-		if c.fate != nil {
-			becomes = c.fate(name)
-		}
-		if becomes == isLost {
-			cmd.SetErr(errCut)
-			return errCut
-		}
-		err := next(ctx, cmd)
-		if becomes == isDone {
-			cmd.SetErr(errCut)
-			return errCut
-		}
-		if c.answered != nil {
-			c.answered(name)
-		}
-		return err
-	}
-}
-
-// scriptOf names the script that a command calls; "" for none.
-func scriptOf(cmd redis.Cmder) string {
-	if call, ok := cmd.(interface{ Script() string }); ok {
-		return call.Script()
-	}
-	return ""
-}
 
 // A node that hangs after it has listed an instance lists it again before it creates
 // anything: the listing may have gone.

@@ -23,62 +23,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// whole reads all of a board.
-func whole(t testing.TB, s *Store, board string) Page {
-	t.Helper()
-	p, err := s.Page(t.Context(), board, 1, MaxPage)
-	require.NoError(t, err)
-	require.EqualValues(t, p.Total, len(p.Entries))
-	return p
-}
-
-func scoresOf(p Page) map[string]int64 {
-	scores := make(map[string]int64, len(p.Entries))
-	for _, e := range p.Entries {
-		scores[e.Member] = e.Score
-	}
-	return scores
-}
-
-// old has results count as built so long ago, on all nodes.
-func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
-	t.Helper()
-	s := stores[0]
-	meta := s.keys.Board(board, "").Meta
-	built, err := s.builtAt(t.Context(), meta)
-	require.NoError(t, err)
-	require.NotZero(t, built)
-	now := s.rdb.Time(t.Context()).Val().UnixMicro()
-	require.NoError(t, s.rdb.HSet(t.Context(), meta, builtField, now-age.Microseconds()).Err())
-	for _, s := range stores {
-		s.builds.note(board, 0)
-	}
-}
-
-// counted notes how often scripts were answered.
-type counted struct {
-	mu sync.Mutex
-	of map[string]int
-}
-
-func count(stores ...*Store) *counted {
-	c := &counted{of: make(map[string]int)}
-	for _, s := range stores {
-		s.rdb.AddHook(&cutter{answered: func(sc string) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.of[sc]++
-		}})
-	}
-	return c
-}
-
-func (c *counted) times(sc script.Script) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.of[sc.Name]
-}
-
 // What a union comes to is what anybody would reckon, over all aggregates, weights,
 // orders and ties; of scores that are too large as well, and of sources that tie.
 func TestUnionIsTheSumOfItsSources(t *testing.T) {
@@ -210,8 +154,6 @@ func TestUnionOfTheLastPeriods(t *testing.T) {
 		w.tend()
 	}
 }
-
-const day24 = 24 * time.Hour
 
 // One who is on a source throughout is on the result, whatever goes on there, and so a
 // member whose place changes all the time; none is counted twice.

@@ -52,18 +52,6 @@ func knows(t testing.TB, s *Store, sc script.Script) {
 	require.NoError(t, s.rdb.ScriptLoad(t.Context(), sc.Source).Err())
 }
 
-// after has something happen once, after a script of s was answered so many times before.
-func after(t testing.TB, s *Store, sc script.Script, times int, what func()) {
-	t.Helper()
-	knows(t, s, sc)
-	var seen atomic.Int64
-	s.rdb.AddHook(&cutter{answered: func(name string) {
-		if name == sc.Name && seen.Add(1) == int64(times)+1 {
-			what()
-		}
-	}})
-}
-
 // Five nodes with two hundred readers each build a result once: the first, which all wait
 // for; one that takes the place of a result that is too old, likewise; and one of a result
 // that is only old, which all are served meanwhile, and nobody waits.

@@ -9,39 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
-
-// dial opens a client of the test's own.
-func dial(t testing.TB, url string) redis.UniversalClient {
-	rdb := redistest.Dial(t, url)
-	return rdb
-}
-
-func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
-	rdb := dial(t, url)
-	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(s.Close)
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
-	return s
-}
-
-// applyOne sends one update and returns what it did.
-func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
-	t.Helper()
-	o, err := s.Apply(t.Context(), board, []definition.Update{u})
-	require.NoError(t, err)
-	return o[0]
-}
-
-func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
-	return ranking.Outcome{Result: ranking.Result{Current: &ranking.Standing{Score: score, Rank: rank}, Previous: previous}}
-}
 
 func TestApplyTellsWhatItDid(t *testing.T) {
 	t.Parallel()

@@ -13,18 +13,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// data reads what is with each entry of a board, by member.
-func data(t testing.TB, s *ranking.Store, board string) map[string]string {
-	t.Helper()
-	page, err := s.Page(t.Context(), board, 1, 100)
-	require.NoError(t, err)
-	got := make(map[string]string)
-	for _, e := range page.Entries {
-		got[e.Member] = e.Data
-	}
-	return got
-}
-
 // What is with an entry stays until an update that takes effect brings another, takes
 // it away, or the member leaves.
 func TestDataStaysWithTheEntry(t *testing.T) {

@@ -152,13 +152,6 @@ func TestImportAmongMembers(t *testing.T) {
 	})
 }
 
-func names(entries []ranking.Entry) (names []string) {
-	for _, e := range entries {
-		names = append(names, e.Member)
-	}
-	return names
-}
-
 // What is out of range is refused, and the rest goes on; at anything else that is wrong
 // the import ends, and nothing is done of what comes after.
 func TestImportRefuses(t *testing.T) {

@@ -29,31 +29,6 @@ var fiveBoards = definition.Set{
 
 var fiveBoardsWant = map[string]int64{"a": 6, "b:x": 3, "c": 3, "d": 3, "e:x:x": 3}
 
-func given(id string) []EventCall {
-	return []EventCall{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
-}
-
-// outcomesOf gives an event's outcomes and what kept it from being told done.
-func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
-	if err != nil {
-		return nil, err
-	}
-	return h[0].Outcomes, h[0].Err
-}
-
-// inOneAndThreeTrips runs a test on both engines, with events that take one trip and with events that
-// take three. prepare makes a store so.
-func inOneAndThreeTrips(t *testing.T, test func(t *testing.T, url string, prepare func(*Store))) {
-	redistest.Engines(t, func(t *testing.T, url string) {
-		test(t, url, func(*Store) {})
-	})
-	t.Run("three trips", func(t *testing.T) {
-		redistest.Engines(t, func(t *testing.T, url string) {
-			test(t, url, (*Store).useThreeTrips)
-		})
-	})
-}
-
 // However the node that carries out an event is cut off from Redis, at whatever call,
 // for that call or for good, and whether Redis carries that one out: whoever sends the
 // event again, to another node, is told what the first time has done, each board counts

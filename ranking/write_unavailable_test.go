@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -60,30 +59,6 @@ func (s *silence) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
-// together runs a call of many callers at one time and tells how long each took.
-func together(callers int, call func() error) (took []time.Duration, errs []error) {
-	took, errs = make([]time.Duration, callers), make([]error, callers)
-	var wg sync.WaitGroup
-	for i := range callers {
-		wg.Go(func() {
-			start := time.Now()
-			errs[i] = call()
-			took[i] = time.Since(start)
-		})
-	}
-	wg.Wait()
-	return took, errs
-}
-
-func longest(took []time.Duration) (most time.Duration, waited int) {
-	for _, d := range took {
-		if most = max(most, d); d > 0 {
-			waited++
-		}
-	}
-	return most, waited
-}
-
 // While Redis does not answer a name is still understood by the copy that there is.
 // One caller in a second waits for a look, for a call timeout at most, and the others
 // wait for nothing.
@@ -91,7 +66,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
 		define(t, s, definition.Board{Name: "b", Mode: definition.Best})
 		known := func() error {
@@ -148,7 +123,7 @@ func TestSilentRedisHoldsUpAWriteForOneTimeout(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}},
 			Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
@@ -185,7 +160,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(newClient(t, url), Config{ProfileAge: time.Hour}), new(silence)
+		s, hook := New(redistest.Dial(t, url), Config{ProfileAge: time.Hour}), new(silence)
 		s.rdb.AddHook(hook)
 		ann := map[string]Profile{"a": {Name: "Ann"}}
 		_, err := s.SetProfile(t.Context(), "user", "a", ann["a"])
@@ -244,7 +219,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
 		hook.on.Store(true)
 		for _, call := range []func(context.Context) error{

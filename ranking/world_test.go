@@ -3,13 +3,15 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,25 +20,8 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
-
-// world is some nodes' stores on one Redis. On the embedded one time passes as the
-// test has it; on a real one as it does.
-type world struct {
-	t      testing.TB
-	url    string
-	rdb    redis.UniversalClient // the test's own
-	now    time.Time             // Redis's, where it is simulated
-	set    func(time.Time)       // nil on a real Redis whose clock is its own
-	clock  *clockHook            // nil but on a real Redis whose clock is simulated
-	stores []*Store
-
-	mu   sync.Mutex
-	told []feedWord // on the feed of periods
-	done chan struct{}
-}
 
 // feedWord is an item of the feed of periods.
 type feedWord struct {
@@ -56,22 +41,20 @@ func (w feedWord) name() string { return definition.Qualify(w.Data.Board, w.Data
 // friday is when simulated time begins.
 var friday = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// simulated is a world whose clock stands still until it is moved.
-func simulated(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
-	url, set := redistest.Clocked(t)
-	set(friday)
-	w := &world{t: t, url: url, now: friday, set: set}
-	w.open(stores, cfg, boards)
-	return w
-}
+// world is some nodes' stores on one Redis. On the embedded one time passes as the
+// test has it; on a real one as it does.
+type world struct {
+	t      testing.TB
+	url    string
+	rdb    redis.UniversalClient // the test's own
+	now    time.Time             // Redis's, where it is simulated
+	set    func(time.Time)       // nil on a real Redis whose clock is its own
+	clock  *clockHook            // nil but on a real Redis whose clock is simulated
+	stores []*Store
 
-// worlds runs a test on simulated time, and on a real Redis.
-func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
-	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) }, func(t *testing.T) {
-		w := &world{t: t, url: redistest.Start(t).URL()}
-		w.open(stores, cfg, boards(time.Now().UTC()))
-		test(t, w)
-	})
+	mu   sync.Mutex
+	told []feedWord // on the feed of periods
+	done chan struct{}
 }
 
 func (w *world) open(stores int, cfg Config, boards []definition.Board) {
@@ -127,13 +110,6 @@ func (w *world) pass(d time.Duration) {
 func (w *world) tend() {
 	w.t.Helper()
 	require.NoError(w.t, w.tryTend())
-}
-
-// housekeepDue does work that is due now, to its end. more reports that more work is due.
-func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
-	c := newWorkers()
-	more, err = s.startDue(ctx, c)
-	return more, errors.Join(err, c.wait())
 }
 
 func (w *world) tryTend() error {
@@ -287,63 +263,98 @@ func (w *world) cared(ever bool) {
 	}
 }
 
-// at has something done before the n-th command that a client sends from now on, which
-// fails where it returns an error. Reads of the definitions do not count: a node that takes long
-// reads them in the background.
-func at(rdb redis.UniversalClient, n int, do func() error) *steps {
-	s := &steps{at: int64(n), do: do}
-	rdb.AddHook(s)
-	return s
+// simulated is a world whose clock stands still until it is moved.
+func simulated(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
+	url, set := redistest.Clocked(t)
+	set(friday)
+	w := &world{t: t, url: url, now: friday, set: set}
+	w.open(stores, cfg, boards)
+	return w
 }
 
-type steps struct {
-	sent atomic.Int64
-	at   int64
-	do   func() error
-	fail atomic.Pointer[error] // of all commands from then on
+// worlds runs a test on simulated time, and on a real Redis.
+func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
+	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) }, func(t *testing.T) {
+		w := &world{t: t, url: redistest.Start(t).URL()}
+		w.open(stores, cfg, boards(time.Now().UTC()))
+		test(t, w)
+	})
 }
 
-func (s *steps) step() error {
-	if s.sent.Add(1)-1 == s.at {
-		if err := s.do(); err != nil {
-			s.fail.Store(&err)
+// simulatedWorlds runs a test in a world whose clock stands still until it is moved: the
+// embedded store's, and one that the scripts of a real Redis go by.
+func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.Board, test func(t *testing.T, w *world)) {
+	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards...)) },
+		func(t *testing.T) { test(t, simulatedRedis(t, stores, cfg, boards...)) })
+}
+
+func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
+	r := redistest.Start(t)
+	plain := redistest.Dial(t, r.URL())
+	w := &world{t: t, url: r.URL(), now: friday, clock: &clockHook{called: make(map[string]string)}}
+	w.set = func(now time.Time) {
+		require.NoError(t, plain.Set(context.Background(), clockKey, strconv.FormatInt(now.UnixMicro(), 10), 0).Err())
+	}
+	w.set(friday)
+	w.open(stores, cfg, boards)
+	return w
+}
+
+// clockKey holds the time, in µs since 1970, that scripts go by on a real Redis whose
+// clock is simulated.
+const clockKey = "clock"
+
+// clockHook has the scripts that a client calls take the time from there.
+type clockHook struct {
+	mu     sync.Mutex
+	called map[string]string // SHA-1 of what is called instead, by that of the script
+}
+
+func (h *clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h *clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			h.replace(cmd.Args())
 		}
+		return next(ctx, cmds)
 	}
-	if err := s.fail.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
-// isAside reports whether a command is no step: the reads of the catalog, and what opens a connection, are sent beside the
-// call of the test, by goroutines that the call does not wait for.
-func (s *steps) isAside(cmd redis.Cmder) bool {
-	return s.fail.Load() == nil && (scriptOf(cmd) == script.Catalog.Name || cmd.Name() == "hello" || cmd.Name() == "client")
-}
-
-func (s *steps) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h *clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if s.isAside(cmd) {
-			return next(ctx, cmd)
-		}
-		if err := s.step(); err != nil {
-			cmd.SetErr(err)
-			return err
-		}
+		h.replace(cmd.Args())
 		return next(ctx, cmd)
 	}
 }
 
-func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if s.isAside(cmds[0]) {
-			return next(ctx, cmds)
-		}
-		if err := s.step(); err != nil {
-			return err
-		}
-		return next(ctx, cmds)
+// replace makes the call of a script one of the script with the simulated clock.
+func (h *clockHook) replace(args []any) {
+	sha := func(src string) string {
+		sum := sha1.Sum([]byte(src))
+		return hex.EncodeToString(sum[:])
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch args[0] {
+	case "evalsha": // which Redis does not know at first
+		if other, known := h.called[args[1].(string)]; known {
+			args[1] = other
+		}
+	case "eval":
+		src := simulatedTime.Replace(args[1].(string))
+		h.called[sha(args[1].(string))], args[1] = sha(src), src
+	}
+}
+
+var simulatedTime = strings.NewReplacer(
+	"redis.call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
+	"call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
+)
+
+// housekeepDue does work that is due now, to its end. more reports that more work is due.
+func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
+	c := newWorkers()
+	more, err = s.startDue(ctx, c)
+	return more, errors.Join(err, c.wait())
 }

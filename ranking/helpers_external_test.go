@@ -1,0 +1,274 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/redistest"
+	"rankcast/ranking/sortkey"
+)
+
+func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
+	s := ranking.New(redistest.Dial(t, url), ranking.Config{CallTimeout: redistest.CallTimeout})
+	t.Cleanup(s.Close)
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
+	return s
+}
+
+// applyOne sends one update and returns what it did.
+func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
+	t.Helper()
+	o, err := s.Apply(t.Context(), board, []definition.Update{u})
+	require.NoError(t, err)
+	return o[0]
+}
+
+func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
+	return ranking.Outcome{Result: ranking.Result{Current: &ranking.Standing{Score: score, Rank: rank}, Previous: previous}}
+}
+
+func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
+	t.Helper()
+	return s.DefineBoard(t.Context(), def, ranking.Moderator{})
+}
+
+// conflicts wants an ErrConflict that names the field.
+func conflicts(t testing.TB, field string, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, ranking.ErrConflict)
+	var fe *ranking.FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, field, fe.Field, err)
+}
+
+// allKeys lists the keys that there are, sorted.
+func allKeys(t testing.TB, url string) []string {
+	t.Helper()
+	rdb := redistest.Dial(t, url)
+	defer rdb.Close()
+	keys, err := rdb.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	slices.Sort(keys)
+	return keys
+}
+
+func unmarshal(text string, v any) error {
+	return json.Unmarshal([]byte(text), v, json.MatchCaseInsensitiveNames(true))
+}
+
+// patience bounds every wait: far beyond what a slow machine takes.
+const patience = time.Minute
+
+// scores reads the scores of a board, by member.
+func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
+	t.Helper()
+	page, err := s.Page(t.Context(), board, 1, 1000)
+	require.NoError(t, err)
+	got := make(map[string]int64)
+	for _, e := range page.Entries {
+		got[e.Member] = e.Score
+	}
+	return got
+}
+
+// data reads what is with each entry of a board, by member.
+func data(t testing.TB, s *ranking.Store, board string) map[string]string {
+	t.Helper()
+	page, err := s.Page(t.Context(), board, 1, 100)
+	require.NoError(t, err)
+	got := make(map[string]string)
+	for _, e := range page.Entries {
+		got[e.Member] = e.Data
+	}
+	return got
+}
+
+func names(entries []ranking.Entry) (names []string) {
+	for _, e := range entries {
+		names = append(names, e.Member)
+	}
+	return names
+}
+
+func gift(id, star, user string, flowers int) ranking.EventCall {
+	return occurs(id, "star", star, "user", user, "flowers", flowers)
+}
+
+func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
+	t.Helper()
+	h, err := s.ApplyEvents(t.Context(), event, all)
+	require.NoError(t, err)
+	require.Len(t, h, len(all))
+	return h
+}
+
+// occurs makes an occurrence of fields that are named and given in turns: texts and
+// numbers.
+func occurs(id string, fields ...any) ranking.EventCall {
+	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
+	for i := 0; i < len(fields); i += 2 {
+		value := jsontext.Value(fmt.Sprint(fields[i+1]))
+		if s, ok := fields[i+1].(string); ok {
+			value, _ = jsontext.AppendQuote(nil, s)
+		}
+		o.Fields[fields[i].(string)] = value
+	}
+	return o
+}
+
+// listener hears the raw messages of a feed.
+type listener struct {
+	rdb     redis.UniversalClient
+	sub     *redis.PubSub
+	channel string
+}
+
+// items are those that were published since the last call.
+func (l listener) items(t testing.TB) []string {
+	t.Helper()
+	const end = `[{"at":"","data":{}}]`
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, l.rdb.Publish(ctx, l.channel, end).Err())
+	var items []string
+	for {
+		m, err := l.sub.ReceiveMessage(ctx)
+		require.NoError(t, err)
+		if m.Payload == end {
+			return items
+		}
+		var list []struct{ Data jsontext.Value }
+		require.NoError(t, unmarshal(m.Payload, &list))
+		for _, item := range list {
+			items = append(items, string(item.Data))
+		}
+	}
+}
+
+func listen(t testing.TB, url, feed string) listener {
+	t.Helper()
+	rdb := redistest.Dial(t, url)
+	channel := "rc:{/}:f:" + feed
+	sub := rdb.Subscribe(t.Context(), channel)
+	_, err := sub.Receive(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { sub.Close() })
+	return listener{rdb, sub, channel}
+}
+
+// recorder is a feed.Handler that passes on what it hears.
+type recorder chan any
+
+type (
+	up           struct{}
+	down         struct{}
+	unfollowed   struct{}
+	subscribed   string
+	unsubscribed string
+	followed     string
+	item         string
+	profile      struct{ kind, member string }
+)
+
+func (r recorder) FeedUnfollowed(time.Time)                   { r <- unfollowed{} }
+func (r recorder) FeedUp()                                    { r <- up{} }
+func (r recorder) FeedDown(time.Time)                         { r <- down{} }
+func (r recorder) FeedSubscribed(board string)                { r <- subscribed(board) }
+func (r recorder) FeedUnsubscribed(board string, _ time.Time) { r <- unsubscribed(board) }
+func (r recorder) FeedChanges(c *feed.Changes)                { r <- c }
+func (r recorder) FeedFollowed(feed string)                   { r <- followed(feed) }
+func (r recorder) FeedProfile(kind, member string)            { r <- profile{kind, member} }
+
+func (r recorder) FeedItems(_ string, items [][]byte) {
+	for _, i := range items {
+		r <- item(i)
+	}
+}
+
+// next waits for an event of type E and passes over others.
+func next[E any](t testing.TB, r recorder) E {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		select {
+		case e := <-r:
+			if e, ok := e.(E); ok {
+				return e
+			}
+		case <-ctx.Done():
+			t.Fatalf("no %T was heard", *new(E))
+		}
+	}
+}
+
+// follow runs a feed on a client of its own until the test ends.
+func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	return followBy(t, rdb, probe)
+}
+
+// followBy runs a feed until the test ends, and closes its client then.
+func followBy(t testing.TB, rdb redis.UniversalClient, probe time.Duration) (*feed.Feed, recorder) {
+	f := feed.New(rdb, slog.New(slog.NewTextHandler(t.Output(), nil)), feed.Config{ProbeInterval: probe})
+	heard := make(recorder, 4096)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx, heard) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := redistest.Receive(t, "the run to end", ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("feed ended with %v", err)
+		}
+		rdb.Close()
+	})
+	return f, heard
+}
+
+// channel is the channel of a board's changes.
+func channel(board string) string { return "rc:{" + board + "}:c" }
+
+func key(k sortkey.Key) *sortkey.Key { return &k }
+
+// moment reads a time as these tests write it.
+func moment(t testing.TB, s string) time.Time {
+	m, err := time.Parse(time.RFC3339Nano, s)
+	require.NoError(t, err)
+	return m
+}
+
+// countsIn applies an update and returns the period that it counted in.
+func countsIn(t testing.TB, s *ranking.Store, board string) string {
+	t.Helper()
+	o := applyOne(t, s, board, definition.Update{Member: "m", Score: 1})
+	require.NoError(t, o.Err)
+	return o.Result.Period
+}
+
+// requireRefused requires that an update of the board stars is refused with this reason, and that
+// Redis stays as it is.
+func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason string) {
+	t.Helper()
+	before := r.Digest()
+	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1, ID: "1"}})
+	var missing *ranking.MissingRightsError
+	require.ErrorAs(t, err, &missing)
+	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.Contains(t, missing.Reason, reason)
+	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
+}

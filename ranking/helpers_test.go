@@ -1,0 +1,723 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// patient is how the stores of tests wait.
+var patient = Config{CallTimeout: redistest.CallTimeout}
+
+// newNode is one of several stores on one Redis.
+func newNode(t testing.TB, url string) *Store {
+	s := New(redistest.Dial(t, url), patient)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func define(t testing.TB, s *Store, boards ...definition.Board) {
+	t.Helper()
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
+}
+
+// defineEvent has an event give {n} to so many members of each of the boards named.
+func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
+	t.Helper()
+	e := definition.Event{Name: "gift"}
+	for _, board := range boards {
+		for i := range members {
+			e.Updates = append(e.Updates, definition.Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
+		}
+	}
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
+}
+
+func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
+	t.Helper()
+	o, err := s.Apply(t.Context(), board, []definition.Update{u})
+	require.NoError(t, err)
+	return o[0]
+}
+
+func score(t testing.TB, s *Store, board, member string) int64 {
+	t.Helper()
+	n, err := s.Around(t.Context(), board, member, 0)
+	require.NoError(t, err)
+	return n.Entry.Score
+}
+
+// aged has a node's copy of the definitions be so old by the node's own clock.
+func aged(s *Store, age time.Duration) {
+	d := *s.catalog.latest.Load()
+	d.at = time.Now().Add(-age)
+	s.catalog.latest.Store(&d)
+}
+
+// stall has a node take its copy for a young one from now on, as a process does that
+// was stopped in the middle of a call.
+func stall(s *Store) { aged(s, -time.Hour) }
+
+// holdDefinitions has a node use its copy of the definitions for an hour, by Redis's clock as well. So
+// nothing reads them between the calls that a test counts, however long the test takes.
+func holdDefinitions(s *Store) {
+	stall(s)
+	d := *s.catalog.latest.Load()
+	d.readAt += time.Hour.Microseconds()
+	s.catalog.latest.Store(&d)
+}
+
+// two are boards that an erasure goes through in their order.
+func two(time.Time) []definition.Board {
+	return []definition.Board{{Name: "a", Kind: "user"}, {Name: "b", Kind: "user"}}
+}
+
+// look makes a look at a board, as recordDue does.
+func look(t testing.TB, s *Store, board string) *historyLook {
+	r, err := s.compiledNamed(t.Context(), board)
+	require.NoError(t, err)
+	l := s.newHistoryLook(board, r, r.CurrentPeriod(s.catalog.clock.now()))
+	s.record(t.Context(), []*historyLook{l})
+	require.NoError(t, l.err)
+	return l
+}
+
+func occurrenceOf(id string) EventCall {
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
+}
+
+// giftEvent defines boards of each mode that one event updates.
+func giftEvent(t testing.TB, s *Store) {
+	t.Helper()
+	require.NoError(t, s.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense},
+			{Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
+		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
+			{Board: "stars", Member: "{star}", Score: "{n}"},
+			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
+			{Board: "biggest", Member: "{user}", Score: "{n}"},
+			{Board: "latest", Member: "{star}", Score: "{n}"},
+		}}}}))
+}
+
+func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
+	t.Helper()
+	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
+	h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
+		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
+	}}})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+// giftTo is an occurrence of an event with the fields star and n.
+func giftTo(id, star string, n int) EventCall {
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)),
+		"n": jsontext.Value(fmt.Sprint(n))}}
+}
+
+// feedOfGifts returns a function that returns what the feed of the event gift has told since its last
+// call.
+func feedOfGifts(t *testing.T, s *Store) func() string {
+	const end = "end:f:gift"
+	feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
+	t.Cleanup(func() { feed.Close() })
+	_, err := feed.Receive(t.Context())
+	require.NoError(t, err)
+	return func() string {
+		require.NoError(t, s.rdb.Publish(t.Context(), end, "").Err())
+		for told := ""; ; {
+			m, err := feed.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			if m.Channel == end {
+				return told
+			}
+			told += m.Payload
+		}
+	}
+}
+
+// pointEvent defines an event "e" that gives "m" points on some boards.
+func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
+	t.Helper()
+	e := definition.Event{Name: "e"}
+	for _, b := range boards {
+		e.Updates = append(e.Updates, definition.Target{Board: b.Name, Member: "m", Score: "{n}"})
+	}
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{e}}))
+}
+
+func point(t testing.TB, s *Store, id string, n int) EventResult {
+	t.Helper()
+	h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+func takeBack(t testing.TB, s *Store, id string) TakenBack {
+	t.Helper()
+	took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
+	require.NoError(t, err)
+	return took
+}
+
+func refusedAs(t testing.TB, err error, field string) {
+	t.Helper()
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, field, fe.Field)
+}
+
+// happen sends an occurrence of an event, all of whose fields are text, and returns its result.
+func happen(t *testing.T, s *Store, event, id string, fields ...string) EventResult {
+	t.Helper()
+	call := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
+	for i := 0; i < len(fields); i += 2 {
+		call.Fields[fields[i]] = jsontext.Value(`"` + fields[i+1] + `"`)
+	}
+	h, err := s.ApplyEvents(t.Context(), event, []EventCall{call})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+func given(id string) []EventCall {
+	return []EventCall{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
+}
+
+// outcomesOf gives an event's outcomes and what kept it from being told done.
+func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h[0].Outcomes, h[0].Err
+}
+
+// inOneAndThreeTrips runs a test on both engines, with events that take one trip and with events that
+// take three. prepare makes a store so.
+func inOneAndThreeTrips(t *testing.T, test func(t *testing.T, url string, prepare func(*Store))) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		test(t, url, func(*Store) {})
+	})
+	t.Run("three trips", func(t *testing.T) {
+		redistest.Engines(t, func(t *testing.T, url string) {
+			test(t, url, (*Store).useThreeTrips)
+		})
+	})
+}
+
+// whole reads all of a board.
+func whole(t testing.TB, s *Store, board string) Page {
+	t.Helper()
+	p, err := s.Page(t.Context(), board, 1, MaxPage)
+	require.NoError(t, err)
+	require.EqualValues(t, p.Total, len(p.Entries))
+	return p
+}
+
+func scoresOf(p Page) map[string]int64 {
+	scores := make(map[string]int64, len(p.Entries))
+	for _, e := range p.Entries {
+		scores[e.Member] = e.Score
+	}
+	return scores
+}
+
+func names(words []feedWord) (names []string) {
+	for _, word := range words {
+		names = append(names, word.name())
+	}
+	return names
+}
+
+// entriesOf lists "member score rank" of a board.
+func entriesOf(t testing.TB, s *Store, board string) []string {
+	t.Helper()
+	p, err := s.Page(t.Context(), board, 1, 100)
+	require.NoError(t, err)
+	list := []string{}
+	for _, e := range p.Entries {
+		list = append(list, fmt.Sprintf("%s %d #%d", e.Member, e.Score, e.Rank))
+	}
+	return list
+}
+
+func contentOf(m *moderation) moderationContent {
+	c := moderationContent{members: make(map[string]int64), scopes: make(map[string]scopeState)}
+	m.members.Scan(func(entry string, revision int64) bool { c.members[entry] = revision; return true })
+	m.scopes.Scan(func(scope string, state scopeState) bool { c.scopes[scope] = state; return true })
+	c.emptied = m.emptied.Values()
+	return c
+}
+
+// lookAtHidden has a node read the moderation.
+func lookAtHidden(t testing.TB, s *Store) *moderation {
+	t.Helper()
+	d, err := s.catalog.readFresh(t.Context())
+	require.NoError(t, err)
+	return d.hidden
+}
+
+// contents are all keys with what they hold.
+func contents(t testing.TB, s *Store) map[string]string {
+	all := make(map[string]string)
+	for _, key := range s.rdb.Keys(t.Context(), "*").Val() {
+		all[key] = s.rdb.Dump(t.Context(), key).Val()
+		if s.rdb.Type(t.Context(), key).Val() == "hash" {
+			all[key] = fmt.Sprint(s.rdb.HGetAll(t.Context(), key).Val())
+		}
+	}
+	return all
+}
+
+// holds makes a store the builder of the board "u", whose result it has seen built then.
+func holds(t testing.TB, s *Store, seen int64) *builder {
+	t.Helper()
+	n, err := definition.ParseName("u")
+	require.NoError(t, err)
+	d, until, err := s.leasedDefinitions(t.Context())
+	require.NoError(t, err)
+	r, err := d.compiled(n)
+	require.NoError(t, err)
+	w := &builder{s: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
+	has, err := w.lock(t.Context(), until, seen, new(build))
+	require.NoError(t, err)
+	require.True(t, has)
+	return w
+}
+
+// missing says which of some names are not among others.
+func missing(want, have []string) error {
+	for _, name := range want {
+		if !slices.Contains(have, name) {
+			return fmt.Errorf("%s is not among %v", name, have)
+		}
+	}
+	return nil
+}
+
+// countsAs sends an update under an id, and reports whether it counts.
+func countsAs(t require.TestingT, s *Store, board, id string) bool {
+	outcomes, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1, ID: id}})
+	require.NoError(t, err)
+	require.NoError(t, outcomes[0].Err)
+	return !outcomes[0].Result.Duplicate
+}
+
+// updatesBy returns the number of updates with each result that occurred.
+func updatesBy(s *Store) map[string]float64 {
+	counts := make(map[string]float64)
+	for _, result := range []string{updateApplied, updateDuplicate, updateRefused, updateTooManyIDs, updateOverloaded,
+		updateUnavailable, updateUnknown} {
+		if n := testutil.ToFloat64(s.metrics.updates.WithLabelValues(result)); n > 0 {
+			counts[result] = n
+		}
+	}
+	return counts
+}
+
+// refused checks that err is a FieldError of kind ErrInvalid at a field.
+func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
+	if h, ok := t.(interface{ Helper() }); ok {
+		h.Helper()
+	}
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe, msgAndArgs...)
+	require.Equal(t, field, fe.Field, msgAndArgs...)
+	require.ErrorIs(t, err, ErrInvalid, msgAndArgs...)
+	require.NotEmpty(t, fe.Reason, msgAndArgs...)
+}
+
+// audited lists "action member-or-id" of the audit, the latest line last.
+func audited(t testing.TB, s *Store) []string {
+	t.Helper()
+	lines, err := s.Audit(t.Context(), "", MaxAudit)
+	require.NoError(t, err)
+	list := []string{}
+	for i := len(lines) - 1; i >= 0; i-- {
+		list = append(list, lines[i].Action+" "+lines[i].Member+lines[i].ID)
+	}
+	return list
+}
+
+// counted notes how often scripts were answered.
+type counted struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func count(stores ...*Store) *counted {
+	c := &counted{of: make(map[string]int)}
+	for _, s := range stores {
+		s.rdb.AddHook(&cutter{answered: func(sc string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.of[sc]++
+		}})
+	}
+	return c
+}
+
+func (c *counted) times(sc script.Script) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[sc.Name]
+}
+
+// countCalls returns a function that returns how often each script was called since its last call.
+func countCalls(s *Store) func() map[string]int {
+	var mu sync.Mutex
+	calls := make(map[string]int)
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls[sc]++
+	}})
+	return func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		was := calls
+		calls = make(map[string]int)
+		return was
+	}
+}
+
+// old has results count as built so long ago, on all nodes.
+func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
+	t.Helper()
+	s := stores[0]
+	meta := s.keys.Board(board, "").Meta
+	built, err := s.builtAt(t.Context(), meta)
+	require.NoError(t, err)
+	require.NotZero(t, built)
+	now := s.rdb.Time(t.Context()).Val().UnixMicro()
+	require.NoError(t, s.rdb.HSet(t.Context(), meta, builtField, now-age.Microseconds()).Err())
+	for _, s := range stores {
+		s.builds.note(board, 0)
+	}
+}
+
+const day24 = 24 * time.Hour
+
+// after has something happen once, after a script of s was answered so many times before.
+func after(t testing.TB, s *Store, sc script.Script, times int, what func()) {
+	t.Helper()
+	knows(t, s, sc)
+	var seen atomic.Int64
+	s.rdb.AddHook(&cutter{answered: func(name string) {
+		if name == sc.Name && seen.Add(1) == int64(times)+1 {
+			what()
+		}
+	}})
+}
+
+func longest(took []time.Duration) (most time.Duration, waited int) {
+	for _, d := range took {
+		if most = max(most, d); d > 0 {
+			waited++
+		}
+	}
+	return most, waited
+}
+
+// together runs a call of many callers at one time and tells how long each took.
+func together(callers int, call func() error) (took []time.Duration, errs []error) {
+	took, errs = make([]time.Duration, callers), make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			start := time.Now()
+			errs[i] = call()
+			took[i] = time.Since(start)
+		})
+	}
+	wg.Wait()
+	return took, errs
+}
+
+// waitsForTurn wants a read to wait while another caller has the turn, and then to succeed.
+func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) {
+	t.Helper()
+	waits, done := make(chan struct{}), make(chan error, 1)
+	require.NoError(t, s.inTurn(t.Context(), func() error {
+		go func() { done <- read(waitingCaller{t.Context(), sync.OnceFunc(func() { close(waits) })}) }()
+		select {
+		case <-waits:
+			return nil
+		case err := <-done:
+			return fmt.Errorf("the read did not wait; its error: %w", err)
+		}
+	}))
+	require.NoError(t, redistest.Receive(t, "the run to end", done))
+}
+
+// calls is how often a Redis has carried a command out.
+func calls(t testing.TB, r *redistest.Redis, command string) int {
+	t.Helper()
+	info, err := r.Admin().Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	m := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(m[1])
+	require.NoError(t, err)
+	return n
+}
+
+// whileErasing has something done by others when a node has taken a member from the n-th
+// board, before it notes that.
+func whileErasing(t testing.TB, s *Store, n int64, do func()) {
+	require.NoError(t, s.rdb.ScriptLoad(t.Context(), script.Erase.Source).Err()) // so that it is called once for each
+	var erased atomic.Int64
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.Erase.Name && erased.Add(1) == n {
+			do()
+		}
+	}})
+}
+
+// at has something done before the n-th command that a client sends from now on, which
+// fails where it returns an error. Reads of the definitions do not count: a node that takes long
+// reads them in the background.
+func at(rdb redis.UniversalClient, n int, do func() error) *steps {
+	s := &steps{at: int64(n), do: do}
+	rdb.AddHook(s)
+	return s
+}
+
+type steps struct {
+	sent atomic.Int64
+	at   int64
+	do   func() error
+	fail atomic.Pointer[error] // of all commands from then on
+}
+
+func (s *steps) step() error {
+	if s.sent.Add(1)-1 == s.at {
+		if err := s.do(); err != nil {
+			s.fail.Store(&err)
+		}
+	}
+	if err := s.fail.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// isAside reports whether a command is no step: the reads of the catalog, and what opens a connection, are sent beside the
+// call of the test, by goroutines that the call does not wait for.
+func (s *steps) isAside(cmd redis.Cmder) bool {
+	return s.fail.Load() == nil && (scriptOf(cmd) == script.Catalog.Name || cmd.Name() == "hello" || cmd.Name() == "client")
+}
+
+func (s *steps) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if s.isAside(cmd) {
+			return next(ctx, cmd)
+		}
+		if err := s.step(); err != nil {
+			cmd.SetErr(err)
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if s.isAside(cmds[0]) {
+			return next(ctx, cmds)
+		}
+		if err := s.step(); err != nil {
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// betweenCommands calls do before each command that a store sends, those of a pipeline one by one: another client
+// may come between any two of them.
+func betweenCommands(s *Store, do func()) { s.rdb.AddHook(&betweenHook{do: do}) }
+
+type betweenHook struct{ do func() }
+
+func (h *betweenHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h *betweenHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.do()
+		return next(ctx, cmd)
+	}
+}
+
+func (h *betweenHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) (err error) {
+		for _, cmd := range cmds {
+			h.do()
+			err = cmp.Or(err, next(ctx, []redis.Cmder{cmd}))
+		}
+		return err
+	}
+}
+
+var errCut = errors.New("cut on purpose")
+
+// fate is what becomes of a call of a script.
+type fate int
+
+const (
+	passes fate = iota
+	isLost      // before Redis has it
+	isDone      // but its answer is lost
+)
+
+// fateAt lets calls pass up to the one with a number, from 0 on, and gives that one a fate and the later
+// ones another. calls counts them.
+func fateAt(calls *atomic.Int64, at int64, there, beyond fate) func(string) fate {
+	return func(string) fate {
+		switch n := calls.Add(1) - 1; {
+		case n < at:
+			return passes
+		case n == at:
+			return there
+		default:
+			return beyond
+		}
+	}
+}
+
+// cutter is a hook that says of each script what becomes of it, and hears of each that
+// was answered.
+type cutter struct {
+	fate     func(sc string) fate
+	answered func(sc string)
+}
+
+func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (c *cutter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		fates, names := make([]fate, len(cmds)), make([]string, len(cmds))
+		var there []redis.Cmder
+		var err error
+		for i, cmd := range cmds {
+			if names[i] = scriptOf(cmd); names[i] != "" && c.fate != nil {
+				fates[i] = c.fate(names[i])
+			}
+			if fates[i] == isLost {
+				err = errCut
+				cmd.SetErr(err)
+				continue
+			}
+			there = append(there, cmd)
+		}
+		if len(there) > 0 {
+			err = cmp.Or(next(ctx, there), err)
+		}
+		for i, cmd := range cmds {
+			if fates[i] == isDone {
+				err = errCut
+				cmd.SetErr(err)
+			} else if fates[i] == passes && names[i] != "" && c.answered != nil {
+				c.answered(names[i])
+			}
+		}
+		return err
+	}
+}
+
+func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		name := scriptOf(cmd)
+		if name == "" {
+			return next(ctx, cmd)
+		}
+		becomes := passes
+		if c.fate != nil {
+			becomes = c.fate(name)
+		}
+		if becomes == isLost {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		err := next(ctx, cmd)
+		if becomes == isDone {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		if c.answered != nil {
+			c.answered(name)
+		}
+		return err
+	}
+}
+
+// scriptOf names the script that a command calls; "" for none.
+func scriptOf(cmd redis.Cmder) string {
+	if call, ok := cmd.(interface{ Script() string }); ok {
+		return call.Script()
+	}
+	return ""
+}
+
+// seconds are boards with periods of a second.
+func seconds(now time.Time) []definition.Board {
+	return []definition.Board{
+		{Name: "stars", Period: "1s", Base: now.Truncate(time.Second)},
+		{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
+	}
+}
+
+// profileReads counts the pipelines that read profiles, and loses them while lose is set. It lets the
+// pipelines pass by which a client greets Redis on a new connection.
+type profileReads struct {
+	sent atomic.Int64
+	lose atomic.Bool
+}
+
+func (p *profileReads) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (p *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (p *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if cmds[0].Name() != "hmget" {
+			return next(ctx, cmds)
+		}
+		p.sent.Add(1)
+		if !p.lose.Load() {
+			return next(ctx, cmds)
+		}
+		for _, c := range cmds {
+			c.SetErr(errCut)
+		}
+		return errCut
+	}
+}
