@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,4 +134,157 @@ func TestNamesThatAreNoBoard(t *testing.T) {
 		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
 	}
 	require.Equal(t, 200, n.Do("GET", "/v1/boards/stars", "").Status)
+}
+
+// A definition comes back as it was sent, whatever fields it has. Each request and answer is by the contract.
+func TestDefinitionsWithEachField(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, of := range []struct{ board, body string }{
+		{"laps", `{"title":{"en":"Laps","zh":"圈"},"description":"Best laps","icon":"/laps.png",
+			"mode":"best","order":"asc","ties":"first","retain":"30d",
+			"member_ttl":"7d","limit":100,"tie_span":"1d","min":1,"max":3600000,"max_change":60000,
+			"history":"1m","kind":"driver","display":{"format":"time_ms"}}`},
+		{"shift", `{"mode":"sum","order":"desc","ties":"first","period":"8h","base":"2026-11-20T06:00:00.000Z","keep":3,` +
+			`"kind":"member","display":{"unit":"boxes","decimals":1}}`},
+		{"days", `{"mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"sunday",` +
+			`"day_starts_at":"05:00","keep":8,"kind":"member"}`},
+		{"spring", `{"mode":"last","order":"desc","ties":"shared","starts":"2026-03-01T00:00:00.000Z",` +
+			`"ends":"2026-06-01T00:00:00.000Z","kind":"member"}`},
+		{"hot", `{"mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"live","kind":"member"}`},
+		{"all", `{"mode":"sum","order":"desc","ties":"first","union":{"of":["shift","days"],"weights":[1,2],"aggregate":"max",` +
+			`"last":2,"refresh":"1m"},"kind":"member"}`},
+		{"fans:{who}", `{"mode":"sum","order":"desc","ties":"first","max_instances":7,"kind":"member"}`},
+	} {
+		path := "/v1/boards/" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(of.board)
+		defined := n.Do("PUT", path, of.body)
+		require.Equal(t, 201, defined.Status, defined.Body)
+		require.JSONEq(t, `{"board":"`+of.board+`",`+of.body[1:], defined.Body)
+		var state struct{ Definition map[string]any }
+		n.Do("GET", path, "").Into(&state)
+		var sent map[string]any
+		defined.Into(&sent)
+		require.Equal(t, sent, state.Definition)
+	}
+	event := `{"sender":"who","fields":{"n":{"min":1,"max":9},"who":{"kind":"driver"}},
+		"updates":[{"board":"laps","member":"{who}","score":"{n}","op":"last","if":"absent","data":{"by":"{who}"}},
+		{"board":"shift","member":"{who}","score":5}]}`
+	require.JSONEq(t, `{"event":"lap",`+event[1:], n.Do("PUT", "/v1/events/lap", event).Body)
+}
+
+// Each code that the contract names for one request is what that request gets.
+func TestRefusalsOfTheContract(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"},
+		definition.Board{Name: "days", Period: "day"},
+		definition.Board{Name: "past", Starts: began, Ends: began.Add(time.Hour)},
+		definition.Board{Name: "all", Union: &definition.Union{Of: []string{"b"}}})
+	event := `{"updates":[{"board":"b","member":"{u}","score":"{n}"}]}`
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
+	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"e1","u":"x","n":1}`).Status)
+	require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", strings.Replace(event, "{u}", "of {u}", 1)).Status)
+	const old, set = "/v1/boards/days@1999-01-01", `{"score":1,"reason":"r"}`
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"GET", old, "", 404, "unknown_period"},
+		{"GET", old + "/count", "", 404, "unknown_period"},
+		{"GET", old + "/at?score=1", "", 404, "unknown_period"},
+		{"GET", old + "/search?q=x", "", 404, "unknown_period"},
+		{"GET", old + "/export", "", 404, "unknown_period"},
+		{"GET", old + "/live", "", 404, "unknown_period"},
+		{"GET", old + "/members?id=x", "", 404, "unknown_period"},
+		{"GET", old + "/members/x", "", 404, "unknown_period"},
+		{"GET", "/v1/boards/none/members?id=x", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/members/x", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/periods", "", 404, "unknown_board"},
+		{"GET", "/v1/boards/none/hidden", "", 404, "unknown_board"},
+		{"DELETE", "/v1/boards/none/members/x", "", 404, "unknown_board"},
+		{"DELETE", "/v1/boards/all/members/x", "", 409, "conflict"},
+		{"DELETE", "/v1/boards/past/members/x", "", 409, "not_open"},
+		{"PUT", "/v1/boards/none/members/x/score", set, 404, "unknown_board"},
+		{"PUT", "/v1/boards/all/members/x/score", set, 409, "conflict"},
+		{"PUT", "/v1/boards/past/members/x/score", set, 409, "not_open"},
+		{"POST", "/v1/events/gift/take-back", `{"id":"e1"}`, 409, "conflict"},
+	} {
+		a := n.Do(c.method, c.path, c.body)
+		require.Equal(t, c.status, a.Status, "%s %s: %s", c.method, c.path, a.Body)
+		require.Contains(t, a.Body, `"code":"`+c.code+`"`, c.path)
+	}
+}
+
+// The acts of a moderator name who has done them, also in the list of acts.
+func TestActsNameTheirAuthors(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":"{n}"}]}`).Status)
+	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u4","n":3}`).Status)
+	require.Equal(t, 200, n.Do("POST", "/v1/events/gift/take-back", `{"id":"g1","by":"kim"}`).Status)
+	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b/members/u4/score", `{"score":5,"reason":"lost result","by":"lee"}`).Status)
+	for _, path := range []string{"/v1/boards/b/hidden/u5", "/v1/hidden/user/u5"} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			require.Equal(t, 204, n.Do(method, path+"?reason=bot&by=ann", "").Status)
+		}
+	}
+	require.Equal(t, 202, n.Do("DELETE", "/v1/members/user/u5?reason=asked&by=joe", "").Status)
+	audit := n.Do("GET", "/v1/audit", "").Body
+	require.Equal(t, 4, strings.Count(audit, `"reason":"bot","by":"ann"`))
+	require.Contains(t, audit, `"reason":"asked","by":"joe"`)
+	require.Contains(t, audit, `"by":"kim"`)
+	require.Contains(t, audit, `"reason":"lost result","by":"lee"`)
+
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"u4","score":1,"if":"exists"}`).Status)
+	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/u4", `{"avatar":"/u4.png"}`).Status)
+	require.Contains(t, n.Do("GET", "/v1/members/user/u4/boards", "").Body, `"member":"u4","avatar":"/u4.png","boards":[{"board":"b"`)
+}
+
+// A history over HTTP says where no node has looked.
+func TestHistoryTellsItsGaps(t *testing.T) {
+	t.Parallel()
+	url, set := redistest.Clocked(t)
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	set(now)
+	n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", History: 10 * time.Second})
+	for i, pass := range []time.Duration{10 * time.Second, time.Hour} {
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ann","score":1}`).Status)
+		now = now.Add(pass)
+		set(now)
+		redistest.Eventually(t, "the next step", func() error {
+			var h recorded
+			n.Do("GET", "/v1/boards/b/history", "").Into(&h)
+			if len(h.Steps) <= i {
+				return statusIs(servertest.Answer{}, 200)
+			}
+			return nil
+		})
+	}
+	for _, query := range []string{"", "?member=ann"} {
+		require.Contains(t, n.Do("GET", "/v1/boards/b/history"+query, "").Body, `"gap_from":"`)
+	}
+}
+
+// A family whose instances cannot be read hides nothing else.
+func TestOverviewWithUnavailableFamily(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "many:{x}"})
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/many:1/scores", `{"member":"m","score":1}`).Status)
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{/}:instances:many/1", "no set", 0).Err())
+	require.Contains(t, n.Do("GET", "/v1/overview", "").Body,
+		`"families":[{"board":"many:{x}","instances":0,"info":{"kind":"member","period":null},"unavailable":true}]`)
+}
+
+// A period that closes comes over the feed "periods" as the contract says.
+func TestClosedPeriodComesOverTheFeed(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "rounds", Period: "1s",
+		Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	s := servertest.Dial(t, n.Addr)
+	s.Send(`{"type":"subscribe","id":1,"feed":"periods"}`)
+	s.Next("feed") // the feed has begun
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/rounds/scores", `{"member":"ann","score":1}`).Status)
+	require.Contains(t, string(s.Next("feed").Items[0].Data), `"board":"rounds"`)
 }

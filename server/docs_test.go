@@ -2,8 +2,11 @@ package server
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -13,8 +16,13 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/host"
+	"rankcast/server/internal/readable"
 	"rankcast/server/live"
 	"rankcast/server/pages"
 )
@@ -145,4 +153,89 @@ func TestDocsNameTheNeedOfEachMessage(t *testing.T) {
 
 	table := regexp.MustCompile("(?m)^\\| `[a-z]+`[^|/]* \\| (?:`[a-z]+`|none) \\|").FindAllString(page, -1)
 	require.Len(t, table, len(rows)+1, "the table has other messages")
+}
+
+// Each route that writes refuses a body that it cannot read, before its handler does anything: this
+// server has no store.
+func TestEachWriteRefusesOtherTypes(t *testing.T) {
+	t.Parallel()
+	s := &Server{pages: pages.New(pages.Config{})}
+	e := echo.New()
+	e.HTTPErrorHandler = gate.New(gate.Config{Guard: access.NewOpenGuard(), Log: slog.New(slog.DiscardHandler)}).HandleError
+	s.addRoutes(e, s.apiRoutes())
+	writes := 0
+	for _, route := range apiRoutes(t) {
+		if route.Method == http.MethodGet {
+			continue
+		}
+		writes++
+		wanted := "application/json"
+		if strings.HasSuffix(route.Path, "/import") {
+			wanted = "application/x-ndjson, text/csv"
+		}
+		for _, header := range []http.Header{
+			{"Content-Type": {"multipart/form-data; boundary=x"}}, {"Content-Type": {"application/xml"}},
+			{"Content-Type": {"text/html"}}, {"Content-Type": {"image/png"}},
+			{"Content-Type": {"image/svg+json"}}, {"Content-Type": {"application/octet-stream"}},
+			{"Content-Type": {"application/jsonp"}}, {"Content-Type": {"application/json-seq"}},
+			{"Content-Type": {"json"}}, {"Content-Type": {"*/*"}}, {"Content-Type": {";"}}, {"Content-Type": {"application/"}},
+			{"Content-Type": {"application/json; charset"}},
+			{"Content-Type": {"application/json; charset=utf-8; charset=utf-16"}}, {"Content-Type": {"application/json, text/csv"}},
+			{"Content-Type": {"application/json", "text/csv"}},
+			{"Content-Type": {"application/json; charset=utf-16"}}, {"Content-Type": {"application/json; charset=latin1"}},
+			{"Content-Type": {"text/plain;charset=windows-1252"}},
+			{"Content-Type": {"text/csv; charset=latin1"}}, {"Content-Type": {"application/x-ndjson; charset=utf-16le"}},
+			{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, {"Content-Encoding": {"br"}},
+			{"Content-Type": {"text/csv"}, "Content-Encoding": {"identity", "deflate"}},
+		} {
+			r := httptest.NewRequest(route.Method, parameter.ReplaceAllString(route.Path, "x"), strings.NewReader("{}"))
+			r.Header = header.Clone()
+			w := httptest.NewRecorder()
+			e.ServeHTTP(w, r)
+			require.Equal(t, 415, w.Code, "%s %s %v: %s", route.Method, route.Path, header, w.Body)
+			require.Contains(t, w.Body.String(), `"code":"unsupported_media_type"`)
+			if header["Content-Encoding"] != nil {
+				require.Contains(t, w.Body.String(), `"field":"Content-Encoding"`)
+				require.Equal(t, "identity", w.Header().Get("Accept-Encoding"))
+				continue
+			}
+			require.Contains(t, w.Body.String(), `"field":"Content-Type"`)
+			require.Contains(t, w.Body.String(), "want "+strings.ReplaceAll(wanted, ", ", " or "))
+			require.Equal(t, wanted, w.Header().Get("Accept"))
+		}
+	}
+	require.Greater(t, writes, 12)
+}
+
+// A list of definitions is read and encoded once for each version of the definitions.
+func TestDefinitionsAreEncodedOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb := redistest.Dial(t, url)
+		store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
+		t.Cleanup(store.Close)
+		cache, reads := new(definitionsCache), 0
+		get := func() string {
+			t.Helper()
+			version, err := store.DefinitionsVersion(t.Context())
+			require.NoError(t, err)
+			list, err := cache.list(t.Context(), version, func(ctx context.Context, to *readable.List) error {
+				reads++
+				boards, err := store.Boards(ctx)
+				for range boards {
+					require.NoError(t, to.Add(access.Resource{}, 1))
+				}
+				return err
+			})
+			require.NoError(t, err)
+			return string(list.Whole())
+		}
+		for i, want := range []string{"1", "1,1"} {
+			require.NoError(t, store.DefineBoard(t.Context(), definition.Board{Name: fmt.Sprint("b", i)}, ranking.Moderator{}))
+			for range 3 {
+				require.Equal(t, "["+want+"]", get())
+				require.Equal(t, i+1, reads)
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -103,4 +105,88 @@ func TestEventsOverHTTP(t *testing.T) {
 		require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
 		require.Equal(t, "unknown_event event", code(n.Do("DELETE", "/v1/events/gift", "")))
 	})
+}
+
+// An Idempotency-Key is taken for each item of a batch or for none: the longest key that fits all
+// items counts once, and one byte more is refused before anything counts.
+func TestIdempotencyKeyIsTakenOrRefusedWhole(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`).Status)
+		one := func(item string) func(int) string { return func(int) string { return item } }
+		batch := func(field, item string) func(int) string {
+			return func(items int) string { return `{"` + field + `":[` + strings.Repeat(item+",", items-1) + item + `]}` }
+		}
+		counted := int64(0)
+		for i, c := range []struct {
+			path        string
+			body        func(items int) string
+			items, most int
+		}{
+			{"/v1/boards/b/scores", one(`{"member":"m","score":1}`), 1, 128},
+			{"/v1/events/e", one(`{}`), 1, 128},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 1, 126},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 10, 126},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 11, 125},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 100, 125},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 101, 124},
+			{"/v1/boards/b/scores", batch("updates", `{"member":"m","score":1}`), 1000, 124},
+			{"/v1/events/e", batch("events", `{}`), 10, 126},
+			{"/v1/events/e", batch("events", `{}`), 12, 125},
+		} {
+			what := fmt.Sprintf("%d items to %s", c.items, c.path)
+			key := fmt.Sprintf("%03d", i) + strings.Repeat("k", c.most-3)
+			long := n.Do("POST", c.path, c.body(c.items), "Idempotency-Key", key+"k")
+			servertest.RequireProblem(t, long, 400, "invalid_request", "Idempotency-Key")
+			require.Contains(t, long.Body, fmt.Sprintf("has %d bytes; want 1 to %d", c.most+1, c.most), what)
+			for range 2 {
+				answer := n.Do("POST", c.path, c.body(c.items), "Idempotency-Key", key)
+				require.Equal(t, 200, answer.Status, "%s: %s", what, answer.Body)
+				require.NotContains(t, answer.Body, "error", what)
+			}
+			counted += int64(c.items)
+			top, _ := n.Top("b", 1)
+			require.Equal(t, counted, top[0].Score, what)
+		}
+
+		for _, key := range []string{"tab\tkey", "\xff"} {
+			answer := n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"m","score":1}]}`, "Idempotency-Key", key)
+			servertest.RequireProblem(t, answer, 400, "invalid_request", "Idempotency-Key")
+		}
+		top, _ := n.Top("b", 1)
+		require.Equal(t, counted, top[0].Score, "what is refused does not count")
+	})
+}
+
+// A retry whose JSON was written anew is a duplicate, alone, in a batch and as an event.
+func TestRetryInOtherWords(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1,"data":{"d":"{d}"}}]}`).Status)
+	for _, c := range []struct {
+		path string
+		same []string
+		not  string
+	}{
+		{"/v1/boards/b/scores", []string{
+			`{"member":"m","score":1,"id":"1","data":{"x":1,"y":[2,"A"]}}`,
+			`{"id":"1","data":{"y":[20e-1,"\u0041"],"x":1.0},"op":"sum","score":1,"member":"m"}`,
+		}, `{"member":"m","score":1,"id":"1","data":{"x":"1","y":[2,"A"]}}`},
+		{"/v1/boards/b/scores", []string{
+			`{"member":"m","score":1,"id":"2"}`,
+			`{"id":"2","score":1,"member":"m"}`,
+		}, `{"member":"m","score":1,"id":"2","data":null}`}, // without data, those before stay; null removes them
+		{"/v1/events/e", []string{
+			`{"id":"3","d":{"x":9007199254740993,"y":0}}`,
+			`{"d":{"y":-0.0,"x":9007199254740993.0},"id":"3"}`,
+		}, `{"id":"3","d":{"x":9007199254740992,"y":0}}`},
+	} {
+		for i, body := range c.same {
+			answer := n.Do("POST", c.path, body)
+			require.Equal(t, 200, answer.Status, answer.Body)
+			require.Contains(t, answer.Body, `"duplicate":`+map[bool]string{true: "true", false: "false"}[i > 0], body)
+		}
+		servertest.RequireProblem(t, n.Do("POST", c.path, c.not), 409, "idempotency_mismatch", "id")
+	}
 }

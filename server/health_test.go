@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/coder/websocket"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -170,4 +176,193 @@ func TestMetricsOfReadiness(t *testing.T) {
 	requireMetrics(1, 1, "ready again")
 	n.Server.Drain()
 	requireMetrics(0, 1, "the node stops")
+}
+
+// One update, from the request to the frame, as the metrics show it.
+func TestMetricsOfOneUpdate(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+		n.UntilMetric(`rankcast_redis_up`, 1)
+		scores := `{"member":"ana","score":1},{"member":"ben","score":90},{"member":"eli","score":80},{"member":"kim","score":70}`
+		n.Do("POST", "/v1/boards/b/scores", `{"updates":[`+scores+`]}`)
+		s := servertest.Dial(t, n.Addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":5,"me":"ana"}`)
+		s.Next("snapshot")
+		s.Next("me")
+		stream := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=5")
+		stream.Next("snapshot")
+		for metric, want := range map[string]float64{
+			`rankcast_clients{kind="websocket"}`: 1, `rankcast_clients{kind="stream"}`: 1, `rankcast_subscriptions`: 2, `rankcast_followers`: 1,
+			`rankcast_watched_boards`: 1, `rankcast_frames_total{kind="snapshot"}`: 2, `rankcast_frames_total{kind="answer"}`: 1,
+			`rankcast_score_to_frame_seconds_count`: 0, `rankcast_changes_total`: 0,
+		} {
+			n.UntilMetric(metric, want)
+		}
+
+		n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`)
+		s.Next("delta")
+		s.Next("me")
+		stream.Next("delta")
+		for metric, want := range map[string]float64{
+			`rankcast_updates_total{result="applied"}`: 5, `rankcast_update_seconds_count`: 2, `rankcast_batch_updates_sum`: 5,
+			`rankcast_changes_total`:              1,
+			`rankcast_frames_total{kind="delta"}`: 2, `rankcast_score_to_frame_seconds_count`: 2,
+		} {
+			n.UntilMetric(metric, want)
+		}
+		require.Positive(t, n.Metric(`rankcast_frame_bytes_total`))
+		require.Less(t, n.Metric(`rankcast_score_to_frame_seconds_sum`), 2*servertest.Patience.Seconds())
+
+		n.Do("GET", "/v1/boards/b/top", "")
+		n.Do("GET", "/v1/boards/b/members/ana", "")
+		n.Do("GET", "/v1/boards/b/members/eli", "")
+		n.UntilMetric(`rankcast_reads_total{route="/v1/boards/{board}/top"}`, 1)
+		n.UntilMetric(`rankcast_reads_total{route="/v1/boards/{board}/members/{member}"}`, 2)
+
+		s.WS.Close(websocket.StatusNormalClosure, "")
+		stream.Close()
+		n.UntilMetric(`rankcast_closed_total{code="1000"}`, 1)
+		n.UntilMetric(`rankcast_clients{kind="websocket"}`, 0)
+		n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`) // a write finds that the stream has gone
+		n.UntilMetric(`rankcast_clients{kind="stream"}`, 0)
+		n.UntilMetric(`rankcast_subscriptions`, 0)
+		n.UntilMetric(`rankcast_followers`, 0)
+	})
+}
+
+// The time from a score to its frame is measured by Redis's clock alone: that of the node may differ by an hour. Redis
+// is behind here, because a time below zero counts as zero. So does one that is shorter than the node's estimate of that
+// clock lags.
+func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
+	t.Parallel()
+	redis, shift := redistest.StartShifted(t)
+	shift(-time.Hour)
+	n := servertest.Start(t, redis.URL(), servertest.Config{}, definition.Board{Name: "b"})
+	s := servertest.Dial(t, n.Addr)
+	s.Subscribe("b", 3)
+	scores := 0
+	redistest.Eventually(t, "a frame that took longer than the estimate lags", func() error {
+		scores++
+		n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`)
+		n.UntilMetric("rankcast_score_to_frame_seconds_count", float64(scores))
+		if n.Metric("rankcast_score_to_frame_seconds_sum") == 0 {
+			return errors.New("the frames took no time")
+		}
+		return nil
+	})
+	require.Less(t, n.Metric("rankcast_score_to_frame_seconds_sum"), servertest.Patience.Seconds())
+}
+
+// The names, helps and units follow the conventions of Prometheus, and no label depends on what users send.
+func TestMetricsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Metrics: registry}},
+		definition.Board{Name: "fans:{star}"})
+	series := func() (count int) {
+		families, err := registry.Gather()
+		require.NoError(t, err)
+		for _, f := range families {
+			if f.GetName() != "rankcast_script_seconds" { // of each script that was called
+				count += len(f.Metric)
+			}
+		}
+		return count
+	}
+	before := series()
+	for _, path := range []string{"/v1/boards/fans:s1/top", "/v1/boards/nobody/top", "/v1/nothing",
+		"/v1/boards/fans:s2/members/ana", "/boards/fans:s3", "/x"} {
+		n.Do("GET", path, "")
+	}
+	n.Do("POST", "/v1/boards/fans:s1/scores", `{"member":"secret-member","score":5}`)
+	require.Equal(t, before, series())
+	text := n.Do("GET", "/metrics", "").Body
+	for _, of := range []string{"fans", "secret-member", "nobody"} {
+		require.NotContains(t, text, of)
+	}
+	problems, err := testutil.GatherAndLint(registry)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	answer := n.Do("GET", "/metrics", "", "Accept", "application/openmetrics-text; version=1.0.0")
+	require.Contains(t, answer.Header.Get("Content-Type"), "application/openmetrics-text")
+	require.True(t, strings.HasSuffix(answer.Body, "# EOF"))
+}
+
+// The listener for operators asks for no key, and is closed to pages that reach it by another name.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	loopback := httptest.NewServer(n.Server.Admin(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))
+	t.Cleanup(loopback.Close)
+	public := httptest.NewServer(n.Server.Admin(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}))
+	t.Cleanup(public.Close)
+	get := func(of *httptest.Server, path string) servertest.Answer {
+		return servertest.Request(t, "GET", of.URL+path, "")
+	}
+	for _, of := range []*httptest.Server{loopback, public} {
+		require.Contains(t, get(of, "/metrics").Body, "\nrankcast_redis_up ")
+		require.Contains(t, get(of, "/debug/pprof/goroutine?debug=1").Body, "goroutine profile: total")
+		require.Equal(t, 404, get(of, "/debug/pprof/cmdline").Status, "it would show a password of Redis")
+		require.Equal(t, 404, get(of, "/v1/boards").Status)
+		require.Equal(t, 405, servertest.Request(t, "POST", of.URL+"/metrics", "").Status)
+	}
+	for of, status := range map[*httptest.Server]int{loopback: 421, public: 200} {
+		r := httptest.NewRequest("GET", "http://stranger.example/metrics", nil)
+		w := httptest.NewRecorder()
+		of.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, status, w.Code)
+	}
+}
+
+// The ends of sockets are counted by the code of the first close frame.
+func TestClosedSocketsAreCountedByCode(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Metrics: registry}}, definition.Board{Name: "b"})
+	ended := make(map[string]float64)
+	expect := func(code string) {
+		t.Helper()
+		ended[code]++
+		for _, c := range []string{"1000", "1006", "1009", "4503", "other"} {
+			n.UntilMetric(`rankcast_closed_total{code="`+c+`"}`, ended[c])
+		}
+	}
+	servertest.Dial(t, n.Addr).WS.Close(websocket.StatusNormalClosure, "")
+	expect("1000")
+	servertest.Dial(t, n.Addr).WS.Close(3333, "")
+	expect("other")
+	servertest.Dial(t, n.Addr).WS.CloseNow()
+	expect("1006")
+	s := servertest.Dial(t, n.Addr)
+	s.Send(`{"type":%q}`, strings.Repeat("x", 64<<10))
+	for {
+		if _, err := s.Raw(); err != nil {
+			break
+		}
+	}
+	expect("1009")
+	foreign := servertest.DialPath(t, n.Addr, "/v1/live", "Origin", "https://stranger.example")
+	_, err := foreign.Raw()
+	require.Equal(t, websocket.StatusCode(4503), websocket.CloseStatus(err))
+	expect("4503")
+	last := servertest.Dial(t, n.Addr)
+	last.Subscribe("b", 3)
+	n.Stop()
+	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`# HELP rankcast_clients Clients that are connected, by kind.
+# TYPE rankcast_clients gauge
+rankcast_clients{kind="stream"} 0
+rankcast_clients{kind="websocket"} 0
+`), "rankcast_clients"))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if f.GetName() == "rankcast_closed_total" && m.Label[0].GetValue() == "1001" {
+				require.EqualValues(t, 1, m.Counter.GetValue(), "a node that stops")
+				return
+			}
+		}
+	}
+	t.Fatal("no socket was closed with 1001")
 }

@@ -27,6 +27,7 @@ import (
 	"rankcast/server/access"
 	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
+	"rankcast/server/servertest/contract"
 )
 
 // keyLine is a line of an access file, for the key of a name.
@@ -196,3 +197,9 @@ func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
 		cursor = "&cursor=" + url.QueryEscape(*page.Cursor)
 	}
 }
+
+func TestMain(m *testing.M) {
+	redistest.Main(contract.HTTP(m), servertest.IdleConnections()...)
+}
+
+const patience = servertest.Patience

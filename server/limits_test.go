@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -298,4 +302,112 @@ func TestLimitOfHeaderFields(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 413, a.StatusCode, "a field that comes again counts again")
 	require.True(t, a.Close, "the next header would cost as much")
+}
+
+// idle opens a connection, and leaves it open after one request. It returns an error if the node closes it.
+func idle(t *testing.T, n *servertest.Node) (net.Conn, error) {
+	conn, err := net.Dial("tcp", n.Addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
+	fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", n.Addr)
+	a, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, a.Body)
+	return conn, err
+}
+
+// Idle connections, sockets and streams have places on a node. A connection beyond them is closed at once, the
+// others go on, and one that ends makes room.
+func TestLimitOfConnections(t *testing.T) {
+	t.Parallel()
+	log := new(redistest.Log)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		Limits: access.Config{Connections: 3}, Log: slog.New(slog.NewTextHandler(log, nil)),
+	}}, definition.Board{Name: "b"})
+	s := servertest.Dial(t, n.Addr)
+	servertest.OpenStream(t, n.Addr, "/v1/boards/b/live").Next("snapshot")
+	first, err := idle(t, n)
+	require.NoError(t, err)
+	for range 3 {
+		_, err = idle(t, n)
+		require.Error(t, err)
+	}
+	require.EqualValues(t, 3, maps.Collect(n.Server.Limited())["connections"])
+	require.Equal(t, 1, strings.Count(log.String(), "--max-connections"), log)
+	s.Subscribe("b", 1)
+
+	for range 3 { // the place of a connection that ends is free again, whichever side closes it
+		require.NoError(t, first.Close())
+		redistest.Eventually(t, "the place of a closed connection to be free", func() error {
+			first, err = idle(t, n)
+			return err
+		})
+	}
+	s.WS.CloseNow()
+	redistest.Eventually(t, "the place of a closed socket to be free", func() error {
+		_, err := idle(t, n)
+		return err
+	})
+}
+
+// heldExport is a node whose Redis does not answer what is about the board b, and an export of it that waits. The
+// headers are of the export. end makes it fail.
+func heldExport(t *testing.T, limits access.Config, header ...string) (n *servertest.Node, end func() servertest.Answer) {
+	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
+	n = limited(t, proxy.URL(), limits)
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`).Status)
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/export", "", header...).Status)
+	proxy.Hold("{b}")
+	first := make(chan servertest.Answer, 1)
+	go func() {
+		a, _ := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/boards/b/export", "", header...)
+		first <- a
+	}()
+	redistest.Eventually(t, "the export to wait for Redis", func() error {
+		if proxy.Held() == 0 {
+			return errors.New("nothing waits")
+		}
+		return nil
+	})
+	return n, func() servertest.Answer {
+		proxy.Hold()
+		proxy.Cut()
+		return redistest.Receive(t, "a value from first", first)
+	}
+}
+
+// An export keeps its place until it ends, also by an error.
+func TestLimitOfExports(t *testing.T) {
+	t.Parallel()
+	n, end := heldExport(t, access.Config{Exports: 1})
+	export := func() servertest.Answer { return n.Do("GET", "/v1/boards/b/export", "") }
+	requireLimited(t, n, export(), 503, "overloaded", "exports")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
+	require.Equal(t, 503, end().Status, "its connection to Redis has failed")
+	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
+		if a := export(); a.Status != 200 {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
+}
+
+// One address gets half of the exports of a node.
+func TestLimitOfExportsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	n, end := heldExport(t, access.Config{Exports: 2}, "X-Forwarded-For", phone)
+	export := func() servertest.Answer {
+		return n.Do("GET", "/v1/boards/b/export", "", "X-Forwarded-For", phone)
+	}
+	requireLimited(t, n, export(), 429, "limit_reached", "address_exports")
+	end()
+	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
+		if a := export(); a.Status != 200 {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
 }

@@ -1,13 +1,16 @@
 package live_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
@@ -108,4 +111,158 @@ func TestEverySocketConverges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Clients that come, ask, stall and vanish in every order leave nothing behind
+// and break nothing for the others.
+func TestChurn(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}},
+		definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	watcher := servertest.Dial(t, n.Addr)
+	watcher.Subscribe("b", 20)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error)
+	for i := range 8 {
+		go func() {
+			done <- func() error {
+				for j := range 25 {
+					ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", nil)
+					if err != nil {
+						return err
+					}
+					for k := range rand.IntN(6) {
+						ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscribe","id":%d,"board":"%c","top":%d}`, k, 'b'+rune(k%2), k*3))
+						n.Store.Apply(ctx, "b", []definition.Update{{Member: fmt.Sprint("m", rand.IntN(30)), Score: 1}})
+					}
+					if (i+j)%3 == 0 {
+						ws.Close(websocket.StatusNormalClosure, "")
+					} else {
+						ws.CloseNow()
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range 8 {
+		require.NoError(t, redistest.Receive(t, "the run to end", done))
+	}
+	want, total := n.Top("b", 20)
+	watcher.Until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+	redistest.Eventually(t, "the others to be gone", func() error {
+		if w := n.Hub.Watched(); w != 1 {
+			return fmt.Errorf("%d watched", w)
+		}
+		return nil
+	})
+}
+
+// What nobody follows costs nothing, and the last who leaves frees the view, the
+// subscription and every goroutine.
+// It is not parallel: it counts the goroutines of the process.
+func TestLastSubscriberFreesView(t *testing.T) {
+	r := redistest.Start(t)
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
+	descending(t, n, "b", 2000)
+	heard := func(want int64) {
+		t.Helper()
+		redistest.Eventually(t, "the subscriptions in Redis to be as they should", func() error {
+			subscribers, err := r.Admin().PubSubNumSub(t.Context(), "rc:{b}:c").Result()
+			if got := subscribers["rc:{b}:c"]; err != nil || got != want {
+				return fmt.Errorf("%d subscribers of %d (%v)", got, want, err)
+			}
+			return nil
+		})
+	}
+	heard(0)
+	before := runtime.NumGoroutine()
+	for range 3 {
+		var sockets []*servertest.Socket
+		for i := range 40 {
+			s := servertest.Dial(t, n.Addr)
+			s.Send(`{"type":"subscribe","id":1,"board":"b","me":"m%d","around":%d}`, 50*i, i%3)
+			meIs(s, "b", int64(50*i+1), int64(10*(2000-50*i)))
+			sockets = append(sockets, s)
+		}
+		require.Equal(t, 1, n.Hub.Watched())
+		require.Equal(t, 40, n.Hub.Followed())
+		heard(1)
+		for i, s := range sockets {
+			if i%2 == 0 {
+				s.Send(`{"type":"subscribe","id":2,"board":"b","top":5}`) // follows nobody from now on
+				s.Next("snapshot")
+			}
+		}
+		redistest.Eventually(t, "half of them to follow nobody", func() error {
+			if followed := n.Hub.Followed(); followed != 20 {
+				return fmt.Errorf("%d followed", followed)
+			}
+			return nil
+		})
+		for i, s := range sockets {
+			if i%4 < 2 {
+				s.Send(`{"type":"unsubscribe","id":3,"board":"b"}`)
+				s.Next("ok")
+			}
+			s.WS.CloseNow()
+		}
+		redistest.Eventually(t, "all to be freed", func() error {
+			if w, f := n.Hub.Watched(), n.Hub.Followed(); w > 0 || f > 0 {
+				return fmt.Errorf("%d boards and %d members watched", w, f)
+			}
+			return nil
+		})
+		heard(0)
+	}
+	redistest.Eventually(t, "all goroutines to end", func() error {
+		if now := runtime.NumGoroutine(); now > before {
+			return fmt.Errorf("%d before, %d after", before, now)
+		}
+		return nil
+	})
+}
+
+// A master of a cluster that dies is told to those who watch its boards, though
+// changes of the others are still heard.
+func TestClusterMasterOutage(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	url, masters := cluster.URL, cluster.Masters
+	var boards []definition.Board
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		boards = append(boards, definition.Board{Name: name})
+	}
+	n := servertest.Start(t, url, servertest.Config{}, boards...)
+	s := servertest.Dial(t, n.Addr)
+	for _, d := range boards {
+		s.Subscribe(d.Name, 10)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`).Status)
+	}
+	stale := func(want bool) {
+		for s.Stale == nil || *s.Stale != want {
+			s.Next("status")
+		}
+	}
+	for _, m := range masters {
+		m.Kill()
+		stale(true)
+		require.Equal(t, 503, n.Do("GET", "/readyz", "").Status)
+		m.Start()
+		stale(false)
+		redistest.Eventually(t, "the cluster to take scores again", func() error {
+			for _, d := range boards {
+				if a := n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
+					return fmt.Errorf("%s", a.Body)
+				}
+			}
+			return nil
+		})
+		s.Stale = nil
+		for _, d := range boards {
+			want, _ := n.Top(d.Name, 10)
+			s.Until(d.Name, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		}
+	}
 }

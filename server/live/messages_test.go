@@ -1,8 +1,15 @@
 package live_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/json"
+	"io"
+	"net"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -13,6 +20,8 @@ import (
 	"rankcast/hub/hubtest"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
 
@@ -173,4 +182,89 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Pings and pongs count as messages: a client that sends them without end is closed with 1008.
+func TestControlFramesCountAsMessages(t *testing.T) {
+	t.Parallel()
+	for name, opcode := range map[string]byte{"ping": 0x89, "pong": 0x8a} {
+		t.Run(name, func(t *testing.T) {
+			n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Messages: 2}}},
+				definition.Board{Name: "b"})
+			s, err := servertest.DialRaw(0, n.Addr)
+			require.NoError(t, err)
+			defer s.Close()
+			require.NoError(t, s.Handshake())
+			require.NoError(t, s.SetDeadline(time.Now().Add(servertest.Patience)))
+			frames := make([]byte, 0, 600)
+			for range 100 { // 20 are answered, and 20 more are refused
+				frames = append(frames, opcode, 0x80, 0, 0, 0, 0)
+			}
+			_, err = s.Write(frames)
+			require.NoError(t, err)
+			require.EqualValues(t, 1008, closeCodeOf(t, s.Conn))
+		})
+	}
+}
+
+// closeCodeOf reads small frames up to a close frame.
+func closeCodeOf(t *testing.T, conn net.Conn) uint16 {
+	var head [2]byte
+	for {
+		_, err := io.ReadFull(conn, head[:])
+		require.NoError(t, err)
+		body := make([]byte, head[1])
+		_, err = io.ReadFull(conn, body)
+		require.NoError(t, err)
+		if head[0] == 0x88 {
+			return binary.BigEndian.Uint16(body)
+		}
+	}
+}
+
+// The node answers all sockets of an address together no faster than the rate of the address, refusals included,
+// and each of them goes on. The test compares the answers with the time that it has really waited.
+func TestSocketsOfAnAddressAreReadAtItsRate(t *testing.T) {
+	t.Parallel()
+	const perSecond, saved, sockets, messages = 40, 800, 10, 400
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		Limits: access.Config{AddressRequests: perSecond}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}})
+	began := time.Now()
+	var answers atomic.Int64
+	enough := make(chan struct{})
+	var all []*servertest.Socket
+	for range sockets {
+		all = append(all, servertest.DialFrom(t, n.Addr, "203.0.113.9"))
+	}
+	for _, s := range all {
+		go func() {
+			for range messages {
+				if s.WS.Write(context.Background(), websocket.MessageText, []byte(`{"type":"ping","id":1}`)) != nil {
+					return
+				}
+			}
+		}()
+		go func() {
+			for {
+				m, err := s.Raw()
+				if err != nil {
+					return
+				}
+				if bytes.HasPrefix(m, []byte(`{"type":"status"`)) {
+					continue
+				}
+				if answers.Add(1) == saved+sockets+perSecond {
+					close(enough)
+				}
+			}
+		}()
+	}
+	select {
+	case <-enough:
+	case <-time.After(servertest.Patience):
+		require.Fail(t, "the node reads nothing", "%d answers", answers.Load())
+	}
+	got := answers.Load()
+	require.LessOrEqual(t, float64(got), perSecond*time.Since(began).Seconds()+saved+sockets)
 }

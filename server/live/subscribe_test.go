@@ -2,16 +2,18 @@ package live_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-
 	"github.com/stretchr/testify/require"
 
+	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
 	"rankcast/server/servertest"
 )
 
@@ -105,4 +107,182 @@ func TestSubscriptionLimit(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A feed shows on each node what happens on any.
+func TestFeedOfEvent(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})
+		require.Equal(t, 201, a.Do("PUT", "/v1/boards/stars", `{}`).Status)
+		require.Equal(t, 201, a.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+		var sockets []*servertest.Socket
+		for _, n := range []*servertest.Node{a, b} {
+			s := servertest.Dial(t, n.Addr)
+			s.Send(`{"type":"subscribe","id":1,"feed":"gift"}`)
+			s.Next("ok")
+			m := s.Next("feed")
+			require.Equal(t, "gift", m.Feed)
+			require.Empty(t, m.Items)
+			s.Send(`{"type":"subscribe","id":2,"feed":"gift"}`)
+			require.Equal(t, "2", string(s.Next("ok").ID), "it goes on")
+			sockets = append(sockets, s)
+		}
+		require.Equal(t, 200, a.Do("POST", "/v1/events/gift", `{"id":"1","star":"s17","flowers":3}`).Status)
+		for _, s := range sockets {
+			m := s.Next("feed")
+			require.Len(t, m.Items, 1)
+			require.JSONEq(t, `{"star":"s17","flowers":3}`, string(m.Items[0].Data))
+			require.Zero(t, m.Skipped)
+		}
+		s := sockets[0]
+		for message, want := range map[string]string{
+			`{"type":"subscribe","id":3,"feed":"moon"}`:                 "unknown_event feed",
+			`{"type":"subscribe","id":3,"feed":7}`:                      "invalid_request feed",
+			`{"type":"subscribe","id":3,"feed":"gift","board":"stars"}`: "invalid_request board",
+			`{"type":"unsubscribe","id":3,"feed":"periods"}`:            "invalid_request feed",
+		} {
+			s.Send("%s", message)
+			m := s.Next("error", "ok")
+			require.Equal(t, want, m.Code+" "+m.Field, message)
+		}
+		s.Send(`{"type":"unsubscribe","id":4,"feed":"gift"}`)
+		s.Next("ok")
+		require.Equal(t, 200, a.Do("POST", "/v1/events/gift", `{"star":"s17","flowers":3}`).Status)
+		require.Len(t, sockets[1].Next("feed").Items, 1)
+		s.Send(`{"type":"ping","id":5}`)
+		require.Equal(t, "pong", s.Next("pong", "feed").Type)
+	})
+}
+
+// Who comes back is sent one delta from what it has, if the server knows what
+// changed since, and a snapshot otherwise.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
+			definition.Board{Name: "b"})
+		descending(t, n, "b", 50)
+		stays, first := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
+		stays.Subscribe("b", 10)
+		first.Subscribe("b", 10)
+		held := *first.Boards["b"]
+		rank := int64(31) // of m30
+		resume := func(life string, seq int64) (*servertest.Socket, hubtest.Message) {
+			s := servertest.Dial(t, n.Addr)
+			before := held
+			s.Boards["b"] = &before
+			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"life":%q,"seq":%d}}`, life, seq)
+			s.Next("ok")
+			m := s.Next("snapshot", "delta")
+			meIs(s, "b", rank, 200)
+			return s, m
+		}
+		_, m := resume(held.Life, held.Seq)
+		require.Equal(t, "delta", m.Type, "nothing has changed, and it is told so")
+		require.Empty(t, m.Rows)
+		require.Equal(t, held.Seq, m.From)
+		require.Equal(t, held.Seq, m.Seq)
+
+		first.WS.CloseNow()
+		update(t, n, "b", "m5", 7)
+		update(t, n, "b", "m49", 450) // in between
+		rank = 32
+		want, total := n.Top("b", 10)
+		stays.Until("b", "the change", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		s, m := resume(held.Life, held.Seq)
+		require.Equal(t, "delta", m.Type)
+		require.Equal(t, held.Seq, m.From)
+		require.Len(t, m.Rows, 5)
+		require.Equal(t, want, s.Boards["b"].Top)
+		require.Equal(t, total, s.Boards["b"].Total)
+		update(t, n, "b", "m1", 1000) // and from there on by deltas, like everybody
+		want, _ = n.Top("b", 10)
+		stays.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		s.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+
+		for name, at := range map[string]hub.Position{
+			"another life":    {Life: "another", Seq: held.Seq},
+			"before the life": {Life: held.Life, Seq: 0},
+			"ahead":           {Life: held.Life, Seq: held.Seq + 1000},
+		} {
+			s, m := resume(at.Life, at.Seq)
+			require.Equal(t, "snapshot", m.Type, name)
+			require.Equal(t, stays.Boards["b"].Top, s.Boards["b"].Top)
+		}
+		descending(t, n, "b", 10) // all places change: a snapshot is smaller
+		want, _ = n.Top("b", 10)
+		stays.Until("b", "new scores", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		_, m = resume(held.Life, held.Seq)
+		require.Equal(t, "snapshot", m.Type)
+	})
+}
+
+func TestUpdatesAndEventsOverSocket(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		n := servertest.Start(t, at, servertest.Config{})
+		require.Equal(t, 201, n.Do("PUT", "/v1/boards/stars", `{"max":100}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+		s := servertest.Dial(t, n.Addr)
+		ask := func(message, want string) {
+			t.Helper()
+			s.Send("%s", message)
+			got, err := s.Raw()
+			require.NoError(t, err)
+			require.JSONEq(t, want, string(got))
+		}
+		ask(`{"type":"update","id":1,"board":"stars","update":{"member":"s17","score":3,"id":"a"}}`,
+			`{"type":"result","id":1,"board":"stars","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false}`)
+		ask(`{"type":"update","id":2,"board":"stars","update":{"member":"s17","score":3,"id":"a"}}`,
+			`{"type":"result","id":2,"board":"stars","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":true}`)
+		ask(`{"type":"event","id":"x","event":"gift","data":{"star":"s17","flowers":4}}`,
+			`{"type":"result","id":"x","results":[{"board":"stars","period":"","member":"s17","score":7,"rank":1,`+
+				`"previous":{"score":3,"rank":1},"duplicate":false}]}`)
+		for message, want := range map[string]string{
+			`{"type":"update","id":3,"update":{"member":"s17","score":3}}`:                               "invalid_request board",
+			`{"type":"update","id":3,"board":"stars"}`:                                                   "invalid_request update",
+			`{"type":"update","id":3,"board":"stars","update":{"member":"s17"}}`:                         "invalid_request update.score",
+			`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":99}}`:              "out_of_range update.score",
+			`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":1,"if":"always"}}`: "invalid_request update.if",
+			`{"type":"update","id":3,"board":"moons","update":{"member":"s17","score":3}}`:               "unknown_board board",
+			`{"type":"update","id":3,"board":"stars@-1","update":{"member":"s17","score":3}}`:            "not_open board",
+			`{"type":"event","id":3,"event":"moon","data":{}}`:                                           "unknown_event event",
+			`{"type":"event","id":3,"event":"gift","data":[]}`:                                           "invalid_request data",
+			`{"type":"event","id":3,"event":"gift","data":{"star":"s17","flowers":"4"}}`:                 "invalid_request data.flowers",
+			`{"type":"event","id":3,"event":"gift","data":{"star":"s17","flowers":4,"x":1}}`:             "invalid_request data.x",
+		} {
+			s.Send("%s", message)
+			m := s.Next("error", "result")
+			require.Equal(t, want, strings.TrimSuffix(m.Code+" "+m.Field, " "), message)
+			require.Equal(t, "3", string(m.ID))
+		}
+		for _, message := range []string{
+			`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":61.5}}`,
+			`{"type":"event","id":3,"event":"gift","data":{"star":"s17","flowers":61.5}}`,
+		} {
+			s.Send("%s", message)
+			got, err := s.Raw()
+			require.NoError(t, err)
+			require.Contains(t, string(got), ": is 61.5; want an integer: send seconds as milliseconds", message)
+		}
+	})
+}
+
+// Where sockets may only read, they do, and nothing is changed.
+func TestReadOnlySockets(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: true}},
+		definition.Board{Name: "stars"})
+	s := servertest.Dial(t, n.Addr)
+	for _, message := range []string{
+		`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":3}}`,
+		`{"type":"event","id":3,"event":"gift","data":{"star":"s17"}}`,
+	} {
+		s.Send("%s", message)
+		m := s.Next("error", "result")
+		require.Equal(t, "forbidden type 3", fmt.Sprintf("%s %s %s", m.Code, m.Field, m.ID))
+	}
+	s.Send(`{"type":"subscribe","id":4,"board":"stars"}`)
+	require.Zero(t, s.Next("snapshot").Total)
 }

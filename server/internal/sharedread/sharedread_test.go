@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 var errSilent = errors.New("the store is silent")
@@ -302,3 +303,5 @@ func TestCallerAloneAllocatesNothing(t *testing.T) {
 	reads := Reads[string, int]{Read: func(context.Context, string) (int, error) { return 0, nil }}
 	require.Zero(t, testing.AllocsPerRun(100, func() { reads.Do(t.Context(), "a") }))
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
