@@ -24,6 +24,21 @@ import (
 	"rankcast/ranking/redistest"
 )
 
+// Must is the value of a call that has to succeed: Must(s.Page(ctx, "b", 1, 10))(t). The test fails with the error of the
+// call, and with the message that msgAndArgs make, as of [require.NoError]. Tests outside the package use it, too.
+func Must[T any](v T, err error) func(t require.TestingT, msgAndArgs ...any) T {
+	return func(t require.TestingT, msgAndArgs ...any) T {
+		if h, ok := t.(interface{ Helper() }); ok {
+			h.Helper()
+		}
+		require.NoError(t, err, msgAndArgs...)
+		return v
+	}
+}
+
+// ErrOf is the error of a call, of whose value a test wants nothing.
+func ErrOf[T any](_ T, err error) error { return err }
+
 // patient is how the stores of tests wait.
 var patient = Config{CallTimeout: redistest.CallTimeout}
 

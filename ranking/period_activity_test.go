@@ -58,8 +58,7 @@ func TestActivity(t *testing.T) {
 			hasStart := !c.def.Starts.IsZero() || !c.def.Base.IsZero()
 			if hasStart {
 				refused(definition.Update{Member: "m", Score: 1, ID: "early"})
-				page, err := s.Page(t.Context(), "b", 1, 1)
-				require.NoError(t, err)
+				page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
 				require.Equal(t, c.first, page.Period, "the first is meant before it has begun")
 				require.Equal(t, c.closes, page.Ends)
 				require.False(t, page.Final)
@@ -79,17 +78,14 @@ func TestActivity(t *testing.T) {
 			first := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
 			require.NoError(t, first.Err)
 			require.Equal(t, c.last, first.Result.Period)
-			page, err := s.Page(t.Context(), "b", 1, 1)
-			require.NoError(t, err)
+			page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
 			require.Equal(t, ranking.Bounds{Ends: ends, Left: time.Microsecond}, page.Bounds)
 
 			set(ends)
 			refused(definition.Update{Member: "m", Score: 1, ID: "late"})
-			_, err = s.Remove(t.Context(), "b", "m")
-			require.ErrorIs(t, err, ranking.ErrNotOpen)
-			o2, err := s.Apply(t.Context(), "b", []definition.Update{
-				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}})
-			require.NoError(t, err)
+			require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b", "m")), ranking.ErrNotOpen)
+			o2 := ranking.Must(s.Apply(t.Context(), "b", []definition.Update{
+				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}}))(t)
 			require.ErrorIs(t, o2[0].Err, ranking.ErrNotOpen)
 			first.Result.Duplicate = true
 			require.Equal(t, first, o2[1], "its retry is answered")
@@ -97,15 +93,13 @@ func TestActivity(t *testing.T) {
 			require.ErrorIs(t, o2[3].Err, ranking.ErrInvalid)
 
 			set(ends.Add(time.Hour))
-			final, err := s.Page(t.Context(), "b", 1, 1)
-			require.NoError(t, err)
+			final := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
 			require.Equal(t, c.last, final.Period, "the last is meant from then on")
 			require.Equal(t, ranking.Bounds{Ends: ends, Final: true}, final.Bounds)
 			require.Equal(t, page.Entries, final.Entries)
 			require.Equal(t, page.State, final.State)
 			if c.first != c.last {
-				old, err := s.Page(t.Context(), "b@-1", 1, 1)
-				require.NoError(t, err)
+				old := ranking.Must(s.Page(t.Context(), "b@-1", 1, 1))(t)
 				require.True(t, old.Final)
 				require.Zero(t, old.Left, "no other will be the one before")
 			}

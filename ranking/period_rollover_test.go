@@ -37,26 +37,22 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 		}
 		closes := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 		bounds := ranking.Bounds{Ends: closes, Left: closes.Sub(now)}
-		page, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.Equal(t, day, page.Period, "at %v", now)
 		require.Equal(t, bounds, page.Bounds, "at %v", now)
 		if want[day] > 0 {
 			require.Equal(t, want[day], page.Entries[0].Score)
 		}
-		places, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}})
-		require.NoError(t, err)
+		places := ranking.Must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}}))(t)
 		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First,
 			Total: page.Total, List: places.List}, places)
-		info, err := s.Info(t.Context(), "b")
-		require.NoError(t, err)
+		info := ranking.Must(s.Info(t.Context(), "b"))(t)
 		require.Equal(t, day, info.Period)
 		require.Equal(t, bounds, info.Bounds)
 		require.Equal(t, page.State, info.State)
 
 		before := closes.Add(-24 * time.Hour)
-		last, err := s.Page(t.Context(), "b@-1", 1, 10)
-		require.NoError(t, err)
+		last := ranking.Must(s.Page(t.Context(), "b@-1", 1, 10))(t)
 		require.Equal(t, before.Add(-1).Format(time.DateOnly), last.Period, "at %v", now)
 		require.Equal(t, ranking.Bounds{Ends: before, Final: true, Left: closes.Sub(now)}, last.Bounds, "at %v", now)
 	}
@@ -72,17 +68,14 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb := redistest.Dial(t, url)
 			period := func() string {
-				now, err := rdb.Time(t.Context()).Result()
-				require.NoError(t, err)
+				now := ranking.Must(rdb.Time(t.Context()).Result())(t)
 				return fmt.Sprint(int64(now.Sub(moment(t, "2020-01-01T00:00:00Z")) / (10 * time.Minute)))
 			}
 			for range 3 {
 				// Redis's clock may turn in between.
 				low, got := period(), countsIn(t, s, "b")
-				page, err := s.Page(t.Context(), "b", 1, 1)
-				require.NoError(t, err)
-				info, err := s.Info(t.Context(), "b")
-				require.NoError(t, err)
+				page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
+				info := ranking.Must(s.Info(t.Context(), "b"))(t)
 				high := period()
 				for _, p := range []string{got, page.Period, info.Period} {
 					require.Contains(t, []string{low, high}, p)
@@ -134,8 +127,7 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 	mismatch := applyOne(t, s, "b", definition.Update{Member: "m", Score: 6, ID: "1"})
 	require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
 
-	old, err := s.Page(t.Context(), "b@"+period, 1, 10)
-	require.NoError(t, err)
+	old := ranking.Must(s.Page(t.Context(), "b@"+period, 1, 10))(t)
 	require.True(t, old.Final)
 	require.Len(t, old.Entries, 1)
 	require.EqualValues(t, 5, old.Entries[0].Score)
@@ -162,8 +154,7 @@ func TestOldPeriods(t *testing.T) {
 		"b": "2026-11-20", "b@2026-11-20": "2026-11-20", "b@-1": "2026-11-19", "b@2026-11-19": "2026-11-19",
 		"b@-3": "2026-11-17", "b@2026-11-17": "2026-11-17", "none": "2026-11-20", "plain": "", "long@0": "0", "long@-1": "2", "long": "3",
 	} {
-		page, err := s.Page(t.Context(), name, 1, 1)
-		require.NoError(t, err, name)
+		page := ranking.Must(s.Page(t.Context(), name, 1, 1))(t, name)
 		require.Equal(t, want, page.Period, name)
 		require.Len(t, page.Entries, 1, name)
 		if want[:min(len(want), 8)] == "2026-11-" {
@@ -178,13 +169,11 @@ func TestOldPeriods(t *testing.T) {
 		"b@2026-11-19": {Ends: noon.Add(-12 * time.Hour), Final: true},
 		"plain":        {},
 	} {
-		info, err := s.Info(t.Context(), name)
-		require.NoError(t, err, name)
+		info := ranking.Must(s.Info(t.Context(), name))(t, name)
 		require.Equal(t, want, info.Bounds, name)
 		require.Equal(t, name, info.About.Name)
 	}
-	empty, err := s.Page(t.Context(), "b@-2", 1, 1)
-	require.NoError(t, err)
+	empty := ranking.Must(s.Page(t.Context(), "b@-2", 1, 1))(t)
 	require.Equal(t, ranking.Page{Bounds: ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour},
 		Period: "2026-11-18", Kind: "member", Order: definition.Desc, Ties: definition.First, Start: 1, Entries: []ranking.Entry{}}, empty)
 
@@ -197,13 +186,11 @@ func TestOldPeriods(t *testing.T) {
 		var field *ranking.FieldError
 		require.ErrorAs(t, err, &field, name)
 		require.Equal(t, "board", field.Field)
-		_, err = s.Board(t.Context(), name)
-		require.ErrorIs(t, err, ranking.ErrUnknownPeriod, name)
+		require.ErrorIs(t, ranking.ErrOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
 		require.Equal(t, []ranking.BoardState{{}}, s.States(t.Context(), []string{name}), name)
 	}
 	for _, name := range []string{"b@", "b@+1", "b@-1@-2", "b@2026 11", "@-1"} {
-		_, err := s.Page(t.Context(), name, 1, 1)
-		require.ErrorIs(t, err, ranking.ErrInvalid, name)
+		require.ErrorIs(t, ranking.ErrOf(s.Page(t.Context(), name, 1, 1)), ranking.ErrInvalid, name)
 	}
 	require.Equal(t, "b@2026-11-20", definition.Qualify("b", "2026-11-20"))
 	require.Equal(t, "plain", definition.Qualify("plain", ""))
@@ -218,8 +205,7 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 	for _, name := range []string{"b@2026-11-20", "b@-1", "b@2026-11-19", "b@2026-11-21", "b@nonsense", "plain@-1"} {
 		_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
-		_, err = s.Remove(t.Context(), name, "m")
-		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
+		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), name, "m")), ranking.ErrNotOpen, name)
 	}
 	require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 }
@@ -232,17 +218,14 @@ func TestNamedPeriodsByRedisClock(t *testing.T) {
 	set(moment(t, "2026-11-20T12:00:00Z"))
 	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(2)})
 	applyOne(t, s, "b", definition.Update{Member: "m", Score: 1})
-	page, err := open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1)
-	require.NoError(t, err)
+	page := ranking.Must(open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1))(t)
 	require.True(t, page.Final)
-	b, err := open(t, url).Board(t.Context(), "b@2026-11-18")
-	require.NoError(t, err)
+	b := ranking.Must(open(t, url).Board(t.Context(), "b@2026-11-18"))(t)
 	require.Equal(t, "b", b.Instance)
 	require.Equal(t, "b@2026-11-18", b.Name)
 	for _, day := range []string{"2026-11-25", "2026-11-20", "2026-11-18", "2026-11-22"} {
 		set(moment(t, day+"T12:00:00Z"))
-		page, err := s.Page(t.Context(), "b@"+day, 1, 1)
-		require.NoError(t, err, "the estimate is of another day")
+		page := ranking.Must(s.Page(t.Context(), "b@"+day, 1, 1))(t, "the estimate is of another day")
 		require.False(t, page.Final)
 		require.Equal(t, 12*time.Hour, page.Left)
 	}

@@ -22,36 +22,29 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
-		_, err := s.Profile(ctx, "user", "u4")
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
 		odd := `a:{b}@ "<ü> / %` + "\u200f"
 		for _, member := range []string{"u4", odd} {
 			first, err := s.SetProfile(ctx, "user", member, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"})
 			require.NoError(t, err)
 			require.True(t, first)
-			p, err := s.Profile(ctx, "user", member)
-			require.NoError(t, err)
+			p := ranking.Must(s.Profile(ctx, "user", member))(t)
 			require.Equal(t, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"}, p)
 		}
-		first, err := s.SetProfile(ctx, "user", "u4", ranking.Profile{Avatar: "https://x.test/4.png"})
-		require.NoError(t, err)
+		first := ranking.Must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Avatar: "https://x.test/4.png"}))(t)
 		require.False(t, first)
-		all, err := s.Profiles(ctx, "user", []string{"u4", "nobody", odd})
-		require.NoError(t, err)
+		all := ranking.Must(s.Profiles(ctx, "user", []string{"u4", "nobody", odd}))(t)
 		require.Equal(t, map[string]ranking.Profile{"u4": {Avatar: "https://x.test/4.png"},
 			odd: {Name: "Ann " + odd, Avatar: "/a.png"}}, all, "what is set replaces all of it")
 		for _, other := range []string{"star", "user-a"} {
-			all, err = s.Profiles(ctx, other, []string{"u4", odd})
-			require.NoError(t, err)
+			all = ranking.Must(s.Profiles(ctx, other, []string{"u4", odd}))(t)
 			require.Empty(t, all)
 		}
 		for range 2 {
 			require.NoError(t, s.DeleteProfile(ctx, "user", "u4"))
-			_, err = s.Profile(ctx, "user", "u4")
-			require.ErrorIs(t, err, ranking.ErrUnknownMember)
+			require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
 		}
-		first, err = s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"})
-		require.NoError(t, err)
+		first = ranking.Must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"}))(t)
 		require.True(t, first)
 	})
 }
@@ -63,8 +56,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 	for _, p := range []ranking.Profile{
 		{Name: ok}, {Name: "<b>"}, {Avatar: "/a"}, {Avatar: "http://x/y?z=%20"}, {Avatar: "https://x.test/" + strings.Repeat("a", 497)},
 	} {
-		_, err := s.SetProfile(t.Context(), "user", "u", p)
-		require.NoError(t, err, p)
+		ranking.Must(s.SetProfile(t.Context(), "user", "u", p))(t, p)
 	}
 	for _, p := range []struct {
 		ranking.Profile
@@ -89,8 +81,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 		_, err := s.SetProfile(t.Context(), bad[0], bad[1], ranking.Profile{Name: "a"})
 		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
 		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), ranking.ErrInvalid, bad)
-		_, err = s.Profile(t.Context(), bad[0], bad[1])
-		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
+		require.ErrorIs(t, ranking.ErrOf(s.Profile(t.Context(), bad[0], bad[1])), ranking.ErrInvalid, bad)
 	}
 	_, err := s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))
 	require.ErrorIs(t, err, ranking.ErrInvalid)
@@ -103,25 +94,19 @@ func TestProfileThatIsGarbledIsNone(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		rdb := redistest.Dial(t, url)
-		_, err := s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
-		require.NoError(t, err)
+		ranking.Must(s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"}))(t)
 		garbled := map[string]string{"text": "{", "list": "[]", "empty": ""}
 		for member, text := range garbled {
 			require.NoError(t, rdb.HSet(ctx, partOf("user", member), member, text).Err())
 		}
-		all, err := s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"})
-		require.NoError(t, err)
+		all := ranking.Must(s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"}))(t)
 		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
 		for m := range garbled {
-			_, err := s.Profile(ctx, "user", m)
-			require.ErrorIs(t, err, ranking.ErrUnknownMember)
+			require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", m)), ranking.ErrUnknownMember)
 			_, known := s.KnownProfile("user", m)
 			require.True(t, known, "nor is it read again")
-			_, err = s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"})
-			require.NoError(t, err)
-			p, err := s.Profile(ctx, "user", m)
-			require.NoError(t, err)
-			require.Equal(t, "Bea", p.Name)
+			ranking.Must(s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"}))(t)
+			require.Equal(t, "Bea", ranking.Must(s.Profile(ctx, "user", m))(t).Name)
 		}
 	})
 }
@@ -157,16 +142,14 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	rdb.AddHook(&reads)
 	s, ctx := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), t.Context()
 	defer s.Close()
-	_, err := s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
-	require.NoError(t, err)
+	ranking.Must(s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"}))(t)
 	var members []string
 	for i := range 1000 {
 		members = append(members, fmt.Sprint("m", i))
 	}
 	require.Zero(t, reads.n.Load())
 	for range 3 {
-		all, err := s.Profiles(ctx, "user", members)
-		require.NoError(t, err)
+		all := ranking.Must(s.Profiles(ctx, "user", members))(t)
 		require.Equal(t, map[string]ranking.Profile{"m1": {Name: "One"}}, all)
 		require.EqualValues(t, 1000, reads.n.Load(), "those that there are not are kept too")
 	}
@@ -176,17 +159,14 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	_, known = s.KnownProfile("user", "m2000")
 	require.False(t, known)
 	s.ForgetProfile("user", "m2")
-	_, err = s.Profiles(ctx, "user", members)
-	require.NoError(t, err)
+	ranking.Must(s.Profiles(ctx, "user", members))(t)
 	require.EqualValues(t, 1001, reads.n.Load(), "only what was told of is read again")
 	s.ForgetProfiles()
-	_, err = s.Profiles(ctx, "user", members)
-	require.NoError(t, err)
+	ranking.Must(s.Profiles(ctx, "user", members))(t)
 	require.EqualValues(t, 2001, reads.n.Load())
 
 	require.False(t, s.Profiled("star"))
-	_, err = s.Profiles(ctx, "star", members)
-	require.NoError(t, err)
+	ranking.Must(s.Profiles(ctx, "star", members))(t)
 	require.EqualValues(t, 2001, reads.n.Load(), "a kind without profiles is not read")
 	_, known = s.KnownProfile("star", "x")
 	require.True(t, known)
@@ -197,11 +177,9 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
-		all, err := there.Profiles(t.Context(), "user", []string{"u"})
-		require.NoError(t, err)
+		all := ranking.Must(there.Profiles(t.Context(), "user", []string{"u"}))(t)
 		require.Empty(t, all)
-		_, err = s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"})
-		require.NoError(t, err)
+		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
 		redistest.Eventually(t, "the profile to be seen", func() error {
 			all, err := there.Profiles(t.Context(), "user", []string{"u"})
 			if err == nil && all["u"].Name != "Ann" {
@@ -219,11 +197,9 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		rdb := redistest.Dial(t, url)
-		_, err := there.Boards(t.Context())
-		require.NoError(t, err)
+		ranking.Must(there.Boards(t.Context()))(t)
 		require.NoError(t, rdb.FlushAll(t.Context()).Err())
-		_, err = s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"})
-		require.NoError(t, err)
+		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
 		redistest.Eventually(t, "board and profile to be there", func() error {
 			boards, err := there.Boards(t.Context())
 			if err == nil && len(boards) != 1 {
@@ -245,13 +221,10 @@ func TestKindIsMarkedOnce(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "b"})
 		rdb := redistest.Dial(t, url)
 		set := func(member string) {
-			_, err := s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"})
-			require.NoError(t, err)
+			ranking.Must(s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"}))(t)
 		}
 		marked := func() bool {
-			there, err := rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result()
-			require.NoError(t, err)
-			return there
+			return ranking.Must(rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result())(t)
 		}
 		set("a")
 		require.True(t, marked())
@@ -286,8 +259,7 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 		s := open(t, url)
 		_, heard := follow(t, url, 0)
 		next[up](t, heard)
-		_, err := s.SetProfile(t.Context(), "user", "u:4", ranking.Profile{Name: "Ann"})
-		require.NoError(t, err)
+		ranking.Must(s.SetProfile(t.Context(), "user", "u:4", ranking.Profile{Name: "Ann"}))(t)
 		require.Equal(t, profile{"user", "u:4"}, next[profile](t, heard), "from FeedUp on")
 		require.NoError(t, s.DeleteProfile(t.Context(), "user", "nobody"))
 		require.NoError(t, s.DeleteProfile(t.Context(), "user", "u:4"))
@@ -304,8 +276,7 @@ func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
 	s := open(t, url)
 	for i := range 3 {
 		name := fmt.Sprint("Ann ", i)
-		_, err := s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: name})
-		require.NoError(t, err)
+		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: name}))(t)
 		redistest.Eventually(t, "the name", func() error {
 			all, err := there.Profiles(t.Context(), "user", []string{"u"})
 			if err == nil && all["u"].Name != name {

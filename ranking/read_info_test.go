@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
@@ -15,7 +16,5 @@ func TestMemoryIsEstimatedWithoutTheRight(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.AppURL("~rc:*", "&rc:*", "+@all", "-memory"), definition.Board{Name: "stars"})
 	applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1})
-	info, err := s.Info(t.Context(), "stars")
-	require.NoError(t, err)
-	require.Positive(t, info.Memory)
+	require.Positive(t, ranking.Must(s.Info(t.Context(), "stars"))(t).Memory)
 }

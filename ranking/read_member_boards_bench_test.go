@@ -30,12 +30,10 @@ func fillFamily(b *testing.B, rdb redis.UniversalClient, s *Store, base string, 
 			pipe.ZAdd(ctx, s.keys.Board(name(i), "").Members, rows...)
 			pipe.ZAdd(ctx, s.keys.Instances(base+"/1"), redis.Z{Member: name(i)})
 		}
-		_, err := pipe.Exec(ctx)
-		require.NoError(b, err)
+		Must(pipe.Exec(ctx))(b)
 	}
 	for i := every - 1; i < instances; i += every {
-		_, err := s.Apply(ctx, name(i), []definition.Update{{Member: "m", Score: 5}})
-		require.NoError(b, err)
+		Must(s.Apply(ctx, name(i), []definition.Update{{Member: "m", Score: 5}}))(b)
 	}
 }
 
@@ -128,8 +126,7 @@ func BenchmarkMemberBoards(b *testing.B) {
 				start := time.Now()
 				for i := range updates {
 					began := time.Now()
-					_, err := s.Apply(ctx, "b", []definition.Update{benchUpdate(uint64(i))})
-					require.NoError(b, err)
+					Must(s.Apply(ctx, "b", []definition.Update{benchUpdate(uint64(i))}))(b)
 					waits[callers] = append(waits[callers], time.Since(began))
 				}
 				took := time.Since(start)

@@ -41,8 +41,7 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 			_, view := s.Page(ctx, "b", 1, 1000)
 			return errors.Join(small, view)
 		}))
-		_, err := s.Read(ctx, "b", Query{Limit: 101})
-		require.NoError(t, err)
+		Must(s.Read(ctx, "b", Query{Limit: 101}))(t)
 	})
 }
 
@@ -63,15 +62,12 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
-			_, err := s.Periods(short, "many")
-			require.ErrorIs(t, err, ErrUnavailable)
+			require.ErrorIs(t, ErrOf(s.Periods(short, "many")), ErrUnavailable)
 			list, err := s.Periods(ctx, "few")
 			require.Len(t, list, 100)
 			return err
 		}))
-		list, err := s.Periods(ctx, "many")
-		require.NoError(t, err)
-		require.Len(t, list, 101)
+		require.Len(t, Must(s.Periods(ctx, "many"))(t), 101)
 	})
 }
 
@@ -81,8 +77,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := storeOfBoard(t, url)
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}, Moderator{}))
-		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
-		require.NoError(t, err)
+		Must(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
 		ctx, giveUp := context.WithCancel(t.Context())
 		another := New(s.rdb, Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(another.Close)
@@ -98,7 +93,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		}})
 		var waiting sync.WaitGroup
 		for _, read := range []func() error{
-			func() error { _, err := s.Read(ctx, "u", Query{Limit: 200}); return err },
+			func() error { return ErrOf(s.Read(ctx, "u", Query{Limit: 200})) },
 			func() error {
 				for _, err := range s.Export(ctx, "u") {
 					return err
@@ -117,9 +112,8 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 			return nil
 		})
 		release()
-		_, err = s.Read(t.Context(), "b", Query{Limit: 200})
-		require.NoError(t, err)
-		_, err = s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
+		Must(s.Read(t.Context(), "b", Query{Limit: 200}))(t)
+		_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
 		require.ErrorIs(t, err, ErrNotBuilt, "at once: the test has a minute")
 		giveUp()
 		redistest.Wait(t, "the end of waiting", waiting.Wait)
@@ -160,8 +154,7 @@ func TestExportsTakeTurns(t *testing.T) {
 		}
 		for len(updates) > 0 {
 			n := min(len(updates), 1000)
-			_, err := s.Apply(ctx, "b", updates[:n])
-			require.NoError(t, err)
+			Must(s.Apply(ctx, "b", updates[:n]))(t)
 			updates = updates[n:]
 		}
 		s.rdb.AddHook(&pages)

@@ -23,14 +23,10 @@ func TestGlance(t *testing.T) {
 		glance := func(board string) Summary {
 			t.Helper()
 			meta := s.keys.Board(board, "").Meta
-			before, err := s.builtAt(t.Context(), meta)
-			require.NoError(t, err)
-			g, err := s.Summary(t.Context(), board)
-			require.NoError(t, err)
+			before := Must(s.builtAt(t.Context(), meta))(t)
+			g := Must(s.Summary(t.Context(), board))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-			after, err := s.builtAt(t.Context(), meta)
-			require.NoError(t, err)
-			require.Equal(t, before, after, "nothing is built for it")
+			require.Equal(t, before, Must(s.builtAt(t.Context(), meta))(t), "nothing is built for it")
 			require.Equal(t, board, g.About.Instance)
 			g.About = About{}
 			return g
@@ -59,8 +55,7 @@ func TestGlance(t *testing.T) {
 			g := glance(board)
 			require.Equal(t, Summary{Kind: "member", Built: true}, g, "nobody has asked for a result")
 
-			page, err := s.Page(t.Context(), board, 1, 1)
-			require.NoError(t, err)
+			page := Must(s.Page(t.Context(), board, 1, 1))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			g = glance(board)
 			leads(g, "y", 2)
@@ -82,7 +77,6 @@ func TestGlance(t *testing.T) {
 		require.Nil(t, g.Top, "its points have left the window")
 		require.Zero(t, g.Total)
 
-		_, err := s.Summary(t.Context(), "nothing")
-		require.ErrorIs(t, err, ErrUnknownBoard)
+		require.ErrorIs(t, ErrOf(s.Summary(t.Context(), "nothing")), ErrUnknownBoard)
 	})
 }

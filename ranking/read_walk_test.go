@@ -207,8 +207,7 @@ func (h *walker) move(changes int) {
 			continue
 		}
 		u := definition.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
-		o, err := h.s.Apply(context.Background(), h.board, []definition.Update{u})
-		require.NoError(h.t, err)
+		o := ranking.Must(h.s.Apply(context.Background(), h.board, []definition.Update{u}))(h.t)
 		require.Equal(h.t, h.m.Apply(u), o[0])
 	}
 }
@@ -218,8 +217,7 @@ func (h *walker) walk(q ranking.Query) {
 	const most = 60 // pages; a walk that is always overtaken need not end
 	w := walk{def: h.m.Definition()}
 	for range most {
-		p, err := h.s.Read(context.Background(), h.board, q)
-		require.NoError(h.t, err)
+		p := ranking.Must(h.s.Read(context.Background(), h.board, q))(h.t)
 		there := within(h.m.Members(), q.MinScore, q.MaxScore)
 		w.pages = append(w.pages, walked{there, names(p.Entries)})
 		require.EqualValues(h.t, len(there), p.Count)
@@ -287,8 +285,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				w := walk{def: def}
 				q := ranking.Query{Limit: 3}
 				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-					p, err := s.Read(t.Context(), board, q)
-					require.NoError(t, err)
+					p := ranking.Must(s.Read(t.Context(), board, q))(t)
 					redistest.Receive(t, "a value from moved", moved)
 					seqs = append(seqs, p.Seq)
 					w.pages = append(w.pages, walked{seen: names(p.Entries)})

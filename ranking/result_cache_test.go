@@ -62,13 +62,9 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 			w.pass(after)
 			w.tend() // by which the nodes hear what time it is
 			s := w.stores[1]
-			built, err := s.builtAt(t.Context(), s.keys.Board("u", "").Meta)
-			require.NoError(t, err)
+			built := Must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
 			holds(t, w.stores[0], built)
-			read := func() error {
-				_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
-				return err
-			}
+			read := func() error { return ErrOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
 			require.ErrorIs(t, read(), ErrNotBuilt)
 			redistest.Eventually(t, "the node to find the other one", func() error {
 				s.builds.mu.Lock()
@@ -100,8 +96,7 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
 	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errBuildLost)
 	first.epoch, first.total = "e", 1
-	_, err = first.unchanged(t.Context(), []scored{{"wrong", 1}})
-	require.ErrorIs(t, err, errBuildLost)
+	require.ErrorIs(t, ErrOf(first.unchanged(t.Context(), []scored{{"wrong", 1}})), errBuildLost)
 	first.epoch, first.kept = "", time.Time{}
 	require.ErrorIs(t, first.keepLock(t.Context(), 0), errBuildLost)
 	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
@@ -163,9 +158,7 @@ func TestResultsThatAreLost(t *testing.T) {
 			"page":   func(n int64) { require.Equal(t, map[string]int64{"m": n}, scoresOf(whole(t, a, "u"))) },
 			"places": func(n int64) { require.Equal(t, n, score(t, a, "u", "m")) },
 			"info": func(int64) {
-				info, err := a.Info(t.Context(), "u")
-				require.NoError(t, err)
-				require.EqualValues(t, 1, info.Total)
+				require.EqualValues(t, 1, Must(a.Info(t.Context(), "u"))(t).Total)
 			},
 		}
 		losses := map[string]func(){
@@ -209,8 +202,7 @@ func TestResultsThatAreNoGood(t *testing.T) {
 		require.NoError(t, second.release(t.Context()))
 
 		require.NoError(t, s.rdb.ZAdd(t.Context(), k.Hidden, redis.Z{Score: -7, Member: "kept"}).Err())
-		_, err := s.Remove(t.Context(), "a", "m")
-		require.NoError(t, err)
+		Must(s.Remove(t.Context(), "a", "m"))(t)
 		require.Empty(t, whole(t, s, "u").Entries)
 		require.Zero(t, s.rdb.Exists(t.Context(), k.Hidden).Val(), "a key of a result that is no more")
 		require.Positive(t, s.builds.known("u"))

@@ -175,8 +175,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range 2 * buildsAtOnce {
 			readers.Go(func() {
-				_, err := s.Page(large, fmt.Sprint("u:", i), 1, 1)
-				require.ErrorIs(t, err, ErrNotBuilt)
+				require.ErrorIs(t, ErrOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
 		redistest.Eventually(t, "the large builds to begin or to be in line", func() error {
@@ -189,9 +188,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 			return nil
 		})
 		isSmall.Store(true)
-		page, err := s.Page(ctx, "small", 1, 1)
-		require.NoError(t, err)
-		require.EqualValues(t, 3, page.Entries[0].Score)
+		require.EqualValues(t, 3, Must(s.Page(ctx, "small", 1, 1))(t).Entries[0].Score)
 		hangUp()
 		redistest.Wait(t, "the callers of the test", readers.Wait)
 	})

@@ -249,8 +249,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range boards {
 			readers.Go(func() {
-				_, err := s.Page(ctx, fmt.Sprint("u:", i), 1, 1)
-				require.ErrorIs(t, err, ErrNotBuilt)
+				require.ErrorIs(t, ErrOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
 		redistest.Eventually(t, "all readers to wait for a build", func() error {
@@ -289,8 +288,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		require.Equal(t, buildsAtOnce, began, "those that had begun, and the watched one")
-		built, err := s.builtAt(t.Context(), s.keys.Board("watched", "").Meta)
-		require.NoError(t, err)
+		built := Must(s.builtAt(t.Context(), s.keys.Board("watched", "").Meta))(t)
 		require.Less(t, s.age(built), 30*time.Second, "the watched one is built again")
 		require.Empty(t, s.builds.under)
 	})

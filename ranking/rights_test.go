@@ -121,8 +121,7 @@ func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	open(t, r.URL(), definition.Board{Name: "stars"})
 	r.Kill()
-	rdb, err := ranking.Open(r.URL())
-	require.NoError(t, err)
+	rdb := ranking.Must(ranking.Open(r.URL()))(t)
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(s.Close)
@@ -130,7 +129,7 @@ func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
 	require.NoError(t, s.MissingRights(), "nothing is known to be missing")
 	r.Start()
 	before := r.Digest()
-	_, err = s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1}})
+	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1}})
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	require.Equal(t, before, r.Digest())
 	require.NoError(t, s.CheckRights(t.Context()))
@@ -161,8 +160,7 @@ func TestRightsLostBeforeACheck(t *testing.T) {
 				applyOne(t, s, board, definition.Update{Member: "bob", Score: 5})
 			}
 			set := func() error {
-				_, err := s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"})
-				return err
+				return ranking.ErrOf(s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"}))
 			}
 			require.NoError(t, set())
 
@@ -219,14 +217,10 @@ func TestRightsLostAndGranted(t *testing.T) {
 		reason string
 	}{
 		{[]string{"~rc:*", "&rc:{*}:c", "&rc:probe:*", "&rc:{/}:profiles", "+@all"}, func() error {
-			_, err := s.ApplyEvents(t.Context(), "gift", gift)
-			return err
+			return ranking.ErrOf(s.ApplyEvents(t.Context(), "gift", gift))
 		}, "PUBLISH rc:{/}:f:*"},
 		{without("-xadd"), func() error { return s.Hide(t.Context(), "stars", "bob", ranking.Moderator{}) }, "XADD"},
-		{without("-zadd"), func() error {
-			_, err := s.Apply(t.Context(), "stars", update)
-			return err
-		}, "ZADD"},
+		{without("-zadd"), func() error { return ranking.ErrOf(s.Apply(t.Context(), "stars", update)) }, "ZADD"},
 	} {
 		r.AppURL(c.rules...)
 		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
@@ -241,8 +235,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 		var missing *ranking.MissingRightsError
 		require.ErrorAs(t, err, &missing)
 		require.Contains(t, missing.Reason, c.reason)
-		_, err = s.Page(t.Context(), "stars", 1, 10)
-		require.NoError(t, err, "reads go on")
+		ranking.Must(s.Page(t.Context(), "stars", 1, 10))(t, "reads go on")
 		require.Equal(t, before, r.Digest())
 
 		r.AppURL(allRights...)
@@ -264,8 +257,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 
 	// A reason is logged once, however many checks find it, and then the next reason.
 	checks := func() (n int) {
-		stats, err := r.Admin().Info(t.Context(), "commandstats").Result()
-		require.NoError(t, err)
+		stats := ranking.Must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
 		_, after, _ := strings.Cut(stats, "cmdstat_eval:calls=")
 		fmt.Sscan(after, &n)
 		return n
@@ -288,7 +280,6 @@ func TestRightsLostAndGranted(t *testing.T) {
 	})
 	require.Equal(t, 1, strings.Count(log.String(), `: ZREM: `), log.String())
 
-	page, err := s.Page(t.Context(), "stars", 1, 10)
-	require.NoError(t, err)
+	page := ranking.Must(s.Page(t.Context(), "stars", 1, 10))(t)
 	require.EqualValues(t, 2, page.Entries[0].Score, "the gift and the update, each once")
 }

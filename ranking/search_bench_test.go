@@ -110,17 +110,14 @@ func BenchmarkSearch(b *testing.B) {
 	b.Logf("%d profiles set in %v", n, time.Since(began).Round(100*time.Millisecond))
 	anyone := func() int { return rand.IntN(n) }
 	find := func(text func() string, limit int) func() error {
-		return func() error {
-			_, err := s.Search(ctx, "players", text(), limit)
-			return err
-		}
+		return func() error { return ErrOf(s.Search(ctx, "players", text(), limit)) }
 	}
 	latin := func() string { return benchName(8*rand.IntN(n/8) + 1) }
 	calls := []struct {
 		name string
 		do   func() error
 	}{
-		{"top10", func() error { _, err := s.Page(ctx, "players", 1, 10); return err }},
+		{"top10", func() error { return ErrOf(s.Page(ctx, "players", 1, 10)) }},
 		{"whole-name", find(latin, 10)},
 		{"four-letters", find(func() string { return latin()[:4] }, 10)},
 		{"two-letters", find(func() string { return latin()[:2] }, 10)},
@@ -130,13 +127,12 @@ func BenchmarkSearch(b *testing.B) {
 		{"chinese", find(func() string { return string([]rune(benchName(8 * rand.IntN(n/8)))[:1]) }, 10)},
 		{"id", find(func() string { return benchMember(anyone()) }, 10)},
 		{"leading-id", find(func() string { return benchMember(anyone())[:10] }, 10)},
-		{"small-board", func() error { _, err := s.Search(ctx, "small", latin()[:2], 10); return err }},
-		{"long-names-small-board", func() error { _, err := s.Search(ctx, "long-small", "国", 10); return err }},
-		{"long-names", func() error { _, err := s.Search(ctx, "long", "国", 10); return err }},
-		{"long-names-two-words", func() error { _, err := s.Search(ctx, "long", "国 丁", 10); return err }},
+		{"small-board", func() error { return ErrOf(s.Search(ctx, "small", latin()[:2], 10)) }},
+		{"long-names-small-board", func() error { return ErrOf(s.Search(ctx, "long-small", "国", 10)) }},
+		{"long-names", func() error { return ErrOf(s.Search(ctx, "long", "国", 10)) }},
+		{"long-names-two-words", func() error { return ErrOf(s.Search(ctx, "long", "国 丁", 10)) }},
 		{"set-profile", func() error {
-			_, err := s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())})
-			return err
+			return ErrOf(s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())}))
 		}},
 		{"names-of-100", func() error {
 			members := make([]string, 100)
@@ -144,8 +140,7 @@ func BenchmarkSearch(b *testing.B) {
 				members[i] = benchMember(anyone())
 			}
 			s.ForgetProfiles()
-			_, err := s.Profiles(ctx, "user", members)
-			return err
+			return ErrOf(s.Profiles(ctx, "user", members))
 		}},
 	}
 	costs := make(map[string][]cost)

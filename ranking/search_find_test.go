@@ -19,8 +19,7 @@ func (w *world) named(board string, members ...[2]string) {
 	s := w.stores[0]
 	for i, m := range members {
 		if m[1] != "" {
-			_, err := s.SetProfile(w.t.Context(), s.kindOf(w.t.(*testing.T), board), m[0], Profile{Name: m[1]})
-			require.NoError(w.t, err)
+			Must(s.SetProfile(w.t.Context(), s.kindOf(w.t.(*testing.T), board), m[0], Profile{Name: m[1]}))(w.t)
 		}
 		w.write(s, board, m[0], int64(len(members)-i))
 	}
@@ -29,8 +28,7 @@ func (w *world) named(board string, members ...[2]string) {
 // ids are the members that a search finds.
 func (w *world) ids(board, text string, limit int) []string {
 	w.t.Helper()
-	r, err := w.stores[0].Search(w.t.Context(), board, text, limit)
-	require.NoError(w.t, err)
+	r := Must(w.stores[0].Search(w.t.Context(), board, text, limit))(w.t)
 	ids := []string{}
 	for _, f := range r.List {
 		ids = append(ids, f.Member)
@@ -78,9 +76,7 @@ func TestSearchForTextsWithoutWords(t *testing.T) {
 					want = append(want, "🌸") // an id without a profile
 				}
 				require.Equal(t, want, w.ids("a", text, 50), "%q, all up to %d members", text, small)
-				r, err := s.Search(t.Context(), "a", text, 50)
-				require.NoError(t, err)
-				require.True(t, r.Complete, text)
+				require.True(t, Must(s.Search(t.Context(), "a", text, 50))(t).Complete, text)
 			}
 		}
 	})
@@ -98,8 +94,7 @@ func TestSearchIsBounded(t *testing.T) {
 		w.named("a", append(members, [2]string{"whole", "Common"}, [2]string{"rare", "Common Rare"}, [2]string{"common n-id", "Zoe"})...)
 		s.searches = searchBounds{small: 0, names: 2, ids: 1}
 		complete := func(text string) bool {
-			r, err := s.Search(t.Context(), "a", text, 50)
-			require.NoError(t, err)
+			r := Must(s.Search(t.Context(), "a", text, 50))(t)
 			require.EqualValues(t, 93, r.Total)
 			return r.Complete
 		}
@@ -184,8 +179,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 				w.until("the member again", find(board, "u1", "u2"))
 			}
 		}
-		r, err := s.Search(ctx, "day@-1", "ann", 10)
-		require.NoError(t, err)
+		r := Must(s.Search(ctx, "day@-1", "ann", 10))(t)
 		require.True(t, r.Final)
 		require.Empty(t, r.List)
 		w.forget("user", "u1")
@@ -200,8 +194,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 func TestSearchesThatAreNone(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, err := Open(url)
-		require.NoError(t, err)
+		rdb := Must(Open(url))(t)
 		t.Cleanup(func() { rdb.Close() })
 		s := New(rdb, patient)
 		t.Cleanup(s.Close)
@@ -220,19 +213,14 @@ func TestSearchesThatAreNone(t *testing.T) {
 			require.ErrorAs(t, err, &field, "%q", c.text)
 			require.Equal(t, c.field, field.Field)
 		}
-		r, err := s.Search(t.Context(), "a", strings.Repeat("中", 42), 50)
-		require.NoError(t, err)
-		require.Zero(t, r.Total)
+		require.Zero(t, Must(s.Search(t.Context(), "a", strings.Repeat("中", 42), 50))(t).Total)
 		for board, want := range map[string]error{"none": ErrUnknownBoard, "a@2026": ErrUnknownPeriod, "A b": ErrInvalid} {
-			_, err = s.Search(t.Context(), board, "a", 10)
-			require.ErrorIs(t, err, want, board)
+			require.ErrorIs(t, ErrOf(s.Search(t.Context(), board, "a", 10)), want, board)
 		}
 	})
 }
 
 // kindOf is the kind of a board.
 func (s *Store) kindOf(t *testing.T, board string) string {
-	b, err := s.Board(t.Context(), board)
-	require.NoError(t, err)
-	return b.Definition.Kind
+	return Must(s.Board(t.Context(), board))(t).Definition.Kind
 }

@@ -68,8 +68,7 @@ func (r SearchResult) lines() (lines []string) {
 
 // forget erases a member, with its profile, to the end of the erasure.
 func (w *world) forget(kind, member string) {
-	_, err := w.stores[0].Erase(context.Background(), kind, member, Moderator{})
-	require.NoError(w.t, err)
+	Must(w.stores[0].Erase(context.Background(), kind, member, Moderator{}))(w.t)
 	require.NoError(w.t, w.stores[0].DeleteProfile(context.Background(), kind, member))
 	w.until("the erasure", func() error { return w.erased(kind, member) })
 }
@@ -133,8 +132,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 			require.Empty(t, profiles)
 			require.Empty(t, elements, "no profile, no index")
 			check := func() {
-				page, err := s.Page(ctx, board, 1, 100)
-				require.NoError(t, err)
+				page := Must(s.Page(ctx, board, 1, 100))(t)
 				text := rapid.OneOf(rapid.SampledFrom(members),
 					rapid.SampledFrom([]string{"a", "an", "ANA", "ana m", "mar", "國", "国", "民수", "민", "ガ", "is", "strasse", "u", "o'n", "neil",
 						"b a", "z", "=u", "b", "🌸", " ", "-", "=", "\u200b"}),
@@ -161,8 +159,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 					m.scores[member] += score
 				case "profile":
 					p := Profile{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Avatar: "/a.png"}
-					_, err := s.SetProfile(ctx, "user", member, p)
-					require.NoError(t, err)
+					Must(s.SetProfile(ctx, "user", member, p))(t)
 					m.profiles[member] = p
 				case "unprofile":
 					require.NoError(t, s.DeleteProfile(ctx, "user", member))
@@ -193,8 +190,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 			// The index has exactly the elements of the profiles.
 			var want []string
 			for member, p := range m.profiles {
-				text, err := p.text()
-				require.NoError(t, err)
+				text := Must(p.text())(t)
 				want = append(want, nameElements(member, text)...)
 			}
 			profiles, elements = w.nameIndex("user")

@@ -27,8 +27,7 @@ var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).
 // applyTo is one call of apply.lua, of a caller who may write and create.
 func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (
 	why string, now int64, outcomes []Outcome) {
-	r, err := definition.Compile(d)
-	require.NoError(t, err)
+	r := Must(definition.Compile(d))(t)
 	outcomes = make([]Outcome, len(updates))
 	batch := make([]updateItem, len(updates))
 	for i, u := range updates {
@@ -54,8 +53,7 @@ func packed(t require.TestingT, s *Store, d definition.Board, sp definition.Span
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
-	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
-	require.NoError(t, err)
+	zs := Must(s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 	held := make(map[string]redis.Z)
 	for _, z := range zs {
 		held[z.Member.(string)] = z
@@ -163,8 +161,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 			want = append(append(want[:3:3], want[4:]...), want[3])
 		}
 		held := packed(t, s, d, sp, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
-		require.NoError(t, err)
+		got := Must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 		require.Equal(t, want, got, "score %d: %v", score, held)
 	})
 }
@@ -188,8 +185,7 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 			require.Equal(t, score, sortkey.Key(z.Score).Score(definition.Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
-		got, err := s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
-		require.NoError(t, err)
+		got := Must(s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 		var want []string // the first came as m7, m6, …; the rest share the last key
 		for i := range keys - 1 {
 			want = append(want, fmt.Sprint("m", 7-i))
@@ -223,8 +219,7 @@ func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
 			for batch := range slices.Chunk(updates, 500) {
 				packed(t, s, compiled.Board, sp, batch)
 			}
-			got, err := s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result()
-			require.NoError(t, err)
+			got := Must(s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result())(t)
 			require.Equal(t, want, got, name)
 		}
 	})
@@ -272,8 +267,7 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
 		}
 		packed(t, s, d, forever, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result()
-		require.NoError(t, err)
+		got := Must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result())(t)
 		want := make([]string, len(list))
 		for i, h := range list {
 			want[i] = h.member
@@ -306,8 +300,7 @@ func TestResolutionByTime(t *testing.T) {
 			return packed(t, s, d, sp, []definition.Update{{Member: "m", Score: c.score}})["m"].Score
 		}
 		packed(t, s, d, sp, []definition.Update{{Member: "m", Score: 1}})
-		start, err := s.rdb.HGet(t.Context(), k.Meta, "from").Float64()
-		require.NoError(t, err)
+		start := Must(s.rdb.HGet(t.Context(), k.Meta, "from").Float64())(t)
 		base := start + 1000*math.Ceil(step) + float64(time.Hour.Microseconds())
 		n := math.Ceil((base - start) / step) // the next place there is
 		first := keyAt(start + math.Ceil(n*step))
@@ -328,8 +321,7 @@ func TestTurnedPeriodIsNotWritten(t *testing.T) {
 		why, told, _ := applyTo(t, s, d, sp, definition.Update{Member: "a", Score: 1, ID: "i"})
 		require.Equal(t, "turn", why)
 		require.InDelta(t, now, told, float64(hour))
-		n, err := s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result()
-		require.NoError(t, err)
+		n := Must(s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result())(t)
 		require.Zero(t, n)
 	}
 	sp := definition.Span{Name: "now", Opens: now - hour, Closes: now + hour, From: now - hour, Length: 2 * hour}

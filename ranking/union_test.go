@@ -58,8 +58,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 			for i, of := range u.Of {
 				scores := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "é", "a b"}), score, 0, 7).Draw(t, "scores")
 				for member, score := range scores {
-					_, err := s.Apply(context.Background(), of, []definition.Update{{Member: member, Score: score}})
-					require.NoError(t, err)
+					Must(s.Apply(context.Background(), of, []definition.Update{{Member: member, Score: score}}))(t)
 					w := int64(1)
 					if u.Weights != nil {
 						w = u.Weights[i]
@@ -77,8 +76,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 					}
 				}
 			}
-			p, err := s.Page(context.Background(), board, 1, 100)
-			require.NoError(t, err)
+			p := Must(s.Page(context.Background(), board, 1, 100))(t)
 			require.Len(t, p.Entries, len(want))
 			for i, e := range p.Entries {
 				x := want[e.Member]
@@ -176,8 +174,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 				for _, i := range some {
 					updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1000})
 				}
-				_, err := s.Apply(t.Context(), board, updates)
-				require.NoError(t, err)
+				Must(s.Apply(t.Context(), board, updates))(t)
 			}
 		}
 		ctx, stop := context.WithCancel(context.Background())
@@ -321,8 +318,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 			return passes
 		}})
 		broken.Store(true)
-		_, err := s.Page(t.Context(), "u", 1, 1)
-		require.ErrorIs(t, err, ErrUnavailable, "there is none")
+		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable, "there is none")
 		broken.Store(false)
 		whole(t, s, "u")
 		broken.Store(true)
@@ -330,8 +326,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		old(t, time.Hour, "u", s)
-		_, err = s.Page(t.Context(), "u", 1, 1)
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 		broken.Store(false)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 	})
@@ -370,8 +365,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 					}
 					return passes
 				}})
-				_, err := dead.Page(t.Context(), "u", 1, 1)
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, ErrOf(dead.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 				k := dead.keys.Board("u", "")
 				total := w.rdb.ZCard(t.Context(), k.Members).Val()
 				if dies.Name == script.Swap.Name && how == isDone {
@@ -411,15 +405,13 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 				if sc == hangs.Name && once {
 					once = false
 					w.pass(buildLease)
-					_, err := next.housekeepDue(context.Background())
-					require.NoError(t, err)
+					Must(next.housekeepDue(context.Background()))(t)
 					w.write(next, "a", "m", 1)
 					built = whole(t, next, "u")
 				}
 				return passes
 			}})
-			p, err := slow.Page(t.Context(), "u", 1, 1)
-			require.NoError(t, err)
+			p := Must(slow.Page(t.Context(), "u", 1, 1))(t)
 			require.EqualValues(t, 2, built.Entries[0].Score)
 			require.Equal(t, built.State, p.State)
 			require.Equal(t, built, whole(t, next, "u"))
@@ -439,8 +431,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 				s.builds.stop()
 			}
 		}})
-		_, err := s.Page(t.Context(), "u", 1, 1)
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 		s.Close()
 		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.Build("u").Lock).Val())
 		require.EqualValues(t, 1, score(t, next, "u", "m"))
@@ -462,13 +453,11 @@ func TestUnionOfQuietBoards(t *testing.T) {
 		require.Equal(t, before, whole(t, s, "u"))
 		require.Equal(t, 1, c.times(script.Swap))
 		require.Zero(t, c.times(script.Gather))
-		built, err := s.builtAt(t.Context(), s.keys.Board("u", "").Meta)
-		require.NoError(t, err)
+		built := Must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
 		require.Less(t, s.catalog.clock.now()-built, time.Minute.Microseconds(), "it was noted")
 
 		// One who leaves, and one who changes, is noticed.
-		_, err = s.Remove(t.Context(), "a", "m649")
-		require.NoError(t, err)
+		Must(s.Remove(t.Context(), "a", "m649"))(t)
 		old(t, time.Hour, "u", s)
 		without := whole(t, s, "u")
 		require.Equal(t, before.Total-1, without.Total)
@@ -499,8 +488,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 		sub := s.rdb.Subscribe(t.Context(), s.keys.Channel("u"))
 		defer sub.Close()
-		_, err := sub.Receive(t.Context())
-		require.NoError(t, err)
+		Must(sub.Receive(t.Context()))(t)
 		for n := range int64(3) {
 			apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 			ctx, stop := context.WithCancel(t.Context())
@@ -517,8 +505,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 			stop()
 			redistest.Wait(t, "the callers of the test", wg.Wait)
 			require.NoError(t, err)
-			c, err := feed.ParseChanges(m.Payload)
-			require.NoError(t, err)
+			c := Must(feed.ParseChanges(m.Payload))(t)
 			require.Empty(t, c.List)
 			require.Equal(t, State{c.Epoch, c.Seq}, s.States(t.Context(), []string{"u"})[0].State)
 			require.Equal(t, fmt.Sprint(n+1), fmt.Sprint(-int64(s.rdb.ZScore(t.Context(), s.keys.Board("u", "").Members, "m").Val()-0.999)))
@@ -540,9 +527,7 @@ func TestUnionOfFamilies(t *testing.T) {
 	for range 3 {
 		require.Zero(t, whole(t, s, "all:nobody").Total)
 		require.Zero(t, s.States(t.Context(), []string{"all:nobody"})[0].State)
-		info, err := s.Info(t.Context(), "all:nobody")
-		require.NoError(t, err)
-		require.Zero(t, info.Total)
+		require.Zero(t, Must(s.Info(t.Context(), "all:nobody"))(t).Total)
 	}
 	redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 	require.Equal(t, before, w.allKeys())
@@ -555,15 +540,11 @@ func TestUnionOfFamilies(t *testing.T) {
 	require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, "all:y")))
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "kept:x")))
 	w.cared(false)
-	_, err := s.Page(t.Context(), "all:vip", 1, 1)
-	require.NoError(t, err, "there is nothing of it")
+	Must(s.Page(t.Context(), "all:vip", 1, 1))(t, "there is nothing of it")
 	w.write(s, "fans:vip", "v", 100)
-	_, err = s.Page(t.Context(), "all:vip", 1, 1)
-	require.ErrorIs(t, err, ErrConflict, "max_instances")
+	require.ErrorIs(t, ErrOf(s.Page(t.Context(), "all:vip", 1, 1)), ErrConflict, "max_instances")
 	require.Empty(t, w.rdb.Keys(t.Context(), "rc:{all:vip}*").Val())
-	listed, err := s.Instances(t.Context(), "all:{star}", "", 10)
-	require.NoError(t, err)
-	require.Equal(t, []string{"all:x", "all:y"}, listed.Names)
+	require.Equal(t, []string{"all:x", "all:y"}, Must(s.Instances(t.Context(), "all:{star}", "", 10))(t).Names)
 
 	w.pass(9 * time.Minute)
 	w.tend()
@@ -606,10 +587,8 @@ func TestUnionAndItsSources(t *testing.T) {
 			require.ErrorIs(t, err, kind)
 			require.Equal(t, name, fe.Field, err)
 		}
-		_, err := s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})
-		field("board", ErrConflict, err)
-		_, err = s.Remove(t.Context(), "u", "m")
-		field("board", ErrConflict, err)
+		field("board", ErrConflict, ErrOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
+		field("board", ErrConflict, ErrOf(s.Remove(t.Context(), "u", "m")))
 		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
 			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
@@ -711,11 +690,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 		}
 		if want == "" {
 			require.NoError(t, err, fields)
-			text, err := def.MarshalJSON()
-			require.NoError(t, err)
-			again, err := definition.ParseBoard("me:{n}", text)
-			require.NoError(t, err)
-			require.Equal(t, def, again)
+			require.Equal(t, def, Must(definition.ParseBoard("me:{n}", Must(def.MarshalJSON())(t)))(t))
 			continue
 		}
 		var fe *FieldError
@@ -729,8 +704,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 	}
 	_, err := definition.ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
 	refused(t, err, `boards["u:{x}"].union.of[1]`)
-	defs, err := definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}"))
-	require.NoError(t, err)
+	defs := Must(definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}")))(t)
 	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1,
 		Refresh: 90 * time.Second}, defs.Boards[0].Union)
 	err = s.Define(t.Context(), defs)
@@ -738,8 +712,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 	require.ErrorAs(t, err, &fe)
 	require.Equal(t, `boards["u:{x}"].union.of[1]`, fe.Field)
 
-	plain, err := definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
-	require.NoError(t, err)
+	plain := Must(definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize())(t)
 	require.Equal(t, "desc VIgd_is86vU", plain.Shape(), "or all data there are would be of another shape")
 }
 

@@ -40,11 +40,8 @@ func BenchmarkWindow(b *testing.B) {
 	built, live := window("built", 3, 0), window("live", 3, definition.Live)
 	require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{built, live, {Name: "plain"}}}))
 	used := func() int64 {
-		n, err := patient.InfoMap(ctx, "memory").Result()
-		require.NoError(b, err)
-		bytes, err := strconv.ParseInt(n["Memory"]["used_memory"], 10, 64)
-		require.NoError(b, err)
-		return bytes
+		n := Must(patient.InfoMap(ctx, "memory").Result())(b)
+		return Must(strconv.ParseInt(n["Memory"]["used_memory"], 10, 64))(b)
 	}
 	member := func() string { return fmt.Sprint("m", rand.IntN(members)) }
 	fill := func(board string, windowed bool) int64 {
@@ -61,8 +58,7 @@ func BenchmarkWindow(b *testing.B) {
 							batch[i].At = s.Now().Add(-time.Duration(rand.Int64N(int64(170 * time.Minute)))).Truncate(time.Millisecond)
 						}
 					}
-					_, err := s.Apply(ctx, board, batch)
-					require.NoError(b, err)
+					Must(s.Apply(ctx, board, batch))(b)
 				}
 			})
 		}
@@ -79,16 +75,13 @@ func BenchmarkWindow(b *testing.B) {
 		for board, n := range bytes {
 			b.ReportMetric(float64(n)/float64(events), board+"-bytes/event")
 		}
-		n, err := patient.MemoryUsage(ctx, s.keys.Board("built", "").Window[0], 0).Result()
-		require.NoError(b, err)
+		n := Must(patient.MemoryUsage(ctx, s.keys.Board("built", "").Window[0], 0).Result())(b)
 		b.ReportMetric(float64(n)/float64(events), "set-bytes/event")
 	})
 
 	eye.boards, eye.members = []string{"built", "live", "plain"}, members
 	read := func(board string, least int) {
-		p, err := s.Page(ctx, board, 1, 1)
-		require.NoError(b, err)
-		require.GreaterOrEqual(b, p.Total, int64(least))
+		require.GreaterOrEqual(b, Must(s.Page(ctx, board, 1, 1))(b).Total, int64(least))
 	}
 	build := func(seen int64) {
 		w := s.builds.start("built", "built", seen, false)
@@ -107,8 +100,7 @@ func BenchmarkWindow(b *testing.B) {
 	})
 	b.Run("again", func(b *testing.B) {
 		eye.watch(b, func() {
-			seen, err := s.builtAt(ctx, s.keys.Board("built", "").Meta)
-			require.NoError(b, err)
+			seen := Must(s.builtAt(ctx, s.keys.Board("built", "").Meta))(b)
 			build(seen)
 		})
 	})

@@ -28,8 +28,7 @@ func applyScores(t testing.TB, s *Store, board string, members int, score func(i
 	for i := range updates {
 		updates[i] = definition.Update{Member: fmt.Sprint("m", i), Score: score(i)}
 	}
-	outcomes, err := s.Apply(t.Context(), board, updates)
-	require.NoError(t, err)
+	outcomes := Must(s.Apply(t.Context(), board, updates))(t)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
@@ -164,8 +163,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 			}
 			// shown is how many there are, which scores they have, and those told apart.
 			shown := func() []string {
-				rows, err := w.rdb.ZRangeWithScores(t.Context(), k.Members, 0, -1).Result()
-				require.NoError(t, err)
+				rows := Must(w.rdb.ZRangeWithScores(t.Context(), k.Members, 0, -1).Result())(t)
 				scores := make(map[string]bool)
 				for _, row := range rows {
 					scores[fmt.Sprint(int64(-math.Floor(row.Score)))] = true
@@ -184,9 +182,8 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 				w.tend()
 				dead := w.store(patient)
 				w.stores = w.stores[:1]
-				_, err := dead.Board(t.Context(), "b")
-				require.NoError(t, err)
-				_, err = dead.housekeepDue(t.Context()) // by which it hears what time it is
+				Must(dead.Board(t.Context(), "b"))(t)
+				_, err := dead.housekeepDue(t.Context()) // by which it hears what time it is
 				require.NoError(t, err)
 				dead.rdb.AddHook(&cutter{answered: func(string) {
 					require.Contains(t, [][]string{of(score - 1), of(score)}, shown(), "at call %d", dies)
@@ -215,8 +212,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					require.Positive(t, lasts)
 					require.LessOrEqual(t, lasts, buildLease)
 					w.pass(buildLease - time.Millisecond)
-					_, err := s.catalog.readFresh(t.Context())
-					require.NoError(t, err)
+					Must(s.catalog.readFresh(t.Context()))(t)
 					next := &build{instance: "b", seen: s.builds.known("b")}
 					require.NoError(t, s.build(t.Context(), next))
 					require.Equal(t, builtElsewhere, next.came, "another waits for the lease to be over")
@@ -225,8 +221,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 				write() // so that nothing which was left may be of use
 				old(t, time.Hour, "b", s)
 				// It hears what time it is, and that alone: what was left is the next builder's to see to.
-				_, err = s.catalog.readFresh(t.Context())
-				require.NoError(t, err)
+				Must(s.catalog.readFresh(t.Context()))(t)
 				require.Equal(t, map[string]int64{}, without(scoresOf(whole(t, s, "b")), score), "at call %d", dies)
 				require.Equal(t, of(score), shown(), "at call %d", dies)
 				require.NoError(t, s.scheduleNow(t.Context(), "b"))
@@ -345,11 +340,9 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 				// One comes again, one is set who has an old score of its own.
 				send(t, other, board, definition.Update{Member: "m0", Score: 77})
 				for i := 650; i < 652; i++ {
-					_, err := other.SetScore(t.Context(), board, fmt.Sprint("m", i), 5000, Moderator{Reason: "set"})
-					require.NoError(t, err)
+					Must(other.SetScore(t.Context(), board, fmt.Sprint("m", i), 5000, Moderator{Reason: "set"}))(t)
 				}
-				_, err := other.SetScore(t.Context(), board, "m620", 5000, Moderator{Reason: "set"})
-				require.NoError(t, err)
+				Must(other.SetScore(t.Context(), board, "m620", 5000, Moderator{Reason: "set"}))(t)
 			})
 			knows(t, s, script.Swap)
 			calls := count(s)
@@ -398,8 +391,7 @@ func TestRemovedWhileTheClockStands(t *testing.T) {
 			old(t, time.Hour, "b", s)
 		}
 		after(t, s, when, 0, func() {
-			_, err := other.Remove(t.Context(), "b", "x")
-			require.NoError(t, err)
+			Must(other.Remove(t.Context(), "b", "x"))(t)
 			w.write(other, "b", "y", 1)
 		})
 		require.Equal(t, map[string]int64{"y": int64(6*n + 5)}, scoresOf(whole(t, s, "b")), when.Name)
@@ -421,8 +413,7 @@ func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
 			old(t, time.Hour, "b", s)
 			after(t, s, script.Differs, times, func() {
 				for _, m := range []string{fmt.Sprint("m", n), fmt.Sprint("m", compareItems+n)} {
-					_, err := other.Remove(t.Context(), "b", m)
-					require.NoError(t, err)
+					Must(other.Remove(t.Context(), "b", m))(t)
 				}
 			})
 			require.EqualValues(t, before.Total-int64(2*(n+1)), whole(t, s, "b").Total)
@@ -487,8 +478,7 @@ func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 						old(t, time.Hour, "b", s)
 					}
 					after(t, s, when, 0, func() {
-						_, err := other.Erase(context.Background(), "user", "xavier|", Moderator{})
-						require.NoError(t, err)
+						Must(other.Erase(context.Background(), "user", "xavier|", Moderator{}))(t)
 						w.until("the erasure", func() error { return w.erased("user", "xavier|") })
 					})
 					got := scoresOf(whole(t, s, "b"))
@@ -522,11 +512,9 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	after(t, s, script.Events, 0, func() {
 		w.pass(time.Second)
 		w.write(other, "b", "m", 5) // with which what is over goes
-		_, err := other.Erase(context.Background(), "user", "xavier", Moderator{})
-		require.NoError(t, err)
+		Must(other.Erase(context.Background(), "user", "xavier", Moderator{}))(t)
 		for err := w.erased("user", "xavier"); err != nil; err = w.erased("user", "xavier") {
-			_, err := other.eraseDue(context.Background())
-			require.NoError(t, err)
+			Must(other.eraseDue(context.Background()))(t)
 		}
 	})
 	require.NotContains(t, scoresOf(whole(t, s, "b")), "xavier")
@@ -546,11 +534,9 @@ func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	w.pass(30 * time.Minute)
 	w.write(s, "b", "m", 5) // with which what is over goes
 	require.Len(t, whole(t, s, "b").Entries, 2)
-	_, err := s.Remove(t.Context(), "b", "x")
-	require.NoError(t, err)
+	Must(s.Remove(t.Context(), "b", "x"))(t)
 	require.Equal(t, map[string]int64{"m": 5}, scoresOf(whole(t, s, "b")))
-	_, err = s.Remove(t.Context(), "b", "x")
-	require.ErrorIs(t, err, ErrUnknownMember)
+	require.ErrorIs(t, ErrOf(s.Remove(t.Context(), "b", "x")), ErrUnknownMember)
 }
 
 // Who is hidden while a result is built is not in it, and counts on: shown again he is in

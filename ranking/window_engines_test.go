@@ -34,9 +34,7 @@ type passingWindow struct {
 
 // micros is Redis's time, in µs since 1970.
 func (p *passingWindow) micros() int64 {
-	now, err := p.s.rdb.Time(context.Background()).Result()
-	require.NoError(p.t, err)
-	return now.UnixMicro()
+	return Must(p.s.rdb.Time(context.Background()).Result())(p.t).UnixMicro()
 }
 
 func (p *passingWindow) now() int64 { return p.micros() / 1000 }
@@ -83,8 +81,7 @@ func (p *passingWindow) send() {
 	case 1:
 		u.At = time.UnixMilli(before + rapid.Int64Range(0, 4000).Draw(p.t, "ahead"))
 	}
-	o, err := p.s.Apply(context.Background(), p.board, []definition.Update{u})
-	require.NoError(p.t, err)
+	o := Must(p.s.Apply(context.Background(), p.board, []definition.Update{u}))(p.t)
 	if o[0].Err != nil {
 		require.ErrorIs(p.t, o[0].Err, ErrOutOfRange)
 		require.False(p.t, u.At.IsZero())
@@ -111,8 +108,7 @@ func (p *passingWindow) remove() {
 
 func (p *passingWindow) set() {
 	before, u := p.now(), p.draw()
-	_, err := p.s.SetScore(context.Background(), p.board, u.Member, u.Score, Moderator{Reason: "law"})
-	require.NoError(p.t, err)
+	Must(p.s.SetScore(context.Background(), p.board, u.Member, u.Score, Moderator{Reason: "law"}))(p.t)
 	p.m.forget(u.Member)
 	p.note(u, before)
 }
@@ -144,8 +140,7 @@ func (p *passingWindow) takeBack() {
 		return
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(p.given))).Draw(p.t, "given")
-	_, err := p.s.TakeBack(context.Background(), p.m.def.Kind, id, nil, Moderator{})
-	require.NoError(p.t, err)
+	Must(p.s.TakeBack(context.Background(), p.m.def.Kind, id, nil, Moderator{}))(p.t)
 	p.m.events = slices.DeleteFunc(p.m.events, func(e windowEvent) bool { return e.n == p.given[id] })
 }
 
@@ -163,8 +158,7 @@ func (p *passingWindow) read() {
 	defer func() { readWindow(p.t, p.s, p.board).check(p.t, p.m.def) }()
 	if p.m.def.IsLive() {
 		from := p.now()
-		page, err := p.s.Page(ctx, p.board, 1, MaxPage)
-		require.NoError(p.t, err)
+		page := Must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
 		to, got := p.now(), scoresOf(page)
 		moments := []int64{from}
 		for _, e := range p.m.events {
@@ -178,12 +172,10 @@ func (p *passingWindow) read() {
 		return
 	}
 	for {
-		page, err := p.s.Page(ctx, p.board, 1, MaxPage)
-		require.NoError(p.t, err)
+		page := Must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
 		for p.s.builds.waits(p.board) {
 		}
-		built, err := p.s.builtAt(ctx, k.Meta)
-		require.NoError(p.t, err)
+		built := Must(p.s.builtAt(ctx, k.Meta))(p.t)
 		epoch := p.s.rdb.HGet(ctx, k.Meta, "epoch").Val()
 		if page.Epoch != epoch {
 			continue // there is a newer one meanwhile
@@ -214,9 +206,8 @@ func TestWindowAsTimePasses(t *testing.T) {
 		var all definition.Set
 		for i := range 6 {
 			name := fmt.Sprint("p", runs, "-", i)
-			d, err := windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second},
-				[]time.Duration{time.Second}).Draw(t, "definition").Normalize()
-			require.NoError(t, err)
+			d := Must(windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second},
+				[]time.Duration{time.Second}).Draw(t, "definition").Normalize())(t)
 			all.Boards = append(all.Boards, d)
 			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}})
 			boards = append(boards, &passingWindow{t: t, s: s, m: newWindowModel(d), board: name + ":1", seen: make(map[int64]bool),
@@ -320,8 +311,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 					if ago != 0 {
 						u.At = time.UnixMilli(began - ago.Milliseconds())
 					}
-					o, err := s.Apply(ctx, board, []definition.Update{u})
-					require.NoError(t, err)
+					o := Must(s.Apply(ctx, board, []definition.Update{u}))(t)
 					return []any{o[0].Result, text(o[0].Err)}
 				})
 			}
@@ -332,8 +322,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 				if built, err := s.builtAt(ctx, s.keys.Board(board, "").Meta); err == nil && built > 0 {
 					require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(board, "").Meta, builtField, 0).Err())
 				}
-				p, err := s.Page(ctx, board, 1, MaxPage)
-				require.NoError(t, err)
+				p := Must(s.Page(ctx, board, 1, MaxPage))(t)
 				for i := range p.Entries {
 					p.Entries[i].Key = 0 // which tells when
 				}
@@ -376,8 +365,7 @@ func TestUnionOfWindows(t *testing.T) {
 			case 0, 1, 2:
 				h := rapid.SampledFrom(sources).Draw(t, "source")
 				u := definition.Update{Member: h.member(), Score: rapid.Int64Range(-5, 9).Draw(t, "score")}
-				o, err := s.Apply(ctx, h.board, []definition.Update{u})
-				require.NoError(t, err)
+				o := Must(s.Apply(ctx, h.board, []definition.Update{u}))(t)
 				require.NoError(t, h.m.update(write{Update: u}, h.now()).meets(o[0]))
 			case 3:
 				sources[1].read()
@@ -386,10 +374,8 @@ func TestUnionOfWindows(t *testing.T) {
 				w.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, 20 * time.Second, time.Minute}).Draw(t, "by"))
 			}
 			sources[0].hear()
-			page, err := s.Page(ctx, union.Name, 1, MaxPage)
-			require.NoError(t, err)
-			is, err := s.builtAt(ctx, s.keys.Board(union.Name, "").Meta)
-			require.NoError(t, err)
+			page := Must(s.Page(ctx, union.Name, 1, MaxPage))(t)
+			is := Must(s.builtAt(ctx, s.keys.Board(union.Name, "").Meta))(t)
 			if is != built || is == 0 {
 				built = is
 				clear(want)

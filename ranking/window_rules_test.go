@@ -68,8 +68,7 @@ func TestWindowsThatChange(t *testing.T) {
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
-		_, err := s.housekeepDue(t.Context())
-		require.NoError(t, err)
+		Must(s.housekeepDue(t.Context()))(t)
 		p := whole(t, s, board)
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		require.Equal(t, want, scoresOf(p), board)
@@ -152,33 +151,23 @@ func TestWindowsThatAreNone(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, fields)
-		text, err := def.MarshalJSON()
-		require.NoError(t, err)
-		again, err := definition.ParseBoard("me:{n}", text)
-		require.NoError(t, err)
-		require.Equal(t, def, again, fields)
+		require.Equal(t, def, Must(definition.ParseBoard("me:{n}", Must(def.MarshalJSON())(t)))(t), fields)
 	}
 	for text, want := range map[string]string{
 		`{window: 3h, refresh: live}`:              `"window":"3h","refresh":"live"`,
 		`{window: 3h}`:                             `"window":"3h","refresh":"1m"`,
 		`{window: 180m, refresh: 90s, mode: best}`: `"window":"3h","refresh":"90s"`,
 	} {
-		defs, err := definition.ParseFile([]byte("boards:\n  hot: " + text))
-		require.NoError(t, err, text)
+		defs := Must(definition.ParseFile([]byte("boards:\n  hot: "+text)))(t, text)
 		require.Equal(t, 3*time.Hour, defs.Boards[0].Window)
-		written, err := defs.Boards[0].MarshalJSON()
-		require.NoError(t, err)
+		written := Must(defs.Boards[0].MarshalJSON())(t)
 		require.Contains(t, string(written), want)
-		again, err := definition.ParseBoard("hot", written)
-		require.NoError(t, err)
+		again := Must(definition.ParseBoard("hot", written))(t)
 		require.Equal(t, defs.Boards[0], again)
 		define(t, s, again)
-		found, err := newNode(t, url).Board(t.Context(), "hot")
-		require.NoError(t, err)
-		require.Equal(t, again, found.Definition)
+		require.Equal(t, again, Must(newNode(t, url).Board(t.Context(), "hot"))(t).Definition)
 	}
-	_, err := definition.ParseFile([]byte("boards:\n  hot: {window: live}"))
-	refused(t, err, "boards.hot.window")
+	refused(t, ErrOf(definition.ParseFile([]byte("boards:\n  hot: {window: live}"))), "boards.hot.window")
 }
 
 // An update that tells when it was counts from then, where a window is; elsewhere it is
@@ -192,8 +181,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
 	}
-	_, err := one("plain", definition.Update{Member: "m", Score: 1, At: friday})
-	refuses(t, "at", ErrInvalid, err)
+	refuses(t, "at", ErrInvalid, ErrOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
 	require.Empty(t, whole(t, s, "plain").Entries)
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
@@ -212,8 +200,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	}
 	look := func(members ...string) {
 		t.Helper()
-		_, err := s.housekeepDue(t.Context())
-		require.NoError(t, err)
+		Must(s.housekeepDue(t.Context()))(t)
 		for _, board := range []string{"live", "b"} {
 			got := []string{}
 			for _, e := range whole(t, s, board).Entries {
@@ -284,13 +271,12 @@ func TestWhatAWindowTakes(t *testing.T) {
 				refuses(t, "data", ErrInvalid, o.Err)
 			}
 			rows := 0
-			_, err := s.Import(t.Context(), board, func() (Row, error) {
+			refuses(t, "board", ErrConflict, ErrOf(s.Import(t.Context(), board, func() (Row, error) {
 				if rows++; rows > 1 {
 					return Row{}, io.EOF
 				}
 				return Row{Member: "row", Score: 1}, nil
-			})
-			refuses(t, "board", ErrConflict, err)
+			})))
 			require.Equal(t, want, scoresOf(whole(t, s, board)), board)
 		}
 		require.Equal(t, `{"a":1}`, whole(t, s, "live").Entries[1].Data)
@@ -318,9 +304,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		t.Helper()
 		o := EventCall{ID: id}
 		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
-		h, err := s.ApplyEvents(t.Context(), event, []EventCall{o})
-		require.NoError(t, err)
-		return h[0]
+		return Must(s.ApplyEvents(t.Context(), event, []EventCall{o}))(t)[0]
 	}
 	counts := func(h EventResult) {
 		t.Helper()
@@ -347,8 +331,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		require.True(t, o.Result.Duplicate)
 	}
 	refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
-	_, err := s.housekeepDue(t.Context())
-	require.NoError(t, err)
+	Must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
 	h := happen("gift", "", late)
@@ -356,7 +339,6 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
-	_, err = s.housekeepDue(t.Context())
-	require.NoError(t, err)
+	Must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 }

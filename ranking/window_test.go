@@ -51,10 +51,8 @@ func TestWindowAtARoundTime(t *testing.T) {
 			w.tend()
 			w.write(s, "b", "x", 5)
 			require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b")))
-			_, err := s.Info(t.Context(), "b")
-			require.NoError(t, err)
-			_, err = s.Around(t.Context(), "b", "x", 1)
-			require.NoError(t, err)
+			Must(s.Info(t.Context(), "b"))(t)
+			Must(s.Around(t.Context(), "b", "x", 1))(t)
 		})
 	}
 }

@@ -19,8 +19,7 @@ func (w *world) hear() {
 	for _, s := range w.stores {
 		// An earlier read that is still under way may set the clock to the time before. readFresh returns
 		// after the end of that read.
-		_, err := s.catalog.readFresh(context.Background())
-		require.NoError(w.t, err)
+		Must(s.catalog.readFresh(context.Background()))(w.t)
 		s.catalog.clock.set(w.now.UnixMicro())
 	}
 }
@@ -46,14 +45,11 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 			require.NoError(t, swept.err)
 		}
 		k := s.keys.Build("b")
-		r, err := s.compiledNamed(t.Context(), "b")
-		require.NoError(t, err)
+		r := Must(s.compiledNamed(t.Context(), "b"))(t)
 		d, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		b := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
-		has, err := b.lock(t.Context(), until, 0, new(build))
-		require.NoError(t, err)
-		require.True(t, has)
+		require.True(t, Must(b.lock(t.Context(), until, 0, new(build)))(t))
 		later()
 		n, err := definition.ParseName("b")
 		require.NoError(t, err)
@@ -125,14 +121,11 @@ func TestResultFromATimeToCome(t *testing.T) {
 		// Nor is the lock of one who died then.
 		w.pass(time.Hour)
 		w.hear()
-		r, err := s.compiledNamed(t.Context(), "b")
-		require.NoError(t, err)
+		r := Must(s.compiledNamed(t.Context(), "b"))(t)
 		_, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		died := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
-		has, err := died.lock(t.Context(), until, s.builds.known("b"), new(build))
-		require.NoError(t, err)
-		require.True(t, has)
+		require.True(t, Must(died.lock(t.Context(), until, s.builds.known("b"), new(build)))(t))
 		w.pass(-time.Hour)
 		w.hear()
 		send(t, s, "b", definition.Update{Member: "m", Score: 1})
@@ -171,8 +164,7 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 	w.hear()
 	send(t, s, "b", definition.Update{Member: "n", Score: 7})
 	after(t, s, script.Events, 0, func() {
-		_, err := s.SetScore(context.Background(), "b", "n", 8, Moderator{Reason: "set"})
-		require.NoError(t, err)
+		Must(s.SetScore(context.Background(), "b", "n", 8, Moderator{Reason: "set"}))(t)
 	})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 	whole(t, s, "b") // by which the next is built
@@ -207,8 +199,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 	s := w.stores[0]
 	applyScores(t, s, "b", 100, func(int) int64 { return 1 })
 	for i := range 100 {
-		_, err := s.Remove(t.Context(), "b", fmt.Sprint("m", i))
-		require.NoError(t, err)
+		Must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
 	}
 	k := s.keys.Board("b", "")
 	w.until("nobody to be told of", func() error {

@@ -34,17 +34,14 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 		require.Equal(t, applied(90, 2, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 95}))
 		require.Equal(t, applied(70, 1, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 70}))
 
-		info, err := s.Info(t.Context(), "b")
-		require.NoError(t, err)
+		info := ranking.Must(s.Info(t.Context(), "b"))(t)
 		require.EqualValues(t, 5, info.Seq, "an update that changes nothing counts as no change")
 		require.EqualValues(t, 2, info.Total)
 
-		gone, err := s.Remove(t.Context(), "b", "c")
-		require.NoError(t, err)
+		gone := ranking.Must(s.Remove(t.Context(), "b", "c"))(t)
 		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
-		_, err = s.Remove(t.Context(), "b", "c")
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
-		_, err = s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
+		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b", "c")), ranking.ErrUnknownMember)
+		_, err := s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
 	})
 }
@@ -54,10 +51,9 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
 		applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore})
-		before, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		before := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
 
-		o, err := s.Apply(t.Context(), "b", []definition.Update{
+		o := ranking.Must(s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 1, ID: "over"},
 			{Member: "", Score: 1},
 			{Member: "x", Score: definition.MaxScore + 1},
@@ -65,8 +61,7 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 			{Member: "x\n", Score: 1},
 			{Member: "\xff", Score: 1},
 			{Member: "x", Score: 1, ID: "i\x1fd"},
-		})
-		require.NoError(t, err)
+		}))(t)
 		fields := []string{"score", "member", "score", "op", "member", "member", "id"}
 		for i, o := range o {
 			var field *ranking.FieldError
@@ -76,9 +71,7 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
 		require.ErrorIs(t, o[2].Err, ranking.ErrOutOfRange)
 
-		after, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
-		require.Equal(t, before, after)
+		require.Equal(t, before, ranking.Must(s.Page(t.Context(), "b", 1, 10))(t))
 
 		// A refused update keeps no id: with the same one it may try again.
 		require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "a", Score: -1, ID: "over"}).Err)
@@ -130,8 +123,7 @@ func TestRetriesCountOnce(t *testing.T) {
 			})
 		}
 		redistest.Wait(t, "the callers of the test", wg.Wait)
-		page, err := s.Page(t.Context(), "b", 1, members)
-		require.NoError(t, err)
+		page := ranking.Must(s.Page(t.Context(), "b", 1, members))(t)
 		got := make(map[string]int64)
 		for _, e := range page.Entries {
 			got[e.Member] = e.Score
@@ -163,13 +155,11 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 			continue
 		}
 		p.CutAnswers(false) // on a slow machine, the definitions have to be read again
-		_, err = cut.Page(t.Context(), "b", 1, 1)
-		require.NoError(t, err)
+		ranking.Must(cut.Page(t.Context(), "b", 1, 1))(t)
 		p.CutAnswers(true)
 	}
 	p.CutAnswers(false)
-	got, err := direct.Around(t.Context(), "b", "m", 0)
-	require.NoError(t, err)
+	got := ranking.Must(direct.Around(t.Context(), "b", "m", 0))(t)
 	require.EqualValues(t, 21, got.Entry.Score, "each was carried out, and once")
 	require.EqualValues(t, 22, applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Score)
 }
@@ -184,15 +174,12 @@ func TestPagesFollowAPosition(t *testing.T) {
 			for i := range 300 {
 				updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
 			}
-			_, err := s.Apply(t.Context(), board, updates)
-			require.NoError(t, err)
-			all, err := s.Page(t.Context(), board, 1, 300)
-			require.NoError(t, err)
+			ranking.Must(s.Apply(t.Context(), board, updates))(t)
+			all := ranking.Must(s.Page(t.Context(), board, 1, 300))(t)
 			require.Nil(t, all.Next())
 			require.Len(t, all.Entries, 300)
 
-			page, err := s.Page(t.Context(), board, 1, 37)
-			require.NoError(t, err)
+			page := ranking.Must(s.Page(t.Context(), board, 1, 37))(t)
 			var walked []string
 			for {
 				for _, e := range page.Entries {
@@ -205,11 +192,9 @@ func TestPagesFollowAPosition(t *testing.T) {
 				// Whoever the cursor stands on goes to the front: no one is seen
 				// twice or left out for it.
 				applyOne(t, s, board, definition.Update{Member: next.Member, Score: 100})
-				cursor, err := ranking.ParseCursor(next.String())
-				require.NoError(t, err)
+				cursor := ranking.Must(ranking.ParseCursor(next.String()))(t)
 				require.Equal(t, *next, cursor)
-				page, err = s.Read(t.Context(), board, ranking.Query{After: &cursor, Limit: 37})
-				require.NoError(t, err)
+				page = ranking.Must(s.Read(t.Context(), board, ranking.Query{After: &cursor, Limit: 37}))(t)
 			}
 			var want []string
 			for _, e := range all.Entries {
@@ -217,11 +202,8 @@ func TestPagesFollowAPosition(t *testing.T) {
 			}
 			require.Equal(t, want, walked, "ties %s", ties)
 
-			far, err := s.Page(t.Context(), board, 10_000, 10)
-			require.NoError(t, err)
-			require.Empty(t, far.Entries)
-			tail, err := s.Page(t.Context(), board, 299, 10)
-			require.NoError(t, err)
+			require.Empty(t, ranking.Must(s.Page(t.Context(), board, 10_000, 10))(t).Entries)
+			tail := ranking.Must(s.Page(t.Context(), board, 299, 10))(t)
 			require.Len(t, tail.Entries, 2)
 			require.EqualValues(t, 299, tail.Entries[0].Rank)
 		}
@@ -235,8 +217,7 @@ func TestReadingMembers(t *testing.T) {
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
-		n, err := s.Around(t.Context(), "b", "c", 1)
-		require.NoError(t, err)
+		n := ranking.Must(s.Around(t.Context(), "b", "c", 1))(t)
 		require.EqualValues(t, 3, n.Entry.Rank)
 		require.EqualValues(t, 80, n.Entry.Score)
 		require.EqualValues(t, 10, *n.ToNext())
@@ -245,23 +226,19 @@ func TestReadingMembers(t *testing.T) {
 		require.Equal(t, "b", n.Around[0].Member)
 		require.Equal(t, "d", n.Around[2].Member)
 
-		top, err := s.Around(t.Context(), "b", "a", 2)
-		require.NoError(t, err)
+		top := ranking.Must(s.Around(t.Context(), "b", "a", 2))(t)
 		require.Nil(t, top.ToNext())
 		require.Equal(t, 100.0, top.Percentile())
 		require.Len(t, top.Around, 3)
 
-		last, err := s.Around(t.Context(), "b", "e", 0)
-		require.NoError(t, err)
+		last := ranking.Must(s.Around(t.Context(), "b", "e", 0))(t)
 		require.Equal(t, 0.0, last.Percentile())
 		require.EqualValues(t, 10, *last.ToNext())
 		require.Len(t, last.Around, 2, "the one above is always there")
 
-		_, err = s.Around(t.Context(), "b", "nobody", 0)
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.ErrorIs(t, ranking.ErrOf(s.Around(t.Context(), "b", "nobody", 0)), ranking.ErrUnknownMember)
 
-		some, err := s.Members(t.Context(), "b", []string{"e", "nobody", "a"})
-		require.NoError(t, err)
+		some := ranking.Must(s.Members(t.Context(), "b", []string{"e", "nobody", "a"}))(t)
 		require.Len(t, some.List, 3)
 		require.Equal(t, [2]int64{5, 2}, [2]int64{some.List[0].Rank, some.List[0].Among})
 		require.Equal(t, ranking.Member{Entry: ranking.Entry{Member: "nobody"}}, some.List[1])
@@ -274,15 +251,13 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
-		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})
-		require.NoError(t, err)
+		none := ranking.Must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}}))(t)
 		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
-		page, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
 		got, err := s.Places(t.Context(), "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}})
 		require.NoError(t, err)
 		all := page.Entries

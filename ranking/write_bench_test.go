@@ -21,14 +21,12 @@ import (
 
 // redisCPU is what the server's main thread has used so far.
 func redisCPU(b *testing.B, rdb redis.UniversalClient) time.Duration {
-	info, err := rdb.Info(context.Background(), "cpu").Result()
-	require.NoError(b, err)
+	info := Must(rdb.Info(context.Background(), "cpu").Result())(b)
 	var used float64
 	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
-			seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			require.NoError(b, err)
+			seconds := Must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
 			used += seconds
 		}
 	}
@@ -50,8 +48,7 @@ func median(costs []cost, of func(cost) time.Duration) float64 {
 // benchStore is a store with a board "b", on a Redis of its own that keeps all in
 // memory.
 func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
-	rdb, err := Open(redistest.Start(b, redistest.InMemory...).URL())
-	require.NoError(b, err)
+	rdb := Must(Open(redistest.Start(b, redistest.InMemory...).URL()))(b)
 	b.Cleanup(func() { rdb.Close() })
 	s := New(rdb, Config{})
 	require.NoError(b, s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
@@ -84,8 +81,7 @@ func BenchmarkApply(b *testing.B) {
 		for _, u := range batch {
 			pipe.ZIncrBy(context.Background(), "plain", float64(u.Score), u.Member)
 		}
-		_, err := pipe.Exec(context.Background())
-		require.NoError(b, err)
+		Must(pipe.Exec(context.Background()))(b)
 	}
 	for i := 0; i < benchMembers; i += 100 {
 		batch := make([]definition.Update, 100)
@@ -155,8 +151,7 @@ func BenchmarkPlaces(b *testing.B) {
 		for j := range batch {
 			batch[j] = definition.Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
 		}
-		_, err := s.Apply(context.Background(), "b", batch)
-		require.NoError(b, err)
+		Must(s.Apply(context.Background(), "b", batch))(b)
 	}
 	for _, around := range []int{0, 2, 20, MaxAround} {
 		most := min(MaxLookups, MaxLookupRows/Lookup{Around: around}.Rows())
@@ -170,8 +165,7 @@ func BenchmarkPlaces(b *testing.B) {
 					for i := range lookups {
 						lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
 					}
-					_, err := s.Places(context.Background(), "b", lookups)
-					require.NoError(b, err)
+					Must(s.Places(context.Background(), "b", lookups))(b)
 				}
 				costs = append(costs, cost{redis: redisCPU(b, rdb) - cpu})
 			}

@@ -58,8 +58,7 @@ func TestBounds(t *testing.T) {
 					m := fmt.Sprint("m", i)
 					require.NoError(t, applyOne(t, s, "b", definition.Update{Member: m, Score: c.had, Op: definition.Last}).Err,
 						"a first score is no change")
-					before, err := s.Info(t.Context(), "b")
-					require.NoError(t, err)
+					before := ranking.Must(s.Info(t.Context(), "b"))(t)
 					u := definition.Update{Member: m, Score: c.score, Op: c.op, ID: m, Data: `1`}
 					o := applyOne(t, s, "b", u)
 					if c.reason == inRange {
@@ -71,9 +70,7 @@ func TestBounds(t *testing.T) {
 					var field *ranking.FieldError
 					require.ErrorAs(t, o.Err, &field)
 					require.Equal(t, "score", field.Field)
-					after, err := s.Info(t.Context(), "b")
-					require.NoError(t, err)
-					require.Equal(t, before, after)
+					require.Equal(t, before, ranking.Must(s.Info(t.Context(), "b"))(t))
 					require.Empty(t, data(t, s, "b")[m])
 					u.Score = 0 // what was refused kept no id
 					if c.op != definition.Sum {
@@ -104,16 +101,14 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
-		o, err := s.Apply(t.Context(), "b:1", []definition.Update{
+		o := ranking.Must(s.Apply(t.Context(), "b:1", []definition.Update{
 			{Member: "m", Score: 11, ID: "1", Data: "1"},
 			{Member: "m", Score: 1, If: definition.Exists, Data: "1"},
 			{Member: "m", Op: "no"},
-		})
-		require.NoError(t, err)
+		}))(t)
 		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
 		require.NoError(t, o[1].Err)
-		_, err = s.Remove(t.Context(), "b:1", "m")
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b:1", "m")), ranking.ErrUnknownMember)
 		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 		require.NoError(t, applyOne(t, s, "b:2", definition.Update{Member: "m", Score: 10}).Err, "the one place is free")
 	})

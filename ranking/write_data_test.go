@@ -49,8 +49,7 @@ func TestDataStaysWithTheEntry(t *testing.T) {
 			applyOne(t, s, step.board, step.u)
 			require.Equal(t, step.want, data(t, s, step.board), "step %d: %+v", i, step.u)
 		}
-		_, err := s.Remove(t.Context(), "b", "c")
-		require.NoError(t, err)
+		ranking.Must(s.Remove(t.Context(), "b", "c"))(t)
 		applyOne(t, s, "b", definition.Update{Member: "c", Score: 5})
 		require.Equal(t, map[string]string{"a": "", "c": ""}, data(t, s, "b"), "who comes back comes without")
 	})
@@ -72,25 +71,20 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 		for i := range updates {
 			updates[i] = definition.Update{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i), Data: want(i)}
 		}
-		_, err := s.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
-		all, err := s.Page(t.Context(), "b", 1, ranking.MaxPage)
-		require.NoError(t, err)
+		ranking.Must(s.Apply(t.Context(), "b", updates))(t)
+		all := ranking.Must(s.Page(t.Context(), "b", 1, ranking.MaxPage))(t)
 		require.Len(t, all.Entries, members)
 		for i, e := range all.Entries {
 			require.Equal(t, updates[i].Member, e.Member)
 			require.Equal(t, want(i), e.Data, e.Member)
 		}
-		after, err := s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key,
-			Member: all.Entries[9].Member}, Limit: 7})
-		require.NoError(t, err)
+		after := ranking.Must(s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key,
+			Member: all.Entries[9].Member}, Limit: 7}))(t)
 		require.Equal(t, all.Entries[10:17], after.Entries)
-		around, err := s.Around(t.Context(), "b", "m0100", 5)
-		require.NoError(t, err)
+		around := ranking.Must(s.Around(t.Context(), "b", "m0100", 5))(t)
 		require.Equal(t, all.Entries[100], around.Entry)
 		require.Equal(t, all.Entries[95:106], around.Around)
-		some, err := s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"})
-		require.NoError(t, err)
+		some := ranking.Must(s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"}))(t)
 		require.Equal(t, []ranking.Entry{all.Entries[7], {Member: "nobody"}, all.Entries[3]},
 			[]ranking.Entry{some.List[0].Entry, some.List[1].Entry, some.List[2].Entry})
 	})
@@ -125,9 +119,7 @@ func TestDataIsTold(t *testing.T) {
 			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1, Data: `{"x":2}`},
 			{Member: "a", Old: key(-7), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
-		info, err := s.Info(t.Context(), "b")
-		require.NoError(t, err)
-		require.EqualValues(t, 5, info.Seq)
+		require.EqualValues(t, 5, ranking.Must(s.Info(t.Context(), "b"))(t).Seq)
 	})
 }
 
@@ -139,12 +131,10 @@ func TestDataMovesNobody(t *testing.T) {
 		for _, m := range []string{"z", "y", "x"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: 7})
 		}
-		before, err := s.Page(t.Context(), "b", 1, 3)
-		require.NoError(t, err)
+		before := ranking.Must(s.Page(t.Context(), "b", 1, 3))(t)
 		applyOne(t, s, "b", definition.Update{Member: "z", Data: `1`})
 		applyOne(t, s, "b", definition.Update{Member: "w", Score: 7})
-		after, err := s.Page(t.Context(), "b", 1, 4)
-		require.NoError(t, err)
+		after := ranking.Must(s.Page(t.Context(), "b", 1, 4))(t)
 		before.Entries[0].Data = `1`
 		require.Equal(t, before.Entries, after.Entries[:3])
 		require.Equal(t, "w", after.Entries[3].Member)
@@ -201,8 +191,6 @@ func TestConditions(t *testing.T) {
 		}
 		o := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: "perhaps"})
 		require.ErrorIs(t, o.Err, ranking.ErrInvalid)
-		info, err := s.Info(t.Context(), "b")
-		require.NoError(t, err)
-		require.EqualValues(t, 2, info.Seq)
+		require.EqualValues(t, 2, ranking.Must(s.Info(t.Context(), "b"))(t).Seq)
 	})
 }

@@ -39,8 +39,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
 		defer sub.Close()
-		_, err := sub.Receive(t.Context())
-		require.NoError(t, err)
+		Must(sub.Receive(t.Context()))(t)
 		cases := 0
 		for _, c := range []struct {
 			name         string
@@ -52,8 +51,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				what := fmt.Sprintf("%s at call %d", c.name, at)
 				prefix := fmt.Sprint("p", cases)
 				var calls atomic.Int64
-				rdb, err := Open(url)
-				require.NoError(t, err)
+				rdb := Must(Open(url))(t)
 				redistest.Patient(rdb)
 				rdb.AddHook(&cutter{fate: fateAt(&calls, at, c.fate, c.beyond)})
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
@@ -69,8 +67,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				reached = calls.Load() > at
 				require.True(t, failed == nil || reached, what)
 
-				after, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
-				require.NoError(t, err, what)
+				after := Must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
 				for i, o := range after {
 					require.NoError(t, o.Err, what)
 					if failed == nil || before != nil && before[i].Err == nil {
@@ -78,8 +75,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 						require.Equal(t, before[i], o, what)
 					}
 				}
-				again, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
-				require.NoError(t, err, what)
+				again := Must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
 				for i := range after {
 					after[i].Result.Duplicate = true
 				}
@@ -93,8 +89,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 		told := make(map[string]int)
 		require.NoError(t, other.rdb.Publish(t.Context(), "end:f:gift", "").Err())
 		for {
-			m, err := sub.ReceiveMessage(t.Context())
-			require.NoError(t, err)
+			m := Must(sub.ReceiveMessage(t.Context()))(t)
 			prefix, _, _ := strings.Cut(m.Channel, ":")
 			if prefix == "end" {
 				break
@@ -147,8 +142,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			calls.Store(0)
-			_, err = outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id)))
-			require.NoError(t, err)
+			Must(outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id))))(t)
 		}
 		require.Equal(t, 6*int64(most), score(t, other, "a", "m"))
 		require.Equal(t, 3*int64(most), score(t, other, "d", "m"))
@@ -186,8 +180,7 @@ func TestEventsAtOneTime(t *testing.T) {
 				count(-1)
 			}
 		}})
-	h, err := s.ApplyEvents(t.Context(), "e", all)
-	require.NoError(t, err)
+	h := Must(s.ApplyEvents(t.Context(), "e", all))(t)
 	for _, h := range h {
 		require.NoError(t, errors.Join(h.Err, h.Outcomes[0].Err))
 	}

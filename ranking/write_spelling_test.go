@@ -188,21 +188,18 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 				}
 			}
 			one, two := of(first), of(second)
-			both, err := s.Apply(t.Context(), "b", []definition.Update{one, two})
-			require.NoError(t, err)
+			both := Must(s.Apply(t.Context(), "b", []definition.Update{one, two}))(t)
 			require.NoError(t, both[0].Err)
 			check("in one batch", both[1])
-			again, err := s.Apply(t.Context(), "b", []definition.Update{of(second)})
-			require.NoError(t, err)
+			again := Must(s.Apply(t.Context(), "b", []definition.Update{of(second)}))(t)
 			check("later", again[0])
 			none := func(v any) bool { return v == nil || reflect.DeepEqual(v, "") || reflect.DeepEqual(v, leftOut{}) }
 			if none(first) || none(second) {
 				return // no event has such fields
 			}
 			call := func(v any) EventResult {
-				happened, err := s.ApplyEvents(t.Context(), "gift",
-					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"note": jsontext.Value(spell(t, v))}}})
-				require.NoError(t, err)
+				happened := Must(s.ApplyEvents(t.Context(), "gift",
+					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"note": jsontext.Value(spell(t, v))}}}))(t)
 				return happened[0]
 			}
 			if r := call(first); r.Err != nil {
@@ -222,8 +219,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 			{Member: "m", Score: 1, Op: definition.Last}, {Member: "m", Score: 1, If: definition.Exists}} {
 			apply(t, s, "c", definition.Update{Member: "m", Score: 1, ID: "x"})
 			change.ID = "x"
-			all, err := s.Apply(t.Context(), "c", []definition.Update{change})
-			require.NoError(t, err)
+			all := Must(s.Apply(t.Context(), "c", []definition.Update{change}))(t)
 			require.ErrorIs(t, all[0].Err, ErrIDMismatch)
 		}
 	})

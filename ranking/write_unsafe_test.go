@@ -34,42 +34,31 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 
 		refused(t, apply(t, s, "b", definition.Update{Member: unsafeID, Score: 1}).Err, "member")
 		refused(t, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: unsafeID}).Err, "id")
-		_, err := s.Apply(ctx, "fans:"+unsafeID, []definition.Update{{Member: "m", Score: 1}})
-		refused(t, err, "board")
-		_, err = s.SetScore(ctx, "b", unsafeID, 1, Moderator{Reason: "r"})
-		refused(t, err, "member")
-		_, err = s.SetScore(ctx, "b", "m", 1, Moderator{Reason: unsafeID})
-		refused(t, err, "reason")
+		refused(t, ErrOf(s.Apply(ctx, "fans:"+unsafeID, []definition.Update{{Member: "m", Score: 1}})), "board")
+		refused(t, ErrOf(s.SetScore(ctx, "b", unsafeID, 1, Moderator{Reason: "r"})), "member")
+		refused(t, ErrOf(s.SetScore(ctx, "b", "m", 1, Moderator{Reason: unsafeID})), "reason")
 		refused(t, s.Hide(ctx, "b", "m", Moderator{By: unsafeID}), "by")
 		for field, p := range map[string]Profile{"name": {Name: unsafeID}, "avatar": {Avatar: "/" + unsafeID}} {
-			_, err = s.SetProfile(ctx, "member", "m", p)
-			refused(t, err, field)
+			refused(t, ErrOf(s.SetProfile(ctx, "member", "m", p)), field)
 		}
-		_, err = s.SetProfile(ctx, "member", unsafeID, Profile{Name: "n"})
-		refused(t, err, "member")
+		refused(t, ErrOf(s.SetProfile(ctx, "member", unsafeID, Profile{Name: "n"})), "member")
 		for field, call := range map[string]EventCall{
 			"star": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"u"`)}},
 			"user": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"` + unsafeID + `"`)}},
 			"id":   {ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}},
 		} {
-			h, err := s.ApplyEvents(ctx, "gift", []EventCall{call})
-			require.NoError(t, err)
+			h := Must(s.ApplyEvents(ctx, "gift", []EventCall{call}))(t)
 			refused(t, h[0].Err, field)
 		}
 		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: definition.Label{"": "\u2066p"}}},
 			Moderator{}), "display.unit")
 		event.Name, event.Updates[0].Member = "other", unsafeID
 		refused(t, s.DefineEvent(ctx, event, Moderator{}), "updates[0].member")
-		_, err = s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })
-		refused(t, err, "board")
+		refused(t, ErrOf(s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })), "board")
 
 		require.Empty(t, entriesOf(t, s, "b"))
-		instances, err := s.Instances(ctx, "fans:{star}", "", 10)
-		require.NoError(t, err)
-		require.Empty(t, instances.Names)
-		lines, err := s.Audit(ctx, "", 10)
-		require.NoError(t, err)
-		require.Empty(t, lines)
+		require.Empty(t, Must(s.Instances(ctx, "fans:{star}", "", 10))(t).Names)
+		require.Empty(t, Must(s.Audit(ctx, "", 10))(t))
 	})
 }
 
@@ -111,14 +100,10 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 5})
 
 		require.Equal(t, []string{unsafeID + " 7 #1", "m 5 #2"}, entriesOf(t, s, "b"))
-		places, err := s.Places(ctx, "b", []Lookup{{Member: unsafeID, Around: 1}})
-		require.NoError(t, err)
+		places := Must(s.Places(ctx, "b", []Lookup{{Member: unsafeID, Around: 1}}))(t)
 		require.EqualValues(t, 1, places.List[0].Entry.Rank)
-		members, err := s.Members(ctx, "b", []string{unsafeID})
-		require.NoError(t, err)
-		require.EqualValues(t, 7, members.List[0].Score)
-		_, err = s.Profile(ctx, "member", unsafeID)
-		require.ErrorIs(t, err, ErrUnknownMember)
+		require.EqualValues(t, 7, Must(s.Members(ctx, "b", []string{unsafeID}))(t).List[0].Score)
+		require.ErrorIs(t, ErrOf(s.Profile(ctx, "member", unsafeID)), ErrUnknownMember)
 		require.NoError(t, s.DeleteProfile(ctx, "member", unsafeID))
 
 		require.NoError(t, s.Hide(ctx, "b", unsafeID, Moderator{}))
@@ -126,35 +111,26 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		require.NoError(t, s.Show(ctx, "b", unsafeID, Moderator{}))
 		require.NoError(t, s.HideEverywhere(ctx, "member", unsafeID, Moderator{}))
 		require.NoError(t, s.ShowEverywhere(ctx, "member", unsafeID, Moderator{}))
-		_, err = s.Erase(ctx, "member", unsafeID, Moderator{Reason: "r"})
-		require.NoError(t, err)
-		_, err = s.Erasure(ctx, "member", unsafeID)
-		require.NoError(t, err)
+		Must(s.Erase(ctx, "member", unsafeID, Moderator{Reason: "r"}))(t)
+		Must(s.Erasure(ctx, "member", unsafeID))(t)
 		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, setting}, nil,
 			new(Outcome)}}))
-		r, err := s.Remove(ctx, "b", unsafeID)
-		require.NoError(t, err)
-		require.EqualValues(t, 7, r.Previous.Score)
-		_, err = s.Remove(ctx, "b", unsafeID)
-		require.ErrorIs(t, err, ErrUnknownMember)
+		require.EqualValues(t, 7, Must(s.Remove(ctx, "b", unsafeID))(t).Previous.Score)
+		require.ErrorIs(t, ErrOf(s.Remove(ctx, "b", unsafeID)), ErrUnknownMember)
 
 		// An event as an older version has applied it.
-		e, err := s.event(ctx, "gift")
-		require.NoError(t, err)
+		e := Must(s.event(ctx, "gift"))(t)
 		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`),
 			"user": jsontext.Value(`"` + unsafeID + `"`)}}
 		old := occurrence{
 			id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(),
 			fields: []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`),
 		}
-		old.result.Updates, err = e.ExpandRecorded(call.Fields)
-		require.NoError(t, err)
+		old.result.Updates = Must(e.ExpandRecorded(call.Fields))(t)
 		require.NoError(t, s.applyOccurrences(ctx, "gift", []*occurrence{&old}, func() {}))
 		require.NoError(t, old.result.Outcomes[0].Err)
 		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
-		took, err := s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{})
-		require.NoError(t, err)
-		require.NoError(t, took.Outcomes[0].Err)
+		require.NoError(t, Must(s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{}))(t).Outcomes[0].Err)
 		require.Empty(t, entriesOf(t, s, "fans:"+unsafeID))
 		require.NoError(t, s.Delete(ctx, "fans:"+unsafeID, Moderator{}))
 	})
