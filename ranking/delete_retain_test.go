@@ -705,8 +705,6 @@ func TestTendOnACluster(t *testing.T) {
 	})
 }
 
-var _ redis.Hook = (*steps)(nil)
-
 // A family is deleted while a change of it is still gone through: its data stay for as
 // long as other nodes may write.
 func TestADeletionWaitsForTheOthers(t *testing.T) {

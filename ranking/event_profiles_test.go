@@ -30,7 +30,7 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 			}
 		}
 		hook := new(profileReads)
-		s.rdb.AddHook(hook)
+		s.rdb.AddHook(redistest.Hook(hook.pass))
 		send := func() (counted int) {
 			h, err := s.ApplyEvents(t.Context(), "e", batch)
 			require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,6 +47,20 @@ func newNode(t testing.TB, url string) *Store {
 	t.Cleanup(s.Close)
 	return s
 }
+
+// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t).
+func must[T any](result T, err error) func(t require.TestingT) T {
+	return func(t require.TestingT) T {
+		if h, ok := t.(interface{ Helper() }); ok {
+			h.Helper()
+		}
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// errorOf is the error of a call whose result the test does not look at.
+func errorOf[T any](_ T, err error) error { return err }
 
 func define(t testing.TB, s *Store, boards ...definition.Board) {
 	t.Helper()
@@ -401,18 +414,12 @@ func (c *counted) times(sc script.Script) int {
 
 // countCalls returns a function that returns how often each script was called since its last call.
 func countCalls(s *Store) func() map[string]int {
-	var mu sync.Mutex
-	calls := make(map[string]int)
-	s.rdb.AddHook(&cutter{answered: func(sc string) {
-		mu.Lock()
-		defer mu.Unlock()
-		calls[sc]++
-	}})
+	c := count(s)
 	return func() map[string]int {
-		mu.Lock()
-		defer mu.Unlock()
-		was := calls
-		calls = make(map[string]int)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		was := c.of
+		c.of = make(map[string]int)
 		return was
 	}
 }
@@ -517,7 +524,7 @@ func whileErasing(t testing.TB, s *Store, n int64, do func()) {
 // reads them in the background.
 func at(rdb redis.UniversalClient, n int, do func() error) *steps {
 	s := &steps{at: int64(n), do: do}
-	rdb.AddHook(s)
+	rdb.AddHook(redistest.Hook(s.pass))
 	return s
 }
 
@@ -546,56 +553,25 @@ func (s *steps) isAside(cmd redis.Cmder) bool {
 	return s.fail.Load() == nil && (scriptOf(cmd) == script.Catalog.Name || cmd.Name() == "hello" || cmd.Name() == "client")
 }
 
-func (s *steps) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if s.isAside(cmd) {
-			return next(ctx, cmd)
-		}
-		if err := s.step(); err != nil {
-			cmd.SetErr(err)
-			return err
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if s.isAside(cmds[0]) {
-			return next(ctx, cmds)
-		}
+func (s *steps) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	if !s.isAside(cmds[0]) {
 		if err := s.step(); err != nil {
 			return err
 		}
-		return next(ctx, cmds)
 	}
+	return send(ctx, cmds)
 }
 
 // betweenCommands calls do before each command that a store sends, those of a pipeline one by one: another client
 // may come between any two of them.
-func betweenCommands(s *Store, do func()) { s.rdb.AddHook(&betweenHook{do: do}) }
-
-type betweenHook struct{ do func() }
-
-func (h *betweenHook) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (h *betweenHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		h.do()
-		return next(ctx, cmd)
-	}
-}
-
-func (h *betweenHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) (err error) {
+func betweenCommands(s *Store, do func()) {
+	s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) (err error) {
 		for _, cmd := range cmds {
-			h.do()
-			err = cmp.Or(err, next(ctx, []redis.Cmder{cmd}))
+			do()
+			err = cmp.Or(err, send(ctx, []redis.Cmder{cmd}))
 		}
 		return err
-	}
+	}))
 }
 
 var errCut = errors.New("cut on purpose")
@@ -631,65 +607,43 @@ type cutter struct {
 	answered func(sc string)
 }
 
-func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+func (c *cutter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return redistest.Hook(c.pass).ProcessHook(next)
 }
 
 func (c *cutter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		fates, names := make([]fate, len(cmds)), make([]string, len(cmds))
-		var there []redis.Cmder
-		var err error
-		for i, cmd := range cmds {
-			if names[i] = scriptOf(cmd); names[i] != "" && c.fate != nil {
-				fates[i] = c.fate(names[i])
-			}
-			if fates[i] == isLost {
-				err = errCut
-				cmd.SetErr(err)
-				continue
-			}
-			there = append(there, cmd)
-		}
-		if len(there) > 0 {
-			err = cmp.Or(next(ctx, there), err)
-		}
-		for i, cmd := range cmds {
-			if fates[i] == isDone {
-				err = errCut
-				cmd.SetErr(err)
-			} else if fates[i] == passes && names[i] != "" && c.answered != nil {
-				c.answered(names[i])
-			}
-		}
-		return err
-	}
+	return redistest.Hook(c.pass).ProcessPipelineHook(next)
 }
 
-func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		name := scriptOf(cmd)
-		if name == "" {
-			return next(ctx, cmd)
+func (c *cutter) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	fates, names := make([]fate, len(cmds)), make([]string, len(cmds))
+	var there []redis.Cmder
+	var err error
+	for i, cmd := range cmds {
+		if names[i] = scriptOf(cmd); names[i] != "" && c.fate != nil {
+			fates[i] = c.fate(names[i])
 		}
-		becomes := passes
-		if c.fate != nil {
-			becomes = c.fate(name)
+		if fates[i] == isLost {
+			err = errCut
+			cmd.SetErr(err)
+			continue
 		}
-		if becomes == isLost {
-			cmd.SetErr(errCut)
-			return errCut
-		}
-		err := next(ctx, cmd)
-		if becomes == isDone {
-			cmd.SetErr(errCut)
-			return errCut
-		}
-		if c.answered != nil {
-			c.answered(name)
-		}
-		return err
+		there = append(there, cmd)
 	}
+	if len(there) > 0 {
+		err = cmp.Or(send(ctx, there), err)
+	}
+	for i, cmd := range cmds {
+		if fates[i] == isDone {
+			err = errCut
+			cmd.SetErr(err)
+		} else if fates[i] == passes && names[i] != "" && c.answered != nil {
+			c.answered(names[i])
+		}
+	}
+	return err
 }
 
 // scriptOf names the script that a command calls; "" for none.
@@ -715,24 +669,16 @@ type profileReads struct {
 	lose atomic.Bool
 }
 
-func (p *profileReads) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (p *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-
-func (p *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if cmds[0].Name() != "hmget" {
-			return next(ctx, cmds)
-		}
-		p.sent.Add(1)
-		if !p.lose.Load() {
-			return next(ctx, cmds)
-		}
-		for _, c := range cmds {
-			c.SetErr(errCut)
-		}
-		return errCut
+func (p *profileReads) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	if cmds[0].Name() != "hmget" {
+		return send(ctx, cmds)
 	}
+	p.sent.Add(1)
+	if !p.lose.Load() {
+		return send(ctx, cmds)
+	}
+	for _, c := range cmds {
+		c.SetErr(errCut)
+	}
+	return errCut
 }

@@ -93,22 +93,13 @@ func TestHistoryOutlivesItsNode(t *testing.T) {
 
 // beforeRecord calls do once, before the next pipeline with the script record.lua that a store sends.
 func beforeRecord(s *Store, do func()) {
-	s.rdb.AddHook(&recordHook{do: do})
-}
-
-type recordHook struct{ do func() }
-
-func (h *recordHook) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (h *recordHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (h *recordHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		call, is := cmds[0].(interface{ Script() string })
-		if do := h.do; is && call.Script() == script.Record.Name && do != nil {
-			h.do = nil
-			do()
+	s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+		if now := do; scriptOf(cmds[0]) == script.Record.Name && now != nil {
+			do = nil
+			now()
 		}
-		return next(ctx, cmds)
-	}
+		return send(ctx, cmds)
+	}))
 }
 
 // An answer is one state of the history, although steps are recorded between any two commands of its reader, and

@@ -75,24 +75,6 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 	})
 }
 
-// commandCount is a hook that counts the commands in pipelines, by name.
-type commandCount struct {
-	cutter
-	mu sync.Mutex
-	of map[string]int
-}
-
-func (c *commandCount) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		c.mu.Lock()
-		for _, cmd := range cmds {
-			c.of[cmd.Name()]++
-		}
-		c.mu.Unlock()
-		return next(ctx, cmds)
-	}
-}
-
 // Many members are erased by one walk: a board is looked at once for all of them, and each member is removed
 // from all boards that it is on.
 func TestErasuresShareAWalk(t *testing.T) {
@@ -127,8 +109,16 @@ func TestErasuresShareAWalk(t *testing.T) {
 			_, err := s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{})
 			require.NoError(t, err)
 		}
-		hook := &commandCount{of: make(map[string]int)}
-		s.rdb.AddHook(hook)
+		var mu sync.Mutex
+		sent := make(map[string]int) // commands, by name
+		s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+			mu.Lock()
+			for _, cmd := range cmds {
+				sent[cmd.Name()]++
+			}
+			mu.Unlock()
+			return send(ctx, cmds)
+		}))
 		calls := 0
 		for w.rdb.ZCard(t.Context(), s.keys.PendingErasures("user")).Val() > 0 { // each call goes on for a while
 			_, err := s.eraseDue(t.Context())
@@ -140,8 +130,8 @@ func TestErasuresShareAWalk(t *testing.T) {
 		}
 		const instances = 3 + 3*walkStep
 		looks := instances + calls*walkStep // a call that ends has looked ahead
-		require.Less(t, hook.of["hgetall"], 2*looks+erasures/2, "no board is looked at for each erasure")
-		require.Less(t, hook.of["zcard"], 4*looks, "nor a period")
+		require.Less(t, sent["hgetall"], 2*looks+erasures/2, "no board is looked at for each erasure")
+		require.Less(t, sent["zcard"], 4*looks, "nor a period")
 
 		require.EqualValues(t, erasures, w.total("big"))
 		require.EqualValues(t, erasures, w.total("hours"))

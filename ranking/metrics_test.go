@@ -81,7 +81,10 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrOutcomeUnknown)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1})
 		what.Store(int32(passes))
-		s.rdb.AddHook(closedGate{})
+		s.rdb.AddHook(redistest.Hook(func(_ context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+			cmds[0].SetErr(&MissingRightsError{Reason: "no right"}) // as the gate of the rights does while it is closed
+			return cmds[0].Err()
+		}))
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrUnavailable)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 
@@ -89,22 +92,6 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.Error(t, err)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 	})
-}
-
-// closedGate is a hook that refuses each command, as the gate of the rights does while it is closed.
-type closedGate struct{}
-
-func (closedGate) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (closedGate) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(_ context.Context, cmd redis.Cmder) error {
-		cmd.SetErr(&MissingRightsError{Reason: "no right"})
-		return cmd.Err()
-	}
-}
-
-func (closedGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 // All scripts that are called are timed, also those that share a trip.

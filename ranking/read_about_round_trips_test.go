@@ -24,7 +24,7 @@ func TestAboutEachReadsAFamilyInOneRoundTrip(t *testing.T) {
 	}
 	holdDefinitions(s)
 	reads := new(profileReads)
-	s.rdb.AddHook(reads)
+	s.rdb.AddHook(redistest.Hook(reads.pass))
 	abouts := s.AboutEach(t.Context(), boards)
 	require.EqualValues(t, 2, reads.sent.Load())
 	require.Len(t, abouts, len(boards))

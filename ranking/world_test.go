@@ -85,7 +85,7 @@ func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 func (w *world) client() redis.UniversalClient {
 	rdb := redistest.Dial(w.t, w.url)
 	if w.clock != nil {
-		rdb.AddHook(w.clock)
+		rdb.AddHook(redistest.Hook(w.clock.pass))
 	}
 	return rdb
 }
@@ -310,22 +310,11 @@ type clockHook struct {
 	called map[string]string // SHA-1 of what is called instead, by that of the script
 }
 
-func (h *clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (h *clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		for _, cmd := range cmds {
-			h.replace(cmd.Args())
-		}
-		return next(ctx, cmds)
-	}
-}
-
-func (h *clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
+func (h *clockHook) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	for _, cmd := range cmds {
 		h.replace(cmd.Args())
-		return next(ctx, cmd)
 	}
+	return send(ctx, cmds)
 }
 
 // replace makes the call of a script one of the script with the simulated clock.
