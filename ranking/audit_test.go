@@ -71,8 +71,7 @@ func TestAuditOfDefinitions(t *testing.T) {
 		require.NoError(t, s.DeleteEvent(ctx, "e", ops))
 		require.NoError(t, s.Delete(ctx, "b", ops))
 		require.NoError(t, s.Delete(ctx, "f:{x}", ops))
-		lines, err := s.Audit(ctx, "", MaxAudit)
-		require.NoError(t, err)
+		lines := must(s.Audit(ctx, "", MaxAudit))(t)
 		var got []string
 		for i := len(lines) - 1; i >= 0; i-- {
 			require.Equal(t, ops, lines[i].Moderator)
@@ -160,8 +159,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 					for at := int64(0); reached; at += redistest.Stride {
 						rounds++
 						what := fmt.Sprintf("%s at call %d", c.name, at)
-						rdb, err := Open(url)
-						require.NoError(t, err)
+						rdb := must(Open(url))(t)
 						redistest.Patient(rdb)
 						cfg := Config{Prefix: fmt.Sprint("p", rounds), CallTimeout: redistest.CallTimeout}
 						first, second := New(rdb, cfg), New(other.rdb, cfg)
@@ -216,8 +214,7 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 			}
 			return passes
 		}})
-		_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
-		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), ErrOutcomeUnknown)
 		for range 2 {
 			require.True(t, takeBack(t, s, "1").Before)
 		}

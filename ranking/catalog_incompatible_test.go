@@ -28,14 +28,12 @@ func TestWriteByAnOlderOrder(t *testing.T) {
 		} {
 			board := c.was.Name
 			define(t, a, c.was)
-			_, err := b.Page(t.Context(), board, 1, 1)
-			require.NoError(t, err)
+			must(b.Page(t.Context(), board, 1, 1))(t)
 			define(t, a, c.is)
 			stall(b)
 			apply(t, a, board, definition.Update{Member: "m", Score: 3})
 			if c.is.Period == "" { // else b reads by other names until it looks again
-				page, err := b.Page(t.Context(), board, 1, 1)
-				require.NoError(t, err)
+				page := must(b.Page(t.Context(), board, 1, 1))(t)
 				require.EqualValues(t, 3, page.Entries[0].Score, board)
 				require.Equal(t, a.catalog.latest.Load().boards[board+"/0"].Order, page.Order)
 				require.EqualValues(t, 3, score(t, b, board, "m"), board)
@@ -77,8 +75,7 @@ type reordering struct {
 
 // known is what a node would write by now.
 func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
-	d, err := s.catalog.get(context.Background())
-	require.NoError(r.t, err)
+	d := must(s.catalog.get(context.Background()))(r.t)
 	return d, d.boards["b/0"]
 }
 
@@ -94,11 +91,9 @@ func (r *reordering) step(s *Store) {
 		"time", "drop", "unlist"}).Draw(r.t, "step") {
 	case "write":
 		r.listed = r.now
-		_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m", Score: 1}})
-		require.NoError(r.t, err)
+		must(s.Apply(ctx, "b", []definition.Update{{Member: "m", Score: 1}}))(r.t)
 	case "flip":
-		d, err := s.catalog.readFresh(ctx)
-		require.NoError(r.t, err)
+		d := must(s.catalog.readFresh(ctx))(r.t)
 		def := definition.Board{Name: "b", Order: definition.Asc}
 		if d.boards["b/0"].Order == definition.Asc {
 			def.Order = definition.Desc
@@ -112,8 +107,7 @@ func (r *reordering) step(s *Store) {
 	case "hold new": // after the board was listed
 		d, rule := r.known(s)
 		r.listed = r.now
-		listed, err := s.registerInstance(ctx, d, definition.Name{Base: "b"}, rule, 0)
-		require.NoError(r.t, err)
+		listed := must(s.registerInstance(ctx, d, definition.Name{Base: "b"}, rule, 0))(r.t)
 		r.held = append(r.held, func() {
 			if rapid.Bool().Draw(r.t, "looks again") {
 				d, rule = r.known(s)
@@ -128,8 +122,7 @@ func (r *reordering) step(s *Store) {
 	case "stall":
 		stall(s)
 	case "look":
-		_, err := s.catalog.readFresh(ctx)
-		require.NoError(r.t, err)
+		must(s.catalog.readFresh(ctx))(r.t)
 	case "time":
 		steps := []time.Duration{time.Microsecond, time.Second, lease, listedFor, 2 * time.Minute}
 		r.now = r.now.Add(rapid.SampledFrom(steps).Draw(r.t, "by"))
@@ -138,8 +131,7 @@ func (r *reordering) step(s *Store) {
 		k := s.keys.Board("b", "")
 		require.NoError(r.t, s.rdb.Del(ctx, k.Members, k.Meta, k.Data, k.Periods).Err())
 	case "unlist": // as is promised: where there is nothing, and nobody may create anything
-		there, err := s.rdb.Exists(ctx, s.keys.Board("b", "").Meta).Result()
-		require.NoError(r.t, err)
+		there := must(s.rdb.Exists(ctx, s.keys.Board("b", "").Meta).Result())(r.t)
 		if there == 0 && r.now.After(r.listed.Add(listedFor)) {
 			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.Instances("b/0"), "b").Err())
 		}
@@ -150,10 +142,8 @@ func (r *reordering) step(s *Store) {
 // listed if it has any.
 func (r *reordering) holds() {
 	ctx := context.Background()
-	d, err := r.nodes[0].catalog.readFresh(ctx)
-	require.NoError(r.t, err)
-	zs, err := r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.Board("b", "").Members, 0, -1).Result()
-	require.NoError(r.t, err)
+	d := must(r.nodes[0].catalog.readFresh(ctx))(r.t)
+	zs := must(r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.Board("b", "").Members, 0, -1).Result())(r.t)
 	if len(zs) > 0 {
 		_, err := r.nodes[0].rdb.ZScore(ctx, r.nodes[0].keys.Instances("b/0"), "b").Result()
 		require.NoError(r.t, err, "there is something of a board that is not listed")
@@ -164,8 +154,7 @@ func (r *reordering) holds() {
 	}
 	for _, s := range r.nodes {
 		latest := s.catalog.latest.Load()
-		page, err := s.Page(ctx, "b", 1, 1)
-		require.NoError(r.t, err)
+		page := must(s.Page(ctx, "b", 1, 1))(r.t)
 		if len(zs) > 0 {
 			require.Positive(r.t, page.Entries[0].Score)
 			require.Equal(r.t, d.boards["b/0"].Order, page.Order)
@@ -186,8 +175,7 @@ func TestOrdersNeverMix(t *testing.T) {
 		set(r.now)
 		require.NoError(rt, r.nodes[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			_, err := r.nodes[1].catalog.get(t.Context())
-			require.NoError(rt, err)
+			must(r.nodes[1].catalog.get(t.Context()))(rt)
 			r.step(r.nodes[rapid.IntRange(0, 1).Draw(rt, "node")])
 			r.holds()
 		}

@@ -34,8 +34,7 @@ func TestDefinitionBetweenLookAndChange(t *testing.T) {
 		before(a, script.Define, func() { define(t, b, definition.Board{Name: "fans:{user}"}) })
 		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}})
 		require.ErrorIs(t, err, ErrConflict)
-		boards, err := a.Boards(t.Context())
-		require.NoError(t, err)
+		boards := must(a.Boards(t.Context()))(t)
 		require.Len(t, boards, 1)
 		require.Equal(t, "fans:{user}", boards[0].Name)
 	})
@@ -77,8 +76,7 @@ func TestDefinerKnowsWhatHeDefined(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	before(s, script.Define, func() {
-		_, err := s.catalog.readFresh(t.Context())
-		require.NoError(t, err)
+		must(s.catalog.readFresh(t.Context()))(t)
 	})
 	define(t, s, definition.Board{Name: "b"})
 	require.Contains(t, s.catalog.latest.Load().boards, "b/0")
@@ -90,8 +88,7 @@ func TestLookThatIsUnderWay(t *testing.T) {
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
-		_, err := b.catalog.readFresh(t.Context())
-		require.NoError(t, err)
+		must(b.catalog.readFresh(t.Context()))(t)
 		hold := make(chan struct{})
 		var held atomic.Bool
 		b.rdb.AddHook(&cutter{answered: func(string) {

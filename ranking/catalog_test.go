@@ -26,20 +26,15 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
 		for i := range 5 { // as long as b's copy is young, too
 			board := fmt.Sprint("b", i)
-			_, err := b.Board(t.Context(), board)
-			require.ErrorIs(t, err, ErrUnknownBoard)
-			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
-			require.ErrorIs(t, err, ErrUnknownEvent)
+			require.ErrorIs(t, errorOf(b.Board(t.Context(), board)), ErrUnknownBoard)
+			require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), board, []EventCall{{}})), ErrUnknownEvent)
 			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
 				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
-			got, err := b.Board(t.Context(), board)
-			require.NoError(t, err)
+			got := must(b.Board(t.Context(), board))(t)
 			require.Equal(t, board, got.Definition.Name)
-			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
-			require.NoError(t, err)
+			must(b.ApplyEvents(t.Context(), board, []EventCall{{}}))(t)
 		}
-		page, err := b.Page(t.Context(), "b0", 1, 1)
-		require.NoError(t, err)
+		page := must(b.Page(t.Context(), "b0", 1, 1))(t)
 		require.EqualValues(t, 1, page.Total)
 
 		apply(t, a, "b0", definition.Update{Member: "m", Score: 9})
@@ -50,10 +45,8 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		require.NoError(t, a.DeleteEvent(t.Context(), "b0", Moderator{}))
 		require.NoError(t, a.Delete(t.Context(), "b0", Moderator{}))
 		aged(b, lookAgain)
-		_, err = b.Page(t.Context(), "b0", 1, 1)
-		require.ErrorIs(t, err, ErrUnknownBoard)
-		_, err = b.ApplyEvents(t.Context(), "b0", []EventCall{{}})
-		require.ErrorIs(t, err, ErrUnknownEvent)
+		require.ErrorIs(t, errorOf(b.Page(t.Context(), "b0", 1, 1)), ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), "b0", []EventCall{{}})), ErrUnknownEvent)
 		require.ErrorIs(t, b.Delete(t.Context(), "b0", Moderator{}), ErrUnknownBoard)
 		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0", Moderator{}), ErrUnknownEvent)
 		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), ErrConflict, "its data are going")
@@ -95,8 +88,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
 			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 		require.NoError(t, a.Delete(t.Context(), "gone", Moderator{}))
-		boards, err := a.Boards(t.Context())
-		require.NoError(t, err)
+		boards := must(a.Boards(t.Context()))(t)
 		require.NoError(t, a.rdb.FlushAll(t.Context()).Err())
 
 		// As long as that fails the copy stays in use, for the next try.
@@ -108,23 +100,18 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		}}
 		a.rdb.AddHook(hook)
 		aged(a, lease)
-		again, err := a.Boards(t.Context())
-		require.NoError(t, err)
+		again := must(a.Boards(t.Context()))(t)
 		require.Equal(t, boards, again)
 		require.Equal(t, []string{}, a.rdb.Keys(t.Context(), "*").Val())
 
 		hook.fate = nil
-		_, err = a.catalog.readFresh(t.Context())
-		require.NoError(t, err)
-		again, err = a.Boards(t.Context())
-		require.NoError(t, err)
+		must(a.catalog.readFresh(t.Context()))(t)
+		again = must(a.Boards(t.Context()))(t)
 		require.Equal(t, boards, again)
 		b := newNode(t, url)
-		again, err = b.Boards(t.Context())
-		require.NoError(t, err)
+		again = must(b.Boards(t.Context()))(t)
 		require.Equal(t, boards, again)
-		_, err = b.ApplyEvents(t.Context(), "gift", []EventCall{{}})
-		require.NoError(t, err)
+		must(b.ApplyEvents(t.Context(), "gift", []EventCall{{}}))(t)
 		require.EqualValues(t, 1, score(t, b, "b", "m"))
 	})
 }
@@ -174,8 +161,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 
 				apply(t, s, "other", definition.Update{Member: "m", Score: 1})
 				define(t, s, definition.Board{Name: "more"})
-				got, err := s.Boards(t.Context())
-				require.NoError(t, err)
+				got := must(s.Boards(t.Context()))(t)
 				require.Len(t, got, 2)
 				h, err := s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}})
 				if err == nil {
@@ -187,8 +173,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 			require.NoError(t, a.DeleteEvent(t.Context(), "gift", Moderator{}))
 			require.NoError(t, a.DeleteEvent(t.Context(), "b", Moderator{}))
 			require.NoError(t, a.Delete(t.Context(), "b", Moderator{}), "so that it can be mended")
-			_, err := a.Page(t.Context(), "b", 1, 1)
-			require.ErrorIs(t, err, ErrUnknownBoard)
+			require.ErrorIs(t, errorOf(a.Page(t.Context(), "b", 1, 1)), ErrUnknownBoard)
 		})
 	}
 }
@@ -253,8 +238,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 		redistest.Wait(t, "the callers of the test", wg.Wait)
 		for _, s := range nodes {
 			aged(s, lookAgain)
-			boards, err := s.Boards(t.Context())
-			require.NoError(t, err)
+			boards := must(s.Boards(t.Context()))(t)
 			require.Len(t, boards, each*len(nodes))
 			require.True(t, slices.IsSortedFunc(boards, func(a, b definition.Board) int { return strings.Compare(a.Name, b.Name) }))
 		}
@@ -284,15 +268,14 @@ func TestUnknownBoardNamesItsFamily(t *testing.T) {
 func TestUnknownEventNamesTheOthers(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, redistest.Embedded(t))
-	_, err := n.Event(t.Context(), "gif")
-	require.EqualError(t, err, `event: there is no event "gif"; no event is defined`)
+	require.EqualError(t, errorOf(n.Event(t.Context(), "gif")), `event: there is no event "gif"; no event is defined`)
 	set := definition.Set{Boards: []definition.Board{{Name: "b"}}}
 	for i := range 12 {
 		set.Events = append(set.Events, definition.Event{Name: fmt.Sprintf("e%02d", i),
 			Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}})
 	}
 	require.NoError(t, n.Define(t.Context(), set))
-	_, err = n.Event(t.Context(), "gif")
+	_, err := n.Event(t.Context(), "gif")
 	require.EqualError(t, err, `event: there is no event "gif"; the events are e00, e01, e02, e03, e04, e05, e06, e07, e08, e09 and 2 more`)
 	require.EqualError(t, n.DeleteEvent(t.Context(), "gif", Moderator{}), err.Error())
 }

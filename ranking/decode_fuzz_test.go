@@ -45,8 +45,7 @@ func FuzzParseOutcome(f *testing.F) {
 	f.Add("c")
 	f.Add("n")
 	f.Add("d2026-11-20T06:30Z - - - -")
-	r, err := definition.Compile(definition.Board{Name: "b"})
-	require.NoError(f, err)
+	r := must(definition.Compile(definition.Board{Name: "b"}))(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		o, err := parseOutcome(r, s)
 		if err == nil && o.Err == nil && o.Result.Current != nil {

@@ -85,11 +85,9 @@ func waited(stats []string) (all time.Duration) {
 // ms: the median of the turns, and the calmest of them. held-ms is to be below 5.
 func BenchmarkRetire(b *testing.B) {
 	r := redistest.Start(b, redistest.InMemory...)
-	rdb, err := Open(r.URL())
-	require.NoError(b, err)
+	rdb := must(Open(r.URL()))(b)
 	b.Cleanup(func() { rdb.Close() })
-	options, err := redis.ParseURL(r.URL())
-	require.NoError(b, err)
+	options := must(redis.ParseURL(r.URL()))(b)
 	options.Protocol, options.ReadTimeout = 2, time.Minute // a copy of a million takes its time
 	patient := redis.NewClient(options)
 	defer patient.Close()
@@ -108,8 +106,7 @@ func BenchmarkRetire(b *testing.B) {
 
 	// have makes a board of a million, last written to three hours ago.
 	have := func(instance, period string) {
-		n, err := definition.ParseName(instance)
-		require.NoError(b, err)
+		n := must(definition.ParseName(instance))(b)
 		k := s.keys.Board(instance, period)
 		for from, all := range map[string][]string{big[0]: {k.Members}, big[1]: {k.Data}, big[2]: k.Ids[:]} {
 			for _, to := range all {
@@ -212,8 +209,7 @@ func fillBig(b *testing.B, rdb redis.UniversalClient, keys []string) {
 		pipe.ZAdd(context.Background(), keys[0], rows...)
 		pipe.HSet(context.Background(), keys[1], data...)
 		pipe.HSet(context.Background(), keys[2], ids...)
-		_, err := pipe.Exec(context.Background())
-		require.NoError(b, err)
+		must(pipe.Exec(context.Background()))(b)
 	}
 }
 
@@ -241,8 +237,7 @@ func held(b *testing.B, r *redistest.Redis, do func()) (h holding) {
 	})
 	close(stop)
 	pinging.Wait()
-	slow, err := admin.SlowLogGet(ctx, 10000).Result()
-	require.NoError(b, err)
+	slow := must(admin.SlowLogGet(ctx, 10000).Result())(b)
 	for _, l := range slow {
 		if l.Args[0] != "config" && l.Args[0] != "keys" && l.Args[0] != "info" {
 			h.call = max(h.call, l.Duration)

@@ -24,8 +24,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
 		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
-		list, err := w.stores[1].periodRecords(t.Context(), board)
-		require.NoError(t, err)
+		list := must(w.stores[1].periodRecords(t.Context(), board))(t)
 		for _, p := range list {
 			names = append(names, p.Name[11:13])
 		}
@@ -45,12 +44,10 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	require.Equal(t, []string{"13"}, periods("none"))
 	last := definition.Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
 	require.EqualValues(t, 1, w.total(last))
-	_, err := w.stores[0].Page(t.Context(), "none@-1", 1, 1)
-	require.ErrorIs(t, err, ErrUnknownPeriod)
+	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), "none@-1", 1, 1)), ErrUnknownPeriod)
 	w.pass(definition.ClosedGrace)
 	w.tend()
-	_, err = w.stores[0].Page(t.Context(), last, 1, 1)
-	require.ErrorIs(t, err, ErrUnknownPeriod)
+	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), last, 1, 1)), ErrUnknownPeriod)
 	require.Equal(t, []string{"12", "13"}, periods("two"))
 	require.Empty(t, periods("none"))
 	require.Equal(t, []string{"11", "12", "13"}, periods("cup"), "after its end the last period is the current one")
@@ -126,8 +123,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 			o, err := w.stores[1].Apply(t.Context(), "fans:s2", []definition.Update{{Member: "nobody", Score: 1, If: definition.Exists}})
 			require.NoError(t, err)
 			require.NoError(t, o[0].Err)
-			_, err = w.stores[1].Apply(t.Context(), "cup", []definition.Update{{Member: "a", Score: 1}})
-			require.NoError(t, err)
+			must(w.stores[1].Apply(t.Context(), "cup", []definition.Update{{Member: "a", Score: 1}}))(t)
 			w.pass(20*time.Minute + time.Second)
 			w.tend()
 			require.Equal(t, []string{"fans:s2", "cup", "cups:s1", "stays", "stays:s1"}, there())
@@ -139,8 +135,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 				w.pass(100 * time.Hour)
 				w.tend()
 				require.Equal(t, []string{"cup", "cups:s1", "stays", "stays:s1"}, there(), "nobody was told yet")
-				due, err := w.stores[0].Deliveries(t.Context(), 10)
-				require.NoError(t, err)
+				due := must(w.stores[0].Deliveries(t.Context(), 10))(t)
 				require.Len(t, due, 3)
 				for _, d := range due {
 					require.NoError(t, w.stores[1].Delivered(t.Context(), d))
@@ -201,8 +196,7 @@ func TestInstancesAreBounded(t *testing.T) {
 		_, err := w.stores[1].Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}})
 		return err
 	})
-	page, err := w.stores[1].Instances(t.Context(), "fans:{star}", "", 10)
-	require.NoError(t, err)
+	page := must(w.stores[1].Instances(t.Context(), "fans:{star}", "", 10))(t)
 	require.Equal(t, []string{"fans:s2", "fans:s3"}, page.Names)
 	w.until("all to go", w.nothingLeft)
 }
@@ -213,8 +207,7 @@ func TestRequestIDsOutliveTheirBoard(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Minute})
 	send := func() Result {
-		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
-		require.NoError(t, err)
+		o := must(w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}}))(t)
 		require.NoError(t, o[0].Err)
 		return o[0].Result
 	}
@@ -237,12 +230,10 @@ func TestRequestIDsOutliveTheirBoard(t *testing.T) {
 func TestRequestIDsOfAnEventGo(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "plain", Retain: time.Minute})
-	all, err := definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
-	require.NoError(t, err)
+	all := must(definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`)))(t)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
-	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift",
-		[]EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
-	require.NoError(t, err)
+	happened := must(w.stores[0].ApplyEvents(t.Context(), "gift",
+		[]EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}}))(t)
 	require.NoError(t, happened[0].Err)
 	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift", Moderator{}))
 	w.until("all to go", w.nothingLeft)
@@ -252,12 +243,9 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", MaxInstances: 1})
-	d, err := w.stores[0].catalog.get(t.Context())
-	require.NoError(t, err)
-	n, err := definition.ParseName("fans:s1")
-	require.NoError(t, err)
-	_, err = w.stores[0].registerInstance(t.Context(), d, n, d.boards["fans/1"], 0)
-	require.NoError(t, err)
+	d := must(w.stores[0].catalog.get(t.Context()))(t)
+	n := must(definition.ParseName("fans:s1"))(t)
+	must(w.stores[0].registerInstance(t.Context(), d, n, d.boards["fans/1"], 0))(t)
 	require.Len(t, w.allKeys(), 3)
 	w.until("it to go", w.nothingLeft)
 	require.LessOrEqual(t, w.now.Sub(friday), 2*relistAfter)
@@ -300,8 +288,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 					return nil
 				})
 				for range 4 { // it goes in several looks
-					_, err := lets.housekeepDue(t.Context())
-					require.NoError(t, err)
+					must(lets.housekeepDue(t.Context()))(t)
 					if reached {
 						break
 					}
@@ -310,8 +297,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				if !reached {
 					return false
 				}
-				page, err := w.stores[0].Page(t.Context(), definition.Qualify("fans:s1", period), 1, 10)
-				require.NoError(t, err)
+				page := must(w.stores[0].Page(t.Context(), definition.Qualify("fans:s1", period), 1, 10))(t)
 				kept := false
 				for _, e := range page.Entries {
 					kept = kept || e.Member == "b" && e.Score == 7
@@ -362,16 +348,14 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				w.pass(2*time.Hour + relistAfter)
 				rdb := w.client()
 				held := New(rdb, patient)
-				_, err := held.Boards(t.Context())
-				require.NoError(t, err)
+				must(held.Boards(t.Context()))(t)
 				at(rdb, step, func() error {
 					reached = true
 					w.until("all to go", w.nothingLeft)
 					w.pass(time.Minute)
 					if name == "delete" {
 						for _, s := range w.stores {
-							_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
-							require.NoError(t, err)
+							must(s.catalog.readNewer(t.Context(), s.catalog.latest.Load()))(t)
 						}
 						require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{def}}))
 					}
@@ -428,8 +412,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 							dies.Delivered(t.Context(), d)
 						}
 						if reached { // the other tends only from then on, as would be so if it came later
-							due, err := w.stores[1].Deliveries(t.Context(), 10)
-							require.NoError(t, err)
+							due := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 							for _, d := range due {
 								ids[d.ID] = true
 								require.NoError(t, w.stores[1].Delivered(t.Context(), d))
@@ -508,8 +491,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, due, 1)
 		require.NoError(t, s.housekeep(t.Context(), due[0]))
-		members, err := w.rdb.ZRange(t.Context(), k.Agenda(), 0, -1).Result()
-		require.NoError(t, err)
+		members := must(w.rdb.ZRange(t.Context(), k.Agenda(), 0, -1).Result())(t)
 		next = ""
 		for _, m := range members {
 			if strings.Contains(m, "/") {
@@ -560,10 +542,8 @@ func TestRedisLosesAll(t *testing.T) {
 	w.tend()
 	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
 	for _, s := range w.stores {
-		_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
-		require.NoError(t, err)
-		boards, err := s.Boards(t.Context())
-		require.NoError(t, err)
+		must(s.catalog.readNewer(t.Context(), s.catalog.latest.Load()))(t)
+		boards := must(s.Boards(t.Context()))(t)
 		require.Len(t, boards, 1)
 	}
 	w.until("the end", func() error { return missing([]string{definition.Qualify("fans:s1", period)}, w.announced()) })
@@ -628,8 +608,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 		require.ErrorIs(t, err, ErrConflict, "its data are still there")
 		w.until("nothing to remain", w.nothingLeft)
 		w.until("the definitions to go", func() error {
-			fields, err := w.rdb.HKeys(t.Context(), keyspace.New("rc").Definitions()).Result()
-			require.NoError(t, err)
+			fields := must(w.rdb.HKeys(t.Context(), keyspace.New("rc").Definitions()).Result())(t)
 			if len(fields) > 2 { // the version and the layout
 				return fmt.Errorf("there is %v", fields)
 			}
@@ -645,8 +624,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	send := func() Result {
-		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
-		require.NoError(t, err)
+		o := must(w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}}))(t)
 		return o[0].Result
 	}
 	send()
@@ -693,8 +671,7 @@ func TestTendOnACluster(t *testing.T) {
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:{star}", Moderator{}))
 	w.until("nothing to remain", func() error {
 		for _, m := range masters {
-			all, err := m.Admin().Keys(t.Context(), "*").Result()
-			require.NoError(t, err)
+			all := must(m.Admin().Keys(t.Context(), "*").Result())(t)
 			for _, key := range all {
 				if keys := keyspace.New("rc"); key != keys.Definitions() && key != keys.Audit() {
 					return fmt.Errorf("there is %s", key)

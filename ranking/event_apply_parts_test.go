@@ -22,8 +22,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
-			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
-			require.NoError(t, err)
+			h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")}))(t)
 			require.NoError(t, h[0].Err)
 			for i, o := range h[0].Outcomes {
 				require.NoError(t, o.Err)
@@ -47,10 +46,8 @@ func TestLargeBatchOfEvents(t *testing.T) {
 	for i := range all {
 		all[i] = occurrenceOf(fmt.Sprint(i))
 	}
-	_, err := s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))
-	require.ErrorIs(t, err, ErrTooLarge)
-	h, err := s.ApplyEvents(t.Context(), "gift", all)
-	require.NoError(t, err)
+	require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))), ErrTooLarge)
+	h := must(s.ApplyEvents(t.Context(), "gift", all))(t)
 	for _, h := range h {
 		require.NoError(t, h.Err)
 	}
@@ -80,8 +77,7 @@ func TestEventThatIsOverloaded(t *testing.T) {
 	}
 	for n := 1; n <= batch.MaxWaiting/MaxEventUpdates; n++ {
 		wg.Go(func() {
-			_, err := s.ApplyEvents(context.Background(), "gift", many(fmt.Sprint(n, " "), MaxEventUpdates/members))
-			require.NoError(t, err)
+			must(s.ApplyEvents(context.Background(), "gift", many(fmt.Sprint(n, " "), MaxEventUpdates/members)))(t)
 		})
 		redistest.Eventually(t, "them to wait", func() error {
 			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-maxEventBatch {

@@ -100,8 +100,7 @@ func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 			for i := range all {
 				all[i] = occurrenceOf(round + fmt.Sprint(i))
 			}
-			_, err := s.ApplyEvents(t.Context(), "gift", all)
-			require.NoError(t, err)
+			must(s.ApplyEvents(t.Context(), "gift", all))(t)
 		}
 		send("first ") // Redis knows the scripts from here on
 		holdDefinitions(s)
@@ -130,8 +129,7 @@ func TestCallsOfAnEvent(t *testing.T) {
 			}}}}))
 		send := func(all ...EventCall) []EventResult {
 			t.Helper()
-			done, err := s.ApplyEvents(t.Context(), "gift", all)
-			require.NoError(t, err)
+			done := must(s.ApplyEvents(t.Context(), "gift", all))(t)
 			return done
 		}
 		require.NoError(t, send(giftTo("1", "a", 3))[0].Err)
@@ -208,8 +206,7 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 		require.ErrorIs(t, err, ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"), "once, though it has no id")
 		require.NoError(t, s.rdb.Del(t.Context(), broken).Err())
-		h, err = s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
-		require.NoError(t, err)
+		h = must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")}))(t)
 		require.NoError(t, h[0].Err)
 		for board, want := range map[string]int64{"a": 6, "b": 3, "c": 6} {
 			require.Equal(t, want, score(t, s, board, "u0"), board)

@@ -25,15 +25,13 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 			star := fmt.Sprint("s", i)
 			batch = append(batch, EventCall{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + star + `"`)}})
 			if i%2 == 0 {
-				_, err := s.SetProfile(t.Context(), "star", star, Profile{Name: star})
-				require.NoError(t, err)
+				must(s.SetProfile(t.Context(), "star", star, Profile{Name: star}))(t)
 			}
 		}
 		hook := new(profileReads)
 		s.rdb.AddHook(redistest.Hook(hook.pass))
 		send := func() (counted int) {
-			h, err := s.ApplyEvents(t.Context(), "e", batch)
-			require.NoError(t, err)
+			h := must(s.ApplyEvents(t.Context(), "e", batch))(t)
 			for _, h := range h {
 				if h.Err == nil {
 					counted++
@@ -47,8 +45,7 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 		_, err := s.ApplyEvents(t.Context(), "e", batch)
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.NotErrorIs(t, err, ErrOutcomeUnknown)
-		page, err := s.Page(t.Context(), "stars", 1, 10)
-		require.NoError(t, err)
+		page := must(s.Page(t.Context(), "stars", 1, 10))(t)
 		require.Empty(t, page.Entries)
 
 		hook.lose.Store(false)
@@ -56,14 +53,12 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 		hook.sent.Store(0)
 		require.Equal(t, 50, send())
 		require.EqualValues(t, 1, hook.sent.Load())
-		page, err = s.Page(t.Context(), "stars", 1, 100)
-		require.NoError(t, err)
+		page = must(s.Page(t.Context(), "stars", 1, 100))(t)
 		require.Len(t, page.Entries, 50)
 
 		// One event whose members the node knows counts without the profiles of others.
 		hook.lose.Store(true)
-		h, err := s.ApplyEvents(t.Context(), "e", batch[:2])
-		require.NoError(t, err)
+		h := must(s.ApplyEvents(t.Context(), "e", batch[:2]))(t)
 		require.NoError(t, h[0].Err)
 		require.ErrorIs(t, h[1].Err, ErrUnavailable)
 	})

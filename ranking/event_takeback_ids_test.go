@@ -40,14 +40,12 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			w.pass(bucket + time.Second)
 			for _, id := range []string{"half", "gone"} {
 				left.Store(1) // one board takes it back, the other does not hear of it
-				_, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", id, nil, Moderator{})), ErrUnavailable)
 			}
 			takeBack(t, s, "half")
 			total := func() (sum int64) {
 				for _, board := range []string{"one", "two"} {
-					p, err := s.Page(t.Context(), board, 1, 1)
-					require.NoError(t, err)
+					p := must(s.Page(t.Context(), board, 1, 1))(t)
 					sum += p.Entries[0].Score
 				}
 				return sum
@@ -195,8 +193,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		require.Equal(t, []string{"m 8 #1"}, entriesOf(t, s, "two"))
 		for _, boards := range [][]definition.Board{{one, two}, {one}} {
 			pointEvent(t, s, boards...)
-			_, err = s.TakeBack(t.Context(), "e", "4", nil, Moderator{})
-			require.ErrorIs(t, err, ErrConflict)
+			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "4", nil, Moderator{})), ErrConflict)
 		}
 		takeBack(t, s, "2")
 		require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "one"))
@@ -220,10 +217,8 @@ func TestTakeBackThatIsRefused(t *testing.T) {
 				}
 			}
 		}
-		_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
-		require.ErrorIs(t, err, ErrIDMismatch)
-		lines, err := s.Audit(t.Context(), "", 10)
-		require.NoError(t, err)
+		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), ErrIDMismatch)
+		lines := must(s.Audit(t.Context(), "", 10))(t)
 		require.Empty(t, lines)
 		require.NoError(t, mend())
 		took := takeBack(t, s, "1")

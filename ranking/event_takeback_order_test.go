@@ -38,8 +38,7 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 				}
 				require.Equal(t, entries, entriesOf(t, s, board), "%s after %s", board, order)
 				if want > 0 {
-					_, err := s.Remove(t.Context(), board, "m")
-					require.NoError(t, err)
+					must(s.Remove(t.Context(), board, "m"))(t)
 				}
 			}
 		}
@@ -49,8 +48,7 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 		point(t, s, "b", 9)
 		takeBack(t, s, "a")
 		for _, board := range []string{"best", "last"} {
-			_, err := s.SetScore(t.Context(), board, "m", 3, Moderator{Reason: "anew"})
-			require.NoError(t, err)
+			must(s.SetScore(t.Context(), board, "m", 3, Moderator{Reason: "anew"}))(t)
 		}
 		point(t, s, "c", 10)
 		takeBack(t, s, "c")
@@ -71,8 +69,7 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 			require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "sum"))
 		}
 		point(t, s, "1", 3)
-		_, err := s.Remove(t.Context(), "sum", "m")
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "sum", "m"))(t)
 		apply(t, s, "sum", definition.Update{Member: "m", Score: 10})
 		apply(t, s, "full", definition.Update{Member: "other", Score: 20})
 		require.Equal(t, []string{"other 20 #1"}, entriesOf(t, s, "full"))
@@ -89,8 +86,7 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 		}
 
 		point(t, s, "2", 3)
-		_, err = s.Erase(t.Context(), "member", "m", Moderator{Reason: "asked"})
-		require.NoError(t, err)
+		must(s.Erase(t.Context(), "member", "m", Moderator{Reason: "asked"}))(t)
 		w.until("erased", func() error { return w.erased("member", "m") })
 		apply(t, s, "sum", definition.Update{Member: "m", Score: 10})
 		again("2")
@@ -111,8 +107,7 @@ func TestThoseWhoLeftAreLetGo(t *testing.T) {
 	left := func() int64 { return w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Left).Val() }
 	leave := func(member string) {
 		w.write(s, "b", member, 1)
-		_, err := s.Remove(t.Context(), "b", member)
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "b", member))(t)
 	}
 	for i := range 5 {
 		leave(fmt.Sprint(i))

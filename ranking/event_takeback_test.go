@@ -37,18 +37,15 @@ func TestTakeBack(t *testing.T) {
 		give(t, a, "3", "b", "v", 2)
 		why := Moderator{Reason: "charged back", By: "desk"}
 
-		took, err := b.TakeBack(t.Context(), "gift", "3", nil, why)
-		require.NoError(t, err)
+		took := must(b.TakeBack(t.Context(), "gift", "3", nil, why))(t)
 		require.False(t, took.Before)
 		require.Equal(t, "fans:b", took.Updates[1].Board)
 		require.Equal(t, Result{Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
-		took, err = b.TakeBack(t.Context(), "gift", "2", nil, why)
-		require.NoError(t, err)
+		took = must(b.TakeBack(t.Context(), "gift", "2", nil, why))(t)
 		require.Equal(t, Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}, took.Outcomes[0].Result)
 		require.Equal(t, before, allOf(t, a))
 
-		again, err := a.TakeBack(t.Context(), "gift", "2", nil, why)
-		require.NoError(t, err)
+		again := must(a.TakeBack(t.Context(), "gift", "2", nil, why))(t)
 		require.True(t, again.Before)
 		late := give(t, a, "2", "a", "u", 4)
 		for _, h := range []EventResult{again.EventResult, late} {
@@ -59,16 +56,14 @@ func TestTakeBack(t *testing.T) {
 		}
 		require.Equal(t, before, allOf(t, a))
 
-		lines, err := a.Audit(t.Context(), "", 10)
-		require.NoError(t, err)
+		lines := must(a.Audit(t.Context(), "", 10))(t)
 		require.Len(t, lines, 2)
 		require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "take_back", Event: "gift", ID: "2", Moderator: why}, lines[0])
 
-		_, err = a.TakeBack(t.Context(), "gift", "nope", nil, why)
+		_, err := a.TakeBack(t.Context(), "gift", "nope", nil, why)
 		require.ErrorIs(t, err, ErrUnknownEvent)
 		refusedAs(t, err, "id")
-		_, err = a.TakeBack(t.Context(), "none", "2", nil, why)
-		refusedAs(t, err, "event")
+		refusedAs(t, errorOf(a.TakeBack(t.Context(), "none", "2", nil, why)), "event")
 	})
 }
 
@@ -82,12 +77,10 @@ func TestTakeBackAmongOthers(t *testing.T) {
 		give(t, s, "1", "a", "u", 3)
 		give(t, s, "2", "a", "u", 4)
 		give(t, s, "3", "b", "w", 1)
-		_, err := s.Remove(t.Context(), "fans:b", "w")
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "fans:b", "w"))(t)
 		require.NoError(t, s.Hide(t.Context(), "stars", "a", Moderator{}))
 		for _, id := range []string{"1", "3"} {
-			_, err := s.TakeBack(t.Context(), "gift", id, nil, Moderator{})
-			require.NoError(t, err)
+			must(s.TakeBack(t.Context(), "gift", id, nil, Moderator{}))(t)
 		}
 		require.NoError(t, s.Show(t.Context(), "stars", "a", Moderator{}))
 		require.Equal(t, map[string][]string{
@@ -120,10 +113,8 @@ func TestTakeBackHalfWay(t *testing.T) {
 			}}})
 			require.True(t, err != nil || h[0].Err != nil)
 			left.Store(int64(3 - n))
-			_, err = s.TakeBack(t.Context(), "gift", star, nil, Moderator{})
-			require.ErrorIs(t, err, ErrUnavailable)
-			took, err := other.TakeBack(t.Context(), "gift", star, nil, Moderator{})
-			require.NoError(t, err)
+			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "gift", star, nil, Moderator{})), ErrUnavailable)
+			took := must(other.TakeBack(t.Context(), "gift", star, nil, Moderator{}))(t)
 			require.False(t, took.Before)
 			give(t, other, star, star, "u", 2)
 			for board, entries := range allOf(t, other) {
@@ -144,19 +135,16 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
 	}}, Moderator{}))
 	w.pass(59 * time.Minute)
-	h, err := s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}})
-	require.NoError(t, err)
+	h := must(s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}}))(t)
 	require.NoError(t, h[0].Err)
 	w.pass(2 * time.Minute)
-	took, err := s.TakeBack(t.Context(), "visit", "1", nil, Moderator{})
-	require.NoError(t, err)
+	took := must(s.TakeBack(t.Context(), "visit", "1", nil, Moderator{}))(t)
 	require.ErrorIs(t, took.Outcomes[0].Err, ErrNotOpen)
 	require.Equal(t, Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
 	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
 	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
 	w.pass(30 * time.Minute)
-	_, err = s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})
-	refusedAs(t, err, "id")
+	refusedAs(t, errorOf(s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})), "id")
 }
 
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
@@ -168,15 +156,11 @@ func TestSetScore(t *testing.T) {
 		define(t, s, definition.Board{Name: "b", MaxChange: 5, Max: new(int64(100))})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
-		r, err := s.SetScore(t.Context(), "b", "m", 90, why)
-		require.NoError(t, err)
+		r := must(s.SetScore(t.Context(), "b", "m", 90, why))(t)
 		require.Equal(t, Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}, r)
-		_, err = s.SetScore(t.Context(), "b", "m", 101, why)
-		require.ErrorIs(t, err, ErrOutOfRange)
-		_, err = s.SetScore(t.Context(), "b", "m", 1, Moderator{})
-		refusedAs(t, err, "reason")
-		lines, err := s.Audit(t.Context(), "", 10)
-		require.NoError(t, err)
+		require.ErrorIs(t, errorOf(s.SetScore(t.Context(), "b", "m", 101, why)), ErrOutOfRange)
+		refusedAs(t, errorOf(s.SetScore(t.Context(), "b", "m", 1, Moderator{})), "reason")
+		lines := must(s.Audit(t.Context(), "", 10))(t)
 		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m",
 			Score: new(int64(90)), Was: new(int64(3)), Moderator: why}}, lines)
 	})

@@ -63,11 +63,9 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 			r.AppURL(c.rules...)
 			_, err = sendGift(t, s, "")
 			require.Equal(t, c.counts, err == nil, err)
-			_, err = sendGift(t, s, "1")
-			require.ErrorIs(t, err, ErrOutcomeUnknown)
+			require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
 			evals := func() string { // a check sends one EVAL, and the scripts are known by now
-				stats, err := r.Admin().Info(t.Context(), "commandstats").Result()
-				require.NoError(t, err)
+				stats := must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
 				_, of, _ := strings.Cut(stats, "cmdstat_eval:")
 				return of[:strings.Index(of, ",")]
 			}
@@ -92,8 +90,7 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 
 			r.AppURL("~rc:*", "&rc:*", "+@all")
 			require.NoError(t, s.CheckRights(t.Context()))
-			outcomes, err := sendGift(t, s, "1")
-			require.NoError(t, err)
+			outcomes := must(sendGift(t, s, "1"))(t)
 			require.True(t, outcomes[0].Result.Duplicate)
 			require.Equal(t, c.counts, outcomes[1].Result.Duplicate)
 			require.Equal(t, 1, strings.Count(published(), `"n":3`), "once, though it was sent twice")
@@ -108,8 +105,7 @@ func TestEventWhoseAnswerIsLost(t *testing.T) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "a"})
 		defineEvent(t, s, 1, "a")
-		_, err := sendGift(t, s, "first")
-		require.NoError(t, err)
+		must(sendGift(t, s, "first"))(t)
 		var lost atomic.Bool
 		lost.Store(true)
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
@@ -118,12 +114,10 @@ func TestEventWhoseAnswerIsLost(t *testing.T) {
 			}
 			return passes
 		}})
-		_, err = sendGift(t, s, "1")
-		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"))
 		lost.Store(false)
-		outcomes, err := sendGift(t, s, "1")
-		require.NoError(t, err)
+		outcomes := must(sendGift(t, s, "1"))(t)
 		require.True(t, outcomes[0].Result.Duplicate)
 	})
 }
@@ -168,8 +162,7 @@ func TestOneIDInTwoBatchesInFlight(t *testing.T) {
 	s := newNode(t, proxy.URL())
 	define(t, s, definition.Board{Name: "a"})
 	defineEvent(t, s, 1, "a")
-	_, err := sendGift(t, s, "first")
-	require.NoError(t, err)
+	must(sendGift(t, s, "first"))(t)
 	redistest.Wait(t, "the events of the store", s.events.Wait)
 	s.events.Second = 1
 	placed := make(chan struct{}, 2)
@@ -202,14 +195,12 @@ func TestEventOnOneNodeOfACluster(t *testing.T) {
 	defineEvent(t, s, 1, "a", "b")
 	told := 0
 	whenSent(s, func() { told++ })
-	_, err := sendGift(t, s, "first")
-	require.NoError(t, err)
+	must(sendGift(t, s, "first"))(t)
 	redistest.Wait(t, "the events of the store", s.events.Wait)
 	require.Equal(t, 1, told, "the next batch may go out")
 	holdDefinitions(s)
 	calls := countCalls(s)
-	_, err = sendGift(t, s, "")
-	require.NoError(t, err)
+	must(sendGift(t, s, ""))(t)
 	require.Equal(t, map[string]int{"apply": 2, "publish": 1}, calls())
 	require.EqualValues(t, 6, score(t, s, "a", "u0"))
 	require.EqualValues(t, 6, score(t, s, "b", "u0"))
@@ -233,30 +224,23 @@ func TestRemovalsOfTheBoardsOfAnEvent(t *testing.T) {
 			all[i].Fields = map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf(`"s%d"`, i))}
 		}
 		for range 2 { // the boards exist from here on, and Redis knows the script
-			_, err := s.ApplyEvents(t.Context(), "gift", all[:most])
-			require.NoError(t, err)
+			must(s.ApplyEvents(t.Context(), "gift", all[:most]))(t)
 		}
-		_, err := s.ApplyEvents(t.Context(), "gift", all[most:])
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "gift", all[most:]))(t)
 		holdDefinitions(s)
 		calls := countCalls(s)
-		_, err = s.ApplyEvents(t.Context(), "gift", all[:most])
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "gift", all[:most]))(t)
 		require.Equal(t, map[string]int{"event": 1}, calls())
-		_, err = s.ApplyEvents(t.Context(), "gift", all)
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "gift", all))(t)
 		require.Equal(t, map[string]int{"apply": most + 1, "publish": 1}, calls())
 
 		visits := make([]EventCall, windowItems+1)
-		_, err = s.ApplyEvents(t.Context(), "visit", visits)
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "visit", visits))(t)
 		holdDefinitions(s)
 		calls()
-		_, err = s.ApplyEvents(t.Context(), "visit", visits)
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "visit", visits))(t)
 		require.Equal(t, map[string]int{"apply": 2, "publish": 1}, calls())
-		_, err = s.ApplyEvents(t.Context(), "visit", visits[1:])
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "visit", visits[1:]))(t)
 		require.LessOrEqual(t, 1, calls()["event"])
 	})
 }
@@ -267,8 +251,7 @@ func TestSweepsOfTheScripts(t *testing.T) {
 	for file, want := range map[string]string{
 		"apply.lua": fmt.Sprintf("local EXPIRE, TRIM = %d,", ttlSweep), "lib/apply_window.lua": fmt.Sprintf("local SWEEP = %d ", windowSweep),
 	} {
-		source, err := lua.Files.ReadFile(file)
-		require.NoError(t, err)
+		source := must(lua.Files.ReadFile(file))(t)
 		require.Contains(t, string(source), want)
 	}
 }

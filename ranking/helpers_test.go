@@ -81,15 +81,13 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 
 func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
-	o, err := s.Apply(t.Context(), board, []definition.Update{u})
-	require.NoError(t, err)
+	o := must(s.Apply(t.Context(), board, []definition.Update{u}))(t)
 	return o[0]
 }
 
 func score(t testing.TB, s *Store, board, member string) int64 {
 	t.Helper()
-	n, err := s.Around(t.Context(), board, member, 0)
-	require.NoError(t, err)
+	n := must(s.Around(t.Context(), board, member, 0))(t)
 	return n.Entry.Score
 }
 
@@ -149,10 +147,9 @@ func giftEvent(t testing.TB, s *Store) {
 func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
 	t.Helper()
 	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
-	h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
+	h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
 		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
-	}}})
-	require.NoError(t, err)
+	}}}))(t)
 	require.NoError(t, h[0].Err)
 	return h[0]
 }
@@ -169,13 +166,11 @@ func feedOfGifts(t *testing.T, s *Store) func() string {
 	const end = "end:f:gift"
 	feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
 	t.Cleanup(func() { feed.Close() })
-	_, err := feed.Receive(t.Context())
-	require.NoError(t, err)
+	must(feed.Receive(t.Context()))(t)
 	return func() string {
 		require.NoError(t, s.rdb.Publish(t.Context(), end, "").Err())
 		for told := ""; ; {
-			m, err := feed.ReceiveMessage(t.Context())
-			require.NoError(t, err)
+			m := must(feed.ReceiveMessage(t.Context()))(t)
 			if m.Channel == end {
 				return told
 			}
@@ -204,8 +199,7 @@ func point(t testing.TB, s *Store, id string, n int) EventResult {
 
 func takeBack(t testing.TB, s *Store, id string) TakenBack {
 	t.Helper()
-	took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
-	require.NoError(t, err)
+	took := must(s.TakeBack(t.Context(), "e", id, nil, Moderator{}))(t)
 	return took
 }
 
@@ -223,8 +217,7 @@ func happen(t *testing.T, s *Store, event, id string, fields ...string) EventRes
 	for i := 0; i < len(fields); i += 2 {
 		call.Fields[fields[i]] = jsontext.Value(`"` + fields[i+1] + `"`)
 	}
-	h, err := s.ApplyEvents(t.Context(), event, []EventCall{call})
-	require.NoError(t, err)
+	h := must(s.ApplyEvents(t.Context(), event, []EventCall{call}))(t)
 	require.NoError(t, h[0].Err)
 	return h[0]
 }
@@ -257,8 +250,7 @@ func inOneAndThreeTrips(t *testing.T, test func(t *testing.T, url string, prepar
 // whole reads all of a board.
 func whole(t testing.TB, s *Store, board string) Page {
 	t.Helper()
-	p, err := s.Page(t.Context(), board, 1, MaxPage)
-	require.NoError(t, err)
+	p := must(s.Page(t.Context(), board, 1, MaxPage))(t)
 	require.EqualValues(t, p.Total, len(p.Entries))
 	return p
 }
@@ -281,8 +273,7 @@ func names(words []feedWord) (names []string) {
 // entriesOf lists "member score rank" of a board.
 func entriesOf(t testing.TB, s *Store, board string) []string {
 	t.Helper()
-	p, err := s.Page(t.Context(), board, 1, 100)
-	require.NoError(t, err)
+	p := must(s.Page(t.Context(), board, 1, 100))(t)
 	list := []string{}
 	for _, e := range p.Entries {
 		list = append(list, fmt.Sprintf("%s %d #%d", e.Member, e.Score, e.Rank))
@@ -301,8 +292,7 @@ func contentOf(m *moderation) moderationContent {
 // lookAtHidden has a node read the moderation.
 func lookAtHidden(t testing.TB, s *Store) *moderation {
 	t.Helper()
-	d, err := s.catalog.readFresh(t.Context())
-	require.NoError(t, err)
+	d := must(s.catalog.readFresh(t.Context()))(t)
 	return d.hidden
 }
 
@@ -321,15 +311,12 @@ func contents(t testing.TB, s *Store) map[string]string {
 // holds makes a store the builder of the board "u", whose result it has seen built then.
 func holds(t testing.TB, s *Store, seen int64) *builder {
 	t.Helper()
-	n, err := definition.ParseName("u")
-	require.NoError(t, err)
+	n := must(definition.ParseName("u"))(t)
 	d, until, err := s.leasedDefinitions(t.Context())
 	require.NoError(t, err)
-	r, err := d.compiled(n)
-	require.NoError(t, err)
+	r := must(d.compiled(n))(t)
 	w := &builder{s: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
-	has, err := w.lock(t.Context(), until, seen, new(build))
-	require.NoError(t, err)
+	has := must(w.lock(t.Context(), until, seen, new(build)))(t)
 	require.True(t, has)
 	return w
 }
@@ -346,8 +333,7 @@ func missing(want, have []string) error {
 
 // countsAs sends an update under an id, and reports whether it counts.
 func countsAs(t require.TestingT, s *Store, board, id string) bool {
-	outcomes, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1, ID: id}})
-	require.NoError(t, err)
+	outcomes := must(s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1, ID: id}}))(t)
 	require.NoError(t, outcomes[0].Err)
 	return !outcomes[0].Result.Duplicate
 }
@@ -379,8 +365,7 @@ func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 // audited lists "action member-or-id" of the audit, the latest line last.
 func audited(t testing.TB, s *Store) []string {
 	t.Helper()
-	lines, err := s.Audit(t.Context(), "", MaxAudit)
-	require.NoError(t, err)
+	lines := must(s.Audit(t.Context(), "", MaxAudit))(t)
 	list := []string{}
 	for i := len(lines) - 1; i >= 0; i-- {
 		list = append(list, lines[i].Action+" "+lines[i].Member+lines[i].ID)
@@ -429,8 +414,7 @@ func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 	t.Helper()
 	s := stores[0]
 	meta := s.keys.Board(board, "").Meta
-	built, err := s.builtAt(t.Context(), meta)
-	require.NoError(t, err)
+	built := must(s.builtAt(t.Context(), meta))(t)
 	require.NotZero(t, built)
 	now := s.rdb.Time(t.Context()).Val().UnixMicro()
 	require.NoError(t, s.rdb.HSet(t.Context(), meta, builtField, now-age.Microseconds()).Err())
@@ -496,14 +480,12 @@ func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) 
 // calls is how often a Redis has carried a command out.
 func calls(t testing.TB, r *redistest.Redis, command string) int {
 	t.Helper()
-	info, err := r.Admin().Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
+	info := must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
 	m := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
 	if m == nil {
 		return 0
 	}
-	n, err := strconv.Atoi(m[1])
-	require.NoError(t, err)
+	n := must(strconv.Atoi(m[1]))(t)
 	return n
 }
 

@@ -42,8 +42,7 @@ func BenchmarkHistory(b *testing.B) {
 	for _, step := range []time.Duration{10 * time.Second, time.Minute} {
 		for _, churn := range historyChurns {
 			b.Run(fmt.Sprint(step, "/", churn.name), func(b *testing.B) {
-				rdb, err := Open(redistest.Start(b, redistest.InMemory...).URL())
-				require.NoError(b, err)
+				rdb := must(Open(redistest.Start(b, redistest.InMemory...).URL()))(b)
 				defer rdb.Close()
 				s := New(rdb, Config{})
 				defer s.Close()
@@ -69,8 +68,7 @@ func BenchmarkHistory(b *testing.B) {
 				}
 				apply(first)
 				looks := make([]*historyLook, boards)
-				rule, err := s.compiledNamed(b.Context(), "h:0")
-				require.NoError(b, err)
+				rule := must(s.compiledNamed(b.Context(), "h:0"))(b)
 				var ours, bare []cost
 				for b.Loop() {
 					for round := range rounds {
@@ -118,8 +116,7 @@ func BenchmarkHistorySize(b *testing.B) {
 				w := simulatedRedis(b, 1, Config{}, definition.Board{Name: "b", History: step})
 				s := w.stores[0]
 				update := func(updates []definition.Update) {
-					_, err := s.Apply(context.Background(), "b", updates)
-					require.NoError(b, err)
+					must(s.Apply(context.Background(), "b", updates))(b)
 				}
 				for i := range 30 {
 					update([]definition.Update{{Member: fmt.Sprint("viewer-", i), Score: 1_000_000 - int64(i)*20_000}})
@@ -138,8 +135,7 @@ func BenchmarkHistorySize(b *testing.B) {
 				k := s.keys.Board("b", "").History()
 				size := func(keys ...string) (bytes float64) {
 					for _, key := range keys {
-						n, err := w.rdb.MemoryUsage(b.Context(), key, 0).Result()
-						require.NoError(b, err)
+						n := must(w.rdb.MemoryUsage(b.Context(), key, 0).Result())(b)
 						bytes += float64(n)
 					}
 					return bytes
@@ -153,8 +149,7 @@ func BenchmarkHistorySize(b *testing.B) {
 					const calls = 20
 					began := redisCPU(b, w.rdb)
 					for range calls {
-						_, err := s.History(context.Background(), "b", HistoryQuery{Limit: 500})
-						require.NoError(b, err)
+						must(s.History(context.Background(), "b", HistoryQuery{Limit: 500}))(b)
 					}
 					reads = append(reads, cost{redis: (redisCPU(b, w.rdb) - began) / calls})
 				}

@@ -29,8 +29,7 @@ type naiveLook struct {
 
 // look adds a look at the board.
 func (n *naiveHistory) look(t require.TestingT, w *world, board string, step time.Duration, seen *time.Time) {
-	page, err := w.stores[0].Page(w.t.Context(), board, 1, history.MaxEntries)
-	require.NoError(t, err)
+	page := must(w.stores[0].Page(w.t.Context(), board, 1, history.MaxEntries))(t)
 	at := w.now.Truncate(time.Millisecond)
 	if last := len(n.looks) - 1; last >= 0 && n.looks[last].seq == page.Seq {
 		*seen = at
@@ -132,10 +131,7 @@ func (n *naiveHistory) best(member string) *BestRank {
 
 // recordAll records all steps that are due on one node.
 func recordAll(t require.TestingT, w *world, s *Store) {
-	for more := true; more; {
-		var err error
-		more, err = s.recordDue(w.t.Context())
-		require.NoError(t, err)
+	for must(s.recordDue(w.t.Context()))(t) {
 	}
 }
 
@@ -173,8 +169,7 @@ func TestHistoryIsWhatWasSeen(t *testing.T) {
 				for range rapid.IntRange(1, 6).Draw(t, "updates") {
 					updates = append(updates, definition.Update{Member: some.Draw(t, "member"), Score: rapid.Int64Range(-2, 6).Draw(t, "score")})
 				}
-				_, err := s.Apply(w.t.Context(), board, updates)
-				require.NoError(t, err)
+				must(s.Apply(w.t.Context(), board, updates))(t)
 			}
 			update()
 			w.toNextStep(step, 2)
@@ -193,12 +188,10 @@ func TestHistoryIsWhatWasSeen(t *testing.T) {
 					case 2:
 						s.Remove(w.t.Context(), board, member) // it need not be there
 					case 3:
-						_, err := s.Erase(w.t.Context(), "member", member, Moderator{})
-						require.NoError(t, err)
-						for err = fmt.Errorf("it has begun"); err != nil; err = w.erased("member", member) {
+						must(s.Erase(w.t.Context(), "member", member, Moderator{}))(t)
+						for err := fmt.Errorf("it has begun"); err != nil; err = w.erased("member", member) {
 							w.pass(time.Second)
-							_, err := s.eraseDue(w.t.Context())
-							require.NoError(t, err)
+							must(s.eraseDue(w.t.Context()))(t)
 						}
 						n.erase(member)
 					default:
@@ -214,8 +207,7 @@ func TestHistoryIsWhatWasSeen(t *testing.T) {
 				q.Limit = rapid.IntRange(1, 4).Draw(t, "limit")
 				got := []HistoryStep{}
 				for {
-					h, err := node().History(w.t.Context(), board, q)
-					require.NoError(t, err)
+					h := must(node().History(w.t.Context(), board, q))(t)
 					require.Equal(t, seen.UTC(), h.Until)
 					require.LessOrEqual(t, len(h.Steps), q.Limit)
 					got = append(got, h.Steps...)
@@ -225,8 +217,7 @@ func TestHistoryIsWhatWasSeen(t *testing.T) {
 					if h.Next == nil {
 						break
 					}
-					again, err := ParseHistoryCursor(h.Next.String())
-					require.NoError(t, err)
+					again := must(ParseHistoryCursor(h.Next.String()))(t)
 					q.After = &again
 				}
 				require.Equal(t, want, got, "%+v", q)

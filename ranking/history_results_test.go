@@ -83,22 +83,19 @@ func TestHistoryOfWindowsAndUnions(t *testing.T) {
 		w.recordResults(s)
 		w.recordResults(s) // a union may show a source as it was a step ago
 		shows(map[string]string{"live": " b 7 a 2", "built": " b 7 a 2", "both": " b 7 a 4", "windows": " b 7 a 2"})
-		_, err := s.Remove(t.Context(), "plain", "a")
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "plain", "a"))(t)
 		for range 9 { // the windows pass
 			w.recordResults(s)
 		}
 		empty := map[string]string{"live": "", "built": "", "both": "", "windows": "", "copy": ""}
 		shows(empty)
-		built, err := s.builtAt(t.Context(), s.keys.Board("windows", "").Meta)
-		require.NoError(t, err)
+		built := must(s.builtAt(t.Context(), s.keys.Board("windows", "").Meta))(t)
 		for range 80 { // longer than an unused result without a history stays
 			w.recordResults(s)
 			w.tend()
 		}
 		shows(empty)
-		again, err := s.builtAt(t.Context(), s.keys.Board("windows", "").Meta)
-		require.NoError(t, err)
+		again := must(s.builtAt(t.Context(), s.keys.Board("windows", "").Meta))(t)
 		require.Less(t, again-built, time.Minute.Microseconds(), "an empty result is not built at each step")
 		for _, board := range []string{"plain", "quiet", "live", "built"} {
 			w.write(s, board, "c", 5)

@@ -26,8 +26,7 @@ func historyOf(t testing.TB, s *Store, board string) (lines []string) {
 	t.Helper()
 	q := HistoryQuery{Limit: 50}
 	for {
-		h, err := s.History(t.Context(), board, q)
-		require.NoError(t, err)
+		h := must(s.History(t.Context(), board, q))(t)
 		for _, step := range h.Steps {
 			line := step.At.Format(time.TimeOnly)
 			if !step.Gap.IsZero() {
@@ -80,8 +79,7 @@ func TestHistoryOutlivesItsNode(t *testing.T) {
 		for range 3 {
 			w.write(s, "b", "a", 1)
 			w.toNextStep(shortStep, 1)
-			due, err := dead.claimDue(t.Context(), dead.keys.HistoryAgenda(), historyAtOnce, historyLease)
-			require.NoError(t, err)
+			due := must(dead.claimDue(t.Context(), dead.keys.HistoryAgenda(), historyAtOnce, historyLease))(t)
 			require.Len(t, due, 1)
 			recordAll(t, w, s)
 			w.pass(historyLease + time.Millisecond)
@@ -115,8 +113,7 @@ func TestHistoryIsReadAtOneState(t *testing.T) {
 		}
 		betweenCommands(reader, step)
 		read := func(q HistoryQuery) History {
-			h, err := reader.History(t.Context(), "b", q)
-			require.NoError(t, err)
+			h := must(reader.History(t.Context(), "b", q))(t)
 			require.Equal(t, len(h.Steps) == 0, h.Until.IsZero(), "%d steps until %s", len(h.Steps), h.Until)
 			for _, s := range h.Steps {
 				require.False(t, s.At.After(h.Until), "a step at %s until %s", s.At, h.Until)
@@ -148,8 +145,7 @@ func TestBestRankIsOfTheStateOfItsSteps(t *testing.T) {
 		}
 		climb("a", 10)
 		betweenCommands(reader, func() { climb("a", 10) })
-		h, err := reader.History(t.Context(), "b", HistoryQuery{Limit: MaxHistoryPage, Member: "a"})
-		require.NoError(t, err)
+		h := must(reader.History(t.Context(), "b", HistoryQuery{Limit: MaxHistoryPage, Member: "a"}))(t)
 		last := h.Steps[len(h.Steps)-1]
 		require.Equal(t, &BestRank{Rank: last.Entries[0].Rank, At: last.At}, h.Best)
 	})
@@ -169,8 +165,7 @@ func TestTwoNodesRecordAHistoryOnce(t *testing.T) {
 				require.Equal(t, looked, look(t, s, "b").outcome)
 			})
 			require.Equal(t, lookedTooLate, look(t, slow, "b").outcome)
-			n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result()
-			require.NoError(t, err)
+			n := must(w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result())(t)
 			require.EqualValues(t, i+1, n)
 		}
 		require.Equal(t, "10:00:40 m2 12 m1 11 m0 10 a 4", historyOf(t, s, "b")[2])
@@ -186,8 +181,7 @@ func (w *world) contents() string {
 			continue
 		}
 		ctx := w.t.Context()
-		kind, err := w.rdb.Type(ctx, key).Result()
-		require.NoError(w.t, err)
+		kind := must(w.rdb.Type(ctx, key).Result())(w.t)
 		switch kind {
 		case "zset":
 			fmt.Fprintln(&all, key, w.rdb.ZRange(ctx, key, 0, -1).Val())
@@ -205,12 +199,10 @@ func (w *world) contents() string {
 // eraseNow erases a member, to the end.
 func (w *world) eraseNow(s *Store, kind, member string) Erasure {
 	w.t.Helper()
-	_, err := s.Erase(w.t.Context(), kind, member, Moderator{})
-	require.NoError(w.t, err)
+	must(s.Erase(w.t.Context(), kind, member, Moderator{}))(w.t)
 	for {
 		w.pass(time.Second)
-		_, err := s.eraseDue(w.t.Context())
-		require.NoError(w.t, err)
+		must(s.eraseDue(w.t.Context()))(w.t)
 		if e, err := s.Erasure(w.t.Context(), kind, member); err == nil && !e.Ended.IsZero() {
 			return e
 		}
@@ -233,8 +225,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 		w.pass(time.Hour)
 		w.tend()
 		w.write(s, "hours", "forgotten", 7)
-		_, err := s.Remove(t.Context(), "b", "forgotten")
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "b", "forgotten"))(t)
 		w.toNextStep(shortStep, 2)
 		w.tend()
 		recordAll(t, w, s)
@@ -256,8 +247,7 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 			w.toNextStep(shortStep, 1)
 			beforeRecord(s, func() {
 				if board == "left" {
-					_, err := other.Remove(t.Context(), board, "forgotten")
-					require.NoError(t, err)
+					must(other.Remove(t.Context(), board, "forgotten"))(t)
 				}
 				w.eraseNow(other, "member", "forgotten")
 			})
@@ -286,8 +276,7 @@ func TestHiddenMembersLeaveHistories(t *testing.T) {
 		require.Equal(t, []string{"10:00:10 x 9 a 1"}, historyOf(t, other, "b"))
 		require.NoError(t, s.HideEverywhere(t.Context(), "user", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 a 1"}, historyOf(t, s, "b"))
-		h, err := s.History(t.Context(), "b", HistoryQuery{Member: "x", Limit: 1})
-		require.NoError(t, err)
+		h := must(s.History(t.Context(), "b", HistoryQuery{Member: "x", Limit: 1}))(t)
 		require.Nil(t, h.Best)
 		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 x 9 a 1"}, historyOf(t, s, "b"))
@@ -329,8 +318,7 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 		w.write(s, "hours", "b", 3) // after the last step
 		w.pass(time.Minute + time.Second)
 		w.tend()
-		h, err := w.stores[1].History(t.Context(), "hours@-1", HistoryQuery{Limit: 9})
-		require.NoError(t, err)
+		h := must(w.stores[1].History(t.Context(), "hours@-1", HistoryQuery{Limit: 9}))(t)
 		require.True(t, h.Final)
 		require.Equal(t, 7*time.Minute, h.Step)
 		require.Equal(t, friday.Add(time.Hour), h.Until)
@@ -341,18 +329,15 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 		w.toNextStep(7*time.Minute, 1)
 		w.tend()
 		recordAll(t, w, s)
-		page, err := s.History(t.Context(), "hours@-1", HistoryQuery{Limit: 1})
-		require.NoError(t, err)
-		page, err = s.History(t.Context(), "hours", HistoryQuery{Limit: 1, After: page.Next})
-		require.NoError(t, err)
+		page := must(s.History(t.Context(), "hours@-1", HistoryQuery{Limit: 1}))(t)
+		page = must(s.History(t.Context(), "hours", HistoryQuery{Limit: 1, After: page.Next}))(t)
 		require.Equal(t, "2026-11-20T10Z", page.Period)
 		require.Len(t, page.Steps, 1)
-		_, err = s.History(t.Context(), "hours@2026-11-20T11Z", HistoryQuery{Limit: 1, After: &HistoryCursor{Period: page.Period, At: friday}})
+		_, err := s.History(t.Context(), "hours@2026-11-20T11Z", HistoryQuery{Limit: 1, After: &HistoryCursor{Period: page.Period, At: friday}})
 		refused(t, err, "cursor")
 
 		// The best rank is of all kept periods.
-		best, err := s.History(t.Context(), "hours", HistoryQuery{Limit: 1, Member: "a"})
-		require.NoError(t, err)
+		best := must(s.History(t.Context(), "hours", HistoryQuery{Limit: 1, Member: "a"}))(t)
 		require.Equal(t, &BestRank{Rank: 1, At: friday.Add(time.Minute), Period: "2026-11-20T10Z"}, best.Best)
 		w.pass(2 * time.Hour)
 		w.tend()
@@ -373,8 +358,7 @@ func TestHistoryOfALongPeriod(t *testing.T) {
 			w.write(s, "week", "a", 1)
 			w.toNextStep(shortStep, 1)
 		}
-		h, err := s.History(t.Context(), "week", HistoryQuery{Limit: 9})
-		require.NoError(t, err)
+		h := must(s.History(t.Context(), "week", HistoryQuery{Limit: 9}))(t)
 		require.Equal(t, 70*time.Second, h.Step)
 		require.Len(t, h.Steps, 5)
 		for i, step := range h.Steps[1:] {
@@ -410,8 +394,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 		recordAll(t, w, s)
 		require.False(t, w.isPlanned("b"))
 		require.Len(t, historyOf(t, s, "b"), 2, "the steps stay")
-		h, err := s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Second})
-		require.NoError(t, err)
+		h := must(s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Second}))(t)
 		require.Zero(t, h.Step)
 
 		define(t, s, definition.Board{Name: "b", History: time.Minute})
@@ -426,8 +409,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 			return w.nothingLeft()
 		})
 		define(t, s, definition.Board{Name: "b"})
-		_, err = s.History(t.Context(), "b", HistoryQuery{Limit: 1})
-		require.ErrorIs(t, err, ErrUnknownHistory)
+		require.ErrorIs(t, errorOf(s.History(t.Context(), "b", HistoryQuery{Limit: 1})), ErrUnknownHistory)
 	})
 }
 
@@ -477,24 +459,20 @@ func TestOldStepsAreTrimmed(t *testing.T) {
 			}
 		}
 		record(30)
-		page, err := s.History(t.Context(), "b", HistoryQuery{Limit: 20})
-		require.NoError(t, err)
+		page := must(s.History(t.Context(), "b", HistoryQuery{Limit: 20}))(t)
 		require.Len(t, page.Steps, 20)
 		record(500)
-		n, err := w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result()
-		require.NoError(t, err)
+		n := must(w.rdb.XLen(t.Context(), s.keys.Board("b", "").History().Steps).Result())(t)
 		require.GreaterOrEqual(t, n, int64(kept))
 		require.LessOrEqual(t, n, int64(kept+100))
 		all := historyOf(t, s, "b")
 		require.GreaterOrEqual(t, len(all), kept-keyframeEach+1, "what is left begins at a keyframe")
 		require.NotContains(t, all[0], "since")
 
-		next, err := s.History(t.Context(), "b", HistoryQuery{Limit: 1, After: page.Next})
-		require.NoError(t, err)
+		next := must(s.History(t.Context(), "b", HistoryQuery{Limit: 1, After: page.Next}))(t)
 		require.Equal(t, page.Steps[19].At, next.Steps[0].Gap)
 		require.Equal(t, all[0][:8], next.Steps[0].At.Format(time.TimeOnly))
-		next, err = s.History(t.Context(), "b", HistoryQuery{Limit: 1, After: next.Next})
-		require.NoError(t, err)
+		next = must(s.History(t.Context(), "b", HistoryQuery{Limit: 1, After: next.Next}))(t)
 		require.Zero(t, next.Steps[0].Gap)
 		require.Equal(t, all[1][:8], next.Steps[0].At.Format(time.TimeOnly))
 	})
@@ -511,16 +489,14 @@ func TestAPageOfAHistoryNamesFewMembers(t *testing.T) {
 			for i := range history.MaxEntries {
 				updates = append(updates, definition.Update{Member: fmt.Sprint("m", step, "-", i), Score: int64(step)})
 			}
-			_, err := s.Apply(t.Context(), "b", updates)
-			require.NoError(t, err)
+			must(s.Apply(t.Context(), "b", updates))(t)
 			w.toNextStep(shortStep, 1)
 			require.Equal(t, looked, look(t, s, "b").outcome)
 		}
 		var pages []int
 		q, seen := HistoryQuery{Limit: MaxHistoryPage}, 0
 		for {
-			page, err := s.History(t.Context(), "b", q)
-			require.NoError(t, err)
+			page := must(s.History(t.Context(), "b", q))(t)
 			members := make(map[string]bool)
 			for _, step := range page.Steps {
 				require.True(t, strings.HasPrefix(step.Entries[0].Member, fmt.Sprint("m", seen, "-")), step)
@@ -555,8 +531,7 @@ func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 			}
 			k := s.keys.Board("b", "").History()
 			for _, key := range []string{k.Names, k.Numbers} {
-				n, err := w.rdb.HLen(t.Context(), key).Result()
-				require.NoError(t, err)
+				n := must(w.rdb.HLen(t.Context(), key).Result())(t)
 				require.LessOrEqual(t, n, int64(251), key)
 			}
 			steps := historyOf(t, s, "b")
@@ -588,8 +563,7 @@ func TestDamagedStepsAreGaps(t *testing.T) {
 		w.pass(-time.Minute)
 		w.write(s, "b", "a", 1)
 		require.Equal(t, looked, look(t, s, "b").outcome)
-		h, err := s.History(t.Context(), "b", HistoryQuery{Limit: 9})
-		require.NoError(t, err)
+		h := must(s.History(t.Context(), "b", HistoryQuery{Limit: 9}))(t)
 		require.Equal(t, friday.Add(30*time.Second+time.Millisecond), h.Steps[2].At)
 		require.Equal(t, friday.Add(30*time.Second), h.Until)
 	})
@@ -641,8 +615,7 @@ func TestHistoryOnACluster(t *testing.T) {
 		}
 	}
 	redistest.Eventually(t, "the first steps", eachHas("u", "v"))
-	_, err := s.Erase(t.Context(), "member", "u", Moderator{})
-	require.NoError(t, err)
+	must(s.Erase(t.Context(), "member", "u", Moderator{}))(t)
 	redistest.Eventually(t, "the erasure", func() error {
 		if _, err := s.eraseDue(t.Context()); err != nil {
 			return err
@@ -664,8 +637,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 		"limit": {Limit: MaxHistoryPage + 1}, "step": {Limit: 1, Step: 59 * time.Second},
 		"to": {Limit: 1, From: friday, To: friday.Add(-time.Second)}, "member": {Limit: 1, Member: "\x00"},
 	} {
-		_, err := s.History(t.Context(), "b", q)
-		refused(t, err, field)
+		refused(t, errorOf(s.History(t.Context(), "b", q)), field)
 	}
 	_, err := s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Minute + time.Millisecond})
 	refused(t, err, "step")
@@ -675,12 +647,10 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, "history", wrong.Field)
 	for _, text := range []string{"", "!", "AQ", "AQAAAAAAAAAA", "Av__________", "AQD_________", "AQAAAZqgAAAAAA"} {
-		_, err := ParseHistoryCursor(text)
-		refused(t, err, "cursor")
+		refused(t, errorOf(ParseHistoryCursor(text)), "cursor")
 	}
 	for _, c := range []HistoryCursor{{At: friday}, {Period: "2026-W47", At: friday.Add(time.Millisecond)}} {
-		again, err := ParseHistoryCursor(c.String())
-		require.NoError(t, err)
+		again := must(ParseHistoryCursor(c.String()))(t)
 		require.Equal(t, c, again)
 	}
 }
@@ -694,8 +664,7 @@ func TestLookReadsTenEntries(t *testing.T) {
 		}
 		w.planned("b")
 		recordAll(t, w, w.stores[0])
-		h, err := w.stores[0].History(t.Context(), "b", HistoryQuery{Limit: 1})
-		require.NoError(t, err)
+		h := must(w.stores[0].History(t.Context(), "b", HistoryQuery{Limit: 1}))(t)
 		require.Len(t, h.Steps[0].Entries, history.MaxEntries)
 		require.Equal(t, "m9", h.Steps[0].Entries[9].Member)
 	})

@@ -87,8 +87,7 @@ func TestTheLineOfAnItemIsItsDefinition(t *testing.T) {
 			"fans/1": "fans/1", familyCursor("fans/1", "fans:a:b/c"): "fans/1", familyCursor("plain/0", ""): "plain/0",
 		}
 		for _, instance := range []string{"b", "fans:s1", "fans:s1:x", "fans:s 1", "a-b.c:d"} {
-			n, err := definition.ParseName(instance)
-			require.NoError(t, err)
+			n := must(definition.ParseName(instance))(t)
 			lines[instance] = n.Slot()
 		}
 		for item, line := range lines {

@@ -27,8 +27,7 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 		_, err := s.ApplyEvents(t.Context(), "gift",
 			[]EventCall{{ID: "1", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}}})
 		require.NoError(t, err)
-		_, err = s.TakeBack(t.Context(), "gift", "1", nil, Moderator{})
-		require.NoError(t, err)
+		must(s.TakeBack(t.Context(), "gift", "1", nil, Moderator{}))(t)
 		found := 0
 		for _, key := range s.rdb.Keys(t.Context(), "rc:*").Val() {
 			if !strings.HasSuffix(key, ":i:0") && !strings.HasSuffix(key, ":i:1") {
@@ -38,8 +37,7 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 			found++
 			left := s.rdb.PTTL(t.Context(), key).Val()
 			var start, ends int64
-			_, err := fmt.Sscan(s.rdb.HGet(t.Context(), key, "").Val(), &start, &ends)
-			require.NoError(t, err)
+			must(fmt.Sscan(s.rdb.HGet(t.Context(), key, "").Val(), &start, &ends))(t)
 			free := time.UnixMicro(ends).Sub(s.rdb.Time(t.Context()).Val())
 			require.Greater(t, free, 10*time.Minute, key)
 			require.InDelta(t, time.Minute, left-free, float64(10*time.Second), "the minute in which the next id frees %s", key)
@@ -62,8 +60,7 @@ func TestRequestIDsExpireAfterAClockThatWentBack(t *testing.T) {
 		}
 		for _, key := range w.rdb.Keys(t.Context(), "rc:{b}*:i:*").Val() {
 			var start, ends int64
-			_, err := fmt.Sscan(w.rdb.HGet(t.Context(), key, "").Val(), &start, &ends)
-			require.NoError(t, err)
+			must(fmt.Sscan(w.rdb.HGet(t.Context(), key, "").Val(), &start, &ends))(t)
 			require.LessOrEqual(t, time.UnixMicro(ends).Sub(w.now), 2*610*time.Second, key)
 		}
 	})

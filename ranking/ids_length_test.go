@@ -152,16 +152,13 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 					Events: []definition.Event{{Name: "e", IDs: length("event"), Updates: []definition.Target{
 						{Board: "of:{n}", Member: "m", Score: "1"}, {Board: "all", Member: "{n}", Score: "1"}}}},
 				}))
-				_, err := s.catalog.readFresh(t.Context())
-				require.NoError(rt, err)
+				must(s.catalog.readFresh(t.Context()))(rt)
 			}
 			define()
 			instances := []string{fmt.Sprint(runs, "a"), fmt.Sprint(runs, "b")}
 			scores := func(n string) [2]int64 { // on the two boards of an event
-				of, err := w.rdb.ZScore(t.Context(), s.keys.Board("of:"+n, "").Members, "m").Result()
-				require.NoError(rt, err)
-				all, err := w.rdb.ZScore(t.Context(), s.keys.Board("all", "").Members, n).Result()
-				require.NoError(rt, err)
+				of := must(w.rdb.ZScore(t.Context(), s.keys.Board("of:"+n, "").Members, "m").Result())(rt)
+				all := must(w.rdb.ZScore(t.Context(), s.keys.Board("all", "").Members, n).Result())(rt)
 				return [2]int64{-int64(math.Floor(of)), -int64(math.Floor(all))}
 			}
 			for _, n := range instances { // no member leaves
@@ -174,8 +171,7 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 			}
 			sent := make(map[string]*occurrence)
 			promised := func(o *occurrence) bool { // whether the id counts now
-				count, err := s.EventIDsCount(t.Context(), "e", o.at)
-				require.NoError(rt, err)
+				count := must(s.EventIDsCount(t.Context(), "e", o.at))(rt)
 				return w.now.Sub(o.at) < count
 			}
 			for step := range rapid.IntRange(5, 40).Draw(rt, "steps") {
@@ -256,8 +252,7 @@ func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
 						Boards: []definition.Board{{Name: "of:{n}"}},
 						Events: []definition.Event{{Name: "e", IDs: ids, Updates: []definition.Target{{Board: "of:{n}", Member: "m", Score: "1"}}}},
 					}))
-					_, err := s.catalog.readFresh(t.Context())
-					require.NoError(t, err)
+					must(s.catalog.readFresh(t.Context()))(t)
 				}
 				define(test.first)
 				const span = 11*time.Minute + 10*time.Second
@@ -286,8 +281,7 @@ func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
 				}
 				happen(t, s, "e", "y", "n", "3")
 				before := entriesOf(t, s, "of:1")
-				_, err := s.TakeBack(t.Context(), "e", "x", nil, Moderator{})
-				require.ErrorIs(t, err, ErrUnknownEvent)
+				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "x", nil, Moderator{})), ErrUnknownEvent)
 				require.Equal(t, before, entriesOf(t, s, "of:1"))
 				require.False(t, takeBack(t, s, "y").Before)
 				require.Empty(t, entriesOf(t, s, "of:3"))
@@ -337,11 +331,9 @@ func TestIDsCountFromAChangeOn(t *testing.T) {
 			t.Helper()
 			began := w.now
 			w.pass(grace)
-			_, err := other.catalog.readFresh(t.Context())
-			require.NoError(t, err)
+			must(other.catalog.readFresh(t.Context()))(t)
 			for _, of := range []struct{ at, want time.Duration }{{-time.Hour, before}, {0, now}, {grace, after}} {
-				count, err := other.EventIDsCount(t.Context(), "e", began.Add(of.at))
-				require.NoError(t, err)
+				count := must(other.EventIDsCount(t.Context(), "e", began.Add(of.at)))(t)
 				require.Equal(t, of.want, count, "%s: an id of %s", what, of.at)
 			}
 			w.pass(2 * time.Hour)
@@ -367,8 +359,7 @@ func TestIDsCountFromAChangeOn(t *testing.T) {
 		if w.clock != nil {
 			w.set(w.now)
 		}
-		_, err := s.catalog.readFresh(t.Context())
-		require.NoError(t, err)
+		must(s.catalog.readFresh(t.Context()))(t)
 		counts("Redis has lost everything", least, least, 2*time.Hour)
 		event(0, "b")
 		counts("the default again", least, least, least)
@@ -392,8 +383,7 @@ func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
 		for i := range 6 {
 			id := strconv.Itoa(i)
 			o := EventCall{ID: id, Fields: map[string]jsontext.Value{}}
-			_, err := s.ApplyEvents(t.Context(), "e", []EventCall{o})
-			require.NoError(t, err)
+			must(s.ApplyEvents(t.Context(), "e", []EventCall{o}))(t)
 			for hours := 0; ; hours++ {
 				require.Less(t, hours, 40, "the event never forgets the id")
 				w.pass(time.Hour)
@@ -405,16 +395,14 @@ func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
 				knows := false
 				for _, hash := range s.keys.EventIDs("e") {
 					ends := strings.Fields(w.rdb.HGet(t.Context(), hash, "").Val() + " 0 0")[1]
-					until, err := strconv.ParseInt(ends, 10, 64)
-					require.NoError(t, err)
+					until := must(strconv.ParseInt(ends, 10, 64))(t)
 					knows = knows || until > w.now.UnixMicro() && w.rdb.HExists(t.Context(), hash, id).Val()
 				}
 				if !knows {
 					require.GreaterOrEqual(t, hours, 14)
 					break
 				}
-				h, err := s.ApplyEvents(t.Context(), "e", []EventCall{o})
-				require.NoError(t, err)
+				h := must(s.ApplyEvents(t.Context(), "e", []EventCall{o}))(t)
 				for _, outcome := range h[0].Outcomes {
 					require.True(t, outcome.Result.Duplicate, "%d hours later", hours)
 				}

@@ -35,8 +35,7 @@ func TestABoardHoldsSoManyIDs(t *testing.T) {
 		for _, id := range []string{"1", "2", "3", "4", "", "1", "4"} {
 			batch = append(batch, definition.Update{Member: "m" + id, Score: 1, ID: id})
 		}
-		outcomes, err := s.Apply(t.Context(), "b", batch)
-		require.NoError(t, err)
+		outcomes := must(s.Apply(t.Context(), "b", batch))(t)
 		var wait time.Duration
 		for i, o := range outcomes {
 			if batch[i].ID == "4" {
@@ -74,8 +73,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 				for _, id := range ids {
 					calls = append(calls, EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`)}})
 				}
-				h, err := s.ApplyEvents(t.Context(), "e", calls)
-				require.NoError(t, err)
+				h := must(s.ApplyEvents(t.Context(), "e", calls))(t)
 				return h
 			}
 			require.NoError(t, send("1")[0].Err)
@@ -88,8 +86,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			require.Equal(t, int64(1), apply(t, s, "of:s", definition.Update{Member: "m", Score: 0}).Result.Current.Score,
 				"the other board has not counted it")
 			require.NoError(t, send("")[0].Err)
-			_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
-			require.NoError(t, err)
+			must(s.TakeBack(t.Context(), "e", "1", nil, Moderator{}))(t)
 
 			require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 				{Name: "few", Updates: []definition.Target{{Board: "of:{n}", Member: "m", Score: "1"}}}}}))

@@ -20,13 +20,11 @@ func TestInstancesAreListedAtOneState(t *testing.T) {
 		n := 0
 		create := func() {
 			n++
-			_, err := writer.Apply(t.Context(), fmt.Sprint("fans:s", n), []definition.Update{{Member: "m", Score: 1}})
-			require.NoError(t, err)
+			must(writer.Apply(t.Context(), fmt.Sprint("fans:s", n), []definition.Update{{Member: "m", Score: 1}}))(t)
 		}
 		create()
 		betweenCommands(reader, create)
-		page, err := reader.Instances(t.Context(), "fans:{star}", "", MaxInstancesPage)
-		require.NoError(t, err)
+		page := must(reader.Instances(t.Context(), "fans:{star}", "", MaxInstancesPage))(t)
 		require.Len(t, page.Names, int(page.Total))
 	})
 }

@@ -28,8 +28,7 @@ func BenchmarkLargeBoard(b *testing.B) {
 	for name, members := range sizes {
 		began := time.Now()
 		fillBoard(b, rdb, s, definition.Board{Name: name}, members)
-		info, err := s.Info(ctx, name)
-		require.NoError(b, err)
+		info := must(s.Info(ctx, name))(b)
 		b.Logf("%s: %d members, filled in %v; Redis estimates %d MB", name, info.Total, time.Since(began).Round(time.Second), info.Memory>>20)
 	}
 	request := 0

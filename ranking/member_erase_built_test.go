@@ -27,8 +27,7 @@ func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
 		for _, board := range []string{"u", "b"} {
 			require.Len(t, whole(t, s, board).Entries, 2)
 		}
-		_, err := s.Erase(context.Background(), "user", "x", Moderator{})
-		require.NoError(t, err)
+		must(s.Erase(context.Background(), "user", "x", Moderator{}))(t)
 		w.until("the erasure", func() error { return w.erased("user", "x") })
 		for _, board := range []string{"u", "b"} {
 			old(t, time.Hour, board, s)

@@ -49,12 +49,10 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 			{Name: "fixed", Updates: []definition.Target{target("pairs", "ana"), target("stars", "{star}")}},
 		}
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: events}))
-		_, err := s.SetProfile(t.Context(), "user", "ana", Profile{Name: "Ana"})
-		require.NoError(t, err)
+		must(s.SetProfile(t.Context(), "user", "ana", Profile{Name: "Ana"}))(t)
 		happen(t, s, "gift", "of ana", "star", "s1", "user", "ana")
 		happen(t, s, "gift", "taken back", "star", "s1", "user", "ana")
-		_, err = s.TakeBack(t.Context(), "gift", "taken back", nil, Moderator{})
-		require.NoError(t, err)
+		must(s.TakeBack(t.Context(), "gift", "taken back", nil, Moderator{}))(t)
 		happen(t, s, "gift", "of bob", "star", "s1", "user", "bob")
 		happen(t, s, "gift", "for a star of this name", "star", "ana", "user", "bob")
 		happen(t, s, "old", "before a change", "star", "s1", "user", "ana")
@@ -71,8 +69,7 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 		old.Updates = []definition.Target{target("stars", "{user}"), target("stars", "{star}")}
 		require.NoError(t, s.DefineEvent(t.Context(), old, Moderator{}))
 		for _, member := range []string{"ana", "x-y"} {
-			_, err := s.Erase(t.Context(), "user", member, Moderator{})
-			require.NoError(t, err)
+			must(s.Erase(t.Context(), "user", member, Moderator{}))(t)
 		}
 		w.until("the erasures", func() error {
 			if err := w.erased("user", "ana"); err != nil {
@@ -112,8 +109,7 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 		for _, o := range happen(t, s, "gift", "taken back", "star", "s1", "user", "ana").Outcomes {
 			require.True(t, o.Result.Duplicate, "it never counts")
 		}
-		_, err = s.TakeBack(t.Context(), "gift", "of bob", nil, Moderator{})
-		require.NoError(t, err)
+		must(s.TakeBack(t.Context(), "gift", "of bob", nil, Moderator{}))(t)
 		require.Empty(t, entriesOf(t, s, "fans:s1"))
 	})
 }
@@ -134,24 +130,20 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 				calls = append(calls, EventCall{ID: fmt.Sprint(i),
 					Fields: map[string]jsontext.Value{"user": jsontext.Value(fmt.Sprintf(`"u%d"`, i%5))}})
 			}
-			h, err := s.ApplyEvents(t.Context(), name, calls)
-			require.NoError(t, err)
+			h := must(s.ApplyEvents(t.Context(), name, calls))(t)
 			for _, o := range h {
 				require.NoError(t, o.Err)
 			}
 		}
-		_, err := s.Erase(t.Context(), "user", "u3", Moderator{})
-		require.NoError(t, err)
+		must(s.Erase(t.Context(), "user", "u3", Moderator{}))(t)
 		steps := 0
 		for ended := false; !ended; steps++ {
 			node := w.stores[steps%len(w.stores)] // each step on another node
 			r, err := node.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
 				s.keys.ErasureAgenda()}, []any{"user"})
 			require.NoError(t, err)
-			walk, err := parseWalk(r.Text())
-			require.NoError(t, err)
-			ended, err = node.walkIDs(t.Context(), "user", walk, []string{"u3"}, time.Now())
-			require.NoError(t, err)
+			walk := must(parseWalk(r.Text()))(t)
+			ended = must(node.walkIDs(t.Context(), "user", walk, []string{"u3"}, time.Now()))(t)
 			require.Less(t, steps, 1000, "the walk ends")
 		}
 		if w.set == nil { // the embedded store answers HSCAN with all fields
@@ -183,8 +175,7 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	for i := range each {
 		calls = append(calls, EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"user": jsontext.Value(`"ana"`)}})
 	}
-	h, err := s.ApplyEvents(t.Context(), "e", calls)
-	require.NoError(t, err)
+	h := must(s.ApplyEvents(t.Context(), "e", calls))(t)
 	for _, o := range h {
 		require.NoError(t, o.Err)
 	}
@@ -198,16 +189,12 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 		}
 		return n
 	}
-	_, err = s.Erase(t.Context(), "user", "ana", Moderator{})
-	require.NoError(t, err)
+	must(s.Erase(t.Context(), "user", "ana", Moderator{}))(t)
 	step := func(stop time.Time) (ended bool) {
-		r, err := s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
-			s.keys.ErasureAgenda()}, []any{"user"})
-		require.NoError(t, err)
-		walk, err := parseWalk(r.Text())
-		require.NoError(t, err)
-		ended, err = s.walkIDs(t.Context(), "user", walk, []string{"ana"}, stop)
-		require.NoError(t, err)
+		r := must(s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+			s.keys.ErasureAgenda()}, []any{"user"}))(t)
+		walk := must(parseWalk(r.Text()))(t)
+		ended = must(s.walkIDs(t.Context(), "user", walk, []string{"ana"}, stop))(t)
 		return ended
 	}
 	for naming() > each*2/3 {

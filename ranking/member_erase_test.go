@@ -50,12 +50,10 @@ func TestErase(t *testing.T) {
 			w.write(s, "week", "u", 1)
 			removed++
 		}
-		e, err := s.Erase(t.Context(), "user", "u", Moderator{Reason: "asked to be forgotten"})
-		require.NoError(t, err)
+		e := must(s.Erase(t.Context(), "user", "u", Moderator{Reason: "asked to be forgotten"}))(t)
 		require.True(t, e.Ended.IsZero())
 		w.until("the erasure", func() error { return w.erased("user", "u") })
-		e, err = w.stores[1].Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
+		e = must(w.stores[1].Erasure(t.Context(), "user", "u"))(t)
 		require.EqualValues(t, familyPage+53+2, e.Boards)
 		require.Equal(t, removed, e.Removed)
 		require.False(t, e.Ended.Before(e.Began))
@@ -66,8 +64,7 @@ func TestErase(t *testing.T) {
 			require.Equal(t, []string{"v 3 #1"}, entriesOf(t, s, "week@-1"))
 		}
 		for _, key := range w.allKeys() {
-			kind, err := w.rdb.Type(t.Context(), key).Result()
-			require.NoError(t, err)
+			kind := must(w.rdb.Type(t.Context(), key).Result())(t)
 			switch kind {
 			case "zset":
 				if key == (keyspace.New("rc")).Board("stars", "").Members {
@@ -102,8 +99,7 @@ func TestEraseGoesOn(t *testing.T) {
 	for i := range instances {
 		w.write(s, fmt.Sprintf("fans:%04d", i), "u", 5)
 	}
-	_, err := s.Erase(t.Context(), "user", "u", Moderator{})
-	require.NoError(t, err)
+	must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 	var erased atomic.Int64
 	s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 		if sc != script.Erase.Name {
@@ -114,7 +110,8 @@ func TestEraseGoesOn(t *testing.T) {
 		}
 		return passes
 	}})
-	for err = nil; err == nil && w.erased("user", "u") != nil; { // a slow machine may take several steps
+	var err error
+	for err == nil && w.erased("user", "u") != nil { // a slow machine may take several steps
 		w.pass(time.Second)
 		err = w.tryTend()
 	}
@@ -122,8 +119,7 @@ func TestEraseGoesOn(t *testing.T) {
 	w.stores = nil
 	w.store(patient)
 	w.until("the erasure", func() error { return w.erased("user", "u") })
-	e, err := w.stores[0].Erasure(t.Context(), "user", "u")
-	require.NoError(t, err)
+	e := must(w.stores[0].Erasure(t.Context(), "user", "u"))(t)
 	require.EqualValues(t, instances, e.Boards)
 	for i := range instances {
 		require.Zero(t, w.total(fmt.Sprintf("fans:%04d", i)))
@@ -136,18 +132,15 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		first, second := w.stores[0], w.stores[1]
-		_, err := second.Boards(t.Context())
-		require.NoError(t, err)
+		must(second.Boards(t.Context()))(t)
 		stall(second)
 		define(t, first, definition.Board{Name: "new", Kind: "user"})
 		w.write(first, "new", "u", 1)
-		_, err = first.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(first.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.stores = w.stores[1:]
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		require.Empty(t, entriesOf(t, first, "new"))
-		e, err := first.Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
+		e := must(first.Erasure(t.Context(), "user", "u"))(t)
 		require.EqualValues(t, 1, e.Removed)
 	})
 }
@@ -160,9 +153,9 @@ func TestEraseAgain(t *testing.T) {
 		other := w.stores[1]
 		w.write(other, "a", "u", 1)
 		w.write(other, "b", "u", 1)
-		before, err := other.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		before := must(other.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		var again Erasure
+		var err error
 		var claimed, still float64
 		whileErasing(t, w.stores[0], 2, func() {
 			w.write(other, "a", "u", 1)
@@ -176,15 +169,13 @@ func TestEraseAgain(t *testing.T) {
 		require.True(t, again.Began.After(before.Began))
 		require.Positive(t, claimed)
 		require.Equal(t, claimed, still, "nobody else is to go on with it meanwhile")
-		e, err := other.Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
+		e := must(other.Erasure(t.Context(), "user", "u"))(t)
 		require.Equal(t, Erasure{Boards: 2, Removed: 1, Began: again.Began, Ended: e.Ended}, e)
 		require.Empty(t, entriesOf(t, other, "a"))
 
 		// One that has ended is begun again at once.
 		w.write(other, "b", "u", 1)
-		_, err = other.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(other.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		require.ErrorContains(t, w.erased("user", "u"), "still")
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		require.Empty(t, entriesOf(t, other, "b"))
@@ -199,16 +190,13 @@ func TestEraseByTwo(t *testing.T) {
 		slow, other := w.stores[0], w.stores[1]
 		w.write(other, "a", "u", 1)
 		w.write(other, "b", "u", 1)
-		_, err := slow.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
-		whileErasing(t, slow, 2, func() {
-			err = other.eraseKind(t.Context(), "user")
-		})
+		must(slow.Erase(t.Context(), "user", "u", Moderator{}))(t)
+		var err error
+		whileErasing(t, slow, 2, func() { err = other.eraseKind(t.Context(), "user") })
 		w.stores = w.stores[:1]
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		require.NoError(t, err)
-		e, err := slow.Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
+		e := must(slow.Erasure(t.Context(), "user", "u"))(t)
 		require.Equal(t, [2]int64{2, 2}, [2]int64{e.Boards, e.Removed})
 	})
 }
@@ -221,11 +209,9 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 		w.write(s, "a", "u", 1)
 		w.write(s, "b", "u", 1)
 		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Board("a", "").Meta, "shape", "another").Err())
-		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.until("the erasure", func() error { return w.erased("user", "u") })
-		e, err := s.Erasure(t.Context(), "user", "u")
-		require.NoError(t, err)
+		e := must(s.Erasure(t.Context(), "user", "u"))(t)
 		require.Equal(t, [3]int64{2, 1, 1}, [3]int64{e.Boards, e.Removed, e.Left})
 		require.Empty(t, entriesOf(t, s, "b"))
 	})
@@ -234,10 +220,7 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 func TestImpossibleErasuresAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	_, err := s.Erase(t.Context(), "User", "u", Moderator{})
-	refused(t, err, "kind")
-	_, err = s.Erase(t.Context(), "user", "", Moderator{})
-	refused(t, err, "member")
-	_, err = s.Erasure(t.Context(), "user", "u")
-	require.ErrorIs(t, err, ErrUnknownMember)
+	refused(t, errorOf(s.Erase(t.Context(), "User", "u", Moderator{})), "kind")
+	refused(t, errorOf(s.Erase(t.Context(), "user", "", Moderator{})), "member")
+	require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
 }

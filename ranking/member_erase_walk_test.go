@@ -30,8 +30,7 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 		const erasures = housekeepingWorkers + 1
 		for i := range erasures {
 			w.write(s, "b", fmt.Sprint("u", i), 1)
-			_, err := s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{})
-			require.NoError(t, err)
+			must(s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{}))(t)
 		}
 		held, release := make(chan struct{}), make(chan struct{})
 		var first sync.Once
@@ -93,8 +92,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		}
 		for _, board := range []string{"big", "hours"} {
 			for some := range slices.Chunk(all, 100) {
-				o, err := s.Apply(t.Context(), board, some)
-				require.NoError(t, err)
+				o := must(s.Apply(t.Context(), board, some))(t)
 				require.NoError(t, o[0].Err)
 			}
 		}
@@ -106,8 +104,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		require.NoError(t, s.Hide(t.Context(), "veiled", "u7", Moderator{}))
 		w.write(s, "stars", "u7", 1)
 		for i := range erasures {
-			_, err := s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{})
-			require.NoError(t, err)
+			must(s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{}))(t)
 		}
 		var mu sync.Mutex
 		sent := make(map[string]int) // commands, by name
@@ -121,8 +118,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		}))
 		calls := 0
 		for w.rdb.ZCard(t.Context(), s.keys.PendingErasures("user")).Val() > 0 { // each call goes on for a while
-			_, err := s.eraseDue(t.Context())
-			require.NoError(t, err)
+			must(s.eraseDue(t.Context()))(t)
 			calls++
 			if w.set != nil {
 				w.pass(time.Second)
@@ -139,8 +135,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		require.Equal(t, []string{"u7 1 #1"}, entriesOf(t, s, "stars"))
 		for i := range erasures {
 			require.NoError(t, w.erased("user", fmt.Sprint("u", i)))
-			e, err := s.Erasure(t.Context(), "user", fmt.Sprint("u", i))
-			require.NoError(t, err)
+			e := must(s.Erasure(t.Context(), "user", fmt.Sprint("u", i)))(t)
 			require.EqualValues(t, instances, e.Boards)
 			want := 2
 			if i < 3*walkStep {
@@ -194,8 +189,7 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 		require.ErrorAs(t, err, &field)
 		require.Equal(t, "kind", field.Field)
 		require.Empty(t, audited(t, s))
-		_, err = s.Erasure(t.Context(), "user", "u")
-		require.ErrorIs(t, err, ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
 
 		_, err = s.Erase(t.Context(), "star", "u", Moderator{})
 		require.NoError(t, err, "other kinds have a bound of their own")
@@ -204,8 +198,7 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 
 		w.until("the others", func() error { return w.erased("user", "waits7") })
 		require.EqualValues(t, 1, w.total("a"))
-		_, err = s.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		require.Zero(t, w.total("a"))
 	})
@@ -216,20 +209,17 @@ func TestErasuresOfKindsWithoutBoards(t *testing.T) {
 	t.Parallel()
 	worlds(t, 2, patient, two, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
-		e, err := s.Erase(t.Context(), "made-up", "u", Moderator{})
-		require.NoError(t, err)
+		e := must(s.Erase(t.Context(), "made-up", "u", Moderator{}))(t)
 		require.Equal(t, e.Began, e.Ended)
 		require.NoError(t, w.erased("made-up", "u"))
 		require.Zero(t, w.rdb.Exists(t.Context(), s.keys.PendingErasures("made-up")).Val())
 		require.Error(t, w.rdb.ZScore(t.Context(), s.keys.ErasureAgenda(), "made-up").Err())
 
 		// Another node has defined a board of the kind a moment ago.
-		_, err = s.Boards(t.Context())
-		require.NoError(t, err)
+		must(s.Boards(t.Context()))(t)
 		define(t, other, definition.Board{Name: "new", Kind: "made-up"})
 		w.write(other, "new", "u", 1)
-		e, err = s.Erase(t.Context(), "made-up", "u", Moderator{})
-		require.NoError(t, err)
+		e = must(s.Erase(t.Context(), "made-up", "u", Moderator{}))(t)
 		require.True(t, e.Ended.IsZero())
 		w.until("the erasure", func() error { return w.erased("made-up", "u") })
 		require.Empty(t, entriesOf(t, other, "new"))
@@ -245,8 +235,8 @@ func TestErasureDuringAWalk(t *testing.T) {
 			w.write(other, "a", member, 1)
 			w.write(other, "b", member, 1)
 		}
-		_, err := other.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(other.Erase(t.Context(), "user", "u", Moderator{}))(t)
+		var err error
 		whileErasing(t, w.stores[0], 2, func() { _, err = other.Erase(t.Context(), "user", "v", Moderator{}) })
 		w.stores = w.stores[:1]
 		w.until("the erasures", func() error {
@@ -257,8 +247,7 @@ func TestErasureDuringAWalk(t *testing.T) {
 		})
 		require.NoError(t, err)
 		for _, member := range []string{"u", "v"} {
-			e, err := other.Erasure(t.Context(), "user", member)
-			require.NoError(t, err)
+			e := must(other.Erasure(t.Context(), "user", member))(t)
 			require.Equal(t, [2]int64{2, 2}, [2]int64{e.Boards, e.Removed}, member)
 		}
 		require.Zero(t, w.total("a")+w.total("b"))
@@ -284,12 +273,10 @@ func TestReportsOfErasuresAreBounded(t *testing.T) {
 		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Erasures(), erasureField("user", "0"),
 			fmt.Sprintf(`{"boards":1,"removed":3,"began":1,"ended":%d}`, now)).Err())
 		require.NoError(t, w.erased("user", "0"))
-		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
-		require.NoError(t, err)
+		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		require.EqualValues(t, reports, w.rdb.ZCard(t.Context(), s.keys.ErasureReports()).Val())
-		_, err = s.Erasure(t.Context(), "user", "0")
-		require.ErrorIs(t, err, ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "0")), ErrUnknownMember)
 	})
 }
 
@@ -304,18 +291,15 @@ func TestKindsTakeTurns(t *testing.T) {
 		w.write(s, "a", "u", 1)
 		w.write(s, "b", "u", 1)
 		for _, kind := range []string{"first", "second"} {
-			_, err := s.Erase(t.Context(), kind, "u", Moderator{})
-			require.NoError(t, err)
+			must(s.Erase(t.Context(), kind, "u", Moderator{}))(t)
 			if w.set != nil {
 				w.pass(time.Millisecond)
 			}
 		}
-		more, err := s.eraseDue(t.Context())
-		require.NoError(t, err)
+		more := must(s.eraseDue(t.Context()))(t)
 		require.True(t, more)
 		for kind, boards := range map[string]int64{"first": 1, "second": 0} { // the step may end before the erasure does
-			e, err := s.Erasure(t.Context(), kind, "u")
-			require.NoError(t, err)
+			e := must(s.Erasure(t.Context(), kind, "u"))(t)
 			require.Equal(t, boards, e.Boards, kind)
 		}
 		require.ErrorContains(t, w.erased("second", "u"), "still")

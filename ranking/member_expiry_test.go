@@ -69,12 +69,10 @@ func TestManyLeave(t *testing.T) {
 		for i := range members {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(i / 2), Data: `1`})
 		}
-		_, err := s.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
+		must(s.Apply(t.Context(), "b", updates))(t)
 		sub := w.rdb.Subscribe(t.Context(), keyspace.New("rc").Channel("b"))
 		defer sub.Close()
-		_, err = sub.Receive(t.Context())
-		require.NoError(t, err)
+		must(sub.Receive(t.Context()))(t)
 		age := func(member string) {
 			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keyspace.New("rc").Board("b", "").Entered, -float64(time.Hour.Microseconds()),
 				member).Err())
@@ -88,10 +86,8 @@ func TestManyLeave(t *testing.T) {
 		require.NoError(t, w.shows("b", 1))
 		left, seq := make(map[string]bool), int64(members)
 		for len(left) < members-1 {
-			m, err := sub.ReceiveMessage(t.Context())
-			require.NoError(t, err)
-			c, err := feed.ParseChanges(m.Payload)
-			require.NoError(t, err)
+			m := must(sub.ReceiveMessage(t.Context()))(t)
+			c := must(feed.ParseChanges(m.Payload))(t)
 			require.LessOrEqual(t, len(c.List), expireAtOnce)
 			require.Equal(t, seq+1, c.Seq)
 			seq = c.Last()
@@ -100,8 +96,7 @@ func TestManyLeave(t *testing.T) {
 				left[change.Member] = true
 			}
 		}
-		distinct, err := w.rdb.ZRange(t.Context(), keyspace.New("rc").Board("b", "").Distinct, 0, -1).Result()
-		require.NoError(t, err)
+		distinct := must(w.rdb.ZRange(t.Context(), keyspace.New("rc").Board("b", "").Distinct, 0, -1).Result())(t)
 		require.Equal(t, []string{fmt.Sprint(-(members - 1) / 2)}, distinct)
 		age(fmt.Sprint("m", members-1))
 		// One who writes has others leave, and himself first.
@@ -125,8 +120,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		board.Limit = 5
 		define(t, s, board)
 		w.until("the last to go", func() error { return w.shows("b", 5) })
-		p, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		p := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.Equal(t, []string{"m8", "m4"}, []string{p.Entries[0].Member, p.Entries[4].Member})
 
 		// Who gets no place is answered so, and a retry likewise.
@@ -142,8 +136,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		board.MemberTTL = time.Hour
 		define(t, s, board)
 		w.until("one to leave", func() error { return w.shows("b", 4) })
-		p, err = s.Page(t.Context(), "b", 1, 1)
-		require.NoError(t, err)
+		p = must(s.Page(t.Context(), "b", 1, 1))(t)
 		require.Equal(t, "m7", p.Entries[0].Member)
 		board.MemberTTL = 0
 		require.ErrorIs(t, s.DefineBoard(t.Context(), board, Moderator{}), ErrConflict)
@@ -165,14 +158,12 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 		}
 		name, whole := "", false
 		for !whole { // until all the updates of one call are in one period
-			o, err := s.Apply(t.Context(), "b", updates)
-			require.NoError(t, err)
+			o := must(s.Apply(t.Context(), "b", updates))(t)
 			name = o[0].Result.Period
 			whole = !slices.ContainsFunc(o, func(o Outcome) bool { return o.Result.Period != name })
 		}
 		period := definition.Qualify("b", name)
-		list, err := s.periodRecords(t.Context(), "b")
-		require.NoError(t, err)
+		list := must(s.periodRecords(t.Context(), "b"))(t)
 		record := list[slices.IndexFunc(list, func(r periodRecord) bool { return r.Name == name })]
 		k := s.keys.Board("b", name)
 		leaves := func(i int, at time.Time) {
@@ -202,8 +193,7 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 			w.now = record.Opens
 			w.pass(time.Millisecond)
 			rule := s.catalog.latest.Load().boards["b/0"]
-			_, err = s.expireMembers(t.Context(), "b", rule, record.Period, w.now.UnixMicro(), definition.Never)
-			require.NoError(t, err)
+			must(s.expireMembers(t.Context(), "b", rule, record.Period, w.now.UnixMicro(), definition.Never))(t)
 		}
 		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.Members).Val())
 	})
@@ -218,13 +208,11 @@ func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
 	w.pass(45 * time.Minute)
 	w.write(s, "b", "b", 1)
 	w.pass(45 * time.Minute)
-	list, err := s.periodRecords(t.Context(), "b")
-	require.NoError(t, err)
+	list := must(s.periodRecords(t.Context(), "b"))(t)
 	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().boards["b/0"]
 	// As who expired when the clock of the board's own master had not come to the end.
 	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, redis.Z{Score: 1, Member: "b"}).Err())
-	settled, err := s.settle(t.Context(), "b", rule, list[0], definition.Never)
-	require.NoError(t, err)
+	settled := must(s.settle(t.Context(), "b", rule, list[0], definition.Never))(t)
 	require.Empty(t, settled.id)
 	w.until("the end", func() error { return missing([]string{period}, w.announced()) })
 	require.Empty(t, entriesOf(t, s, period))

@@ -62,8 +62,7 @@ func TestFullMemory(t *testing.T) {
 		}
 	}
 	for _, member := range []string{"ana", "bob", "cat"} {
-		_, err := s.SetProfile(ctx, "user", member, Profile{Name: "The " + member})
-		require.NoError(t, err)
+		must(s.SetProfile(ctx, "user", member, Profile{Name: "The " + member}))(t)
 	}
 	require.NoError(t, s.Hide(ctx, "dense", "dan", by))
 	require.NoError(t, s.RecordHistory(ctx, "past"))
@@ -88,9 +87,8 @@ func TestFullMemory(t *testing.T) {
 	require.NoError(t, s.Show(ctx, "dense", "dan", by), "show again")
 	require.Equal(t, []string{"dan 4 #1", "cat 3 #2"}, entriesOf(t, s, "dense"), "hidden and shown at once")
 	require.NoError(t, s.DeleteProfile(ctx, "user", "cat"), "delete a profile")
-	_, err := s.Profile(ctx, "user", "cat")
-	require.ErrorContains(t, err, "has no profile")
-	_, err = s.TakeBack(ctx, "gift", "g1", nil, by)
+	require.ErrorContains(t, errorOf(s.Profile(ctx, "user", "cat")), "has no profile")
+	_, err := s.TakeBack(ctx, "gift", "g1", nil, by)
 	require.NoError(t, err, "take an event back")
 	_, err = s.SetScore(ctx, "best", "cat", 1, by)
 	require.NoError(t, err, "set a score")

@@ -62,12 +62,10 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.Positive(t, histogram(t, s.metrics.scriptSeconds.WithLabelValues("apply")).GetSampleCount())
 
 		events := []EventCall{giftTo("g1", "s1", 3), giftTo("g2", "s1", 200), {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s1"`)}}}
-		results, err := s.ApplyEvents(t.Context(), "gift", events)
-		require.NoError(t, err)
+		results := must(s.ApplyEvents(t.Context(), "gift", events))(t)
 		require.Error(t, results[2].Err)
 		counted(map[string]float64{updateApplied: 2 + 3, updateDuplicate: 1, updateRefused: 4 + 2})
-		_, err = s.ApplyEvents(t.Context(), "gift", events[:1])
-		require.NoError(t, err)
+		must(s.ApplyEvents(t.Context(), "gift", events[:1]))(t)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 1 + 2, updateRefused: 6})
 
 		var what atomic.Int32
@@ -88,8 +86,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrUnavailable)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 
-		_, err = s.Remove(t.Context(), "b", "nobody")
-		require.Error(t, err)
+		require.Error(t, errorOf(s.Remove(t.Context(), "b", "nobody")))
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 	})
 }
@@ -102,8 +99,7 @@ func TestScriptsAreTimed(t *testing.T) {
 		calls := count(s)
 		giftEvent(t, s)
 		give(t, s, "1", "s1", "u1", 1)
-		_, err := s.Page(t.Context(), "stars", 1, 10)
-		require.NoError(t, err)
+		must(s.Page(t.Context(), "stars", 1, 10))(t)
 		redistest.Wait(t, "the end of s.catalog.running", s.catalog.running.Wait)
 		calls.mu.Lock()
 		defer calls.mu.Unlock()
@@ -149,8 +145,7 @@ func TestBuildsAreCounted(t *testing.T) {
 			return passes
 		}})
 		old(t, time.Hour, "sum", s)
-		_, err := s.Page(t.Context(), "sum", 1, 10)
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "sum", 1, 10)), ErrUnavailable)
 		require.EqualValues(t, 1, built(s, "union", buildFailed))
 	})
 }

@@ -153,10 +153,8 @@ func TestShownMembersAreForgotten(t *testing.T) {
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: "other"}))
 		require.Less(t, rdb.ZCard(t.Context(), k.Shown()).Val(), before-1)
 
-		d, err := b.catalog.readFresh(t.Context())
-		require.NoError(t, err)
-		periods, err := b.periodRecords(t.Context(), "b")
-		require.NoError(t, err)
+		d := must(b.catalog.readFresh(t.Context()))(t)
+		periods := must(b.periodRecords(t.Context(), "b"))(t)
 		require.Empty(t, entriesOf(t, b, "b"))
 		forgotten := *d.hidden
 		forgotten.scopes = *forgotten.scopes.Copy()

@@ -50,26 +50,21 @@ func TestHideOnBoard(t *testing.T) {
 				require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 0}, Previous: &Standing{9, 0}, Duplicate: true}}, o)
 				o = apply(t, b, "b", definition.Update{Member: "new", Score: 3})
 				require.EqualValues(t, 3, o.Result.Current.Rank)
-				_, err := a.Around(t.Context(), "b", "q", 1)
-				require.ErrorIs(t, err, ErrUnknownMember)
-				hidden, err := a.Hidden(t.Context(), "b", "", 100)
-				require.NoError(t, err)
+				require.ErrorIs(t, errorOf(a.Around(t.Context(), "b", "q", 1)), ErrUnknownMember)
+				hidden := must(a.Hidden(t.Context(), "b", "", 100))(t)
 				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
 					{"sole", new(int64(7)), false}}, "", 3}, hidden)
 
 				require.NoError(t, b.Show(t.Context(), "b", "q", why))
 				require.NoError(t, b.Show(t.Context(), "b", "s", why))
-				p, err := a.Page(t.Context(), "b", 1, 10)
-				require.NoError(t, err)
+				p := must(a.Page(t.Context(), "b", 1, 10))(t)
 				require.Equal(t, []string{"q 10 #1", "p 9 #2", "r 5 #3", "new 3 #4", "s 1 #5"}, entriesOf(t, a, "b"))
 				require.Equal(t, `{"of":"q"}`, p.Entries[0].Data)
 
-				lines, err := b.Audit(t.Context(), "", 3)
-				require.NoError(t, err)
+				lines := must(b.Audit(t.Context(), "", 3))(t)
 				require.Len(t, lines, 3)
 				require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "show", Board: "b", Member: "s", Moderator: why}, lines[0])
-				more, err := b.Audit(t.Context(), lines[2].Line, 3)
-				require.NoError(t, err)
+				more := must(b.Audit(t.Context(), lines[2].Line, 3))(t)
 				require.Len(t, more, 2)
 				require.Equal(t, []string{"hide", "q"}, []string{more[0].Action, more[0].Member})
 			})
@@ -121,11 +116,9 @@ func TestHideEverywhere(t *testing.T) {
 			}
 			return nil
 		})
-		list, err := w.stores[1].HiddenEverywhere(t.Context(), "user", "", 1)
-		require.NoError(t, err)
+		list := must(w.stores[1].HiddenEverywhere(t.Context(), "user", "", 1))(t)
 		require.Equal(t, HiddenEverywherePage{[]string{"u"}, "", 1}, list)
-		hidden, err := w.stores[1].Hidden(t.Context(), "fans:a", "", 1)
-		require.NoError(t, err)
+		hidden := must(w.stores[1].Hidden(t.Context(), "fans:a", "", 1))(t)
 		require.Equal(t, HiddenPage{[]HiddenMember{{"u", new(int64(6)), true}}, "", 1}, hidden)
 
 		require.NoError(t, w.stores[1].ShowEverywhere(t.Context(), "user", "u", Moderator{}))
@@ -150,18 +143,14 @@ func TestHideEverywhereByAnotherNode(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	a, b := w.stores[0], w.stores[1]
 	tend := func() {
-		for more := true; more; {
-			var err error
-			more, err = b.housekeepDue(t.Context())
-			require.NoError(t, err)
+		for must(b.housekeepDue(t.Context()))(t) {
 		}
 	}
 	w.write(a, "fans:s", "u", 5)
 	w.quiet()
 	for range 3 {
 		for shown, act := range []func(context.Context, string, string, Moderator) error{a.HideEverywhere, a.ShowEverywhere} {
-			_, err := b.catalog.readFresh(t.Context())
-			require.NoError(t, err)
+			must(b.catalog.readFresh(t.Context()))(t)
 			require.NoError(t, act(t.Context(), "user", "u", Moderator{}))
 			for range 3 { // the family, its instances, and what they list
 				tend()
@@ -306,18 +295,15 @@ func TestModerationInSteps(t *testing.T) {
 		for i := range 2*moderateAtOnce + 9 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
 		}
-		_, err := a.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
+		must(a.Apply(t.Context(), "b", updates))(t)
 		require.NoError(t, b.Hide(t.Context(), "b", "first", Moderator{}))
 		stall(b)
 		old := b.catalog.latest.Load()
 		for _, u := range updates {
 			require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: u.Member}))
 		}
-		d, err := a.catalog.readFresh(t.Context())
-		require.NoError(t, err)
-		periods, err := a.periodRecords(t.Context(), "b")
-		require.NoError(t, err)
+		d := must(a.catalog.readFresh(t.Context()))(t)
+		periods := must(a.periodRecords(t.Context(), "b"))(t)
 		// Another, who knows less, comes between the parts.
 		steps := 0
 		a.rdb.AddHook(&cutter{answered: func(sc string) {
@@ -332,8 +318,7 @@ func TestModerationInSteps(t *testing.T) {
 
 		// One who hides by a flag while another shows.
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m0"}))
-		d, err = a.catalog.readFresh(t.Context())
-		require.NoError(t, err)
+		d = must(a.catalog.readFresh(t.Context()))(t)
 		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, []string{"m0 1 #1"}, entriesOf(t, a, "b"))
 	})
@@ -350,16 +335,11 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 	refused(t, s.Hide(ctx, "b", "m", Moderator{By: "\xff"}), "by")
 	refused(t, s.HideEverywhere(ctx, "Users", "m", Moderator{}), "kind")
 	require.ErrorIs(t, s.Hide(ctx, "none", "m", Moderator{}), ErrUnknownBoard)
-	_, err := s.Hidden(ctx, "b", "", MaxHiddenPage+1)
-	refused(t, err, "limit")
-	_, err = s.HiddenEverywhere(ctx, "user", "", 0)
-	refused(t, err, "limit")
-	_, err = s.Audit(ctx, "x", 1)
-	refused(t, err, "cursor")
-	_, err = s.Audit(ctx, "", MaxAudit+1)
-	refused(t, err, "limit")
-	lines, err := s.Audit(ctx, "", 10)
-	require.NoError(t, err)
+	refused(t, errorOf(s.Hidden(ctx, "b", "", MaxHiddenPage+1)), "limit")
+	refused(t, errorOf(s.HiddenEverywhere(ctx, "user", "", 0)), "limit")
+	refused(t, errorOf(s.Audit(ctx, "x", 1)), "cursor")
+	refused(t, errorOf(s.Audit(ctx, "", MaxAudit+1)), "limit")
+	lines := must(s.Audit(ctx, "", 10))(t)
 	require.Empty(t, lines)
 }
 
@@ -384,20 +364,17 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		}})
 		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		periods, err := s.periodRecords(t.Context(), "b")
-		require.NoError(t, err)
+		periods := must(s.periodRecords(t.Context(), "b"))(t)
 		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, 2, calls, "it is begun, and ended with all changes")
-		page, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 1, page.Total)
 		require.Equal(t, "other", page.Entries[0].Member)
 		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "m7", Moderator{}))
 		d, _, err = s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
-		page, err = s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page = must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 2, page.Total)
 	})
 }

@@ -23,8 +23,7 @@ func TestHiddenIsReadAtOneState(t *testing.T) {
 		moderator, reader := newNode(t, url), newNode(t, url)
 		define(t, moderator, definition.Board{Name: "b", Kind: "user"})
 		hide := func(member string) {
-			_, err := moderator.Apply(t.Context(), "b", []definition.Update{{Member: member, Score: 1}})
-			require.NoError(t, err)
+			must(moderator.Apply(t.Context(), "b", []definition.Update{{Member: member, Score: 1}}))(t)
 			require.NoError(t, moderator.Hide(t.Context(), "b", member, Moderator{}))
 		}
 		hide("m0")
@@ -32,8 +31,7 @@ func TestHiddenIsReadAtOneState(t *testing.T) {
 		require.NoError(t, err)
 		n := 0
 		betweenCommands(reader, func() { n++; hide(fmt.Sprint("m", n)) })
-		page, err := reader.Hidden(t.Context(), "b", "", MaxHiddenPage)
-		require.NoError(t, err)
+		page := must(reader.Hidden(t.Context(), "b", "", MaxHiddenPage))(t)
 		require.NotEmpty(t, page.Members)
 		require.Len(t, page.Members, page.Total)
 		for _, h := range page.Members {
@@ -98,8 +96,7 @@ func TestPagesOfHidden(t *testing.T) {
 					limit = min(limit, MaxHiddenPage)
 					var got []HiddenMember
 					for after, pages := "", 0; ; pages++ {
-						page, err := s.Hidden(t.Context(), "b", after, limit)
-						require.NoError(t, err)
+						page := must(s.Hidden(t.Context(), "b", after, limit))(t)
 						require.Equal(t, len(all), page.Total)
 						require.LessOrEqual(t, len(page.Members), limit)
 						got = append(got, page.Members...)
@@ -113,8 +110,7 @@ func TestPagesOfHidden(t *testing.T) {
 				}
 				var kinds []string
 				for after := ""; ; {
-					page, err := s.HiddenEverywhere(t.Context(), "user", after, 900)
-					require.NoError(t, err)
+					page := must(s.HiddenEverywhere(t.Context(), "user", after, 900))(t)
 					require.Equal(t, c.everywhere, page.Total)
 					kinds = append(kinds, page.Members...)
 					if after = page.Next; after == "" {
@@ -176,8 +172,7 @@ func TestCallersShareALongCount(t *testing.T) {
 			rest.hide("b/b", fmt.Sprint("a", i), 1)
 		}
 		l.moderation = rest
-		unscored, err := l.countUnscored(t.Context())
-		require.NoError(t, err)
+		unscored := must(l.countUnscored(t.Context()))(t)
 		require.Equal(t, 3*moderationPage-1, unscored)
 	})
 }

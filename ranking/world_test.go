@@ -64,8 +64,7 @@ func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 	}
 	require.NoError(w.t, w.stores[0].Define(w.t.Context(), definition.Set{Boards: boards}))
 	sub := w.rdb.Subscribe(context.Background(), keyspace.New("rc").Feed(definition.PeriodsFeed))
-	_, err := sub.Receive(w.t.Context())
-	require.NoError(w.t, err)
+	must(sub.Receive(w.t.Context()))(w.t)
 	w.done = make(chan struct{})
 	go func() {
 		defer close(w.done)
@@ -156,8 +155,7 @@ func (w *world) until(what string, check func() error) {
 func (w *world) next() int64 {
 	next := int64(0)
 	for _, agenda := range []string{keyspace.New("rc").Agenda(), keyspace.New("rc").ErasureAgenda()} {
-		first, err := w.rdb.ZRangeWithScores(w.t.Context(), agenda, 0, 0).Result()
-		require.NoError(w.t, err)
+		first := must(w.rdb.ZRangeWithScores(w.t.Context(), agenda, 0, 0).Result())(w.t)
 		if len(first) > 0 && (next == 0 || int64(first[0].Score) < next) {
 			next = int64(first[0].Score)
 		}
@@ -209,8 +207,7 @@ func (w *world) announced() []string {
 // allKeys are those in Redis, but for the definitions and the audit.
 func (w *world) allKeys() []string {
 	w.t.Helper()
-	all, err := w.rdb.Keys(w.t.Context(), "*").Result()
-	require.NoError(w.t, err)
+	all := must(w.rdb.Keys(w.t.Context(), "*").Result())(w.t)
 	slices.Sort(all)
 	keys := keyspace.New("rc")
 	return slices.DeleteFunc(all, func(k string) bool { return k == keys.Definitions() || k == keys.Audit() || k == clockKey })
@@ -227,8 +224,7 @@ func (w *world) nothingLeft() error {
 // write adds to a member's score, and is acknowledged.
 func (w *world) write(s *Store, board, member string, score int64) Result {
 	w.t.Helper()
-	o, err := s.Apply(w.t.Context(), board, []definition.Update{{Member: member, Score: score}})
-	require.NoError(w.t, err)
+	o := must(s.Apply(w.t.Context(), board, []definition.Update{{Member: member, Score: score}}))(w.t)
 	require.NoError(w.t, o[0].Err)
 	return o[0].Result
 }
@@ -236,8 +232,7 @@ func (w *world) write(s *Store, board, member string, score int64) Result {
 // total is the number of members of a board.
 func (w *world) total(board string) int64 {
 	w.t.Helper()
-	p, err := w.stores[0].Page(w.t.Context(), board, 1, 1)
-	require.NoError(w.t, err)
+	p := must(w.stores[0].Page(w.t.Context(), board, 1, 1))(w.t)
 	return p.Total
 }
 
@@ -252,9 +247,8 @@ func (w *world) cared(ever bool) {
 		if strings.HasPrefix(instance, "/") {
 			continue
 		}
-		n, err := definition.ParseName(instance)
-		require.NoError(w.t, err)
-		_, err = w.rdb.ZScore(w.t.Context(), k.Instances(n.Slot()), instance).Result()
+		n := must(definition.ParseName(instance))(w.t)
+		_, err := w.rdb.ZScore(w.t.Context(), k.Instances(n.Slot()), instance).Result()
 		require.NoError(w.t, err, "%s is there, and %s not listed", what, instance)
 		if ever {
 			_, err = w.rdb.ZScore(w.t.Context(), k.Agenda(), instance).Result()
