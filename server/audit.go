@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -15,7 +15,7 @@ const defaultAudit = 100
 
 // listAudit answers a page of the audit: the actions that the caller may moderate, the latest first. A page may
 // have fewer actions than the limit, also before the last page.
-func (s *Server) listAudit(c echo.Context) error {
+func (s *Server) listAudit(c *echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit := int(q.Integer("limit", defaultAudit, 1, ranking.MaxAudit))
 	before, _ := q.Get("cursor")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -87,6 +87,6 @@ type batchCaller struct {
 	take   func(n int) error // takes n tokens more
 }
 
-func (s *Server) batchOf(c echo.Context) batchCaller {
+func (s *Server) batchOf(c *echo.Context) batchCaller {
 	return batchCaller{gate.Caller(c), func(n int) error { return s.gate.TakeRate(c, n) }}
 }

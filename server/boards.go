@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -21,7 +21,7 @@ import (
 )
 
 // listBoards answers the definitions of the boards and families that the caller may read.
-func (s *Server) listBoards(c echo.Context) error {
+func (s *Server) listBoards(c *echo.Context) error {
 	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
 		boards, err := s.store.Boards(ctx)
 		for _, d := range boards {
@@ -33,7 +33,7 @@ func (s *Server) listBoards(c echo.Context) error {
 
 // getBoard answers a board's definition and state; for a family, named as it was defined, its
 // definition and its number of instances.
-func (s *Server) getBoard(c echo.Context) error {
+func (s *Server) getBoard(c *echo.Context) error {
 	board := request.PathValue(c, "board")
 	if overview.IsFamily(board) {
 		return s.okRead(c, familyRead{board})
@@ -42,7 +42,7 @@ func (s *Server) getBoard(c echo.Context) error {
 }
 
 // mayNameParts reports whether the caller may read the kinds of all members that the name of an instance stands for.
-func (s *Server) mayNameParts(c echo.Context, board string) bool {
+func (s *Server) mayNameParts(c *echo.Context, board string) bool {
 	b, err := s.store.Board(c.Request().Context(), board)
 	if err != nil {
 		return false
@@ -109,7 +109,7 @@ func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
 }
 
 // putBoard defines a board or family, or changes its definition.
-func (s *Server) putBoard(c echo.Context) error {
+func (s *Server) putBoard(c *echo.Context) error {
 	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func definitionStatus(err, unknown error) int {
 }
 
 // deleteBoard deletes a board or family with all its data, or one instance's data.
-func (s *Server) deleteBoard(c echo.Context) error {
+func (s *Server) deleteBoard(c *echo.Context) error {
 	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)); err != nil {
 		return err
 	}

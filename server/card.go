@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -23,7 +23,7 @@ var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exis
 	Kind: ranking.ErrUnknownBoard}
 
 // getCard answers the card of a board, as PNG. A query changes nothing, so that a link may carry one.
-func (s *Server) getCard(c echo.Context) error {
+func (s *Server) getCard(c *echo.Context) error {
 	if err := s.gate.TakeRate(c, 1); err != nil {
 		return err
 	}

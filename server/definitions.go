@@ -8,7 +8,7 @@ import (
 	"rankcast/server/internal/readable"
 	"rankcast/server/internal/respond"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -55,7 +55,7 @@ func (d *definitionsCache) list(ctx context.Context, version string,
 }
 
 // okDefinitions answers with a field that holds what the caller may read of the list of a cache.
-func (s *Server) okDefinitions(c echo.Context, cache *definitionsCache, field string,
+func (s *Server) okDefinitions(c *echo.Context, cache *definitionsCache, field string,
 	read func(ctx context.Context, to *readable.List) error) error {
 	version, err := s.store.DefinitionsVersion(c.Request().Context())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -28,11 +28,11 @@ import (
 )
 
 // apiRoutes are the routes that http.md documents: all but those of pages, and of HEAD.
-func apiRoutes(t *testing.T) (all []*echo.Route) {
+func apiRoutes(t *testing.T) (all echo.Routes) {
 	e := echo.New()
 	s := &Server{pages: pages.New(pages.Config{})}
 	s.addRoutes(e, s.apiRoutes())
-	for _, route := range e.Routes() {
+	for _, route := range e.Router().Routes() {
 		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" ||
 			route.Path == readyPath || route.Path == metricsPath) {
 			all = append(all, route)

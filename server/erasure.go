@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -27,7 +27,7 @@ func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
 
 // deleteMemberOf starts to erase a member from all boards of its kind, and deletes its profile. The
 // erasure continues after the answer.
-func (s *Server) deleteMemberOf(c echo.Context) error {
+func (s *Server) deleteMemberOf(c *echo.Context) error {
 	by, err := readModerator(c)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 }
 
 // getErasure answers the progress of a member's erasure.
-func (s *Server) getErasure(c echo.Context) error {
+func (s *Server) getErasure(c *echo.Context) error {
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erasure(c.Request().Context(), kind, member)
 	if err != nil {

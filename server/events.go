@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -21,7 +21,7 @@ import (
 const maxEvents = 1000
 
 // listEvents answers the definitions of the events that the caller may read.
-func (s *Server) listEvents(c echo.Context) error {
+func (s *Server) listEvents(c *echo.Context) error {
 	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *readable.List) error {
 		events, err := s.store.Events(ctx)
 		for _, e := range events {
@@ -32,7 +32,7 @@ func (s *Server) listEvents(c echo.Context) error {
 }
 
 // putEvent defines an event, or changes its definition.
-func (s *Server) putEvent(c echo.Context) error {
+func (s *Server) putEvent(c *echo.Context) error {
 	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Server) putEvent(c echo.Context) error {
 }
 
 // getEvent answers the definition of an event.
-func (s *Server) getEvent(c echo.Context) error {
+func (s *Server) getEvent(c *echo.Context) error {
 	e, err := s.store.Event(c.Request().Context(), request.PathValue(c, "event"))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Server) getEvent(c echo.Context) error {
 }
 
 // deleteEvent deletes the definition of an event. Scores that the event gave stay.
-func (s *Server) deleteEvent(c echo.Context) error {
+func (s *Server) deleteEvent(c *echo.Context) error {
 	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Server) deleteEvent(c echo.Context) error {
 }
 
 // postEvents applies one event or a batch of events.
-func (s *Server) postEvents(c echo.Context) error {
+func (s *Server) postEvents(c *echo.Context) error {
 	event := request.PathValue(c, "event")
 	body, key, err := request.ReadPost(c)
 	if err != nil {
@@ -106,7 +106,7 @@ func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller
 }
 
 // applyEvents applies a batch of events.
-func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
+func (s *Server) applyEvents(c *echo.Context, event string, list jsontext.Value, key string) error {
 	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent,
 		func(all []ranking.EventCall) (func(int) (any, error), error) {
 			for i := range all {
@@ -171,7 +171,7 @@ type boardRefusalJSON struct {
 }
 
 // takeBackEvent takes back an event by its id (POST …/take-back).
-func (s *Server) takeBackEvent(c echo.Context) error {
+func (s *Server) takeBackEvent(c *echo.Context) error {
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/entry"
@@ -68,7 +68,7 @@ func encodeCSV(w io.Writer, entries []ranking.Entry) error {
 
 // getExport streams a whole board in its order, without hidden members. If an error occurs in the
 // middle, it aborts the connection, so that no client takes a part for the whole.
-func (s *Server) getExport(c echo.Context) error {
+func (s *Server) getExport(c *echo.Context) error {
 	q := request.ReadQuery(c, "format")
 	format, given := q.Get("format")
 	contentType, head, write := ndjsonType, "", entryEncoder(encodeNDJSON)

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // APIRoutes are the methods and paths of all routes of the API, for tests of other packages.
@@ -27,5 +27,5 @@ func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte
 
 // HandlePanics adds a route whose handler panics.
 func (s *Server) HandlePanics(path string) {
-	s.echo.GET(path, func(echo.Context) error { panic("a test") })
+	s.echo.GET(path, func(*echo.Context) error { panic("a test") })
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rankcast/ranking"
@@ -18,7 +18,7 @@ import (
 )
 
 // healthz answers that the process is alive, whatever the state of Redis.
-func (s *Server) healthz(c echo.Context) error {
+func (s *Server) healthz(c *echo.Context) error {
 	return respond.OK(c, struct {
 		Status string `json:"status"`
 	}{"ok"})
@@ -27,7 +27,7 @@ func (s *Server) healthz(c echo.Context) error {
 // readyz answers whether the node can serve traffic: Redis answers, and allows all that the node needs; the node
 // receives its changes, and is not stopping. With the parameter verbose it also answers the state of the files
 // that the node reads again, to callers with the scope admin.
-func (s *Server) readyz(c echo.Context) error {
+func (s *Server) readyz(c *echo.Context) error {
 	verbose := c.QueryParams().Has("verbose")
 	if verbose {
 		if err := gate.Caller(c).Check(access.ScopeAdmin, access.Resource{}); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -16,7 +16,7 @@ import (
 const defaultHistory = 500
 
 // getHistory answers steps of a board's history, of its first ten entries or of one member.
-func (s *Server) getHistory(c echo.Context) error {
+func (s *Server) getHistory(c *echo.Context) error {
 	q := request.ReadQuery(c, "from", "to", "step", "member", "limit", "cursor")
 	r := historyRead{
 		board: request.PathValue(c, "board"), from: q.Time("from"), to: q.Time("to"), step: q.Duration("step"),

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -82,7 +82,7 @@ func (e *importError) Extend(p gate.Problem) any {
 
 // postImport sets the scores of members from a stream of lines of any length. It stops at the first
 // malformed line. The problem then names that line and holds the result of the lines before it.
-func (s *Server) postImport(c echo.Context) error {
+func (s *Server) postImport(c *echo.Context) error {
 	board := request.PathValue(c, "board")
 	if err := request.CheckEncoding(c); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (l *lineReader) next() (ranking.Row, error) {
 func (l *lineReader) refuse(err error) error { return &ranking.RowError{Line: l.line, Err: err} }
 
 // importFormat returns the decoder for the media type of a body.
-func importFormat(c echo.Context) (parseLine, error) {
+func importFormat(c *echo.Context) (parseLine, error) {
 	media, err := request.MediaType(c, ndjsonType, csvType)
 	if err != nil {
 		return nil, err

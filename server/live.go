@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/hub"
 	"rankcast/ranking"
@@ -21,7 +21,7 @@ import (
 )
 
 // live turns a WebSocket handshake into a session. A ticket in the address replaces the caller of the request.
-func (s *Server) live(c echo.Context) error {
+func (s *Server) live(c *echo.Context) error {
 	if c.Request().ProtoMajor != 1 { // the library would answer with fields that HTTP/2 forbids
 		return fmt.Errorf("%w: it takes HTTP/1.1", problem.ErrHandshake)
 	}
@@ -29,11 +29,7 @@ func (s *Server) live(c echo.Context) error {
 	if ticket, ok := gate.TicketIn(c); ok {
 		find = func() (*access.Caller, error) { return s.gate.CallerOfTicket(c.Request().Context(), ticket) }
 	}
-	err := s.sessions.Accept(c.Response().Writer, c.Request(), gate.Client(c), find)
-	if err == nil {
-		c.Response().Committed = true // Echo answers nothing more
-	}
-	return err
+	return s.sessions.Accept(c.Response(), c.Request(), gate.Client(c), find)
 }
 
 // socketUpdater applies the updates and events that come over sockets.
@@ -62,7 +58,7 @@ func encoded(answer any, err error) ([]byte, error) {
 
 // postTickets answers a ticket for one socket or event stream. A browser can send no credentials with those,
 // and a ticket may stand in an address: it works once, and for a short time.
-func (s *Server) postTickets(c echo.Context) error {
+func (s *Server) postTickets(c *echo.Context) error {
 	about, err := gate.Caller(c).EncodeForTicket()
 	if err != nil {
 		return err
@@ -85,7 +81,7 @@ type ticketJSON struct {
 const lastEventID = "Last-Event-ID"
 
 // getStream serves a board as server-sent events.
-func (s *Server) getStream(c echo.Context) error {
+func (s *Server) getStream(c *echo.Context) error {
 	q := request.ReadQuery(c, "top", "me", "around", "info", "ticket")
 	most := int64(s.cfg.MaxTop)
 	watch := hub.Watch{Top: int(q.Integer("top", min(defaultTop, most), 0, most)), Around: int(q.Integer("around", 0, 0, hub.MaxAround))}

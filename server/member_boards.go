@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/boardinfo"
@@ -28,7 +28,7 @@ type memberBoardJSON struct {
 
 // listMemberBoards answers a page of the boards of a kind on which a member stands, and which the caller may read. It
 // shares no read: the answer depends on the caller.
-func (s *Server) listMemberBoards(c echo.Context) error {
+func (s *Server) listMemberBoards(c *echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor", "info")
 	after, limit := namePageOf(q, defaultMemberBoards, ranking.MaxMemberBoards)
 	withInfo := q.Boolean("info")

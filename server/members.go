@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -15,7 +15,7 @@ import (
 )
 
 // getMember answers one member's entry and its neighbours.
-func (s *Server) getMember(c echo.Context) error {
+func (s *Server) getMember(c *echo.Context) error {
 	q := request.ReadQuery(c, "around")
 	r := memberRead{
 		board: request.PathValue(c, "board"), member: request.PathValue(c, "member"),
@@ -59,7 +59,7 @@ func (r memberRead) answer(ctx context.Context, s *Server) (any, error) {
 
 // getMembers answers the entries of many members, and their ranks among themselves. Callers ask for their own
 // friends, so no two share a read.
-func (s *Server) getMembers(c echo.Context) error {
+func (s *Server) getMembers(c *echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "id*", "sort")
 	sort, sorted := q.Get("sort")
@@ -115,7 +115,7 @@ func (s *Server) namedMembers(caller *access.Caller, m ranking.Members) []string
 }
 
 // deleteMember removes a member from a board.
-func (s *Server) deleteMember(c echo.Context) error {
+func (s *Server) deleteMember(c *echo.Context) error {
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
 	r, err := s.store.Remove(c.Request().Context(), board, member)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"net/http/pprof"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -36,7 +36,7 @@ func countReads(r prometheus.Registerer, routes []route) {
 			continue
 		}
 		count := reads.WithLabelValues(gate.DocumentedPath(route.path))
-		routes[i].handler = func(c echo.Context) error {
+		routes[i].handler = func(c *echo.Context) error {
 			count.Inc()
 			return route.handler(c)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -17,7 +17,7 @@ import (
 
 // readModerator reads the moderator and the reason of an action: the fields "by" and "reason" of a
 // body, or parameters of those names.
-func readModerator(c echo.Context) (ranking.Moderator, error) {
+func readModerator(c *echo.Context) (ranking.Moderator, error) {
 	q := request.ReadQuery(c, "reason", "by")
 	m := ranking.Moderator{Reason: q.OptionalText("reason"), By: q.OptionalText("by")}
 	if q.Err != nil {
@@ -44,7 +44,7 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 }
 
 // moderatorOf reads the moderator and the reason from the fields of a body.
-func moderatorOf(c echo.Context, o request.Object) (m ranking.Moderator, err error) {
+func moderatorOf(c *echo.Context, o request.Object) (m ranking.Moderator, err error) {
 	if m.Reason, err = o.OptionalText("reason"); err == nil {
 		m.By, err = o.OptionalText("by")
 	}
@@ -55,7 +55,7 @@ func moderatorOf(c echo.Context, o request.Object) (m ranking.Moderator, err err
 }
 
 // checkAuthor gives an act its author: with an access file, always the caller's key. It refuses another name.
-func checkAuthor(c echo.Context, m ranking.Moderator) (ranking.Moderator, error) {
+func checkAuthor(c *echo.Context, m ranking.Moderator) (ranking.Moderator, error) {
 	caller := gate.Caller(c)
 	if caller.Open() {
 		return m, nil
@@ -69,10 +69,12 @@ func checkAuthor(c echo.Context, m ranking.Moderator) (ranking.Moderator, error)
 }
 
 // author is the author of a request without a reason: the caller's key.
-func author(c echo.Context) ranking.Moderator { return ranking.Moderator{By: gate.Caller(c).KeyName()} }
+func author(c *echo.Context) ranking.Moderator {
+	return ranking.Moderator{By: gate.Caller(c).KeyName()}
+}
 
 // moderated answers a request that hides a member, or shows it again.
-func moderated(c echo.Context, do func(ctx context.Context, by ranking.Moderator) error) error {
+func moderated(c *echo.Context, do func(ctx context.Context, by ranking.Moderator) error) error {
 	by, err := readModerator(c)
 	if err != nil {
 		return err
@@ -83,25 +85,25 @@ func moderated(c echo.Context, do func(ctx context.Context, by ranking.Moderator
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) hide(c echo.Context) error {
+func (s *Server) hide(c *echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
 		return s.store.Hide(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
 	})
 }
 
-func (s *Server) show(c echo.Context) error {
+func (s *Server) show(c *echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
 		return s.store.Show(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
 	})
 }
 
-func (s *Server) hideEverywhere(c echo.Context) error {
+func (s *Server) hideEverywhere(c *echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
 		return s.store.HideEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
 	})
 }
 
-func (s *Server) showEverywhere(c echo.Context) error {
+func (s *Server) showEverywhere(c *echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
 		return s.store.ShowEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
 	})
@@ -110,7 +112,7 @@ func (s *Server) showEverywhere(c echo.Context) error {
 const defaultHidden = 100
 
 // listHidden answers a page of the members hidden on a board, by member id.
-func (s *Server) listHidden(c echo.Context) error {
+func (s *Server) listHidden(c *echo.Context) error {
 	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
 	if err != nil {
 		return err
@@ -138,7 +140,7 @@ func (s *Server) listHidden(c echo.Context) error {
 }
 
 // listHiddenEverywhere answers a page of the members hidden on all boards of a kind, by member id.
-func (s *Server) listHiddenEverywhere(c echo.Context) error {
+func (s *Server) listHiddenEverywhere(c *echo.Context) error {
 	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -14,7 +14,7 @@ import (
 
 // getOverview answers the state of the boards that the caller may read, and the number of instances of the
 // families.
-func (s *Server) getOverview(c echo.Context) error {
+func (s *Server) getOverview(c *echo.Context) error {
 	o, err := s.overviews.All(c.Request().Context())
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ const instancesPerToken = 10
 
 // getFamilyOverview answers the state of a page of a family's instances that the caller may read, by name. total also
 // counts those that the caller may not read.
-func (s *Server) getFamilyOverview(c echo.Context) error {
+func (s *Server) getFamilyOverview(c *echo.Context) error {
 	after, limit, err := readNamePage(c, overview.FamilyPage, maxFamilyPage)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ const defaultInstances = 100
 
 // listInstances answers a page of the instances of a family that the caller may read, by name. total also counts
 // those that the caller may not read.
-func (s *Server) listInstances(c echo.Context) error {
+func (s *Server) listInstances(c *echo.Context) error {
 	after, limit, err := readNamePage(c, defaultInstances, ranking.MaxInstancesPage)
 	if err != nil {
 		return err

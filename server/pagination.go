@@ -3,7 +3,7 @@ package server
 import (
 	"encoding/base64"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
@@ -12,7 +12,7 @@ import (
 // readNamePage reads which page of a list sorted by name a request asks for: the names after after,
 // limit at most. after is "" for the first page, which a request without a cursor, or with an empty one,
 // asks for.
-func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
+func readNamePage(c *echo.Context, otherwise, most int64) (after string, limit int, err error) {
 	q := request.ReadQuery(c, "limit", "cursor")
 	after, limit = namePageOf(q, otherwise, most)
 	return after, limit, q.Err

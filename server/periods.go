@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/gate"
@@ -18,7 +18,7 @@ type periodJSON struct {
 }
 
 // listPeriods answers the periods of a board, the newest first.
-func (s *Server) listPeriods(c echo.Context) error {
+func (s *Server) listPeriods(c *echo.Context) error {
 	board := request.PathValue(c, "board")
 	periods, err := s.store.Periods(gate.AsCaller(c), board)
 	if err != nil {

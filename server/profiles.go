@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
@@ -17,7 +17,7 @@ type profileJSON struct {
 }
 
 // getProfile answers the profile of a member of a kind.
-func (s *Server) getProfile(c echo.Context) error {
+func (s *Server) getProfile(c *echo.Context) error {
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	p, err := s.store.Profile(c.Request().Context(), kind, member)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Server) getProfile(c echo.Context) error {
 }
 
 // putProfile replaces the profile of a member of a kind.
-func (s *Server) putProfile(c echo.Context) error {
+func (s *Server) putProfile(c *echo.Context) error {
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ type reindexJSON struct {
 }
 
 // postReindex goes on for about a second to build the index of names of a kind anew.
-func (s *Server) postReindex(c echo.Context) error {
+func (s *Server) postReindex(c *echo.Context) error {
 	q := request.ReadQuery(c, "cursor")
 	from := cursorOf(q)
 	if q.Err != nil {
@@ -80,7 +80,7 @@ func (s *Server) postReindex(c echo.Context) error {
 }
 
 // deleteProfile deletes a member's profile only.
-func (s *Server) deleteProfile(c echo.Context) error {
+func (s *Server) deleteProfile(c *echo.Context) error {
 	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {
 		return err
 	}

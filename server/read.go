@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/gate"
@@ -21,7 +21,7 @@ type boardRead interface {
 }
 
 // okRead answers a read. Equal reads that come while one is out share the next one, and its encoded answer.
-func (s *Server) okRead(c echo.Context, r boardRead) error {
+func (s *Server) okRead(c *echo.Context, r boardRead) error {
 	ctx := c.Request().Context()
 	b, err := s.reads.Do(ctx, r)
 	switch {
@@ -34,7 +34,7 @@ func (s *Server) okRead(c echo.Context, r boardRead) error {
 }
 
 // okPage is okRead for a page of up to limit entries. Callers take turns for a large page, so it is not shared.
-func (s *Server) okPage(c echo.Context, r boardRead, limit int) error {
+func (s *Server) okPage(c *echo.Context, r boardRead, limit int) error {
 	if limit <= ranking.PacedEntries {
 		return s.okRead(c, r)
 	}

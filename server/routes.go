@@ -8,7 +8,7 @@ import (
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 var (

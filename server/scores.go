@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -17,7 +17,7 @@ import (
 const maxUpdates = 1000
 
 // postScores applies one update or a batch of updates.
-func (s *Server) postScores(c echo.Context) error {
+func (s *Server) postScores(c *echo.Context) error {
 	board := request.PathValue(c, "board")
 	body, key, err := request.ReadPost(c)
 	if err != nil {
@@ -56,7 +56,7 @@ func applyUpdate(ctx context.Context, store *ranking.Store, board string, body r
 }
 
 // applyUpdates applies a batch of updates.
-func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
+func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value, key string) error {
 	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readItem,
 		func(updates []definition.Update) (func(int) (any, error), error) {
 			outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
@@ -116,7 +116,7 @@ func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 }
 
 // putScore sets a member's score, as a moderator's action.
-func (s *Server) putScore(c echo.Context) error {
+func (s *Server) putScore(c *echo.Context) error {
 	body, err := request.ReadObject(c)
 	if err != nil {
 		return err

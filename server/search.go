@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/entry"
@@ -13,7 +13,7 @@ import (
 const defaultFound = 10
 
 // getSearch answers the members of a board whose names or ids match a text.
-func (s *Server) getSearch(c echo.Context) error {
+func (s *Server) getSearch(c *echo.Context) error {
 	q := request.ReadQuery(c, "q", "limit")
 	r := searchRead{board: request.PathValue(c, "board"), limit: int(q.Integer("limit", defaultFound, 1, ranking.MaxFound))}
 	text, given := q.Get("q")

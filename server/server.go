@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rankcast/hub"
@@ -76,7 +76,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s.gate = gate.New(gate.Config{
 		Guard: s.guard, Limits: s.limits, TrustedProxies: cfg.TrustedProxies, Origins: origins, Hosts: s.hosts, ChecksHost: len(cfg.Hosts) > 0,
 		Certificate: cfg.Certificate, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, Tickets: store,
-		NotFound: func(c echo.Context) (bool, error) { return s.pages.ServeNotFound(c) }, Log: cfg.Log,
+		NotFound: func(c *echo.Context) (bool, error) { return s.pages.ServeNotFound(c) }, Log: cfg.Log,
 	})
 	s.entries = &entry.Reader{Store: store, Warn: s.gate.WarnOnceASecond}
 	s.overviews = overview.New(store, s.entries, cfg.Log)
@@ -89,7 +89,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s.pages = pages.New(pages.Config{
 		ReadOnly: cfg.ReadOnlySockets, CheckBoard: shown.Check, AnonymousMaySend: shown.AnonymousMaySend, SiteURL: s.gate.SiteURL,
 		MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: shown,
-		MayRead: func(c echo.Context) error { return s.gate.TakeRate(c, 1) }, Version: s.guard.Version,
+		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) }, Version: s.guard.Version,
 	})
 
 	cfg.Metrics.MustRegister(newLimitedCounter(s.limits), newProbeCollector(s))

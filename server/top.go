@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -28,7 +28,7 @@ func (s *Server) limit(q *request.Query) int {
 }
 
 // getTop answers a page of a board, or of its members within a range of scores.
-func (s *Server) getTop(c echo.Context) error {
+func (s *Server) getTop(c *echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
 	r := topRead{
 		board: request.PathValue(c, "board"), limit: s.limit(q),
@@ -78,7 +78,7 @@ func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
 }
 
 // getAt answers the rank that a score would give now, and a page of the members with that score.
-func (s *Server) getAt(c echo.Context) error {
+func (s *Server) getAt(c *echo.Context) error {
 	q := request.ReadQuery(c, "score", "limit", "cursor")
 	r := atRead{board: request.PathValue(c, "board"), limit: s.limit(q), after: optionally(q.Cursor())}
 	score := q.Score("score")
@@ -121,7 +121,7 @@ func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
 }
 
 // getCount answers the number of members, in all and within a range of scores.
-func (s *Server) getCount(c echo.Context) error {
+func (s *Server) getCount(c *echo.Context) error {
 	q := request.ReadQuery(c, "min_score", "max_score")
 	r := countRead{board: request.PathValue(c, "board"), minScore: optionally(q.Score("min_score")),
 		maxScore: optionally(q.Score("max_score"))}

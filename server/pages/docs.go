@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/go-json-experiment/json"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // docPage is a page of the documentation, which is in English only: an entry of docs/pages.json, with what docs.html shows
@@ -85,10 +85,10 @@ func newDoc(files fs.FS, all []docPage, i int, chosen settings) (*asset, error) 
 
 func (s *Site) addDocs() {
 	for _, d := range s.docs {
-		s.get("/docs/"+d.Slug, func(c echo.Context) error { return d.ready[lookOf(c.Request())]().serve(c) })
+		s.get("/docs/"+d.Slug, func(c *echo.Context) error { return d.ready[lookOf(c.Request())]().serve(c) })
 		s.get("/docs/"+d.Slug+"/*", redirectTrailingSlashes)
 	}
 	first := s.docs[0].Slug
-	s.get("/docs", func(c echo.Context) error { return redirect(c, "./docs/"+first) })
-	s.get("/docs/", func(c echo.Context) error { return redirect(c, "./"+first) })
+	s.get("/docs", func(c *echo.Context) error { return redirect(c, "./docs/"+first) })
+	s.get("/docs/", func(c *echo.Context) error { return redirect(c, "./"+first) })
 }

@@ -13,8 +13,9 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
+	"rankcast/server/internal/respond"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // maxDepth bounds the depth of a path for which the server answers with the page: the page refers to
@@ -59,7 +60,7 @@ func (m notFoundPage) render(locale int, data page) ([]byte, error) {
 // ServeNotFound answers a request for an unknown page with a page, and reports whether it did. It leaves
 // requests of programs, and paths that cannot be pages, to the caller. The answer has no entity tag: a
 // 404 is never "not modified".
-func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
+func (s *Site) ServeNotFound(c *echo.Context) (served bool, err error) {
 	if !isPagePath(c.Request()) {
 		return false, nil
 	}
@@ -68,11 +69,11 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 		return false, nil
 	}
 	err = s.serveNotFound(c, "")
-	return err == nil || c.Response().Committed, err
+	return err == nil || respond.HasBegun(c), err
 }
 
 // checkBoard returns an error if a request is for a page of a board, and there is no such board.
-func checkBoard(c echo.Context, check func(ctx context.Context, name string) error) error {
+func checkBoard(c *echo.Context, check func(ctx context.Context, name string) error) error {
 	if check == nil || !isBoardPage(c) {
 		return nil
 	}
@@ -80,7 +81,7 @@ func checkBoard(c echo.Context, check func(ctx context.Context, name string) err
 }
 
 // isBoardPage reports whether a request is for a page of a board.
-func isBoardPage(c echo.Context) bool { return strings.Contains(c.Path(), "/:board") }
+func isBoardPage(c *echo.Context) bool { return strings.Contains(c.Path(), "/:board") }
 
 // serveMissingBoard answers a request for a page of a board that does not exist. A program gets err. A
 // person gets a page with the name of the board.
@@ -88,7 +89,7 @@ func isBoardPage(c echo.Context) bool { return strings.Contains(c.Path(), "/:boa
 // The page asked for serves better in two cases, with the same status. An overlay, or a page in a frame, says so in
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
-func (s *Site) serveMissingBoard(c echo.Context, path string, asked func() *asset, err error) error {
+func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *asset, err error) error {
 	c.Response().Header().Add("Vary", "Accept, Accept-Language")
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
@@ -100,14 +101,14 @@ func (s *Site) serveMissingBoard(c echo.Context, path string, asked func() *asse
 	}
 }
 
-func (s *Site) serveNotFound(c echo.Context, board string) error {
+func (s *Site) serveNotFound(c *echo.Context, board string) error {
 	m := s.notFound()
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, m.styleHash))
 	return m.serve(c, board)
 }
 
 // serve answers with the page. It names a board, if that is what does not exist; "" is none.
-func (m notFoundPage) serve(c echo.Context, board string) error {
+func (m notFoundPage) serve(c *echo.Context, board string) error {
 	r, h := c.Request(), c.Response().Header()
 	i := localeOf(r)
 	root := strings.Repeat("../", depth(r))

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/server/internal/recent"
 	"rankcast/server/internal/request"
@@ -84,7 +84,7 @@ type Config struct {
 	Reader Reader
 	// MayRead returns an error if a request may not cost what the node has not just made. A page then comes without rows,
 	// and the error answers a request for a QR code. Default: it may.
-	MayRead func(c echo.Context) error
+	MayRead func(c *echo.Context) error
 	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board. Default 1,000.
 	MaxTop int
 	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more. Default:
@@ -173,9 +173,9 @@ func New(cfg Config) *Site {
 	}
 	s.addPages()
 	for name, a := range s.files {
-		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
+		s.get("/"+name, func(c *echo.Context) error { return a().serve(c) })
 	}
-	s.get("/"+manifest, func(c echo.Context) error { return s.manifest().serve(c) })
+	s.get("/"+manifest, func(c *echo.Context) error { return s.manifest().serve(c) })
 	s.get("/qr.svg", s.serveQR)
 	s.addDocs()
 	return s
@@ -224,25 +224,25 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 
 func (s *Site) addPages() {
 	for i, p := range pageFiles {
-		s.get(p.path, func(c echo.Context) error { return s.servePage(c, i) })
+		s.get(p.path, func(c *echo.Context) error { return s.servePage(c, i) })
 		if p.path != "/" {
 			s.get(p.path+"/*", redirectTrailingSlashes)
 		}
 	}
-	s.get("/boards", func(c echo.Context) error { return redirect(c, "./") })
-	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
+	s.get("/boards", func(c *echo.Context) error { return redirect(c, "./") })
+	s.get("/boards/", func(c *echo.Context) error { return redirect(c, "../") })
 }
 
 // get adds a path with its handler.
 func (s *Site) get(path string, h echo.HandlerFunc) {
-	s.routes = append(s.routes, route{path, func(c echo.Context) error {
+	s.routes = append(s.routes, route{path, func(c *echo.Context) error {
 		c.Response().Header().Set(policyField, s.policy)
 		return h(c)
 	}})
 }
 
 // servePage answers with a page, filled in with what the Reader knows.
-func (s *Site) servePage(c echo.Context, i int) error {
+func (s *Site) servePage(c *echo.Context, i int) error {
 	file, locale := pageFiles[i], localeOf(c.Request())
 	t := s.pages[i][locale]()
 	var frames []string
@@ -264,7 +264,7 @@ func (s *Site) servePage(c echo.Context, i int) error {
 	}
 	if isBoardPage(c) {
 		f.board = request.PathValue(c, "board")
-	} else if len(c.ParamNames()) > 0 {
+	} else if len(c.PathValues()) > 0 {
 		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
 	}
 	empty := t.empty[may][f.page.Settings]
@@ -305,7 +305,7 @@ func (s *Site) Register(get func(path string, h echo.HandlerFunc)) {
 
 // redirectTrailingSlashes redirects a page's path with trailing slashes to the page, whose relative links
 // would break there. Any other path below a page is unknown.
-func redirectTrailingSlashes(c echo.Context) error {
+func redirectTrailingSlashes(c *echo.Context) error {
 	if strings.Trim(c.Param("*"), "/") != "" {
 		return echo.ErrNotFound
 	}
@@ -316,7 +316,7 @@ func redirectTrailingSlashes(c echo.Context) error {
 
 // redirect redirects to a relative path, with the same query: the site may be below a prefix. The path
 // starts with a dot, so that no name in it can pass for a host.
-func redirect(c echo.Context, to string) error {
+func redirect(c *echo.Context, to string) error {
 	if query := c.Request().URL.RawQuery; query != "" {
 		to += "?" + query
 	}

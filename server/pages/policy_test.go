@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -96,7 +96,7 @@ func TestPolicyOfTheNotFoundPage(t *testing.T) {
 	e := echo.New()
 	site := pages.New(pages.Config{FrameOrigins: []string{"https://a.example"}})
 	site.Register(func(path string, h echo.HandlerFunc) { e.GET(path, h) })
-	e.HTTPErrorHandler = func(_ error, c echo.Context) {
+	e.HTTPErrorHandler = func(c *echo.Context, _ error) {
 		served, err := site.ServeNotFound(c)
 		require.True(t, served)
 		require.NoError(t, err)

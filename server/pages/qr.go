@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/boombuler/barcode/qr"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 )
@@ -22,7 +22,7 @@ const (
 // serveQR answers the address of a page as a QR code, in SVG. The page passes its own address: only the browser knows the
 // scheme and the path by which it reached the server. The host is that of the request: the server makes no codes for
 // other sites.
-func (s *Site) serveQR(c echo.Context) error {
+func (s *Site) serveQR(c *echo.Context) error {
 	text := c.QueryParam("text")
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // contentTypes are the content types by file extension. The machine's own table could be wrong, and
@@ -107,7 +107,7 @@ func (d *asset) addVary(header string) {
 	d.header.Set("Vary", names)
 }
 
-func (d *asset) serve(c echo.Context) error {
+func (d *asset) serve(c *echo.Context) error {
 	if d.isMissing {
 		return d.serveNotFound(c)
 	}
@@ -123,7 +123,7 @@ func (d *asset) serve(c echo.Context) error {
 
 // serveNotFound answers 404 with the asset, to a request for something that does not exist. The answer
 // has no entity tag: a 404 is never "not modified".
-func (d *asset) serveNotFound(c echo.Context) error {
+func (d *asset) serveNotFound(c *echo.Context) error {
 	h, body := c.Response().Header(), d.identity
 	maps.Copy(h, d.header)
 	h.Set("Vary", "Accept, "+d.header.Get("Vary"))
@@ -137,7 +137,7 @@ func (d *asset) serveNotFound(c echo.Context) error {
 
 // serveGzip answers with the whole compressed form, also to a range request: a range would be one of
 // compressed bytes.
-func (d *asset) serveGzip(c echo.Context) error {
+func (d *asset) serveGzip(c *echo.Context) error {
 	h := c.Response().Header()
 	h.Set("ETag", d.etagOfGzip)
 	if etagMatches(c.Request().Header.Values("If-None-Match"), d.etagOfGzip) {

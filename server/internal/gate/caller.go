@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -21,7 +21,7 @@ const bearer = "Bearer"
 // also by its ticket. It refuses credentials that are not valid, also where none are needed: a client must learn
 // that its key has been withdrawn. Pages are the same for all callers.
 func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c *echo.Context) error {
 		version, caller := g.guard.Version(), g.guard.Anonymous()
 		n := g.needOf(c, c.Request().Method)
 		isAPI := strings.HasPrefix(c.Request().URL.Path, "/v1/") || n != Need{} && !n.KnowsNoCaller
@@ -42,7 +42,7 @@ func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 				}
 			}
 		}
-		w := c.Response().Writer.(*exchange)
+		w := c.Response().(*exchange)
 		w.caller, w.version = caller, version
 		return next(c)
 	}
@@ -59,11 +59,11 @@ func readBearer(fields []string) (string, error) {
 }
 
 // Caller is the caller of a request, whom authenticate has found.
-func Caller(c echo.Context) *access.Caller { return c.Response().Writer.(*exchange).caller }
+func Caller(c *echo.Context) *access.Caller { return c.Response().(*exchange).caller }
 
 // callerOr is Caller also for a request that was refused before authenticate: then it is anonymous.
-func (g *Gate) callerOr(c echo.Context) *access.Caller {
-	if w, ok := c.Response().Writer.(*exchange); ok && w.caller != nil {
+func (g *Gate) callerOr(c *echo.Context) *access.Caller {
+	if w, ok := c.Response().(*exchange); ok && w.caller != nil {
 		return w.caller
 	}
 	return g.guard.Anonymous()
@@ -89,7 +89,7 @@ func challenge(r *http.Request, err error) string {
 // token of its rate. It looks at the name of a board, an event or a kind and reads none, so its answer does
 // not tell which ones exist.
 func (g *Gate) authorize(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c *echo.Context) error {
 		n, caller := g.needOf(c, c.Request().Method), Caller(c)
 		if n.Public || n == (Need{}) {
 			return next(c)
@@ -108,8 +108,8 @@ func (g *Gate) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // Reauthorize refuses a caller that has lost its rights since authorize: a body may arrive slowly.
-func (g *Gate) Reauthorize(c echo.Context) (err error) {
-	w := c.Response().Writer.(*exchange)
+func (g *Gate) Reauthorize(c *echo.Context) (err error) {
+	w := c.Response().(*exchange)
 	if w.caller, err = g.guard.Reverify(w.caller, w.version); err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (g *Gate) Reauthorize(c echo.Context) (err error) {
 
 // TakeRate takes n tokens of the rate of a request's caller. Further calls for a request count with its first one. The
 // answer to the request tells the caller what is left.
-func (g *Gate) TakeRate(c echo.Context, n int) error {
-	w := c.Response().Writer.(*exchange)
+func (g *Gate) TakeRate(c *echo.Context, n int) error {
+	w := c.Response().(*exchange)
 	quota, err := g.guard.Take(w.caller, w.address, n, w.tokens)
 	w.tokens += n
 	if quota != (access.Quota{}) {
@@ -136,7 +136,7 @@ type TicketStore interface {
 }
 
 // TicketIn is the ticket in the address of a request.
-func TicketIn(c echo.Context) (ticket string, ok bool) {
+func TicketIn(c *echo.Context) (ticket string, ok bool) {
 	tickets := c.QueryParams()["ticket"]
 	if len(tickets) == 0 {
 		return "", false

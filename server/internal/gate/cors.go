@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/origin"
@@ -36,9 +36,9 @@ func corsMethod(r *http.Request) (method string, isPreflight bool) {
 // passes, too, where a layer below refuses it: the request itself gets the refusal.
 //
 // allowOrigins admits no request: rejectCrossOrigin and authorize decide on those.
-func allowOrigins(allowed *origin.List, needOf func(c echo.Context, method string) Need) echo.MiddlewareFunc {
+func allowOrigins(allowed *origin.List, needOf func(c *echo.Context, method string) Need) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
+		return func(c *echo.Context) error {
 			r, h := c.Request(), c.Response().Header()
 			method, isPreflight := corsMethod(r)
 			if allowed.None() || !strings.HasPrefix(r.URL.Path, "/v1/") || needOf(c, method).IsPrivate() {
@@ -75,9 +75,9 @@ var errPrivateRoute error = &ranking.FieldError{
 
 // answerPreflights answers the preflights of allowed origins, and tells all others which flag would allow them. A page
 // cannot read why its request fails, so the log names the flag, too.
-func answerPreflights(allowed *origin.List, needOf func(c echo.Context, method string) Need) echo.MiddlewareFunc {
+func answerPreflights(allowed *origin.List, needOf func(c *echo.Context, method string) Need) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
+		return func(c *echo.Context) error {
 			r := c.Request()
 			method, isPreflight := corsMethod(r)
 			isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
@@ -113,7 +113,7 @@ var errAnonymousPage error = &ranking.FieldError{
 func rejectCrossOrigin(allowed *origin.List) echo.MiddlewareFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
+		return func(c *echo.Context) error {
 			r := c.Request()
 			switch {
 			case protection.Check(r) == nil:

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -45,7 +45,7 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 
 // LogFailure logs a failed request, see WarnOnceASecond. The path may name a member, so the line has the route, and the
 // board or event.
-func (g *Gate) LogFailure(c echo.Context, err error) {
+func (g *Gate) LogFailure(c *echo.Context, err error) {
 	about := []any{"method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c), "error", err}
 	for _, name := range []string{"board", "event"} {
 		if value := c.Param(name); value != "" {
@@ -79,7 +79,7 @@ const maxRequestID = 64
 
 // requestID returns the id of a request: that which the request brings along, if that is short and printable, or else a
 // new one. The answer carries it.
-func requestID(c echo.Context) string {
+func requestID(c *echo.Context) string {
 	answer := c.Response().Header()
 	if id := answer.Get(requestIDField); id != "" {
 		return id
@@ -119,14 +119,11 @@ type Extended interface {
 
 // HandleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
 // person asked for a page. It is Echo's error handler.
-func (g *Gate) HandleError(err error, c echo.Context) {
-	if c.Response().Committed {
+func (g *Gate) HandleError(c *echo.Context, err error) {
+	if respond.HasBegun(c) {
 		return
 	}
-	var router *echo.HTTPError
-	if errors.As(err, &router) {
-		err = routeError(c, router)
-	}
+	err = routeError(c, err)
 	if errors.Is(err, problem.ErrNotFound) {
 		served, pageErr := g.cfg.NotFound(c)
 		if served {
@@ -161,18 +158,18 @@ func (g *Gate) HandleError(err error, c echo.Context) {
 	}
 }
 
-// routeError words the router's error about a request that has no handler.
-func routeError(c echo.Context, router *echo.HTTPError) error {
+// routeError words the router's error about a request that has no handler. It returns other errors as they are.
+func routeError(c *echo.Context, err error) error {
 	r, hint := c.Request(), ""
 	if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; !isRead && !strings.HasPrefix(r.URL.Path, "/v1/") {
 		hint = "; paths of the API begin with /v1" // pages are only read
 	}
-	switch router.Code {
-	case http.StatusMethodNotAllowed:
+	switch {
+	case errors.Is(err, echo.ErrMethodNotAllowed):
 		allowed := strings.TrimPrefix(c.Response().Header().Get(echo.HeaderAllow), http.MethodOptions+", ")
 		return fmt.Errorf("%w: %s; want %s%s", problem.ErrMethodNotAllowed, r.Method, allowed, hint)
-	case http.StatusNotFound:
+	case errors.Is(err, echo.ErrNotFound):
 		return fmt.Errorf("%w: %s%s", problem.ErrNotFound, r.URL.Path, hint)
 	}
-	return router
+	return err
 }

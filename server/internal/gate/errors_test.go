@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/access"
@@ -20,7 +20,7 @@ func TestInternalErrorIsByTheContract(t *testing.T) {
 	g := gate.New(gate.Config{Guard: access.NewOpenGuard(), Log: slog.New(slog.DiscardHandler)})
 	r := httptest.NewRequest("GET", "/v1/boards", nil)
 	w := httptest.NewRecorder()
-	g.HandleError(errors.New("the cause"), echo.New().NewContext(r, w))
+	g.HandleError(echo.New().NewContext(r, w), errors.New("the cause"))
 	contract.CheckHTTP(t, r, nil, w.Result(), w.Body.Bytes())
 	require.Equal(t, 500, w.Code)
 	require.NotContains(t, w.Body.String(), "the cause")

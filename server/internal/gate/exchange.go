@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/server/access"
 	"rankcast/server/internal/request"
@@ -50,6 +50,7 @@ func (w *exchange) endTurn() {
 
 // Write fails with access.ErrOverloaded if the node has no room for the piece any more.
 func (w *exchange) Write(b []byte) (int, error) {
+	w.endTurn() // without WriteHeader before it, the first piece begins the answer
 	if len(b) < countedBytes {
 		return w.ResponseWriter.Write(b)
 	}
@@ -64,7 +65,7 @@ func (w *exchange) Write(b []byte) (int, error) {
 // countBody counts a body as its bytes arrive, from countedBytes on, until done is called.
 //
 // If the node gives the request up, its context ends: also one whose body has arrived keeps it no longer.
-func (w *exchange) countBody(c echo.Context) (done func()) {
+func (w *exchange) countBody(c *echo.Context) (done func()) {
 	r := c.Request()
 	if r.ContentLength >= 0 && r.ContentLength < countedBytes {
 		return func() {}
@@ -108,8 +109,8 @@ func (b *countedBody) Read(p []byte) (int, error) {
 }
 
 // HoldAtMost says that the handler of a request holds so many bytes of its body at most, in place of the whole body.
-func HoldAtMost(c echo.Context, bytes int) {
-	if body := c.Response().Writer.(*exchange).body; body != nil {
+func HoldAtMost(c *echo.Context, bytes int) {
+	if body := c.Response().(*exchange).body; body != nil {
 		body.most = bytes
 	}
 }

@@ -1,14 +1,14 @@
 package gate
 
 import (
+	"errors"
 	"log/slog"
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
+	"github.com/labstack/echo/v5"
+	"github.com/labstack/echo/v5/middleware"
 
 	"rankcast/server/access"
 	"rankcast/server/certificate"
@@ -33,7 +33,7 @@ type Config struct {
 	WriteTimeout, PingAfter time.Duration
 	Tickets                 TicketStore
 	// NotFound may answer a request for a path that does not exist, and reports whether it has.
-	NotFound func(c echo.Context) (answered bool, err error)
+	NotFound func(c *echo.Context) (answered bool, err error)
 	Log      *slog.Logger
 }
 
@@ -65,22 +65,20 @@ func New(cfg Config) *Gate {
 func (g *Gate) Protect(e *echo.Echo, needs Needs) {
 	g.needs = needs
 	e.HTTPErrorHandler = g.HandleError
-	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-		g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c),
-			"error", err, "stack", string(stack))
-		return err
-	}})
 	origins := g.cfg.Origins
-	e.Use(chain(allowOrigins(origins, g.needOf), logPanics, g.limitRequests, g.rejectOtherHosts, answerPreflights(origins, g.needOf),
-		rejectDotSegments, g.authenticate, rejectCrossOrigin(origins), g.authorize, g.takeTurns))
+	e.Use(allowOrigins(origins, g.needOf), g.logPanics, middleware.Recover(), g.limitRequests, g.rejectOtherHosts,
+		answerPreflights(origins, g.needOf), rejectDotSegments, g.authenticate, rejectCrossOrigin(origins), g.authorize, g.takeTurns)
 }
 
-// chain is middleware that passes a request to each of all in turn, and then to the handler of its route. Echo
-// would make the handlers of all for each request anew: chain makes them once.
-func chain(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
-	handle := func(c echo.Context) error { return c.Handler()(c) }
-	for _, m := range slices.Backward(all) {
-		handle = m(handle)
+// logPanics logs the panic of a handler, which Recover below it turns into an error.
+func (g *Gate) logPanics(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		err := next(c)
+		if panicked, ok := errors.AsType[*middleware.PanicStackError](err); ok {
+			err = panicked.Err
+			g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c),
+				"error", err, "stack", string(panicked.Stack))
+		}
+		return err
 	}
-	return func(echo.HandlerFunc) echo.HandlerFunc { return handle }
 }

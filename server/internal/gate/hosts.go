@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/host"
@@ -27,7 +27,7 @@ func (g *Gate) SiteURL(r *http.Request) string {
 // It stands before the rules for origins: a page that has reached the server by DNS rebinding sends an
 // Origin of its own host, which those rules take for the server's.
 func (g *Gate) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c *echo.Context) error {
 		// The target of a request in absolute form replaces the header (RFC 9112, section 3.2.2).
 		if name := c.Request().Host; g.checksHost.Load() && !g.hosts.Allows(name) {
 			g.hosts.LogRefusal(name)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/server/access"
@@ -33,11 +33,11 @@ func pause(ctx context.Context, d time.Duration) {
 // limitRequests refuses the requests of an address that sends too many, before the server reads a body or
 // asks the store. It counts the memory of those that it passes on.
 func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c *echo.Context) error {
 		from := g.addresses.Of(c.Request())
-		w := &exchange{ResponseWriter: c.Response().Writer, limits: g.limits, address: from, conn: c.Request().Context()}
-		c.Response().Writer = w
-		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+		w := &exchange{ResponseWriter: c.Response(), limits: g.limits, address: from, conn: c.Request().Context()}
+		c.SetResponse(w)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := g.limits.AllowRequest(from); err != nil {
 			pause(c.Request().Context(), refusalPause)
 			return err
@@ -57,7 +57,7 @@ func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 
 // endConnection makes the answer the last one of its connection. By HTTP/2 the answer ends its stream alone: the
 // connection may have requests of others, whom a proxy serves.
-func endConnection(c echo.Context) {
+func endConnection(c *echo.Context) {
 	if c.Request().ProtoMajor == 1 {
 		c.Response().Header().Set("Connection", "close")
 	}
@@ -76,9 +76,9 @@ func checkHeader(h http.Header) error {
 }
 
 // Client is the address of a request's client, which limitRequests has found.
-func Client(c echo.Context) access.Address { return c.Response().Writer.(*exchange).address }
+func Client(c *echo.Context) access.Address { return c.Response().(*exchange).address }
 
 // AsCaller is the context of a request for reads of large pages: addresses take turns.
-func AsCaller(c echo.Context) context.Context {
+func AsCaller(c *echo.Context) context.Context {
 	return ranking.WithCaller(c.Request().Context(), Client(c))
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/server/access"
 	"rankcast/server/internal/request"
@@ -35,7 +35,7 @@ type Need struct {
 func (n Need) IsPrivate() bool { return n.Scope&(access.ScopeModerate|access.ScopeAdmin) != 0 }
 
 // check refuses a caller without the scope and the grant.
-func (n Need) check(c echo.Context, caller *access.Caller) error {
+func (n Need) check(c *echo.Context, caller *access.Caller) error {
 	if n.Scope == 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (n Need) check(c echo.Context, caller *access.Caller) error {
 }
 
 // resourceOf is the resource that a request is about.
-func (n Need) resourceOf(c echo.Context) access.Resource {
+func (n Need) resourceOf(c *echo.Context) access.Resource {
 	if n.Resource == access.NoResource {
 		return access.Resource{}
 	}
@@ -68,7 +68,7 @@ func (n Needs) Add(method, path string, need Need) {
 }
 
 // needOf is what a request by a method needs of its caller: the zero Need for a page, or without a route.
-func (g *Gate) needOf(c echo.Context, method string) Need { return g.needs[method][c.Path()] }
+func (g *Gate) needOf(c *echo.Context, method string) Need { return g.needs[method][c.Path()] }
 
 // DocumentedPath is the path of a route as the documentation writes it: /v1/boards/{board}/top.
 func DocumentedPath(path string) string {

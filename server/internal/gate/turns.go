@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // answerTime is the time within which a write gets an answer, also while Redis hangs.
@@ -16,12 +16,12 @@ const answerTime = 2 * time.Second
 type TurnBody struct {
 	io.ReadCloser
 	gate    *Gate
-	c       echo.Context
+	c       *echo.Context
 	release func() // nil: it is not the turn of the write
 }
 
 // Begin is for request.ReadBody.
-func (b *TurnBody) Begin(c echo.Context, bytes int) error {
+func (b *TurnBody) Begin(c *echo.Context, bytes int) error {
 	waited, err := b.Renew(c.Request().Context(), bytes)
 	if err != nil || waited < answerTime/8 {
 		return err
@@ -58,8 +58,8 @@ func (b *TurnBody) End() {
 // takeTurns makes requests wait for their turn: a write once its body has arrived, a read at once. The turn of
 // a read ends when its answer is complete: a client that reads slowly keeps none. What lasts has no turn.
 func (g *Gate) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		r, w := c.Request(), c.Response().Writer.(*exchange)
+	return func(c *echo.Context) error {
+		r, w := c.Request(), c.Response().(*exchange)
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			if g.needOf(c, r.Method).TakesNoTurn {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -15,7 +15,7 @@ import (
 const MaxBody = 1 << 20
 
 // ReadObject reads a request's body: one JSON object, and nothing after it.
-func ReadObject(c echo.Context) (Object, error) {
+func ReadObject(c *echo.Context) (Object, error) {
 	body, err := ReadBody(c)
 	if err != nil {
 		return nil, err
@@ -27,12 +27,12 @@ func ReadObject(c echo.Context) (Object, error) {
 // its client, and then the server decodes the body.
 type Turn interface {
 	// Begin waits for the turn of a body of so many bytes. It may shorten the time of the request.
-	Begin(c echo.Context, bytes int) error
+	Begin(c *echo.Context, bytes int) error
 }
 
 // ReadBody reads a request's body, up to MaxBody, and waits for the turn of the request. RequireJSON has
 // checked the type of the body.
-func ReadBody(c echo.Context) ([]byte, error) {
+func ReadBody(c *echo.Context) ([]byte, error) {
 	body, err := readAll(c.Request())
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -74,7 +74,7 @@ func readAll(r *http.Request) ([]byte, error) {
 const IdempotencyKey = "Idempotency-Key"
 
 // readIdempotencyKey returns the request's Idempotency-Key, which is a valid id; "" for none.
-func readIdempotencyKey(c echo.Context) (string, error) {
+func readIdempotencyKey(c *echo.Context) (string, error) {
 	keys, there := c.Request().Header[IdempotencyKey]
 	if !there {
 		return "", nil
@@ -86,7 +86,7 @@ func readIdempotencyKey(c echo.Context) (string, error) {
 }
 
 // ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
-func ReadPost(c echo.Context) (body Object, key string, err error) {
+func ReadPost(c *echo.Context) (body Object, key string, err error) {
 	if err := noQuery(c); err != nil {
 		return nil, "", err
 	}

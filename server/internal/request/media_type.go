@@ -5,7 +5,7 @@ import (
 	"mime"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -20,7 +20,7 @@ const jsonType = "application/json"
 // JSON: no type at all, text/plain (fetch) and application/x-www-form-urlencoded (curl). Browsers send
 // these types across sites without asking; the rule for origins refuses such requests.
 func RequireJSON(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c *echo.Context) error {
 		if c.Request().ContentLength == 0 {
 			return next(c)
 		}
@@ -43,7 +43,7 @@ func RequireJSON(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // CheckEncoding refuses a compressed body, with 415. The answer says so by Accept-Encoding (RFC 7694).
-func CheckEncoding(c echo.Context) error {
+func CheckEncoding(c *echo.Context) error {
 	for _, encoding := range c.Request().Header.Values("Content-Encoding") {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
 			c.Response().Header().Set("Accept-Encoding", "identity")
@@ -58,7 +58,7 @@ var charsets = map[string]bool{"": true, "utf-8": true, "utf8": true, "us-ascii"
 
 // MediaType returns the media type of the body, in lower case and without parameters; "" for none. An
 // error, with 415, names the wanted types: the type is malformed, or its charset is not UTF-8.
-func MediaType(c echo.Context, wanted ...string) (string, error) {
+func MediaType(c *echo.Context, wanted ...string) (string, error) {
 	values := c.Request().Header.Values(echo.HeaderContentType)
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
@@ -77,7 +77,7 @@ func MediaType(c echo.Context, wanted ...string) (string, error) {
 
 // UnsupportedType is the error, with 415, for a body of any other than the wanted types. The answer also
 // names these by Accept (RFC 9110, section 15.5.16).
-func UnsupportedType(c echo.Context, wanted ...string) error {
+func UnsupportedType(c *echo.Context, wanted ...string) error {
 	c.Response().Header().Set(echo.HeaderAccept, strings.Join(wanted, ", "))
 	came := strings.Join(c.Request().Header.Values(echo.HeaderContentType), ", ")
 	is := "is missing"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -21,7 +21,7 @@ type Query struct {
 }
 
 // noQuery refuses a request that has parameters.
-func noQuery(c echo.Context) error {
+func noQuery(c *echo.Context) error {
 	if c.Request().URL.RawQuery == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func noQuery(c echo.Context) error {
 }
 
 // noParameters refuses a request that has parameters or a body.
-func noParameters(c echo.Context) error {
+func noParameters(c *echo.Context) error {
 	if err := noQuery(c); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func WithoutParameters(handler echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // after is a handler that first checks its request.
-func after(check func(echo.Context) error, handler echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func after(check func(*echo.Context) error, handler echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error {
 		if err := check(c); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func after(check func(echo.Context) error, handler echo.HandlerFunc) echo.Handle
 }
 
 // NoBody refuses a request that has a body.
-func NoBody(c echo.Context) error {
+func NoBody(c *echo.Context) error {
 	body, err := ReadBody(c)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func NoBody(c echo.Context) error {
 
 // ReadQuery reads the parameters of the names given. A parameter may occur more than once if its name
 // ends in "*" here. Any other parameter sets Err.
-func ReadQuery(c echo.Context, names ...string) *Query {
+func ReadQuery(c *echo.Context, names ...string) *Query {
 	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
 		return &Query{Err: ranking.Invalid("query", "is malformed: "+err.Error())}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
-	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
 )
 
 // Appender is an answer that encodes itself. For the answers that a busy node gives most, reflection takes ten
@@ -36,7 +36,7 @@ func Encode(v any) ([]byte, error) {
 }
 
 // JSON answers with a value as JSON.
-func JSON(c echo.Context, status int, contentType string, v any) error {
+func JSON(c *echo.Context, status int, contentType string, v any) error {
 	b, err := Encode(v)
 	if err != nil {
 		return err
@@ -47,14 +47,20 @@ func JSON(c echo.Context, status int, contentType string, v any) error {
 	return err
 }
 
+// HasBegun reports whether the answer to a request has begun: its status is sent.
+func HasBegun(c *echo.Context) bool {
+	answer, err := echo.UnwrapResponse(c.Response())
+	return err == nil && answer.Committed
+}
+
 // OK answers with status 200.
-func OK(c echo.Context, v any) error { return JSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
+func OK(c *echo.Context, v any) error { return JSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
 
 // jsonContentType is the field Content-Type of an answer to a read. All answers share it.
 var jsonContentType = []string{echo.MIMEApplicationJSON}
 
 // Encoded answers with encoded JSON. Other answers may share the bytes.
-func Encoded(c echo.Context, b []byte) error {
+func Encoded(c *echo.Context, b []byte) error {
 	w := c.Response()
 	w.Header()[echo.HeaderContentType] = jsonContentType
 	w.WriteHeader(http.StatusOK)
