@@ -57,8 +57,8 @@ var importRules = []struct {
 	// credentials, accessfile and doctor know the access file too.
 	{folder: "cmd/rankcast/internal", forbid: []string{"./hub", "./server"}, except: []string{"./server/client", "./server/access"}},
 	{folder: loadGenerator, forbid: []string{"./web", redisInGo, echo, "./cmd", "./ranking", "./server/access"},
-		except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/remote", "./cmd/rankcast/internal/term",
-			"./ranking/definition", "./ranking/localredis"}},
+		except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/flags", "./cmd/rankcast/internal/remote",
+			"./cmd/rankcast/internal/term", "./ranking/definition", "./ranking/localredis"}},
 	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"./cmd", "./server/client", "./ranking"}},
 	{folder: "cmd/rankcast/internal/define", forbid: []string{"./server/access"}},
 	{folder: "cmd/rankcast/internal/send", forbid: []string{"./server/access"}},
@@ -69,6 +69,7 @@ var importRules = []struct {
 	{folder: "cmd/rankcast/internal/doctor", forbid: []string{"./cmd", "./server/client"},
 		except: []string{"./cmd/rankcast/internal/accessfile", "./cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/example", forbid: []string{"."}},
+	{folder: "cmd/rankcast/internal/flags", forbid: []string{"."}},
 	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"."}},
 	{folder: "cmd/rankcast/internal/remote", forbid: []string{"./cmd", "./ranking"}, except: []string{"./cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/replay", forbid: []string{"./cmd"}, except: []string{"./cmd/rankcast/internal/remote",

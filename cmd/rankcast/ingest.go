@@ -95,8 +95,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil {
 		logOutage(log, "process applies entries", err)
 	}
-	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
-	defer stopRightsChecks()
+	defer start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })()
 	about := []any{"streams", in.Streams(), "rate", c.Rate}
 	admin, stopAdmin, err := c.Admin.start(func(at net.Addr) http.Handler { return server.Admin(at, metrics, log) }, log)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		about = append(about, "admin", admin)
 	}
 	log.Info("ingesting", append(about, "version", programVersion())...)
-	if err := awaitLayout(ctx, store); err != nil {
+	if err := untilAnswered(ctx, func() error { return store.CheckLayout(ctx) }); err != nil {
 		return err
 	}
 	in.Run(ctx)

@@ -20,6 +20,7 @@ import (
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/doctor"
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/cmd/rankcast/internal/flags"
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/replay"
 	"rankcast/cmd/rankcast/internal/send"
@@ -45,6 +46,9 @@ type commands struct {
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
+
+// Validate checks the bounds of flags. It is called before the checks of each command.
+func (*commands) Validate(command *kong.Context) error { return flags.CheckRanges(command) }
 
 const description = `A real-time leaderboard server: game servers send scores by HTTP, and each client
 that watches a board sees them at once.

@@ -32,10 +32,10 @@ type serve struct {
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
-	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
+	MaxTop        int           `default:"1000" range:"1..1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
-	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
+	FeedRate      int           `default:"20" range:"1..1000" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
 	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites and apps whose pages may read and watch, and send with a token, as their pages send it in Origin: https://example.com, capacitor://localhost, null for files, or * for all."`
 	FrameOrigins  []string      `env:"RANKCAST_FRAME_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may show a board in a frame, /embed/stars: https://example.com, or * for all."`
@@ -47,7 +47,7 @@ type serve struct {
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
-	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
+	WebhookTop    int           `default:"10" range:"0..100" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
 	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, by the names of their definitions, of whose periods to notify the webhook. Default all."`
 
 	Access serveAccess `embed:""`
@@ -68,33 +68,22 @@ func (s *serve) Validate() error {
 	if s.DrainTime < 0 {
 		return errors.New("--drain-time must not be less than 0")
 	}
-	if s.MaxTop < 1 || s.MaxTop > 1000 {
-		return errors.New("--max-top must be from 1 to 1000")
-	}
-	if s.FeedRate < 1 || s.FeedRate > 1000 {
-		return errors.New("--feed-rate must be from 1 to 1000")
-	}
 	if err := ranking.CheckPrefix(s.Prefix); err != nil {
 		return fmt.Errorf("--prefix %w", err)
 	}
-	for _, origin := range s.Origins {
-		if err := server.CheckOrigin(origin); err != nil {
-			return fmt.Errorf("--origins: %q: %w", origin, err)
-		}
-	}
-	for _, origin := range s.FrameOrigins {
-		if err := server.CheckFrameOrigin(origin); err != nil {
-			return fmt.Errorf("--frame-origins: %q: %w", origin, err)
-		}
-	}
-	for _, origin := range s.AvatarOrigins {
-		if err := server.CheckAvatarOrigin(origin); err != nil {
-			return fmt.Errorf("--avatar-origins: %q: %w", origin, err)
-		}
-	}
-	for _, host := range s.Hosts {
-		if err := server.CheckHost(host); err != nil {
-			return fmt.Errorf("--hosts: %q: %w", host, err)
+	for _, list := range []struct {
+		flag   string
+		values []string
+		check  func(string) error
+	}{
+		{"origins", s.Origins, server.CheckOrigin}, {"frame-origins", s.FrameOrigins, server.CheckFrameOrigin},
+		{"avatar-origins", s.AvatarOrigins, server.CheckAvatarOrigin}, {"hosts", s.Hosts, server.CheckHost},
+		{"webhook-boards", s.WebhookBoards, definition.CheckBoard},
+	} {
+		for _, value := range list.values {
+			if err := list.check(value); err != nil {
+				return fmt.Errorf("--%s: %q: %w", list.flag, value, err)
+			}
 		}
 	}
 	if err := checkAddr("--addr", s.Addr); err != nil {
@@ -107,14 +96,6 @@ func (s *serve) Validate() error {
 }
 
 func (s *serve) validateWebhook() error {
-	if s.WebhookTop < 0 || s.WebhookTop > ranking.MaxAnnounce {
-		return fmt.Errorf("--webhook-top must be from 0 to %d", ranking.MaxAnnounce)
-	}
-	for _, board := range s.WebhookBoards {
-		if err := definition.CheckBoard(board); err != nil {
-			return fmt.Errorf("--webhook-boards: %q: %w", board, err)
-		}
-	}
 	if s.Webhook == "" {
 		if len(s.WebhookBoards) > 0 {
 			return errors.New("--webhook-boards needs --webhook")
@@ -219,8 +200,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	}
 	defer listener.Close()
 	s.Access.warn(log, listener.Addr(), s.TLS.given() || len(s.Limits.proxies) > 0)
-	stopReloads := start(func(ctx context.Context) { runReloads(ctx, guard, certificate) })
-	defer stopReloads()
+	defer start(func(ctx context.Context) { runReloads(ctx, guard, certificate) })()
 	ranking.LogTo(log)
 	url, stopRedis, err := s.redis(ctx, log, definitions)
 	if err != nil {
@@ -270,23 +250,25 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		return err
 	}
 	defer stopAdmin()
-	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
-	defer stopRightsChecks()
+	defer start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })()
 	if !diagnosed {
-		stopDiagnosis := start(func(ctx context.Context) {
-			if err := keepDiagnosing(ctx, url, log); err != nil {
-				stop(err)
-			}
-		})
-		defer stopDiagnosis()
+		defer start(func(ctx context.Context) {
+			retry(ctx, func() (answered bool) {
+				var tooOld error
+				if answered, tooOld = diagnose(ctx, url, log); tooOld != nil {
+					stop(tooOld)
+				}
+				return answered
+			})
+		})()
 	}
 	defer context.AfterFunc(signal, web.Drain)()
-	stopStore := start(func(ctx context.Context) {
+	defer start(func(ctx context.Context) {
 		if away {
 			if store.MissingRights() == nil { // else RunRightsChecks logs the reason
 				logOutage(log, "node is ready", unavailable)
 			}
-			if err := s.keepDefining(ctx, store, log, definitions); err != nil {
+			if err := untilAnswered(ctx, func() error { return s.define(ctx, store, log, definitions) }); err != nil {
 				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
 			}
@@ -298,21 +280,17 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		roles.Go(func() { changes.Run(ctx, &ready) })
 		roles.Go(func() { ready.logReturns(ctx, log, store) })
 		roles.Wait()
-	})
-	defer stopStore()
+	})()
 	if s.Webhook != "" {
 		hook, err := webhook.New(store, webhook.Config{URL: s.Webhook, Secret: s.WebhookSecret, Log: log, Metrics: metrics})
 		if err != nil {
 			return err
 		}
-		stopHook := start(func(ctx context.Context) { hook.Run(ctx) })
-		defer stopHook()
+		defer start(func(ctx context.Context) { hook.Run(ctx) })()
 	}
-	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
-	defer stopHub()
+	defer start(func(ctx context.Context) { frames.Run(ctx) })()
 	if s.Demo {
-		stopDemo := start(func(ctx context.Context) { demo.Run(ctx, log, store) })
-		defer stopDemo()
+		defer start(func(ctx context.Context) { demo.Run(ctx, log, store) })()
 	}
 
 	page := s.pageURL(listener.Addr())
@@ -339,7 +317,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	return err
 }
 
-// start runs a role. stop ends it and waits for it.
+// start runs a role. stop ends it and waits for it: defer start(role)().
 func start(role func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

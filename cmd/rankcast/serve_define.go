@@ -16,13 +16,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/demo"
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
-// definePause is the time between two attempts to define boards while Redis does not answer, or
-// refuses what the node needs.
-const definePause = 250 * time.Millisecond
+// retryPause is the time between two attempts while Redis does not answer, or refuses what the process needs.
+const retryPause = 250 * time.Millisecond
 
 // definitions reads the boards file; without one there are no definitions.
 func (s *serve) definitions() (all definition.Set, err error) {
@@ -143,37 +143,24 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 	}
 }
 
-// keepDefining calls define until Redis has answered and allowed it, or ctx ends.
-func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, log *slog.Logger, all definition.Set) error {
-	for {
-		err := s.define(ctx, store, log, all)
-		if !errors.Is(err, ranking.ErrUnavailable) || isLayout(err) {
-			return err
-		}
-		select {
-		case <-time.After(definePause):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // isLayout reports whether an error says that Redis holds data of another layout.
 func isLayout(err error) bool { return errors.As(err, new(*ranking.LayoutError)) }
 
-// awaitLayout waits until Redis has answered, or ctx ends. It returns an error where Redis holds data of another
-// layout.
-func awaitLayout(ctx context.Context, store *ranking.Store) error {
-	for {
-		err := store.CheckLayout(ctx)
-		if !errors.Is(err, ranking.ErrUnavailable) || isLayout(err) {
-			return err
-		}
-		select {
-		case <-time.After(definePause):
-		case <-ctx.Done():
-			return nil
-		}
+// untilAnswered calls ask until Redis has answered and allowed it, or ctx ends. Data of another layout are an answer.
+func untilAnswered(ctx context.Context, ask func() error) (err error) {
+	retry(ctx, func() (answered bool) {
+		err = ask()
+		return !errors.Is(err, ranking.ErrUnavailable) || isLayout(err)
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// retry calls try until it returns true, or ctx ends.
+func retry(ctx context.Context, try func() bool) {
+	for !try() && term.Sleep(ctx, retryPause) == nil {
 	}
 }
 

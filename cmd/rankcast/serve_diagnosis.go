@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"rankcast/ranking/doctor"
 )
@@ -31,19 +30,4 @@ func diagnose(ctx context.Context, url string, log *slog.Logger) (answered bool,
 		}
 	}
 	return true, nil
-}
-
-// keepDiagnosing calls diagnose until Redis has answered, or ctx ends. It returns the error for a Redis that is
-// too old.
-func keepDiagnosing(ctx context.Context, url string, log *slog.Logger) error {
-	for {
-		if answered, tooOld := diagnose(ctx, url, log); answered {
-			return tooOld
-		}
-		select {
-		case <-time.After(definePause):
-		case <-ctx.Done():
-			return nil
-		}
-	}
 }

@@ -27,7 +27,7 @@ type programFlags struct {
 	KeyFile string `env:"RANKCAST_KEY_FILE" placeholder:"FILE" help:"File that holds the key for --url. RANKCAST_KEY may hold the key itself instead."`
 	Program string `type:"existingfile" placeholder:"PATH" help:"Program rankcast that serves. Default: this one."`
 	Versus  string `type:"existingfile" placeholder:"PATH" help:"Another program rankcast to compare with, such as the version before: rounds alternate between the two, each with a Redis of its own."`
-	Rounds  int    `placeholder:"N" help:"Rounds of each program; the table has the medians. Default 1, and 3 with --versus."`
+	Rounds  int    `range:"0..1000" placeholder:"N" help:"Rounds of each program; the table has the medians. Default 1, and 3 with --versus."`
 	JSON    bool   `name:"json" help:"Print one JSON object with all figures in place of the table."`
 }
 
@@ -38,8 +38,6 @@ func (p *programFlags) Validate() error {
 		return errors.New("--program has no effect with --url")
 	case p.URL != "" && p.Versus != "":
 		return errors.New("--versus has no effect with --url")
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return errors.New("--rounds must be from 1 to 1000")
 	}
 	return nil
 }
@@ -56,7 +54,7 @@ const (
 const versusRounds = 3
 
 // run measures a work and prints the report. It ends what it has started, also when ctx ends, which is an error.
-func (p *programFlags) run(ctx context.Context, name string, w work) error {
+func (p *programFlags) run(ctx context.Context, w work) error {
 	r, err := p.measure(ctx, w)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -64,7 +62,8 @@ func (p *programFlags) run(ctx context.Context, name string, w work) error {
 	case err != nil:
 		return err
 	}
-	r.Work, r.About, r.Settings, r.Unit = name, w.about(), w.settings(), w.unit()
+	about := w.about()
+	r.Work, r.About, r.Settings, r.Unit = about.name, about.what, about.settings, about.unit
 	if p.JSON {
 		return r.printJSON(os.Stdout)
 	}
@@ -109,13 +108,13 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 			}
 			r.Columns[i].Rounds = append(r.Columns[i].Rounds, f)
 		}
-		if first, has := all[0].(bareRounds); has && targets[0].own != nil {
+		if all[0].bare != nil && targets[0].own != nil {
 			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, columnBare)
-			f, err := first.bare(ctx, s)
+			f, err := all[0].bare(ctx, s)
 			if err != nil {
 				return nil, err
 			}
-			r.Bare = first.bareAbout()
+			r.Bare = w.about().bare
 			bare.Rounds = append(bare.Rounds, f)
 		}
 	}

@@ -5,9 +5,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 const (
@@ -21,12 +26,11 @@ const (
 
 // crowd is many sockets to one target, each of which watches a board. leave ends it.
 type crowd struct {
-	t      *target
 	leave  func()        // closes all sockets, and waits for their goroutines
 	joined *tally        // latency from the scheduled start of a connection to its snapshot
 	took   time.Duration // until the last had joined
 	frames *atomic.Int64 // that have arrived
-	lost   *sharedTally  // errors of sockets that had joined
+	lost   *tally        // errors of sockets that had joined
 }
 
 // handler takes a frame of socket number, which arrived at a time. The frame is valid until handler returns. Calls for
@@ -46,8 +50,7 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 	handle handler) (*crowd, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading, joining sync.WaitGroup
-	c := &crowd{t: t, frames: new(atomic.Int64), lost: newSharedTally(), leave: func() { cancel(); reading.Wait() }}
-	joins := newSharedTally()
+	c := &crowd{frames: new(atomic.Int64), joined: newTally(), lost: newTally(), leave: func() { cancel(); reading.Wait() }}
 	s.phase("connecting", sockets)
 	defer s.endPhase()
 	sch := newSchedule(time.Now(), perSecond, 1, 1, time.Hour)
@@ -56,9 +59,7 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 	var first error
 	for number := range sockets {
 		due := sch.dueRequest(number)
-		if d := time.Until(due); d > 0 {
-			wait(ctx, d)
-		}
+		term.Sleep(ctx, time.Until(due))
 		turns <- struct{}{}
 		joining.Add(1)
 		reading.Go(func() {
@@ -71,22 +72,20 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 			}
 			mu.Unlock()
 			if err != nil {
-				joins.fail(number, "not joined")
+				c.joined.fail("not joined")
 			} else {
-				joins.record(number, at.Sub(due))
+				c.joined.count(outcome{done: 1}, nil, at.Sub(due))
 			}
 			s.add(1)
 			<-turns
 			joining.Done()
 			if err == nil {
-				defer one.close()
+				defer one.CloseNow()
 				c.read(ctx, one, number, handle)
 			}
 		})
 	}
 	joining.Wait()
-	c.joined = joins.total()
-	c.joined.done = c.joined.latencies.TotalCount()
 	if ctx.Err() != nil || c.joined.done <= int64(sockets/2) {
 		c.leave()
 		return nil, fmt.Errorf("%d of %d sockets joined: %w", c.joined.done, sockets, first)
@@ -103,7 +102,7 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 	joining, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, message := range subscribe {
-		err = cmp.Or(err, one.send(joining, message))
+		err = cmp.Or(err, one.Write(joining, websocket.MessageText, []byte(message)))
 	}
 	for err == nil {
 		var frame []byte
@@ -119,7 +118,7 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 			return one, nil
 		}
 	}
-	one.close()
+	one.CloseNow()
 	return nil, err
 }
 
@@ -131,10 +130,10 @@ func (c *crowd) read(ctx context.Context, one *socket, number int, handle handle
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			c.lost.fail(number, "socket lost")
+			c.lost.fail("socket lost")
 			return
 		case bytes.HasPrefix(frame, errorFrame):
-			c.lost.fail(number, "error frame")
+			c.lost.fail("error frame")
 			return
 		}
 		c.frames.Add(1)
@@ -144,9 +143,9 @@ func (c *crowd) read(ctx context.Context, one *socket, number int, handle handle
 
 // untilRight waits until all of the crowd show what the server holds, and returns how many do. It gives up after
 // patience.
-func untilRight(ctx context.Context, sockets int, right func() (int, error)) (n int, err error) {
-	for began := time.Now(); ; wait(ctx, 10*pollStep) {
-		if n, err = right(); err != nil || n == sockets {
+func untilRight(ctx context.Context, sockets int, right func(context.Context) (int, error)) (n int, err error) {
+	for began := time.Now(); ; term.Sleep(ctx, 10*pollStep) {
+		if n, err = right(ctx); err != nil || n == sockets {
 			return n, err
 		}
 		if ctx.Err() != nil || time.Since(began) > patience {
@@ -162,14 +161,14 @@ func (t *target) memory(ctx context.Context) (low int64, known bool) {
 		return 0, false
 	}
 	for i := range 20 {
-		now, ok := processMemory(t.own.node.pid())
+		_, now, ok := processUsage(t.own.node.pid())
 		if !ok {
 			return 0, false
 		}
 		if i == 0 || now < low {
 			low = now
 		}
-		wait(ctx, time.Second/20)
+		term.Sleep(ctx, time.Second/20)
 	}
 	return low, true
 }
@@ -182,6 +181,6 @@ func (t *target) restart(ctx context.Context) error {
 	}
 	t.own.node.end()
 	t.client.Close()
-	_, err := t.own.startNode(ctx, t.addr)
+	_, err := t.own.startNode(ctx, strings.TrimPrefix(t.remote.URL, "http://"))
 	return err
 }

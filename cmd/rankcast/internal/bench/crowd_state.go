@@ -31,10 +31,14 @@ func (b *boardState) equal(other *boardState) bool {
 
 // step is what a frame does to a state: most watchers take the same steps.
 type step struct {
-	before *boardState // nil for a snapshot
-	frame  []byte
-	after  *boardState
-	shown  []int // updates that after shows and before did not
+	after *boardState
+	shown []int // updates that after shows and the state before did not
+}
+
+// stepKey names a step: the state before, nil for a first snapshot, and the frame.
+type stepKey struct {
+	before *boardState
+	frame  string
 }
 
 // folder folds frames for all watchers of one board. It decodes a frame once for all that get it on the same state. Its
@@ -43,44 +47,40 @@ type folder struct {
 	shows func(before, after *boardState) []int // gives the updates of a step
 
 	mu     sync.Mutex
-	recent [128]*step // a ring
-	next   int
+	steps  map[stepKey]step
+	states map[int64]*boardState // by seq: one pointer for equal states
 }
+
+// maxSteps bounds the steps that a folder keeps.
+const maxSteps = 1000
 
 // fold applies a frame to a state, which is nil at first. For frames that are no snapshot and no delta it returns a step
 // to the same state.
-func (f *folder) fold(before *boardState, frame []byte) (*step, error) {
-	snapshot := bytes.HasPrefix(frame, snapshotFrame)
-	if !snapshot && !bytes.HasPrefix(frame, deltaFrame) {
-		return &step{after: before}, nil
+func (f *folder) fold(before *boardState, frame []byte) (step, error) {
+	if !bytes.HasPrefix(frame, snapshotFrame) && !bytes.HasPrefix(frame, deltaFrame) {
+		return step{after: before}, nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := range f.recent {
-		s := f.recent[(f.next+len(f.recent)-1-i)%len(f.recent)] // the newest first
-		if s == nil {
-			break
-		}
-		if s.before == before && bytes.Equal(s.frame, frame) {
-			return s, nil
-		}
+	if s, known := f.steps[stepKey{before, string(frame)}]; known {
+		return s, nil
 	}
 	after, err := decodeFrame(before, frame)
 	if err != nil {
-		return nil, err
+		return step{}, err
 	}
-	for _, s := range f.recent { // one pointer for equal states
-		if s != nil && s.after.equal(after) {
-			after = s.after
-			break
-		}
+	if len(f.steps) == 0 || len(f.steps) == maxSteps {
+		f.steps, f.states = make(map[stepKey]step), make(map[int64]*boardState)
 	}
-	s := &step{before: before, frame: slices.Clone(frame), after: after}
+	if same := f.states[after.seq]; same != nil && same.equal(after) {
+		after = same
+	}
+	f.states[after.seq] = after
+	s := step{after: after}
 	if before != nil {
 		s.shown = f.shows(before, after)
 	}
-	f.recent[f.next] = s
-	f.next = (f.next + 1) % len(f.recent)
+	f.steps[stepKey{before, string(frame)}] = s
 	return s, nil
 }
 

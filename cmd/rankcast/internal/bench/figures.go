@@ -62,6 +62,12 @@ func (f *figures) addLatencies(t *tally) {
 	}
 }
 
+// addLateness adds the 99th percentile and the greatest latency of a tally, by these names.
+func (f *figures) addLateness(p99, greatest string, t *tally) {
+	f.set(p99, float64(t.latencies.ValueAtQuantile(99))/1e3)
+	f.set(greatest, float64(t.latencies.Max())/1e3)
+}
+
 // summarize returns the median of each figure over rounds, and the sum of the errors. A figure that a round lacks is
 // missing.
 func summarize(rounds []*figures) *figures {

@@ -3,11 +3,14 @@ package bench
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Each update has one time, one member and one number among the updates of that member.
@@ -41,7 +44,7 @@ func TestClosedLoop(t *testing.T) {
 		var marks []time.Duration
 		slow := func(took time.Duration, o outcome, err error) call {
 			return func(int) (outcome, error) {
-				wait(t.Context(), took)
+				term.Sleep(t.Context(), took)
 				return o, err
 			}
 		}
@@ -66,7 +69,7 @@ func TestClosedLoopThatIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		runClosed(ctx, []call{func(int) (outcome, error) { wait(ctx, time.Hour); return outcome{}, ctx.Err() }}, time.Minute, func() {})
+		runClosed(ctx, []call{func(int) (outcome, error) { term.Sleep(ctx, time.Hour); return outcome{}, ctx.Err() }}, time.Minute, func() {})
 		require.Equal(t, 3*time.Second, time.Since(began))
 	})
 }
@@ -78,40 +81,41 @@ func TestOpenLoop(t *testing.T) {
 		sch := newSchedule(time.Now(), 100, 1, 1, time.Second)
 		stalled := func(request int) (outcome, error) {
 			if request == 10 {
-				wait(t.Context(), 500*time.Millisecond)
+				term.Sleep(t.Context(), 500*time.Millisecond)
 			}
-			wait(t.Context(), time.Millisecond)
+			term.Sleep(t.Context(), time.Millisecond)
 			return outcome{done: 1}, nil
 		}
-		late := newSharedTally()
+		late := newTally()
 		all := runOpen(t.Context(), []call{stalled}, sch, late)
 		require.EqualValues(t, 100, all.done)
-		latencies := late.total().latencies
+		latencies := late.latencies
 		require.EqualValues(t, 100, latencies.TotalCount())
 		require.InDelta(t, 491_000, latencies.Max(), 1000, "the request after the stalled one")
 		require.InDelta(t, 1, latencies.Min(), 1)
-		late = newSharedTally()
+		late = newTally()
 		all = runOpen(t.Context(), []call{stalled, stalled}, newSchedule(time.Now(), 100, 1, 1, time.Second), late)
 		require.EqualValues(t, 100, all.done)
-		require.Less(t, late.total().latencies.Max(), int64(2000), "another caller is free")
+		require.Less(t, late.latencies.Max(), int64(2000), "another caller is free")
 	})
 }
 
-// Latencies from the scheduled times reach the figures.
-func TestSharedTally(t *testing.T) {
+// Latencies from the scheduled times reach the figures, from many sockets at once.
+func TestTally(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
-	s := newSharedTally()
+	all := newTally()
 	sch := newSchedule(start, 1000, 1, 1, time.Second)
+	var sockets sync.WaitGroup
 	for number := range 40 {
-		s.recordSince(number, []int{number, number + 1}, sch, start.Add(100*time.Millisecond))
+		sockets.Go(func() { all.countShown([]int{number, number + 1}, sch, start.Add(100*time.Millisecond)) })
 	}
-	s.fail(3, "lost")
-	s.fail(19, "lost")
-	total := s.total()
-	require.EqualValues(t, 80, total.latencies.TotalCount())
-	require.InDelta(t, 100_000, total.latencies.Max(), 100)
-	require.InDelta(t, 60_000, total.latencies.Min(), 60)
-	require.Equal(t, map[string]int64{"lost": 2}, total.errors)
-	require.Zero(t, total.done)
+	all.fail("lost")
+	all.fail("lost")
+	sockets.Wait()
+	require.EqualValues(t, 80, all.latencies.TotalCount())
+	require.InDelta(t, 100_000, all.latencies.Max(), 100)
+	require.InDelta(t, 60_000, all.latencies.Min(), 60)
+	require.Equal(t, map[string]int64{"lost": 2}, all.errors)
+	require.Zero(t, all.done)
 }

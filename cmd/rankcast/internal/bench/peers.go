@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // peers are connections to Redis that subscribe to what the node subscribes to, as further nodes do. They do nothing
@@ -24,20 +26,19 @@ type peers struct {
 func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &peers{cancel: cancel}
-	rdb := o.openRedis(ctx)
-	channels, err := rdb.PubSubChannels(ctx, "*").Result()
+	channels, err := o.rdb.PubSubChannels(ctx, "*").Result()
 	for range n - 1 {
 		if err == nil {
 			err = p.subscribe(ctx, o.socket, channels)
 		}
 	}
 	if err == nil {
-		err = p.count(ctx, rdb, channels)
+		err = p.count(ctx, o.rdb, channels)
 	}
-	for subscribed := int64(0); err == nil && subscribed <= int64(n); wait(ctx, pollStep) { // the node and n peers
+	for subscribed := int64(0); err == nil && subscribed <= int64(n); term.Sleep(ctx, pollStep) { // the node and n peers
 		last := channels[len(channels)-1]
 		var of map[string]int64
-		of, err = rdb.PubSubNumSub(ctx, last).Result()
+		of, err = o.rdb.PubSubNumSub(ctx, last).Result()
 		subscribed = of[last]
 	}
 	if err != nil {

@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"rankcast/server/client"
@@ -22,30 +24,41 @@ type row struct {
 	score  int64
 }
 
-// fill gives boards their first members. It calls filled with the number of rows of each part that the target holds.
-func (t *target) fill(ctx context.Context, boards map[string][]row, filled func(rows int)) error {
+// fill gives boards their first members. It gives the sets of the bare work, on a Redis of the command, the same members.
+func (t *target) fill(ctx context.Context, s *status, boards map[string][]row) error {
+	steps := 0
+	for _, rows := range boards {
+		steps += len(rows)
+	}
+	s.phase("filling the boards of "+t.name, steps)
+	defer s.endPhase()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(fillers)
 	for board, rows := range boards {
-		for len(rows) > 0 {
-			part := rows[:min(len(rows), fillBatch)]
-			rows = rows[len(part):]
+		for part := range slices.Chunk(rows, fillBatch) {
 			g.Go(func() error {
-				if err := t.fillPart(ctx, board, part); err != nil {
-					return err
+				defer s.add(len(part))
+				if t.own != nil {
+					if err := t.own.fillBare(ctx, board, part); err != nil {
+						return err
+					}
 				}
-				filled(len(part))
-				return nil
+				return t.fillPart(ctx, board, part)
 			})
 		}
 	}
 	return g.Wait()
 }
 
-func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
-	if err := ctx.Err(); err != nil {
+// fillOne defines the board of works that need one, and gives it its first members.
+func (t *target) fillOne(ctx context.Context, s *status, rows []row) error {
+	if err := t.define(ctx, oneBoard, "{}"); err != nil {
 		return err
 	}
+	return t.fill(ctx, s, map[string][]row{oneBoard: rows})
+}
+
+func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
 	updates := make([]client.Update, len(rows))
 	for i, r := range rows {
 		updates[i] = client.Update{Member: r.member, Score: r.score}
@@ -62,23 +75,10 @@ func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
 	return nil
 }
 
-// fillBare gives the sets of the bare work the same members.
-func (t *target) fillBare(ctx context.Context, boards map[string][]row) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	c := t.own.openRedis(ctx)
-	for board, rows := range boards {
-		for len(rows) > 0 {
-			part := rows[:min(len(rows), fillBatch)]
-			rows = rows[len(part):]
-			args := []any{"ZADD", bareKey + board}
-			for _, r := range part {
-				args = append(args, r.score, r.member)
-			}
-			if err := c.Do(ctx, args...).Err(); err != nil {
-				return err
-			}
-		}
+func (o *ownServer) fillBare(ctx context.Context, board string, rows []row) error {
+	members := make([]redis.Z, len(rows))
+	for i, r := range rows {
+		members[i] = redis.Z{Score: float64(r.score), Member: r.member}
 	}
-	return nil
+	return o.rdb.ZAdd(ctx, bareKey+board, members...).Err()
 }

@@ -1,23 +1,24 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/ranking/localredis"
-	"rankcast/server/client"
 )
 
 const (
@@ -36,6 +37,7 @@ type ownServer struct {
 	socket  string   // of Redis
 	args    []string // further arguments of the node
 	redis   *child
+	rdb     *redis.Client // for what the command itself asks; nil until it answers
 	node    *child
 }
 
@@ -58,12 +60,11 @@ func openOwn(ctx context.Context, name, program string) (t *target, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at := remote.Server{URL: "http://" + addr}
-	c, err := client.New(at.URL, client.Config{})
-	if err != nil {
+	if t, err = newTarget(name, remote.Server{URL: "http://" + addr}, ""); err != nil {
 		return nil, err
 	}
-	return &target{name: name, remote: at, client: c, own: own, prefix: "bench", addr: addr, host: addr}, nil
+	t.own = own
+	return t, nil
 }
 
 func (o *ownServer) startRedis(ctx context.Context) error {
@@ -77,9 +78,13 @@ func (o *ownServer) startRedis(ctx context.Context) error {
 		return err
 	}
 	return o.redis.until(ctx, func() error {
-		c := o.openRedis(ctx)
-		defer c.Close()
-		return c.Ping(ctx).Err()
+		c := o.openRedis(context.Background())
+		if err := c.Ping(ctx).Err(); err != nil {
+			c.Close()
+			return err
+		}
+		o.rdb = c
+		return nil
 	})
 }
 
@@ -94,12 +99,13 @@ func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err 
 		return "", err
 	}
 	err = o.node.until(ctx, func() error {
-		found := servingAt.FindStringSubmatch(o.node.output())
+		found := servingAt.FindStringSubmatch(o.node.log.String())
 		if found == nil {
 			return errors.New("does not serve yet")
 		}
 		addr = found[1]
-		return (&target{addr: addr, host: addr}).do(ctx, "GET", "/readyz", "")
+		t := &target{http: http.DefaultClient, remote: remote.Server{URL: "http://" + addr}}
+		return t.require(ctx, "GET", "/readyz")
 	})
 	return addr, err
 }
@@ -107,6 +113,9 @@ func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err 
 // close ends the processes, the node first, and removes the folder.
 func (o *ownServer) close() error {
 	o.node.end()
+	if o.rdb != nil {
+		o.rdb.Close()
+	}
 	o.redis.end()
 	if o.dir == "" {
 		return nil
@@ -117,61 +126,52 @@ func (o *ownServer) close() error {
 // child is a process that the command has started.
 type child struct {
 	cmd   *exec.Cmd
+	log   tail
+	stop  func()        // asks the process to end, and kills it after stopTime
 	ended chan struct{} // closed when the process has ended
-
-	mu  sync.Mutex
-	log []string // the last lines of its output
 }
 
-// maxLog is the number of lines of output that a child keeps.
-const maxLog = 50
+// tail keeps the last part of what is written to it. Its methods may be called concurrently.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxTail is the number of bytes that a tail keeps.
+const maxTail = 16 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-maxTail):]
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.text))
+}
 
 // startChild starts a program. Variables for rankcast serve do not reach it.
 func startChild(program string, args ...string) (*child, error) {
-	c := &child{cmd: exec.Command(program, args...), ended: make(chan struct{})}
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "RANKCAST_") {
-			c.cmd.Env = append(c.cmd.Env, variable)
-		}
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &child{cmd: exec.CommandContext(ctx, program, args...), stop: cancel, ended: make(chan struct{})}
+	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
+	c.cmd.WaitDelay = stopTime
+	c.cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "RANKCAST_") })
 	c.cmd.SysProcAttr = childAttributes()
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	c.cmd.Stdout, c.cmd.Stderr = in, in
-	err = c.cmd.Start()
-	in.Close()
-	if err != nil {
-		out.Close()
+	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	if err := c.cmd.Start(); err != nil {
+		cancel()
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	go func() {
 		defer close(c.ended)
-		defer out.Close()
-		c.keep(out)
 		c.cmd.Wait()
 	}()
 	return c, nil
-}
-
-// keep keeps the output of the process until it ends.
-func (c *child) keep(out io.Reader) {
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		c.mu.Lock()
-		c.log = append(c.log, lines.Text())
-		if len(c.log) > maxLog {
-			c.log = c.log[1:]
-		}
-		c.mu.Unlock()
-	}
-	io.Copy(io.Discard, out) // after a line that is too long
-}
-
-func (c *child) output() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.log, "\n")
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
@@ -187,9 +187,9 @@ func (c *child) until(ctx context.Context, ask func() error) error {
 		}
 		select {
 		case <-c.ended:
-			return fmt.Errorf("%s has ended before it was ready: %s", c.cmd.Path, c.output())
+			return fmt.Errorf("%s has ended before it was ready: %s", c.cmd.Path, &c.log)
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w; its output: %s", c.cmd.Path, err, c.output())
+			return fmt.Errorf("%s: %w; its output: %s", c.cmd.Path, err, &c.log)
 		case <-time.After(pollStep):
 		}
 	}
@@ -200,11 +200,6 @@ func (c *child) end() {
 	if c == nil {
 		return
 	}
-	c.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-c.ended:
-	case <-time.After(stopTime):
-		c.cmd.Process.Kill()
-		<-c.ended
-	}
+	c.stop()
+	<-c.ended
 }

@@ -2,12 +2,17 @@ package bench
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/prometheus/procfs"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
-// reading is what processes have used until one moment.
+// reading is what processes have used until one moment. Where the system has no /proc, all but the time is 0.
 type reading struct {
 	at               time.Time
 	node, redis, own time.Duration // CPU time
@@ -15,39 +20,63 @@ type reading struct {
 	machine          machineTimes
 }
 
-// machineTimes are CPU times of the whole machine since it started. All are 0 where the system does not tell.
+// machineTimes are CPU times of the whole machine since it started.
 type machineTimes struct {
 	total, busy, steal time.Duration
 }
 
 // read reads what the processes of a target have used.
 func (t *target) read() reading {
-	r := reading{at: time.Now(), own: ownCPU(), machine: machineCPU()}
+	r := reading{at: time.Now(), machine: machineCPU()}
+	r.own, _, _ = processUsage(os.Getpid())
 	if t.own != nil {
-		node, nodeKnown := processCPU(t.own.node.pid())
-		redis, redisKnown := processCPU(t.own.redis.pid())
-		r.node, r.redis, r.known = node, redis, nodeKnown && redisKnown
+		var nodeKnown, redisKnown bool
+		r.node, _, nodeKnown = processUsage(t.own.node.pid())
+		r.redis, _, redisKnown = processUsage(t.own.redis.pid())
+		r.known = nodeKnown && redisKnown
 	}
 	return r
 }
+
+// processUsage is the CPU time that a process has used, all its threads together, and its resident memory in bytes.
+func processUsage(pid int) (cpu time.Duration, memory int64, known bool) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, 0, false
+	}
+	stat, err := p.Stat()
+	return seconds(stat.CPUTime()), int64(stat.ResidentMemory()), err == nil
+}
+
+func machineCPU() machineTimes {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return machineTimes{}
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return machineTimes{}
+	}
+	c := stat.CPUTotal
+	busy := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ // User has the guests already
+	return machineTimes{seconds(busy + c.Idle + c.Iowait + c.Steal), seconds(busy), seconds(c.Steal)}
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // addUsage adds what was used between two readings, for each of so many units.
 func (f *figures) addUsage(from, to reading, units int64) {
 	per := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(max(units, 1)) }
 	span := to.at.Sub(from.at)
 	own := to.own - from.own
-	if units > 0 {
-		if from.known && to.known {
-			if to.node > from.node {
-				f.set(nodeCPU, per(to.node-from.node))
-			}
-			f.set(redisCPU, per(to.redis-from.redis))
+	if units > 0 && from.known && to.known {
+		if to.node > from.node {
+			f.set(nodeCPU, per(to.node-from.node))
 		}
-		if own > 0 {
-			f.set(generatorCPU, per(own))
-		}
+		f.set(redisCPU, per(to.redis-from.redis))
 	}
-	if own > 0 && span > 0 {
+	if to.own > 0 {
+		f.set(generatorCPU, per(own))
 		f.set(generatorShare, percent(own, span*time.Duration(runtime.NumCPU())))
 	}
 	if total := to.machine.total - from.machine.total; total > 0 {
@@ -73,14 +102,14 @@ type lateness struct {
 // latenessStep is the time between two measurements of the lateness.
 const latenessStep = 5 * time.Millisecond
 
-func startLateness(ctx context.Context) *lateness {
+// startLateness begins to measure, and calls tick after each step.
+func startLateness(ctx context.Context, tick func()) *lateness {
 	l := &lateness{all: newTally()}
 	ctx, l.stop = context.WithCancel(ctx)
 	l.done.Go(func() {
-		for ctx.Err() == nil {
-			due := time.Now().Add(latenessStep)
-			wait(ctx, latenessStep)
+		for due := time.Now().Add(latenessStep); term.Sleep(ctx, latenessStep) == nil; due = time.Now().Add(latenessStep) {
 			l.all.count(outcome{}, nil, time.Since(due))
+			tick()
 		}
 	})
 	return l
@@ -90,6 +119,5 @@ func startLateness(ctx context.Context) *lateness {
 func (l *lateness) end(f *figures) {
 	l.stop()
 	l.done.Wait()
-	f.set(lateP99, float64(l.all.latencies.ValueAtQuantile(99))/1e3)
-	f.set(lateMax, float64(l.all.latencies.Max())/1e3)
+	f.addLateness(lateP99, lateMax, l.all)
 }

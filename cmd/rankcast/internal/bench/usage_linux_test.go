@@ -2,7 +2,9 @@ package bench
 
 import (
 	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -10,18 +12,20 @@ import (
 // The CPU and the memory of a process are read from /proc.
 func TestProcessUsage(t *testing.T) {
 	t.Parallel()
-	for from := ownCPU(); ownCPU() < from+5*clockTick; { // use some
+	own := func() time.Duration {
+		used, memory, known := processUsage(os.Getpid())
+		require.True(t, known)
+		require.Greater(t, memory, int64(1<<20))
+		return used
 	}
-	used, known := processCPU(os.Getpid())
-	require.True(t, known)
-	require.GreaterOrEqual(t, used, 3*clockTick)
-	require.LessOrEqual(t, used, ownCPU()+2*clockTick)
-	memory, known := processMemory(os.Getpid())
-	require.True(t, known)
-	require.Greater(t, memory, int64(1<<20))
-	_, known = processCPU(1 << 30)
-	require.False(t, known)
-	_, known = processMemory(1 << 30)
+	const step = 10 * time.Millisecond // of the clock of /proc
+	from := own()
+	for own() < from+5*step { // use some
+	}
+	var of syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &of))
+	require.InDelta(t, time.Duration(of.Utime.Nano()+of.Stime.Nano()), own(), float64(4*step))
+	_, _, known := processUsage(1 << 30)
 	require.False(t, known)
 	m := machineCPU()
 	require.Positive(t, m.total)

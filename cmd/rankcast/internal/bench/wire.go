@@ -1,14 +1,15 @@
 package bench
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -23,80 +24,92 @@ const (
 	maxFrame = 1 << 20
 )
 
-// url is the URL of a path of the target.
-func (t *target) url(path string) string {
-	scheme := "http"
-	if t.tls != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + t.host + t.path + path
+// transport opens the connections of that number. It keeps one for each caller.
+func transport(number int) *http.Transport {
+	return &http.Transport{MaxIdleConnsPerHost: math.MaxInt, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+		return dialFrom(ctx, addr, number)
+	}}
 }
 
-// httpConn is a connection that sends one request at a time. After an error it dials again for the next request. One
-// goroutine may use it at a time. (A http.Transport would take two more goroutines for each connection, which delay a
-// request while a crowd of sockets is busy.)
-type httpConn struct {
-	t      *target
-	conn   net.Conn // nil before the first request, and after an error
-	from   *bufio.Reader
-	to     *bufio.Writer
-	forget func() bool // the end of the context closes conn no more
-	answer bytes.Buffer
-}
-
-// newConn returns a connection for requests, which it opens for the first one.
-func (t *target) newConn() *httpConn { return &httpConn{t: t} }
-
-// do sends a request and reads its answer. The answer is valid until the next call. The end of ctx closes a connection
-// that do opens.
-func (c *httpConn) do(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
-	request, err := http.NewRequest(method, c.t.url(path), bytes.NewReader(body))
+// do sends one request and reads its answer into answer.
+func (t *target) do(ctx context.Context, method, path string, body []byte, answer *bytes.Buffer) (status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, t.remote.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	c.t.authorize(request.Header)
+	maps.Copy(request.Header, t.header)
 	if len(body) > 0 {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if c.conn == nil {
-		conn, err := c.t.dialFrom(ctx, 0)
-		if err != nil {
-			return 0, nil, err
-		}
-		c.conn, c.from, c.to = conn, bufio.NewReader(conn), bufio.NewWriter(conn)
-		c.forget = context.AfterFunc(ctx, func() { conn.Close() })
-	}
-	if status, err = c.exchange(request); err != nil {
-		c.close()
-	}
-	return status, c.answer.Bytes(), err
-}
-
-func (c *httpConn) exchange(request *http.Request) (status int, err error) {
-	if err := cmp.Or(request.Write(c.to), c.to.Flush()); err != nil {
-		return 0, err
-	}
-	response, err := http.ReadResponse(c.from, request)
+	response, err := t.http.Do(request)
 	if err != nil {
 		return 0, err
 	}
 	defer response.Body.Close()
-	c.answer.Reset()
-	_, err = c.answer.ReadFrom(io.LimitReader(response.Body, maxBody))
+	answer.Reset()
+	_, err = answer.ReadFrom(io.LimitReader(response.Body, maxBody))
 	return response.StatusCode, err
 }
 
-func (c *httpConn) close() {
-	if c.conn != nil {
-		c.forget()
-		c.conn.Close()
-		c.conn = nil
+// require sends one request. Any status of 300 or more is an error.
+func (t *target) require(ctx context.Context, method, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var answer bytes.Buffer
+	status, err := t.do(ctx, method, path, nil, &answer)
+	if err == nil && status >= 300 {
+		err = fmt.Errorf("%s %s: the server answers %d: %s", method, path, status, answer.String())
+	}
+	return err
+}
+
+// refusal is part of an answer for each item of a batch, or board of an event, that was not done.
+var refusal = []byte(`"error":{`)
+
+// newCall makes a call of one caller. It sends a request of so many units, with the body that appendBody appends for request
+// n; nil for none.
+func (t *target) newCall(ctx context.Context, method, path string, units int, appendBody func(to []byte, n int) []byte) call {
+	var sent []byte
+	var answer bytes.Buffer
+	return func(n int) (outcome, error) {
+		if appendBody != nil {
+			// The transport may still read the body of the request before: its answer may have come early.
+			sent = appendBody(make([]byte, 0, len(sent)), n)
+		}
+		status, err := t.do(ctx, method, path, sent, &answer)
+		switch {
+		case err != nil:
+			return outcome{}, err
+		case status != http.StatusOK:
+			why := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+			return outcome{refused: int64(units), why: why}, nil
+		}
+		refused := min(bytes.Count(answer.Bytes(), refusal), units)
+		return outcome{int64(units - refused), int64(refused), "refused in a batch"}, nil
 	}
 }
 
-// socket is one WebSocket to a server. One goroutine may use it at a time; close may be called concurrently.
+// newBatches is newCall for batches: a request posts batch items in the list of that name, or one item by itself.
+// appendItem appends the item of a number.
+func (t *target) newBatches(ctx context.Context, path, list string, batch int, appendItem func(to []byte, item int) []byte) call {
+	return t.newCall(ctx, "POST", path, batch, func(to []byte, n int) []byte {
+		if batch == 1 {
+			return appendItem(to, n)
+		}
+		to = append(to, `{"`+list+`":[`...)
+		for i := range batch {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = appendItem(to, n*batch+i)
+		}
+		return append(to, "]}"...)
+	})
+}
+
+// socket is one WebSocket to a server. One goroutine may use it at a time.
 type socket struct {
-	conn    *websocket.Conn
+	*websocket.Conn
 	message bytes.Buffer
 }
 
@@ -104,27 +117,19 @@ type socket struct {
 func (t *target) openSocket(ctx context.Context, number int) (*socket, error) {
 	opening, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return t.dialFrom(ctx, number) }
-	options := &websocket.DialOptions{HTTPHeader: make(http.Header), Subprotocols: []string{"rankcast.v1"},
-		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dial, DialTLSContext: dial}}}
-	t.authorize(options.HTTPHeader)
-	conn, _, err := websocket.Dial(opening, t.url("/v1/live"), options)
+	conn, _, err := websocket.Dial(opening, t.remote.URL+"/v1/live", &websocket.DialOptions{HTTPHeader: t.header,
+		Subprotocols: []string{"rankcast.v1"}, HTTPClient: &http.Client{Transport: transport(number)}})
 	if err != nil {
 		return nil, err
 	}
 	conn.SetReadLimit(maxFrame)
 	context.AfterFunc(ctx, func() { conn.CloseNow() })
-	return &socket{conn: conn}, nil
-}
-
-// send sends a message.
-func (s *socket) send(ctx context.Context, message string) error {
-	return s.conn.Write(ctx, websocket.MessageText, []byte(message))
+	return &socket{Conn: conn}, nil
 }
 
 // next returns the next message. The message is valid until the next call. The end of ctx closes the socket.
 func (s *socket) next(ctx context.Context) ([]byte, error) {
-	_, from, err := s.conn.Reader(ctx)
+	_, from, err := s.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -133,25 +138,10 @@ func (s *socket) next(ctx context.Context) ([]byte, error) {
 	return s.message.Bytes(), err
 }
 
-func (s *socket) close() { s.conn.CloseNow() }
-
 // openRedis returns a client of the Redis of the command, with one connection. The end of ctx closes it.
 func (o *ownServer) openRedis(ctx context.Context) *redis.Client {
 	c := redis.NewClient(&redis.Options{Network: "unix", Addr: o.socket, Protocol: 2, PoolSize: 1, MaxRetries: -1, DisableIdentity: true,
 		ReadTimeout: time.Minute, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	context.AfterFunc(ctx, func() { c.Close() })
 	return c
-}
-
-// do sends one request over a connection of its own. Any status of 300 or more is an error.
-func (t *target) do(ctx context.Context, method, path, body string) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	c := t.newConn()
-	defer c.close()
-	status, answer, err := c.do(ctx, method, path, []byte(body))
-	if err == nil && status >= 300 {
-		err = fmt.Errorf("%s %s: the server answers %d: %s", method, path, status, answer)
-	}
-	return err
 }

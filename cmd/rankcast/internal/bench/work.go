@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,40 +10,30 @@ import (
 
 // work is what a command measures.
 type work interface {
-	// about describes what is measured, and settings its numbers, in a line each.
-	about() string
-	settings() string
-	// unit is one thing that is done: "gift".
-	unit() string
+	about() about
 	// prepare gives a target what the work needs, and returns what runs the rounds.
 	prepare(ctx context.Context, t *target, s *status) (rounds, error)
 }
 
-// rounds runs a work against one target, once for each call.
-type rounds interface {
-	measure(ctx context.Context, s *status) (*figures, error)
+// about describes a work, in a line each.
+type about struct {
+	name, what string
+	settings   string // the numbers of its flags
+	unit       string // one thing that is done: "gift"
+	bare       string // the bare commands; "" for none
 }
 
-// bareRounds are rounds of a work that has bare commands. bare runs them on the Redis of the target.
-type bareRounds interface {
-	rounds
-	// bareAbout describes the commands.
-	bareAbout() string
-	bare(ctx context.Context, s *status) (*figures, error)
+// rounds run a work against one target.
+type rounds struct {
+	measure func(ctx context.Context, s *status) (*figures, error)
+	bare    func(ctx context.Context, s *status) (*figures, error) // the bare commands, on the Redis of the target; nil for none
 }
 
-// loopFlags are the flags of works that callers do in a closed loop.
+// loopFlags are the flags of works that callers do in a closed loop. In five minutes request ids stay unique, and no period
+// ends unseen.
 type loopFlags struct {
-	Callers  int           `default:"32" placeholder:"N" help:"Callers, each with a connection of its own, that send one request at a time (default ${default})."`
-	Duration time.Duration `default:"10s" placeholder:"TIME" help:"Time to measure in a round (default ${default}). The bare commands get half of it."`
-}
-
-// Validate checks the flags.
-func (l *loopFlags) Validate() error {
-	if err := within("callers", l.Callers, 1, 10_000); err != nil {
-		return err
-	}
-	return checkDuration(l.Duration)
+	Callers  int           `default:"32" range:"1..10000" placeholder:"N" help:"Callers, each with a connection of its own, that send one request at a time (default ${default})."`
+	Duration time.Duration `default:"10s" range:"10ms..5m" placeholder:"TIME" help:"Time to measure in a round (default ${default}). The bare commands get half of it."`
 }
 
 func (l *loopFlags) settings() string {
@@ -59,45 +48,23 @@ func count(n int, one string) string {
 	return term.Thousands(int64(n)) + " " + one
 }
 
-// within returns an error that names a flag whose value is out of bounds.
-func within(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return fmt.Errorf("--%s must be from %d to %d", flag, least, most)
-	}
-	return nil
-}
-
-// maxDuration bounds a round: request ids stay unique, and no period ends unseen.
-const maxDuration = 5 * time.Minute
-
-func checkDuration(d time.Duration) error {
-	if d < 10*time.Millisecond || d > maxDuration {
-		return fmt.Errorf("--duration must be from 10ms to %v", maxDuration)
-	}
-	return nil
-}
-
 // closedRound measures callers of a target in a closed loop. newCall makes the call of each.
 func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, duration time.Duration,
-	newCall func(caller int) (call, error)) (*figures, error) {
+	newCall func(caller int) call) (*figures, error) {
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()                                                // closes the connections
+	defer cancel()
 	defer time.AfterFunc(warmUp+duration+patience, cancel).Stop() // a server may never answer
 	calls := make([]call, l.Callers)
 	for i := range calls {
-		var err error
-		if calls[i], err = newCall(i); err != nil {
-			return nil, err
-		}
+		calls[i] = newCall(i)
 	}
 	var readings []reading
 	var late *lateness
 	all := runClosed(ctx, calls, duration, func() {
 		readings = append(readings, t.read())
 		if len(readings) == 1 {
-			s.timed(duration)
-			late = startLateness(ctx)
+			late = s.startMeasuring(ctx, duration)
 		}
 	})
 	f := newFigures()
@@ -117,12 +84,9 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, durat
 // bareRound is closedRound for commands of Redis: each call sends those that commands returns, one after the other.
 // commands may be called concurrently.
 func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, commands func() [][]any) (*figures, error) {
-	if t.own == nil {
-		return nil, errors.New("the bare commands need a Redis of the command")
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(int) (call, error) {
+	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(int) call {
 		c := t.own.openRedis(ctx)
 		return func(int) (outcome, error) {
 			for _, one := range commands() {
@@ -131,7 +95,7 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, command
 				}
 			}
 			return outcome{done: 1}, nil
-		}, nil
+		}
 	})
 	if err == nil {
 		delete(f.Values, nodeCPU) // the node has no part in it

@@ -11,38 +11,25 @@ import (
 
 // Fanout is rankcast bench fanout: updates of the first ten members of a board that many sockets watch.
 type Fanout struct {
-	Watchers int          `default:"5000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
-	Members  int          `default:"1000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
+	Watchers int          `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
+	Members  int          `default:"1000" range:"10..5000000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
 	Open     openFlags    `embed:""`
 	Program  programFlags `embed:""`
 }
 
-// Validate checks the flags.
-func (f *Fanout) Validate() error {
-	if err := within("watchers", f.Watchers, 1, maxSockets); err != nil {
-		return err
-	}
-	return within("members", f.Members, shownTop, maxMembers)
-}
-
 // Run measures.
-func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, "fanout", f) }
+func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 
-func (f *Fanout) about() string {
-	return "updates of the first ten members of a board that sockets watch"
+func (f *Fanout) about() about {
+	return about{
+		name: "fanout", what: "updates of the first ten members of a board that sockets watch", unit: "update",
+		settings: count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings("update"),
+	}
 }
-
-func (f *Fanout) settings() string {
-	return count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings(f.unit())
-}
-
-func (f *Fanout) unit() string { return "update" }
 
 const (
 	// shownTop is the number of entries that a watcher watches. All updates go to the members at these ranks.
 	shownTop = 10
-	// maxSockets bounds the sockets of a command. Each takes an open file.
-	maxSockets = 250_000
 	// sampledWatchers is how many watchers measure latencies, each of all updates.
 	sampledWatchers = 100
 	// topLead is the distance in score of the first ten from all others, so that they stay the first ten.
@@ -50,32 +37,21 @@ const (
 )
 
 func (f *Fanout) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	if err := t.define(ctx, oneBoard, "{}"); err != nil {
-		return nil, err
-	}
 	rows := spreadScores(f.Members, 1)
-	members := make([]string, shownTop)
+	members := make([]string, shownTop) // the first ten, the last of them first
 	for i := range members {
 		rows[i].score += topLead
 		members[shownTop-1-i] = rows[i].member
 	}
-	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
-		return nil, err
-	}
-	return &fanoutRounds{f, t, members}, nil
-}
-
-type fanoutRounds struct {
-	*Fanout
-	t       *target
-	members []string // the first ten, the last of them first
+	measure := func(ctx context.Context, s *status) (*figures, error) { return f.measure(ctx, t, s, members) }
+	return rounds{measure: measure}, t.fillOne(ctx, s, rows)
 }
 
 // shownPoints are the points of an update of the first ten: the member overtakes two or three of them.
 const shownPoints = 3
 
-func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, onOneBoard, f.members, shownPoints)
+func (f *Fanout) measure(ctx context.Context, t *target, s *status, members []string) (*figures, error) {
+	o, err := f.Open.newRound(ctx, t, onOneBoard, members, shownPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -96,19 +72,19 @@ func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error)
 	watch := func(number int, frame []byte, at time.Time) {
 		taken, err := folds.fold(states[number].Load(), frame)
 		if err != nil {
-			o.latencies.fail(number, "frame that does not fit")
+			o.latencies.fail("frame that does not fit")
 			return
 		}
 		states[number].Store(taken.after)
 		if number%sampleStep == 0 {
-			o.latencies.recordSince(number, taken.shown, o.schedule, at)
+			o.latencies.countShown(taken.shown, o.schedule, at)
 		}
 	}
-	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, f.t.board(oneBoard), shownTop)}
-	return o.run(ctx, s, f.Watchers, func(int) []string { return subscribe }, watch, func() (int, error) {
-		page, err := f.t.client.Top(ctx, f.t.board(oneBoard), client.Query{Limit: shownTop})
+	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board(oneBoard), shownTop)}
+	return o.run(ctx, s, f.Watchers, func(int) []string { return subscribe }, watch, func(ctx context.Context) (int, error) {
+		page, err := t.client.Top(ctx, t.board(oneBoard), client.Query{Limit: shownTop})
 		if err != nil {
-			return 0, f.t.explain(err)
+			return 0, t.explain(err)
 		}
 		right := 0
 		for i := range states {

@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"rankcast/cmd/rankcast/internal/flags"
 )
 
 // Follow is rankcast bench follow: updates of a board, on which each socket follows the rank of another member.
 type Follow struct {
-	Followers int          `default:"1000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
+	Followers int          `default:"1000" range:"1..250000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
 	Members   int          `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
 	Open      openFlags    `embed:""`
 	Program   programFlags `embed:""`
@@ -19,22 +21,18 @@ type Follow struct {
 
 // Validate checks the flags.
 func (f *Follow) Validate() error {
-	if err := within("followers", f.Followers, 1, maxSockets); err != nil {
-		return err
-	}
-	return within("members", f.Members, f.Followers, maxMembers)
+	return flags.CheckRange("members", f.Members, f.Followers, 5_000_000)
 }
 
 // Run measures.
-func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, "follow", f) }
+func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 
-func (f *Follow) about() string { return "updates of members whose own rank sockets follow" }
-
-func (f *Follow) settings() string {
-	return count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings(f.unit())
+func (f *Follow) about() about {
+	return about{
+		name: "follow", what: "updates of members whose own rank sockets follow", unit: "update",
+		settings: count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings("update"),
+	}
 }
-
-func (f *Follow) unit() string { return "update" }
 
 const (
 	// followedStep is the distance in score of two members of neighbouring ranks before the measurement.
@@ -44,39 +42,25 @@ const (
 )
 
 func (f *Follow) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	if err := t.define(ctx, oneBoard, "{}"); err != nil {
-		return nil, err
-	}
 	rows := spreadScores(f.Members, followedStep)
-	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
-		return nil, err
-	}
-	members := make([]string, f.Followers)
-	for i := range members { // from all ranks
+	members := make([]string, f.Followers) // by number of the socket
+	for i := range members {               // from all ranks
 		members[i] = rows[i*(f.Members/f.Followers)].member
 	}
-	return &followRounds{f, t, members}, nil
-}
-
-type followRounds struct {
-	*Follow
-	t       *target
-	members []string // the followed ones, by number of the socket
+	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
+		o, err := f.Open.newRound(ctx, t, onOneBoard, members, followedPoints)
+		if err != nil {
+			return nil, err
+		}
+		followers := newFollowers(o, onOneBoard)
+		subscribe := func(number int) []string { return []string{followers.subscribe(number)} }
+		return o.run(ctx, s, f.Followers, subscribe, followers.show, followers.right)
+	}}, t.fillOne(ctx, s, rows)
 }
 
 // standing is what a follower shows. Its reader changes it, and the check of the end reads it.
 type standing struct {
 	rank, score atomic.Int64
-}
-
-func (f *followRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, onOneBoard, f.members, followedPoints)
-	if err != nil {
-		return nil, err
-	}
-	followers := newFollowers(o, onOneBoard)
-	return o.run(ctx, s, f.Followers, func(number int) []string { return []string{followers.subscribe(number)} }, followers.show,
-		func() (int, error) { return followers.right(ctx) })
 }
 
 // followers are the sockets of a round. Socket number n follows the member at place n, on the board of that member.
@@ -102,7 +86,7 @@ func (f *followers) show(number int, frame []byte, at time.Time) {
 	}
 	rank, score, ok := readMe(frame)
 	if !ok {
-		f.latencies.fail(number, "frame that does not fit")
+		f.latencies.fail("frame that does not fit")
 		return
 	}
 	shown, member := &f.standings[number], f.members[number]
@@ -113,7 +97,7 @@ func (f *followers) show(number int, frame []byte, at time.Time) {
 	shown.score.Store(score)
 	shown.rank.Store(rank)
 	var few [8]int
-	f.latencies.recordSince(number, f.schedule.appendShown(few[:0], number, had, f.count(member, score)), f.schedule, at)
+	f.latencies.countShown(f.schedule.appendShown(few[:0], number, had, f.count(member, score)), f.schedule, at)
 }
 
 // right is the number of sockets that show what the server holds.

@@ -4,37 +4,30 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"rankcast/cmd/rankcast/internal/flags"
 )
 
 // Gifts is rankcast bench gifts: events with an id, each of which counts on five boards.
 type Gifts struct {
 	Loop    loopFlags    `embed:""`
-	Users   int          `default:"100000" placeholder:"N" help:"Users who give (default ${default})."`
+	Users   int          `default:"100000" range:"1..1000000" placeholder:"N" help:"Users who give (default ${default})."`
 	Stars   int          `default:"200" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
 	Program programFlags `embed:""`
 }
 
 // Validate checks the flags.
-func (g *Gifts) Validate() error {
-	if err := within("users", g.Users, 1, 1_000_000); err != nil {
-		return err
-	}
-	return within("stars", g.Stars, 1, min(10_000, g.Users))
-}
+func (g *Gifts) Validate() error { return flags.CheckRange("stars", g.Stars, 1, min(10_000, g.Users)) }
 
 // Run measures.
-func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, "gifts", g) }
+func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, g) }
 
-func (g *Gifts) about() string { return "one event with an id, which counts on five boards" }
-
-func (g *Gifts) settings() string {
-	return count(g.Users, "user") + ", " + count(g.Stars, "star") + ", " + g.Loop.settings()
-}
-
-func (g *Gifts) unit() string { return "gift" }
-
-func (g *Gifts) bareAbout() string {
-	return "five ZINCRBY, one after the other, on sets of the same sizes"
+func (g *Gifts) about() about {
+	return about{
+		name: "gifts", what: "one event with an id, which counts on five boards", unit: "gift",
+		settings: count(g.Users, "user") + ", " + count(g.Stars, "star") + ", " + g.Loop.settings(),
+		bare:     "five ZINCRBY, one after the other, on sets of the same sizes",
+	}
 }
 
 // The widths in digits of what a gift names.
@@ -51,11 +44,31 @@ func starName(n int) string { return fmt.Sprintf("s%0*d", starDigits, n) }
 const maxFlowers = 9
 
 func (g *Gifts) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	event, err := t.defineGift(ctx)
-	if err != nil {
-		return nil, err
+	event, err := g.fill(ctx, t, s)
+	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
+		return g.Loop.closedRound(ctx, t, s, g.Loop.Duration, func(caller int) call {
+			id := callerID(caller)
+			return t.newCall(ctx, "POST", "/v1/events/"+event, 1, func(to []byte, n int) []byte {
+				return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
+			})
+		})
+	}, bare: func(ctx context.Context, s *status) (*figures, error) {
+		return g.Loop.bareRound(ctx, t, s, func() [][]any {
+			star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
+			commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
+			for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
+				commands = append(commands, []any{"ZINCRBY", bareKey + key, flowers, user})
+			}
+			return commands
+		})
+	}}, err
+}
+
+// fill defines the event of the gifts and its boards, and fills these: each user has given one star once.
+func (g *Gifts) fill(ctx context.Context, t *target, s *status) (event string, err error) {
+	if event, err = t.defineGift(ctx); err != nil {
+		return "", err
 	}
-	// Each user has given one star once.
 	boards := make(map[string][]row)
 	for u := range g.Users {
 		star, r := starName(u%g.Stars), row{userName(u), 1 + rand.Int64N(maxFlowers)}
@@ -66,25 +79,7 @@ func (g *Gifts) prepare(ctx context.Context, t *target, s *status) (rounds, erro
 	for n := range g.Stars {
 		boards["stars"] = append(boards["stars"], row{starName(n), int64(g.Users / g.Stars * (1 + maxFlowers) / 2)})
 	}
-	if err := s.fill(ctx, t, boards); err != nil {
-		return nil, err
-	}
-	return &giftRounds{g, t, event}, nil
-}
-
-type giftRounds struct {
-	*Gifts
-	t     *target
-	event string
-}
-
-func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	return g.Loop.closedRound(ctx, g.t, s, g.Loop.Duration, func(caller int) (call, error) {
-		id := callerID(caller)
-		return g.t.newCall(ctx, "POST", "/v1/events/"+g.event, 1, func(to []byte, n int) []byte {
-			return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
-		}), nil
-	})
+	return event, t.fill(ctx, s, boards)
 }
 
 // appendGift appends gift n of a caller.
@@ -94,17 +89,6 @@ func appendGift(to []byte, caller string, n, star, user, flowers int) []byte {
 
 // bareKeys are the sets of the bare work, by board.
 const bareKey = "bare:"
-
-func (g *giftRounds) bare(ctx context.Context, s *status) (*figures, error) {
-	return g.Loop.bareRound(ctx, g.t, s, func() [][]any {
-		star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
-		commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
-		for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
-			commands = append(commands, []any{"ZINCRBY", bareKey + key, flowers, user})
-		}
-		return commands
-	})
-}
 
 // callerID begins the request ids of a caller: no two callers or rounds have the same.
 func callerID(caller int) string { return fmt.Sprintf("%08x%04x", rand.Uint32(), caller) }

@@ -7,29 +7,14 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/term"
-	"rankcast/server/client"
 )
 
 // openFlags are the flags of works whose updates have scheduled times.
 type openFlags struct {
-	Rate     int           `default:"1000" placeholder:"N" help:"Updates a second (default ${default})."`
-	Batch    int           `default:"1" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
-	Duration time.Duration `default:"10s" placeholder:"TIME" help:"Time to measure in a round (default ${default})."`
-	Callers  int           `default:"32" placeholder:"N" help:"Most requests under way (default ${default})."`
-}
-
-// Validate checks the flags.
-func (o *openFlags) Validate() error {
-	if err := within("rate", o.Rate, 1, 1_000_000); err != nil {
-		return err
-	}
-	if err := within("batch", o.Batch, 1, client.MaxUpdates); err != nil {
-		return err
-	}
-	if err := within("callers", o.Callers, 1, 10_000); err != nil {
-		return err
-	}
-	return checkDuration(o.Duration)
+	Rate     int           `default:"1000" range:"1..1000000" placeholder:"N" help:"Updates a second (default ${default})."`
+	Batch    int           `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
+	Duration time.Duration `default:"10s" range:"10ms..5m" placeholder:"TIME" help:"Time to measure in a round (default ${default})."`
+	Callers  int           `default:"32" range:"1..10000" placeholder:"N" help:"Most requests under way (default ${default})."`
 }
 
 func (o *openFlags) settings(unit string) string {
@@ -45,7 +30,7 @@ type openRound struct {
 	base      []int64        // score of each member before the round
 	points    int64          // of an update
 	schedule  schedule
-	latencies *sharedTally // from the scheduled time of an update to the frame that shows it
+	latencies *tally // from the scheduled time of an update to the frame that shows it
 
 	newCall func(context.Context) call  // makes a call that sends a request of the schedule
 	joined  func(context.Context) error // is called once all sockets have joined; nil for nothing
@@ -63,7 +48,7 @@ func (o *openFlags) newRound(ctx context.Context, t *target, at boardOf, members
 	if err := t.restart(ctx); err != nil {
 		return nil, err
 	}
-	r := &openRound{openFlags: o, t: t, members: members, places: make(map[string]int), points: points, latencies: newSharedTally()}
+	r := &openRound{openFlags: o, t: t, members: members, places: make(map[string]int), points: points, latencies: newTally()}
 	r.newCall = r.newUpdates
 	for i, m := range members {
 		r.places[m] = i
@@ -115,7 +100,7 @@ func (o *openRound) count(member string, score int64) int {
 
 // run gathers the sockets, sends the updates, and waits until all sockets show the end, which right counts.
 func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler,
-	right func() (int, error)) (*figures, error) {
+	right func(context.Context) (int, error)) (*figures, error) {
 	f := newFigures()
 	before, known := o.t.memory(ctx)
 	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)
@@ -140,9 +125,8 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	for i := range calls {
 		calls[i] = o.newCall(sending)
 	}
-	sent := newSharedTally()
-	s.timed(o.Duration)
-	late := startLateness(ctx)
+	sent := newTally()
+	late := s.startMeasuring(ctx, o.Duration)
 	from, frames := o.t.read(), c.frames.Load()
 	o.schedule.begin()
 	all := runOpen(sending, calls, o.schedule, sent)
@@ -157,18 +141,16 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 		return nil, err
 	}
 
+	c.leave() // nobody counts any more
 	span := to.at.Sub(from.at).Seconds()
 	f.addTally(all, span)
 	f.addUsage(from, to, all.done)
-	lates := sent.total().latencies
-	f.set(sentLateP99, float64(lates.ValueAtQuantile(99))/1e3)
-	f.set(sentLateMax, float64(lates.Max())/1e3)
+	f.addLateness(sentLateP99, sentLateMax, sent)
 	f.set(frameRate, float64(frames)/span)
 	f.set(figureSockets, float64(n))
 	f.set(socketsRight, float64(showRight))
-	shown := o.latencies.total()
-	f.addLatencies(shown)
-	f.addErrors(shown.errors, c.joined.errors, c.lost.total().errors)
+	f.addLatencies(o.latencies)
+	f.addErrors(o.latencies.errors, c.joined.errors, c.lost.errors)
 	return f, nil
 }
 

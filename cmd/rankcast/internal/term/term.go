@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"golang.org/x/term"
@@ -146,6 +147,18 @@ func Refusal(err error) error {
 		return answer
 	}
 	return err
+}
+
+// Sleep waits for d. It returns the error of ctx if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Interruptible runs do, which ctx cannot interrupt, and returns its error. When ctx ends

@@ -24,21 +24,16 @@ import (
 // Command is rankcast watch: it shows a board live, on the terminal or as lines of JSON.
 type Command struct {
 	Board  string        `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
-	Top    int           `default:"10" help:"How many of the first entries to show, 0 to 1000."`
+	Top    int           `default:"10" range:"0..1000" help:"How many of the first entries to show, 0 to 1000."`
 	Me     string        `placeholder:"ID" help:"Member whose own rank to show too, wherever it is."`
-	Around int           `placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
+	Around int           `range:"0..20" placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
 	Server remote.Server `embed:""`
 	JSON   bool          `name:"json" help:"Print each state of the board as a line of JSON, for scripts. Needs no terminal."`
 }
 
 // Validate checks the flags.
 func (w *Command) Validate() error {
-	switch {
-	case w.Top < 0 || w.Top > 1000:
-		return errors.New("--top must be from 0 to 1000")
-	case w.Around < 0 || w.Around > 20:
-		return errors.New("--around must be from 0 to 20")
-	case w.Around > 0 && w.Me == "":
+	if w.Around > 0 && w.Me == "" {
 		return errors.New("--around needs --me")
 	}
 	return nil
