@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -155,12 +154,5 @@ func media(name, value string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
 		return chromedp.Void{}, call(ctx, emulation.SetEmulatedMedia,
 			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
-	}
-}
-
-// beforeScripts is an action that has each page of the window run a script before its own.
-func beforeScripts(text string) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
-		return chromedp.Void{}, call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: text})
 	}
 }

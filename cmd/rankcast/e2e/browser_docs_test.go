@@ -3,12 +3,9 @@
 package e2e
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,29 +131,6 @@ func TestDocsFitAPhone(t *testing.T) {
 		becomes(`[...document.querySelectorAll('.menu')].map(menu => menu.checkVisibility()).join()`, "false,true"),
 	))
 	require.Empty(t, faults.all())
-}
-
-// A block of an example has the caption that its form has, or the name of its file.
-func TestDocsCaptions(t *testing.T) {
-	t.Parallel()
-	p := launch(t)
-	for _, path := range docsPages {
-		text, err := os.ReadFile(filepath.Join(moduleRoot, "web", path+".md"))
-		require.NoError(t, err)
-		blocks, err := parseBlocks(path, string(text))
-		require.NoError(t, err)
-		var want, got []string
-		for _, b := range blocks {
-			if caption := cmp.Or(b.file, forms[strings.TrimSpace(b.lang+" "+b.word)].caption); caption != "" {
-				want = append(want, caption)
-			}
-		}
-		body := servertest.Request(t, "GET", "http://"+p.addr+path, "").Body
-		for _, caption := range regexp.MustCompile("<figcaption>(.*?)</figcaption>").FindAllStringSubmatch(body, -1) {
-			got = append(got, caption[1])
-		}
-		require.Equal(t, want, got, path)
-	}
 }
 
 // A button copies the code as it is, or selects it where the page may not copy.

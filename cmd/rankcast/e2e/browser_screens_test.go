@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"rankcast/ranking/redistest"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -91,4 +94,23 @@ func TestPagesFitTheScreen(t *testing.T) {
 			becomes(`String(`+c.busy+`)`, "true")), c.file)
 		shoot(t, ctx, filepath.Join(*pictures, c.file))
 	}
+}
+
+// sharedDemo is a node with the demo that starts once. Its start is dear: the node makes up two weeks of history.
+var sharedDemo = sync.OnceValues(func() (*process, error) { return launchShared("--demo") })
+
+// demo is the address of the demo that tests share. They look at it and change nothing.
+func demo(t testing.TB) string {
+	t.Helper()
+	var p *process
+	var err error
+	redistest.Wait(t, "the demo to start", func() { p, err = sharedDemo() })
+	require.NoError(t, err)
+	require.NotEmpty(t, p.addr, "the demo did not start:\n%s", p.output())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the demo said:\n%s", p.output())
+		}
+	})
+	return p.addr
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,37 +14,6 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
-
-// sharedDemo is a node with the demo that starts once. Its start is dear: the node makes up two weeks of history.
-var sharedDemo = sync.OnceValues(func() (*process, error) {
-	p, err := begin(serveCommand(binary, nil, "--demo"), servingAt)
-	if err != nil {
-		return nil, err
-	}
-	atEnd(func() {
-		p.cmd.Process.Kill()
-		p.wg.Wait()
-		p.cmd.Wait()
-	})
-	p.addr = <-p.started // demo bounds this wait
-	return p, nil
-})
-
-// demo is the address of the demo that tests share. They look at it and change nothing.
-func demo(t testing.TB) string {
-	t.Helper()
-	var p *process
-	var err error
-	redistest.Wait(t, "the demo to start", func() { p, err = sharedDemo() })
-	require.NoError(t, err)
-	require.NotEmpty(t, p.addr, "the demo did not start:\n%s", p.output())
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the demo said:\n%s", p.output())
-		}
-	})
-	return p.addr
-}
 
 // The program has it at once, and goes on from there.
 func TestDemoBeginsInTheMiddle(t *testing.T) {

@@ -3,10 +3,15 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"rankcast/server/servertest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -178,5 +183,28 @@ func TestDocsParser(t *testing.T) {
 	} {
 		_, err := parseBlocks("p.md", text)
 		require.ErrorContains(t, err, says, "%q", text)
+	}
+}
+
+// A block of an example has the caption that its form has, or the name of its file.
+func TestDocsCaptions(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	for _, path := range docsPages {
+		text, err := os.ReadFile(filepath.Join(moduleRoot, "web", path+".md"))
+		require.NoError(t, err)
+		blocks, err := parseBlocks(path, string(text))
+		require.NoError(t, err)
+		var want, got []string
+		for _, b := range blocks {
+			if caption := cmp.Or(b.file, forms[strings.TrimSpace(b.lang+" "+b.word)].caption); caption != "" {
+				want = append(want, caption)
+			}
+		}
+		body := servertest.Request(t, "GET", "http://"+p.addr+path, "").Body
+		for _, caption := range regexp.MustCompile("<figcaption>(.*?)</figcaption>").FindAllStringSubmatch(body, -1) {
+			got = append(got, caption[1])
+		}
+		require.Equal(t, want, got, path)
 	}
 }

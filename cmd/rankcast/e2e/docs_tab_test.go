@@ -11,62 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"testing"
 
-	"github.com/chromedp/cdproto/log"
 	cdpage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
-
-// console holds the faults of the pages of a window: what they log as errors and warnings, exceptions,
-// rejections of promises that nothing handles, and what the browser refuses.
-type console struct {
-	mu     sync.Mutex
-	faults []string
-}
-
-// listen begins to note the faults of the pages of ctx.
-func listen(t *testing.T, ctx context.Context) *console {
-	c := new(console)
-	require.NoError(t, chromedp.Listen(ctx, func(event any) {
-		text := ""
-		switch event := event.(type) {
-		case *runtime.EventExceptionThrown:
-			text = event.ExceptionDetails.Text
-			if exception := event.ExceptionDetails.Exception; exception != nil {
-				text += " " + exception.Description + string(exception.Value)
-			}
-		case *runtime.EventConsoleAPICalled:
-			if event.Type != runtime.ConsoleAPICalledTypeError && event.Type != runtime.ConsoleAPICalledTypeWarning {
-				return
-			}
-			for _, arg := range event.Args {
-				text += " " + arg.Description + string(arg.Value)
-			}
-		case *log.EventEntryAdded:
-			// A browser asks for the icon by itself.
-			if event.Entry.Level != log.EntryLevelError && event.Entry.Level != log.EntryLevelWarning ||
-				strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
-				return
-			}
-			text = event.Entry.Text + " " + event.Entry.URL
-		default:
-			return
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.faults = append(c.faults, strings.TrimSpace(text))
-	}))
-	return c
-}
-
-func (c *console) all() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.faults, "\n")
-}
 
 // docTab is a window that an example has opened. It stays open while later examples run, so that
 // it sees what they send, until the page ends or stops a server.

@@ -132,14 +132,6 @@ func (n *faultNode) told(stale bool) { untilStale(n.witness, stale) }
 // direct opens a store on Redis that does not go through the proxies of the nodes.
 func (tr *trial) direct(url string) *ranking.Store { return openStore(tr.t, url) }
 
-// openStore opens a store on Redis until the end of the test.
-func openStore(t testing.TB, url string) *ranking.Store {
-	rdb := redistest.Dial(t, url)
-	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(store.Close)
-	return store
-}
-
 // right waits until each watcher of the nodes shows what Redis holds, and returns when that was.
 // Nothing is written meanwhile.
 func (tr *trial) right(nodes ...*faultNode) time.Time {

@@ -46,9 +46,9 @@ func TestCommandsWithAKey(t *testing.T) {
 	watch, replay := command("watch", "points", "--json"), command("replay", laps, "--board", "points")
 
 	got := withKey(admin, put...)
-	require.Equal(t, ran{0, "points: created\n", ""}, got)
+	got.is(t, 0, "points: created\n", "")
 	got = withKey(game, send...)
-	require.Equal(t, ran{0, "points: ana has 40, rank 1 (new)\n", ""}, got)
+	got.is(t, 0, "points: ana has 40, rank 1 (new)\n", "")
 	got = runWith(t, []string{"RANKCAST_KEY=" + game}, "", send...)
 	require.Zero(t, got.code, got.stderr)
 	got = runWith(t, []string{"RANKCAST_KEY=" + gone, "RANKCAST_KEY_FILE=" + write(t, "key", game)}, "", replay...)

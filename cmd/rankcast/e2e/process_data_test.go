@@ -24,21 +24,6 @@ import (
 // twoStores is what each command says of two stores.
 const twoStores = "--data and --redis cannot be used together: with --data the node runs a Redis of its own"
 
-// dataDir returns a directory for --data, with a short name. Its redis-server ends with the test, after the
-// nodes.
-func dataDir(t *testing.T) string {
-	base, err := os.MkdirTemp("", "rc")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(base) })
-	return dataDirIn(t, base)
-}
-
-func dataDirIn(t *testing.T, base string) string {
-	dir := filepath.Join(base, "d")
-	t.Cleanup(func() { redistest.KillLocal(t, dir) })
-	return dir
-}
-
 // redisPid is the process id of the redis-server of a directory.
 func redisPid(t *testing.T, dir string) int {
 	t.Helper()
@@ -47,17 +32,6 @@ func redisPid(t *testing.T, dir string) int {
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	require.NoError(t, err)
 	return pid
-}
-
-// logs waits until the log of a process has a text.
-func (p *process) logs(text string) {
-	p.t.Helper()
-	redistest.Eventually(p.t, fmt.Sprintf("%q in the log", text), func() error {
-		if log := p.output(); !strings.Contains(log, text) {
-			return fmt.Errorf("the log:\n%s", log)
-		}
-		return nil
-	})
 }
 
 // Boards and scores outlive a node with --data. The node ends its redis-server last, and a Ctrl-C in its
@@ -72,7 +46,7 @@ func TestDataSurvivesStop(t *testing.T) {
 	session, err := unix.Getsid(pid)
 	require.NoError(t, err)
 	require.Equal(t, pid, session, "redis-server is in a session of its own")
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "redis-server has ended before the node")
 	require.NotContains(t, p.output(), "redis-server", "all roles end before redis-server does")
 
@@ -117,7 +91,7 @@ func TestDataSurvivesKills(t *testing.T) {
 		goesOn()
 	}
 	l.finish()
-	require.Nil(t, terminate(t, n.process), "exit code 0")
+	n.stop()
 	n.start()
 	for board := range written {
 		page, err := n.client.Top(t.Context(), board, client.Query{Limit: 1000})
@@ -149,7 +123,7 @@ func TestDataOfTwoNodes(t *testing.T) {
 	require.Equal(t, pid, redisPid(t, dir))
 	first.logs(fmt.Sprintf("takes over the redis-server that an earlier node left behind\" dir=%s pid=%d", dir, pid))
 	require.Contains(t, first.post("stars", `{"member":"ana","score":1}`).Body, `"score":4`)
-	require.Nil(t, terminate(t, first), "exit code 0")
+	first.stop()
 	redistest.Eventually(t, "the second node to lose its Redis", func() error { return second.notReady("") })
 }
 
@@ -168,7 +142,7 @@ func TestDataThatLoadsSlowly(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 
 	p = launchWith(t, wrapRedis(t, `exec %s "$@" --key-load-delay 2000`), "--data", dir) // µs for each write: eight seconds
 	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
@@ -364,7 +338,7 @@ func onFullDisk(t *testing.T, d disk, fsync string) {
 		}
 	}
 	holdsAll()
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 	p = launchWith(t, d.env, "--data", d.dir)
 	holdsAll()
 }
@@ -382,7 +356,7 @@ func TestStopOnFullDisk(t *testing.T) {
 		score++
 	}
 	pid := redisPid(t, d.dir)
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 	require.Contains(t, p.output(), "redis-server keeps running, because the full disk does not hold all its scores")
 	p = launchWith(t, d.env, "--data", d.dir)
 	require.Equal(t, pid, redisPid(t, d.dir))
@@ -390,7 +364,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	require.Equal(t, score, top[0].Score)
 	d.free()
 	p.ready()
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 	p = launchWith(t, d.env, "--data", d.dir)
 	top, _ = servertest.Top(t, p.addr, "stars", 1)
 	require.Equal(t, score, top[0].Score)

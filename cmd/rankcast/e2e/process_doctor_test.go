@@ -100,7 +100,7 @@ func TestDoctorOfData(t *testing.T) {
 		"problem  redis       no redis-server is in PATH: install one (Debian, Ubuntu: apt-get install redis-server; ")
 	got = run(t, "", "doctor", "--data", dir, "--redis", "redis://127.0.0.1:1")
 	require.Equal(t, 80, got.code)
-	require.Contains(t, got.stderr, twoStores)
+	require.Contains(t, got.stderr, "--data and --redis cannot be used together: with --data the node runs a Redis of its own")
 }
 
 // doctor reads the same variables as serve. It works without Redis, never prints a password, and says what is wrong

@@ -19,9 +19,9 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	boards := write(t, "boards.yaml", string(example.Boards))
 	got := run(t, "", "check", boards)
-	require.Equal(t, ran{0, boards + ": 7 boards, 1 event\n", ""}, got)
+	got.is(t, 0, boards+": 7 boards, 1 event\n", "")
 	got = run(t, string(example.Boards), "check", "-")
-	require.Equal(t, ran{0, "-: 7 boards, 1 event\n", ""}, got)
+	got.is(t, 0, "-: 7 boards, 1 event\n", "")
 
 	bad := write(t, "bad.yaml", "boards:\n  laps: {mode: most}\n  ok: {}\n  points: {keep: 3}\n")
 	got = run(t, "", "check", boards, bad)
@@ -76,12 +76,12 @@ func TestPut(t *testing.T) {
 		return servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards", "").Body + servertest.Request(t, "GET",
 			"http://"+p.addr+"/v1/events", "").Body
 	}
-	require.Equal(t, ran{0, "points: created\n", ""}, put("points"))
-	require.Equal(t, ran{0, "points: changed\n", ""}, put("points", "{kind: player}"))
-	require.Equal(t, ran{0, "points: unchanged\n", ""}, put("points", "{kind: player}"))
-	require.Equal(t, ran{0, "fans:{star}: created\n", ""}, put("fans:{star}", "{kind: user}"))
+	put("points").is(t, 0, "points: created\n", "")
+	put("points", "{kind: player}").is(t, 0, "points: changed\n", "")
+	put("points", "{kind: player}").is(t, 0, "points: unchanged\n", "")
+	put("fans:{star}", "{kind: user}").is(t, 0, "fans:{star}: created\n", "")
 	got := put("laps", "{mode: best, order: asc}", "--json")
-	require.Equal(t, ran{0, `{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}` + "\n", ""}, got)
+	got.is(t, 0, `{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}`+"\n", "")
 
 	before := definitions()
 	for says, args := range map[string][]string{
@@ -117,7 +117,7 @@ events:
   gift: [{board: stars, member: "{star}", score: 1}]
 `)
 	got = put("--file", file)
-	require.Equal(t, ran{0, "fans:{star}: changed\npoints: unchanged\nstars: changed\nall: created\nevent gift: created\n", ""}, got)
+	got.is(t, 0, "fans:{star}: changed\npoints: unchanged\nstars: changed\nall: created\nevent gift: created\n", "")
 	file = write(t, "boards.yaml", string(example.Boards))
 	require.Zero(t, put("--file", file).code)
 	text, err := os.ReadFile(file)
@@ -136,8 +136,8 @@ events:
 	object := write(t, "object.yaml",
 		`events: {sent: {sender: user, fields: {b: {kind: user}, n: {min: 1, max: 9}, a: {kind: star}}, updates: [{board: stars, `+
 			`member: "{user} {a} {b}", score: "{n}"}]}}`)
-	require.Equal(t, ran{0, "event sent: created\n", ""}, put("--file", object))
-	require.Equal(t, ran{0, "event sent: unchanged\n", ""}, put("--file", object))
+	put("--file", object).is(t, 0, "event sent: created\n", "")
+	put("--file", object).is(t, 0, "event sent: unchanged\n", "")
 	got = put("--file", write(t, "late.yaml", "events: {e: {updates: [{board: nope, member: m, score: 1}]}}"))
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "late.yaml: events.e.updates[0].board: is for nope")

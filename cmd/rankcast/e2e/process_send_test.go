@@ -33,7 +33,7 @@ func TestSend(t *testing.T) {
 	send := sender(t, "http://"+p.addr)
 	says := func(want string, args ...string) {
 		t.Helper()
-		require.Equal(t, ran{0, want + "\n", ""}, send(args...))
+		send(args...).is(t, 0, want+"\n", "")
 	}
 	says("points: ana has 40, rank 1 (new)", "points", "ana", "40")
 	says("points: eli has 1,050, rank 1 (new)", "points", "eli", "1050")

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,24 +41,6 @@ func stall(t testing.TB, p *process) (reads *servertest.Socket) {
 	return reads
 }
 
-// terminate sends a process SIGTERM and waits until it has ended.
-func terminate(t testing.TB, p *process) *exec.ExitError {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	ended := make(chan struct{})
-	go func() {
-		p.wg.Wait() // its log has ended
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(servertest.Patience):
-		t.Fatal("the process does not end")
-	}
-	err, _ := p.cmd.Wait().(*exec.ExitError)
-	return err
-}
-
 // A node stops although clients never read: it cuts them, tells the others, and ends well.
 func TestNodeStopsAlthoughClientsNeverRead(t *testing.T) {
 	t.Parallel()
@@ -75,7 +56,7 @@ func TestNodeStopsAlthoughClientsNeverRead(t *testing.T) {
 			}
 		}
 	}()
-	require.Nil(t, terminate(t, p), "exit code 0")
+	p.stop()
 	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(redistest.Receive(t, "a value from closed", closed)))
 }
 
@@ -100,7 +81,7 @@ func BenchmarkStop(b *testing.B) {
 					require.NoError(b, syscall.Kill(r.Pid(), syscall.SIGSTOP))
 				}
 				began := time.Now()
-				require.Nil(b, terminate(b, p))
+				p.stop()
 				sum += time.Since(began)
 			}
 			b.ReportMetric(float64(sum.Milliseconds())/float64(b.N), "ms/stop")

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -226,4 +227,66 @@ func write(t testing.TB, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// openStore opens a store on Redis until the end of the test.
+func openStore(t testing.TB, url string) *ranking.Store {
+	rdb := redistest.Dial(t, url)
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
+	t.Cleanup(store.Close)
+	return store
+}
+
+// dataDir returns a directory for --data, with a short name. Its redis-server ends with the test, after the
+// nodes.
+func dataDir(t *testing.T) string {
+	base, err := os.MkdirTemp("", "rc")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(base) })
+	return dataDirIn(t, base)
+}
+
+func dataDirIn(t *testing.T, base string) string {
+	dir := filepath.Join(base, "d")
+	t.Cleanup(func() { redistest.KillLocal(t, dir) })
+	return dir
+}
+
+// logs waits until the log of a process has a text.
+func (p *process) logs(text string) {
+	p.t.Helper()
+	redistest.Eventually(p.t, fmt.Sprintf("%q in the log", text), func() error {
+		if log := p.output(); !strings.Contains(log, text) {
+			return fmt.Errorf("the log:\n%s", log)
+		}
+		return nil
+	})
+}
+
+// stop sends SIGTERM, waits until the process has ended, and requires the exit code 0.
+func (p *process) stop() {
+	p.t.Helper()
+	p.terminate()
+	require.Zero(p.t, p.ended(), "exit code")
+}
+
+// launchShared starts rankcast serve for all tests of a package. It ends after the last test.
+func launchShared(args ...string) (*process, error) {
+	p, err := begin(serveCommand(binary, nil, args...), servingAt)
+	if err != nil {
+		return nil, err
+	}
+	atEnd(func() {
+		p.cmd.Process.Kill()
+		p.wg.Wait()
+		p.cmd.Wait()
+	})
+	p.addr = <-p.started // the caller bounds this wait
+	return p, nil
+}
+
+// is requires that a command ended with a code and printed nothing else.
+func (got ran) is(t testing.TB, code int, stdout, stderr string) {
+	t.Helper()
+	require.Equal(t, ran{code, stdout, stderr}, got)
 }

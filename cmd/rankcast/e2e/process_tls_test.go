@@ -27,17 +27,17 @@ func TestServeTLS(t *testing.T) {
 	send := []string{"send", "stars", "ana", "40", "--server", "https://" + p.addr}
 	require.Contains(t, p.output(), strings.Join(send, " "), "the command of the log")
 	got := runWith(t, []string{"SSL_CERT_FILE=" + certFile}, "", send...)
-	require.Equal(t, ran{0, "stars: ana has 40, rank 1 (new)\n", ""}, got)
+	got.is(t, 0, "stars: ana has 40, rank 1 (new)\n", "")
 	got = runWith(t, []string{"SSL_CERT_FILE=" + certFile}, "", "watch", "nowhere", "--json", "--server", "https://"+p.addr)
 	require.Contains(t, got.stderr, "unknown_board", "the answer came over a WebSocket")
 	const untrusted = " is not trusted: x509: certificate signed by unknown authority. If it is yours, trust the authority " +
 		"that signed it: SSL_CERT_FILE=ca.pem"
-	require.Equal(t, ran{1, "", "rankcast: nothing was sent: the certificate of https://" + p.addr + untrusted + "\n"}, run(t, "", send...))
+	run(t, "", send...).is(t, 1, "", "rankcast: nothing was sent: the certificate of https://"+p.addr+untrusted+"\n")
 	got = run(t, "", "watch", "stars", "--json", "--server", "https://"+p.addr)
 	require.Equal(t, 1, got.code)
 	require.Equal(t, "rankcast: the certificate of https://"+p.addr+untrusted+"\n", got.stderr)
 	got = run(t, "", "send", "stars", "ana", "40", "--server", "http://"+p.addr)
-	require.Equal(t, ran{1, "", "rankcast: the server answered 400: this server speaks https; write https:// in its URL\n"}, got)
+	got.is(t, 1, "", "rankcast: the server answered 400: this server speaks https; write https:// in its URL\n")
 	got = run(t, "", "watch", "stars", "--json", "--server", "http://"+p.addr)
 	require.Contains(t, got.stderr, "this server speaks https")
 
