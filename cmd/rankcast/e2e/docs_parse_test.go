@@ -190,8 +190,12 @@ func TestDocsParser(t *testing.T) {
 func TestDocsCaptions(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
-	for _, path := range docsPages {
-		text, err := os.ReadFile(filepath.Join(moduleRoot, "web", path+".md"))
+	pages, err := filepath.Glob(filepath.Join(moduleRoot, "web/docs/*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range pages {
+		path := "/docs/" + strings.TrimSuffix(filepath.Base(page), ".md")
+		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		blocks, err := parseBlocks(path, string(text))
 		require.NoError(t, err)

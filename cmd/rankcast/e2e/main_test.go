@@ -39,11 +39,8 @@ func atEnd(stop func()) {
 // processes, leases, periods and animations.
 const testsAtOnce = 3
 
-func TestMain(m *testing.M) {
-	if spec := os.Getenv(attackEnv); spec != "" {
-		attack(spec)
-		return
-	}
+// Main runs the tests of a package side by side, with the program built before. Its caller is TestMain.
+func Main(m *testing.M) {
 	redistest.AsLoginShell()
 	flag.Parse()
 	given := false
