@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 30s
 BENCHTIME ?= 10s
 BENCH ?= .
-PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e
+PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e/...
 # The version that the program shows is the tag or the commit, unless VERSION is given.
 ifndef VERSION
 VERSION := $(or $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null),devel)
@@ -59,7 +59,7 @@ sbom: build ## Write the bill of materials of the program into DIST
 check-deploy: deps ## Check the example for Kubernetes, and run that for Compose behind a real Caddy
 	$(GO) run ./cmd/rankcast example kubernetes | $(GO) run $(KUBE_SCORE) score $(IGNORE:%=--ignore-test %) -
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && GOBIN="$$dir" $(GO) install $(CADDY) && \
-		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e
+		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e/process
 
 # make lint vets what make test and make race would vet again, each time that they compile.
 .PHONY: test
@@ -94,7 +94,7 @@ upgrade: deps ## Run nodes of this version beside those of PREVIOUS, or see them
 	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "make upgrade builds the version before, $(PREVIOUS), from the history, which is not here: git fetch --tags --unshallow" >&2; exit 1; }
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive '$(PREVIOUS)' | tar -x -C "$$dir" && \
 		echo "Building $(PREVIOUS)." && $(MAKE) --no-print-directory -C "$$dir" build && \
-		PREVIOUS_TREE="$$dir" $(GO) test -tags upgrade -count=1 -timeout 10m -run 'TestUpgrade' ./cmd/rankcast/e2e
+		PREVIOUS_TREE="$$dir" $(GO) test -tags upgrade -count=1 -timeout 10m -run 'TestUpgrade' ./cmd/rankcast/e2e/faults
 
 .PHONY: e2e
 e2e: deps ## Run the tests of the program as a process, its page in a browser among them
@@ -128,8 +128,8 @@ soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 8
 	CGO_ENABLED=1 $(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
-	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'
-	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e -run 'Fault.*Measured'
+	$(GO) test -count=1 -tags soak -timeout 10m -p 1 ./cmd/rankcast/e2e/process ./cmd/rankcast/e2e/pages -run 'ForLong|LargeCrowd'
+	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e/faults -run 'Fault.*Measured'
 	$(GO) test -count=1 -tags soak -timeout 15m ./cmd/rankcast -run TestPublishedModule
 	$(MAKE) --no-print-directory upgrade
 	$(MAKE) --no-print-directory browsers
@@ -183,27 +183,27 @@ check-kit: deps ## Check the packed kit, build a page with it, and open the page
 		npm install --silent --no-audit --no-fund ./rankcast-kit-*.tgz && \
 		npx publint --strict ./rankcast-kit-*.tgz && npx attw --profile esm-only ./rankcast-kit-*.tgz && \
 		npx tsc && npx vite build --logLevel warn && cd "$(CURDIR)" && \
-		KIT_SITE="$$dir/dist" $(GO) test -tags kit -count=1 -v -run TestBundledKit ./cmd/rankcast/e2e
+		KIT_SITE="$$dir/dist" $(GO) test -tags kit -count=1 -v -run TestBundledKit ./cmd/rankcast/e2e/pages
 
 .PHONY: pictures
 pictures: deps ## Take README's pictures of the pages
-	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast/e2e -pictures "$(CURDIR)/web/pictures"
+	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast/e2e/pages -pictures "$(CURDIR)/web/pictures"
 
 .PHONY: browsers
 browsers: deps deps-browsers ## Walk through the pages in Chromium, Firefox and WebKit
-	@dir=$$(mktemp -d) && $(GO) test -tags browsers -count=1 -v -timeout 15m -run TestWalk ./cmd/rankcast/e2e -steps "$$dir"; \
+	@dir=$$(mktemp -d) && $(GO) test -tags browsers -count=1 -v -timeout 15m -run TestWalk ./cmd/rankcast/e2e/pages -steps "$$dir"; \
 	code=$$?; echo "Pictures of each step: $$dir"; exit $$code
 
 .PHONY: axe
 axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
-		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e
+		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e/pages
 
 .PHONY: check-contract
 check-contract: deps ## Lint the contract, and make and try clients from it (needs Node)
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp -r cmd/rankcast/e2e/testdata/contract/. "$$dir" && \
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp -r cmd/rankcast/e2e/process/testdata/contract/. "$$dir" && \
 		npm install --silent --no-audit --no-fund --prefix "$$dir" && \
-		CONTRACT_TOOLS="$$dir" $(GO) test -tags contract -count=1 -v -run TestClientsFromTheContract ./cmd/rankcast/e2e
+		CONTRACT_TOOLS="$$dir" $(GO) test -tags contract -count=1 -v -run TestClientsFromTheContract ./cmd/rankcast/e2e/process
 
 # install is the end of a recipe: it installs the packages in $missing where it may, and else says how.
 define install

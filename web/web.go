@@ -17,7 +17,7 @@
 //     texts of the language, as JSON), .Style (all style sheets of the page) and .First: what the page
 //     shows before its script runs, or nil. Package server/pages documents its fields.
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a
-//     file is its title. The test of the examples, TestDocs in cmd/rankcast/e2e, lists the
+//     file is its title. The test of the examples, TestDocs in cmd/rankcast/e2e/docs, lists the
 //     words that may follow the language of a block of code. The template of all its pages is
 //     pages/docs.html. It gets no .Writes and no .Texts, but the .Title and .Body of the page,
 //     its .Contents, the .Menu of all pages, and .Previous and .Next.

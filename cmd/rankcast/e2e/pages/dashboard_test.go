@@ -1,0 +1,277 @@
+//go:build !race
+
+package pages
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// The front page has a card for each board, with who leads it, and keeps them up to date.
+func TestDashboardShowsAllBoards(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := e2etest.LaunchBoards(t, `
+boards:
+  stars:         {period: week}
+  laps:          {mode: best, order: asc, display: {format: time_ms}}
+  money:         {display: {decimals: 2, unit: €}}
+  empty:         {starts: "2199-01-01T00:00:00Z"}
+  "fans:{star}": {}
+`, "--redis", r.URL())
+	for board, body := range map[string]string{
+		"stars": `{"updates":[{"member":"<img src=x onerror=alert(1)>","score":40},{"member":"bob","score":30}]}`,
+		"laps":  `{"member":"ann","score":83456}`, "money": `{"member":"cid","score":-123456}`,
+		"fans:s1": `{"member":"ann","score":1}`, "fans:s2": `{"member":"ann","score":1}`,
+	} {
+		require.Equal(t, 200, p.Post(board, body).Status)
+	}
+	named := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/cid", `{"name":"Cid"}`)
+	require.Equal(t, 2, named.Status/100, named.Body)
+	card := func(board, want string) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`(card => card && ['rank', 'member', 'score', 'note', 'total']
+			.map(part => card.querySelector('.card-' + part)?.textContent).filter(text => text).join(' | '))(
+			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
+	}
+	const names = `[...document.querySelectorAll('.card-name')].map(a => a.textContent).sort().join(', ')`
+	const note = `document.querySelector('#overview-note').textContent.replace(/\d+:\d+:\d+.[AP]M/, '…')`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/?me=bob"),
+		card("stars", "1 | <img src=x onerror=alert(1)> | 40 | 2 members"), card("laps", "1 | ann | 1:23.456 | 1 member"),
+		card("money", "1 | Cid | -1,234.56 € | 1 member"),
+		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"), becomes(names, "empty, fans:{star}, laps, money, stars"),
+		script(`var stays = true, cards = [...document.querySelectorAll('.card')],
+			starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
+		becomes(`String(/^ends in \d+ (d|h|min)|:/.test(starsCard.querySelector('.card-ends').textContent))`, "true"),
+		becomes(`String(/^begins in [\d,]+ d/.test(cards.find(card => card.querySelector('a').textContent === 'empty')
+			.querySelector('.card-ends').textContent))`, "true"),
+	))
+	require.Equal(t, 200, p.Post("stars", `{"member":"bob","score":11}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("stars", "1 | bob | 41 | 2 members"),
+		becomes(`String(/^\d+ a minute$/.test(starsCard.querySelector('.card-rate').textContent))`, "true"),
+
+		// A card leads to its board, and back; who is followed stays so.
+		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), becomes(own, "listed: 1 bob 41"),
+		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
+		script(`history.back()`), card("stars", "1 | bob | 41 | 2 members"),
+		becomes(`String(document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
+		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
+	))
+	// A board that is taken away goes from the page, and the others stay.
+	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/empty", "").Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(names, "fans:{star}, laps, money, stars"), becomes(`String(starsCard.isConnected)`, "true")))
+	// One that comes to be is shown in its own way.
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late",
+		`{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late", "No scores | 0 members"),
+		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late')
+			.querySelector('.card-ends').textContent`, "ended")))
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
+	require.Equal(t, 200, p.Post("late2", `{"member":"ann","score":5}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late2", "1 | ann | 5 pt | 1 member")))
+
+	// It says so when the store is gone, or the server, and keeps what it knows.
+	r.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "Can’t read the boards. As of …"),
+		card("stars", "1 | bob | 41 | 2 members")))
+	p.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "Can’t reach the server. As of …"),
+		card("stars", "1 | bob | 41 | 2 members"),
+		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
+		script(`var boards = ['stars', 'new']
+			.map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, rate: null, leader: null, built: false, unavailable: true})),
+				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
+			globalThis.fetch = async () => Response.json(overview)`),
+		becomes(note, "3 more boards are not shown."), becomes(names, "fans:{star}, new, stars"),
+		card("stars", "1 | bob | 41 | 2 members"), card("fans:{star}", "2 boards"),
+		becomes(`[...document.querySelectorAll('.card[data-unavailable] .card-rate')].map(rate => rate.textContent).join()`,
+			"can’t be read now,can’t be read now,can’t be read now"),
+		// As when somebody comes back to look.
+		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete `+
+			`overview.left_off; dispatchEvent(new Event('online'))`),
+		card("stars", "1 | dan | 9 | 1 member"),
+		becomes(`starsCard.hasAttribute('data-unavailable') + starsCard.querySelector('.card-rate').textContent`, "false"),
+		becomes(note, "3 boards")))
+}
+
+// Beside a board there are the periods that it had, how scores went since the page was
+// opened, and how far away the server is.
+func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
+	t.Parallel()
+	var others strings.Builder // more than there is room for
+	for i := range 40 {
+		fmt.Fprintf(&others, "a%02d: {}, ", i)
+	}
+	p := e2etest.LaunchBoards(t, `boards: {`+others.String()+
+		`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: `+
+		`2, unit: €}}, bare: {}}`)
+	link := func(list, name string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
+	}
+	follow := func(member string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('live-leaderboard').dispatchEvent(new CustomEvent('pick',
+			{detail: {member: %q, entry: {}}}))`, member))
+	}
+	ctx := window(t, 1280, 900)
+	require.Equal(t, 200, p.Post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/boards/plain?me=bob"),
+		becomes(course, "ann level, bob level"), becomes(textOf("#following-name"), "bob"),
+		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`, "true"),
+		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
+		// Among many boards, this one is seen in the list, and the page begins where it begins.
+		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight)
+			+ scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
+		becomes(`String(document.documentElement.scrollHeight < 2 * innerHeight)`, "true"),
+	))
+	require.Equal(t, 200, p.Post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann -0.05 € lower, bob +0.03 € higher")))
+	// Another leader goes on with the leader's line; what is told of it is its own.
+	require.Equal(t, 200, p.Post("plain", `{"member":"bob","score":93}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob higher, bob +0.96 € higher")))
+	require.Equal(t, 200, p.Post("plain", `{"member":"bob","score":7}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.07 € higher, bob +1.03 € higher"),
+		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
+		script(`document.querySelector('#unfollow').click()`), becomes(course, "bob +0.07 € higher"), follow("bob"),
+		becomes(course, "bob +0.07 € higher, bob level"),
+		link("#boards", "bare"),
+		becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`,
+			"barelive"), becomes(course, ""),
+		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
+
+		// Links keep the choices of the reader.
+		script(`document.querySelector('#top').value = '5'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
+		becomes(`document.querySelector('live-leaderboard').getAttribute('top')`, "5"),
+		// The overlay has a number of rows of its own.
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/plain?me=bob"),
+		// The language is another page of the same board.
+		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?top=5&me=bob&lang=zh"),
+		chromedp.Navigate("http://"+p.Addr+"/boards/plain?me=bob&lang=zh"),
+		becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
+		becomes(own, "listed: 1 bob 1.23 €"),
+		becomes(`document.querySelector('#boards [aria-current]').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+
+		// A period turns: there is one more to go back to.
+		chromedp.Navigate("http://"+p.Addr+"/boards/quick"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+		script(`var hadLeader = false; document.querySelector('live-leaderboard').addEventListener('update',
+			() => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
+	))
+	var counted struct{ Period string }
+	p.Post("quick", `{"member":"ann","score":30}`).Into(&counted)
+	const periods = `[...document.querySelectorAll('#periods a')]`
+	require.NoError(t, chromedp.Do(ctx,
+		script(`var stays = true`),
+		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`,
+			counted.Period+" · when it opened"),
+		// The period before had a leader, and this one none yet. The panel stays if the page has seen the leader.
+		becomes(`String(`+course+
+			` === (hadLeader ? '– no line' : '') && document.querySelector('#trends').checkVisibility({visibilityProperty: true}) === hadLeader)`,
+			"true"),
+		// They lead there, and back, with who is followed by then.
+		follow("ann"), script(`var ways = `+periods+`.map(a => a.search)`),
+		becomes(`[...new Set(ways)].join()`, "?me=ann"),
+		script(periods+`.find(a => a.dataset.period === '`+counted.Period+`').click()`),
+		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
+		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.dataset.period).join()`, counted.Period),
+		becomes(`location.pathname + location.search`, "/boards/quick@"+counted.Period+"?me=ann"),
+		becomes(own, "listed: 1 ann 0:00.030"),
+		script(periods+`[0].click()`),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Live"),
+		becomes(`location.pathname + location.search`, "/boards/quick?me=ann"), becomes(own, "below: ann has no score yet"),
+		becomes(periods+`[0].ariaCurrent`, "page"),
+		becomes(`String(stays)`, "true"),
+	))
+}
+
+// course is an expression: the trends beside a board, and whether the line of each ends higher or lower than it begins. (A
+// lower point has the larger y.)
+const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
+	const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
+	const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
+	return [...[...course.querySelectorAll('.trend-name, .trend-change')].map(part => part.textContent), way].filter(text => text).join(' ');
+}).join(', ')`
+
+// A board of 200 rows that changes as fast as its server takes it: the page renders once in
+// a frame of the screen, ends right, and keeps no more than before.
+func TestDashboardUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := e2etest.Launch(t, "--redis", r.URL())
+	var updates []string
+	for i := range 200 {
+		updates = append(updates, fmt.Sprintf(`{"member":"m%03d","score":%d}`, i, 2000-i))
+	}
+	require.Equal(t, 200, p.Post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	ctx := ownWindow(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/boards/stars?top=200&me=m199"),
+		becomes(rows+`.length + ''`, "200"),
+		script(`var renders = 0, frames = 0, count = () => { frames++; requestAnimationFrame(count); };
+			requestAnimationFrame(count);
+			document.querySelector('live-leaderboard').addEventListener('update', () => renders++);`),
+	))
+	random := rand.New(rand.NewPCG(1, 2))
+	changes := func(n int) kept {
+		t.Helper()
+		for range n {
+			require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":"m%03d","score":%d}`, random.IntN(200), 1+random.IntN(100))).Status)
+		}
+		top, _ := servertest.Top(t, p.Addr, "stars", 200)
+		var want []string
+		for _, e := range top {
+			want = append(want, e.Member)
+		}
+		require.NoError(t, chromedp.Do(ctx, shows(want...),
+			script(`for (const animation of document.getAnimations()) animation.finish()`),
+			becomes(`String(renders > 0 && renders <= frames + 1)`, "true")))
+		return keeps(t, ctx)
+	}
+	changes(60)
+	before := changes(60)
+	changes(200).atMost(t, before, 1<<20)
+}
+
+// A page of another site shows a live board if --origins names the site, and otherwise says how to allow it.
+func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	const page = `<!doctype html>
+<title>Stars</title>
+<script type="module" src="http://%[1]s/kit/rankcast.js"></script>
+<live-leaderboard board="stars" top="10" me="u4"></live-leaderboard>`
+	var body string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, body)
+	}))
+	defer site.Close()
+	ctx := window(t, 800, 600)
+	for _, origins := range [][]string{{"--origins", site.URL}, {"--origins", "*"}, nil} {
+		p := e2etest.Launch(t, origins...)
+		p.Post("stars", `{"updates":[{"member":"ann","score":40},{"member":"u4","score":30}]}`)
+		body = fmt.Sprintf(page, p.Addr)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL)))
+		if origins == nil {
+			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"),
+				becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+					"origin not allowed: add "+site.URL+" to the server's --origins")))
+			continue
+		}
+		require.NoError(t, chromedp.Do(ctx, shows("ann", "u4"), becomes(own, "listed: 2 u4 10 to next 30")))
+		require.Equal(t, 200, p.Post("stars", `{"member":"u4","score":11}`).Status)
+		require.NoError(t, chromedp.Do(ctx, shows("u4", "ann")))
+	}
+}

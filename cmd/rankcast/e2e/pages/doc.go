@@ -1,0 +1,8 @@
+// Package pages tests the pages and the kit in a browser.
+//
+// The tests share one Chromium. Each opens a window (window), or one with cookies and storage of its own (ownWindow). They
+// wait for what the page shows (becomes), never for time.
+//
+// Files are named by the page, or by what the tests ask of all pages. engines_ walks through the pages in three engines of
+// browsers, see make browsers.
+package pages

@@ -1,0 +1,216 @@
+//go:build !race
+
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/server/servertest"
+)
+
+const longName = "Maximiliane Wolfeschlegelsteinhausenbergerdorff-Montgomery"
+
+// rounds starts a server with boards whose periods end all the time, and the names of a, b and c.
+func rounds(t *testing.T) *e2etest.Process {
+	t.Helper()
+	p := e2etest.LaunchBoards(t, `boards:
+  round: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: pts}}
+  large: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: points}}
+`)
+	for member, name := range map[string]string{"a": "Zoë", "b": longName, "c": "Ivy", "m": "محمد عبد الرحمن بن خالد الأنصاري الطويل"} {
+		profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/player/"+member, fmt.Sprintf(`{"name":%q}`, name))
+		require.Equal(t, 201, profile.Status, profile.Body)
+	}
+	return p
+}
+
+// In a line, the name of a winner is whole if it is short: a long one gives way.
+func TestFinishLineKeepsShortNames(t *testing.T) {
+	t.Parallel()
+	p := rounds(t)
+	const names = `(line => [...line.querySelectorAll('.finish-place')].filter(place => place.checkVisibility()).map(place => {
+		const {left, right} = place.getBoundingClientRect(), edge = line.getBoundingClientRect();
+		return place.textContent.slice(1, 4) + (left < edge.left || right > edge.right ? ' outside'
+			: place.scrollWidth > place.clientWidth ? ' cut' : ' whole');
+	}).join(', '))(document.querySelector('#finish-line'))`
+	for _, c := range []struct {
+		query         string
+		width, height int
+	}{{"mode=compact", 480, 60}, {"mode=compact", 600, 60}, {"mode=compact", 1000, 60}, {"mode=list", 400, 120},
+		{"mode=me&me=nobody", 480, 100}} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "pace=0&"+c.query),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+		require.Equal(t, 200,
+			p.Post("round", `{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`).Status)
+		assert.NoError(t, chromedp.Do(ctx, becomes(names, "Zoë whole, Max cut, Ivy whole")), c)
+	}
+}
+
+// What stands at the end of the card of a member never covers its name, also while the member has no place.
+func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
+	t.Parallel()
+	p := rounds(t)
+	// The expression covered says what stands at the end of the card, and whether it covers the name.
+	const covered = `((root, mark) => {
+		const bar = root.querySelector('[part=countdown]');
+		if (!document.querySelector('#rank-change').hidden) return 'rank change';
+		const shown = [mark, bar].find(element => element.checkVisibility());
+		const name = [...root.querySelectorAll('[part~=me] [part=member]')].find(name => name.checkVisibility({visibilityProperty: true}));
+		if (!shown || !name) return 'nothing';
+		return (shown === mark ? 'mark' : 'countdown') + (name.getBoundingClientRect().right > shown.getBoundingClientRect().left
+			? ' covers the name' : '');
+	})(document.querySelector('live-leaderboard').shadowRoot, document.querySelector('.finish-mark'))`
+	ctx := ownWindow(t, 480, 100)
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "mode=me&me=m&pace=0"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "countdown")))
+	require.Equal(t, 200, p.Post("round", `{"updates":[{"member":"a","score":30},{"member":"m","score":20}]}`).Status)
+	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "mark")))
+}
+
+// The last seconds stand over the end of the period in the header, as a whole, and over no part of another text.
+func TestCountdownCoversTheEndAlone(t *testing.T) {
+	t.Parallel()
+	var body string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, body)
+	}))
+	defer site.Close()
+	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}}`, "--origins", site.URL)
+	fill(t, p, "days", 30)
+	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard `+
+		`board="days" top="5" me="m0003" moments></live-leaderboard>`, p.Addr)
+	const (
+		live = `document.querySelector('live-leaderboard').dataset.state`
+		// Shown anew at each look: a frame that comes hides it.
+		covered = `(root => {
+			const part = name => root.querySelector('[part=' + name + ']'), bar = part('countdown');
+			const texts = {ends: 'ends in 0:09', total: '1,234,567 members',
+				moment: 'Somebody with a long name passed another one with a name that is as long for No. 2'};
+			for (const [name, text] of Object.entries(texts)) part(name).textContent = text;
+			bar.textContent = '9';
+			bar.hidden = false;
+			const cover = bar.getBoundingClientRect();
+			const found = [];
+			for (const name of ['period-name', 'ends', 'state', 'total', 'moment']) {
+				const range = document.createRange();
+				range.selectNodeContents(part(name));
+				const {left, right: end, top, bottom} = range.getBoundingClientRect(), right = Math.min(end, part(name).getBoundingClientRect().right);
+				if (left > cover.right - 1.5 || right < cover.left + 1.5 || top > cover.bottom - 1.5 || bottom < cover.top + 1.5) continue;
+				const whole = left > cover.left - 1.5 && right < cover.right + 1.5 && top > cover.top - 1.5 && bottom < cover.bottom + 1.5;
+				found.push(name + (whole ? '' : ' in part'));
+			}
+			return found.join(', ');
+		})(document.querySelector('live-leaderboard').shadowRoot)`
+	)
+	board := "http://" + p.Addr + "/boards/days?me=m0029&lang=en"
+	for i, c := range []struct {
+		page          string
+		full          bool
+		width, height int
+	}{
+		{site.URL, false, 390, 600}, {site.URL, false, 1280, 600}, {"http://" + p.Addr + "/embed/days?top=5&lang=en", false, 480, 420},
+		{board, false, 390, 844}, {board, false, 700, 844}, {board, false, 1280, 900}, {board, false, 2560, 1440},
+		{board, true, 390, 844}, {board, true, 768, 1024}, {board, true, 1280, 720}, {board, true, 1920, 1080},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(c.page), becomes(live, "live"), becomes(`document.fonts.status`, "loaded")), c)
+		if c.full {
+			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
+		}
+		// Another leader, so that the element loads the parts of a show.
+		p.Post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
+		require.NoError(t, chromedp.Do(ctx,
+			becomes(`getComputedStyle(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]')).position`,
+				"absolute")), c)
+		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
+	}
+}
+
+// The result of a period fits its card and, on a board alone, the screen. What belongs to a step stays in its column, and the
+// followed member's score is whole.
+func TestResultFits(t *testing.T) {
+	t.Parallel()
+	p := rounds(t)
+	const misplaced = `(root => {
+		const board = document.querySelector('live-leaderboard');
+		if (!board.hasAttribute('data-finish')
+			|| root.querySelectorAll('[part=podium] > *').length < 4) return board.dataset.misplaced ?? 'not yet';
+		const card = board.getBoundingClientRect(), found = [];
+		const rows = [...root.querySelectorAll('[part=podium] > *')];
+		for (const row of rows) {
+			const box = row.getBoundingClientRect();
+			for (const field of row.querySelectorAll('[part=portrait], [part=member], [part=score], [part=rank]')) {
+				const {left, right} = field.getBoundingClientRect();
+				if (left < box.left - 1 || right > box.right + 1) found.push(row.textContent.trim().slice(0, 1) + ' '
+					+ field.getAttribute('part') + ' outside by ' + Math.max(box.left - left, right - box.right).toFixed(1));
+			}
+			if (box.left < card.left || box.right > card.right) found.push('a step outside the card');
+		}
+		if (document.fullscreenElement) {
+			const name = rows.at(-1).querySelector('[part=member]');
+			if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
+			const title = root.querySelector('[part=result]');
+			if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize)) found.push('a title of two lines');
+			if (rows.at(-1).getBoundingClientRect().bottom > innerHeight) found.push('the result ends at '
+				+ rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
+		}
+		return board.dataset.misplaced = found.join(', '); // which is left when the result goes
+	})(document.querySelector('live-leaderboard').shadowRoot)`
+	for _, c := range []struct {
+		board         string
+		full          bool
+		width, height int
+	}{
+		{"round", true, 390, 844}, {"round", true, 300, 600}, {"round", true, 844, 390}, {"round", true, 768, 1024},
+		{"round", true, 1280, 720}, {"round", true, 1920, 1080},
+		{"large", true, 390, 844}, {"large", false, 390, 844}, {"large", false, 300, 600}, {"large", false, 1280, 900},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/"+c.board+"?me=m&lang=en"),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")), c)
+		if c.full {
+			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
+		}
+		scale := map[string]int{"round": 1, "large": 40_000}[c.board]
+		require.Equal(t, 200,
+			p.Post(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
+				`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale)).Status)
+		assert.NoError(t, chromedp.Do(ctx, becomes(misplaced, "")), c)
+	}
+}
+
+// A board alone on the screen fits it also after a period with more rows: the list keeps their room.
+func TestBoardFitsTheScreenAfterALongerPeriod(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}}`)
+	sockets, _, _ := strings.Cut(wire, "var connection")
+	const (
+		listed = `String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [data-member]').length)`
+		fits   = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
+	)
+	for _, size := range [][2]int{{390, 844}, {1280, 720}, {1920, 1080}} {
+		ctx := ownWindow(t, size[0], size[1])
+		assert.NoError(t, chromedp.Do(ctx, beforeScripts(sockets), chromedp.Navigate("http://"+p.Addr+"/boards/days?lang=en"),
+			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`),
+			becomes(`String(socket() !== undefined)`, "true"),
+			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period,
+				ends: '2999-01-01T00:00:00Z', total: members.length})`),
+			script(`socket().say({type: 'ok', id: socket().sent.find(({type}) => type === 'subscribe').id}); say('1', 'abcdefghij')`),
+			becomes(listed, "10"),
+			click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"), becomes(fits, "fits"),
+			script(`say('2', 'abcd')`), becomes(listed, "4"), becomes(fits, "fits"),
+		), size)
+	}
+}

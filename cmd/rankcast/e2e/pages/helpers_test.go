@@ -1,0 +1,184 @@
+//go:build !race
+
+package pages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+)
+
+// The verbs of this package's tests, and what bounds them.
+var (
+	window        = e2etest.Window
+	ownWindow     = e2etest.OwnWindow
+	becomes       = e2etest.Becomes
+	script        = e2etest.Script
+	beforeScripts = e2etest.BeforeScripts
+)
+
+const patience = e2etest.Patience
+
+// rows is an expression for the members of the list, in order.
+const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]
+	.map(r => r.dataset.member)`
+
+// shows waits until the list has these members.
+func shows(members ...string) chromedp.Action[chromedp.Void] {
+	return becomes(rows+".join(' ')", strings.Join(members, " "))
+}
+
+// own is an expression for the row of the followed member: where it is, and its text. It shows
+// two rows if there are two.
+const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [aria-current]')]
+	.filter(r => r.checkVisibility())
+	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+
+// follows waits until own is row.
+func follows(row string) chromedp.Action[chromedp.Void] {
+	return becomes(own, row)
+}
+
+// state waits until the board on the page has been in a state since the last call.
+func state(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name),
+		chromedp.WithPollingTimeout(patience))
+}
+
+// click presses the first element of a selector once, as soon as it is visible. chromedp.Click waits for it for as long as the
+// window is open, and then does not say which it was.
+func click(selector string) chromedp.Action[chromedp.Void] {
+	return onVisible(selector, func(ctx context.Context, t *chromedp.Target, object runtime.RemoteObjectID) error {
+		if err := e2etest.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{ObjectID: object}); err != nil {
+			return err
+		}
+		box, err := chromedp.Call(ctx, dom.GetBoxModel, dom.GetBoxModelParams{ObjectID: object})
+		if err != nil {
+			return err
+		}
+		corners := box.Model.Border // x and y of each, clockwise from the top left
+		_, err = chromedp.MouseClickXY((corners[0]+corners[4])/2, (corners[1]+corners[5])/2)(ctx, t)
+		return err
+	})
+}
+
+// typeInto gives the first element of a selector the focus, as soon as it is visible, and presses keys there.
+func typeInto(selector, keys string) chromedp.Action[chromedp.Void] {
+	return onVisible(selector, func(ctx context.Context, t *chromedp.Target, object runtime.RemoteObjectID) error {
+		if err := e2etest.Call(ctx, dom.Focus, dom.FocusParams{ObjectID: object}); err != nil {
+			return err
+		}
+		_, err := chromedp.KeyEvent(keys)(ctx, t)
+		return err
+	})
+}
+
+// onVisible waits until the first element of a selector is visible, and does something with it.
+func onVisible(selector string, do func(context.Context, *chromedp.Target, runtime.RemoteObjectID) error) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		element := fmt.Sprintf("document.querySelector(%q)", selector)
+		_, err := becomes("String("+element+".checkVisibility({visibilityProperty: true}))", "true")(ctx, t)
+		if err != nil {
+			return chromedp.Void{}, fmt.Errorf("%s: %w", selector, err)
+		}
+		object, err := chromedp.Evaluate[*runtime.RemoteObject](element)(ctx, t)
+		if err != nil {
+			return chromedp.Void{}, fmt.Errorf("%s: %w", selector, err)
+		}
+		return chromedp.Void{}, do(ctx, t, object.ObjectID)
+	}
+}
+
+// kept is what a page keeps after garbage collection.
+type kept struct{ nodes, listeners, heap float64 }
+
+// keeps collects the garbage of a page and counts what is left.
+func keeps(t *testing.T, ctx context.Context) (k kept) {
+	t.Helper()
+	require.NoError(t, e2etest.Call(ctx, performance.Enable, performance.EnableParams{}))
+	require.NoError(t, e2etest.Call(ctx, heapprofiler.CollectGarbage, cdp.Empty{}))
+	metrics, err := chromedp.Call(ctx, performance.GetMetrics, cdp.Empty{})
+	require.NoError(t, err)
+	for _, m := range metrics.Metrics {
+		switch m.Name {
+		case "Nodes":
+			k.nodes = m.Value
+		case "JSEventListeners":
+			k.listeners = m.Value
+		case "JSHeapUsedSize":
+			k.heap = m.Value
+		}
+	}
+	require.NotZero(t, k.nodes*k.listeners*k.heap)
+	return k
+}
+
+// atMost fails the test if the page keeps more than before, with a margin for the rows of the
+// last frames, which the browser releases later, and of heap bytes for compiled scripts.
+func (k kept) atMost(t *testing.T, before kept, heap float64) {
+	t.Helper()
+	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes,
+		k.listeners, k.heap)
+	require.LessOrEqual(t, k.nodes, before.nodes+2000, "nodes")
+	require.LessOrEqual(t, k.listeners, before.listeners+200, "listeners")
+	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
+}
+
+// shown is an expression for whether the page shows rows, or cards with scores.
+const shown = `String([...document.querySelectorAll('live-leaderboard')]
+	.some(board => board.shadowRoot.querySelector('[data-member]'))
+		|| document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null)`
+
+// look opens a page in a size, theme and language, and waits until it shows rows or cards.
+func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	open(t, ctx, addr, path, width, height, theme, lang)
+	require.NoError(t, chromedp.Do(ctx, becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+}
+
+// open opens a page in a size, a theme and a language.
+func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	require.NoError(t, err)
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
+		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang)), "%s %d %s %s", path, width, theme, lang)
+}
+
+// focus is an expression for what has it: a part of a board, or an element by its id.
+const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
+
+// textOf is an expression for the words of an element, as they are read.
+func textOf(selector string) string {
+	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
+}
+
+// A window that closes on a page without an address empties the storage of no other window.
+func TestWindowsEmptyTheirOwnStorage(t *testing.T) {
+	t.Parallel()
+	p := e2etest.Launch(t)
+	ctx := window(t, 200, 200)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), script(`sessionStorage.setItem('kept', 'yes')`)))
+	t.Run("blank", func(t *testing.T) {
+		require.NoError(t, chromedp.Do(window(t, 200, 200), chromedp.Navigate("about:blank")))
+	})
+	require.NoError(t, chromedp.Do(ctx, becomes(`sessionStorage.getItem('kept')`, "yes")))
+}

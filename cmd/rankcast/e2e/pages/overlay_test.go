@@ -1,0 +1,460 @@
+//go:build !race
+
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// seen is an expression for the rows of an overlay that can be seen, as words.
+const seen = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+	.filter(r => r.checkVisibility()).map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+
+// overlay opens the overlay of a board of a server.
+func overlay(p *e2etest.Process, board, query string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := chromedp.Navigate("http://"+p.Addr+"/overlay/"+url.PathEscape(board)+"?"+query)(ctx, t)
+		return chromedp.Void{}, err
+	}
+}
+
+// withMembers starts a server whose board stars has so many members, m01 the first.
+func withMembers(t *testing.T, n int, args ...string) *e2etest.Process {
+	p := e2etest.Launch(t, args...)
+	var updates []string
+	for i := range n {
+		updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i+1, 10*(n-i)))
+	}
+	require.Equal(t, 200, p.Post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	return p
+}
+
+// The order changes by itself, over nothing but the rows; a server that goes leaves what was
+// shown and a mark, and one that comes goes on; all without a reload.
+func TestOverlayMovesByItself(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := withMembers(t, 7, "--redis", r.URL())
+	ctx := window(t, 1280, 900)
+	const mark = `getComputedStyle(document.querySelector('#frame'), '::after').content`
+	require.NoError(t, chromedp.Do(ctx,
+		overlay(p, "stars", "pace=0&me=m07"),
+		becomes(seen, "1 m01 70 | 2 m02 60 | 3 m03 50 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10"),
+		becomes(`[document.documentElement, document.body, document.querySelector('main'), document.querySelector('live-leaderboard')]
+			.map(e => getComputedStyle(e).backgroundColor).join(' ')`, strings.TrimSpace(strings.Repeat("rgba(0, 0, 0, 0) ", 4))),
+		becomes(`getComputedStyle(document.documentElement).colorScheme`, "light only"),
+		becomes(mark, "none"),
+		script(`var row = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m03]')`),
+	))
+	require.Equal(t, 200, p.Post("stars", `{"member":"m03","score":15}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
+
+	_, port, err := net.SplitHostPort(p.Addr)
+	require.NoError(t, err)
+	p.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(mark, `""`),
+		becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
+	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
+	require.Equal(t, 200, p.Post("stars", `{"member":"m07","score":31}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m07 19 to next 41 | 5 m04 40"),
+		becomes(mark, "none"),
+		becomes(`String(row === document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m03]'))`, "true"),
+	))
+}
+
+// OBS adds the CSS of a browser source to the page as a style. It applies on an overlay, and on no other page. The CSS that OBS
+// proposes changes nothing.
+func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile(filepath.Join(e2etest.ModuleRoot, "web/docs/pages.md"))
+	require.NoError(t, err)
+	blocks := strings.Split(string(docs), "```css\n")
+	require.Len(t, blocks, 2)
+	own, _, _ := strings.Cut(blocks[1], "```") // ink #ffe9a8, and scores of the weight 800
+	p := withMembers(t, 3)
+	ctx := window(t, 480, 270)
+	const (
+		watch = `var refused = 0; document.addEventListener('securitypolicyviolation',
+			({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
+		proposed = `body { background-color: rgba(0, 0, 0, 0); margin: 0px auto; overflow: hidden; }`
+		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' '
+			+ getComputedStyle(root.querySelector('[part=score]')).fontWeight)(document.querySelector('live-leaderboard').shadowRoot)`
+		places = `JSON.stringify([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+			.map(row => row.getBoundingClientRect()))`
+	)
+	add := func(css string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('head').appendChild(Object.assign(document.createElement('style'), {innerHTML: %q}))`,
+			css))
+	}
+	live := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), live, becomes(`document.fonts.status`, "loaded"),
+		script(watch), script(`var before = `+places),
+		add(proposed), becomes(`String(before === `+places+`)`, "true"), becomes(unscrolled, "fits"),
+		add(own), becomes(look, "rgb(255, 233, 168) 800"), becomes(`String(refused)`, "0")))
+	for _, path := range []string{"/boards/stars", "/embed/stars"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+path), live, script(watch), script(`var before = `+look),
+			add(own), becomes(`String(refused)`, "1"), becomes(`String(before === `+look+`)`, "true")), path)
+	}
+}
+
+// Whatever the size and whatever is asked for, rows are whole, in view, and not too small;
+// there is nothing to scroll.
+func TestOverlayFits(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 60)
+	long := strings.Repeat("很长的名字 long ", 8)[:120]
+	require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, ""))).Status)
+	ctx := window(t, 1280, 900)
+	const rows = `document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')`
+	// What is written on which panel, by theme.
+	themes := map[string]string{
+		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)",
+		"clear": "rgb(255, 255, 255) rgba(0, 0, 0, 0)",
+	}
+	for _, c := range []struct {
+		query         string
+		width, height int
+		rows          int
+	}{
+		{"", 200, 120, 5}, {"top=3&theme=light", 200, 120, 3}, {"top=10", 200, 120, 5}, {"top=10&me=m50", 200, 120, 5},
+		{"top=abc", 320, 400, 5}, {"top=0", 320, 400, 1}, {"top=-3", 480, 270, 5}, {"top=10&me=m60", 480, 270, 11},
+		{"top=9999", 1920, 1080, 45}, {"top=10&theme=clear&pace=x", 3840, 2160, 10}, {"top=20&theme=none&mode=none", 1920, 1080, 20},
+	} {
+		query, err := url.ParseQuery(c.query)
+		require.NoError(t, err)
+		theme := themes[query.Get("theme")]
+		if theme == "" {
+			theme = themes["dark"]
+		}
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.EmulateViewport(int64(c.width), int64(c.height)),
+			overlay(p, "stars", c.query),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+			becomes(rows+`.length + ''`, fmt.Sprint(c.rows)),
+			becomes(`[...`+rows+`].map(r => r.getBoundingClientRect())
+				.filter(r => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight || r.height < 20).length + ''`, "0"),
+			becomes(`[...`+rows+
+				`].filter((r, i, all) => i && r.getBoundingClientRect().top < all[i - 1].getBoundingClientRect().bottom).length + ''`, "0"),
+			becomes(unscrolled, "fits"),
+			becomes(`[getComputedStyle(`+rows+`[0]).color, getComputedStyle(`+rows+`[0]).backgroundColor].join(' ')`, theme),
+			becomes(`document.querySelector('live-leaderboard').getAttribute('pace')`, "800"),
+		), c)
+	}
+	for _, query := range []string{"mode=compact&top=20&me=m60", "mode=me&me=m60"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(200, 40), overlay(p, "stars", query)))
+		for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
+			require.NoError(t, chromedp.Do(ctx,
+				chromedp.EmulateViewport(size[0], size[1]), becomes(`innerWidth + ''`, fmt.Sprint(size[0])),
+				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth
+					&& bottom <= innerHeight))
+					(document.querySelector('#frame').getBoundingClientRect())`, "true"),
+				becomes(unscrolled, "fits"),
+				// There is nothing to turn to below the last row.
+				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...[...`+rows+
+					`].map(row => row.offsetTop + row.offsetHeight)) < 5))(document.querySelector('live-leaderboard'))`, "true"),
+			), "%v %s", size, query)
+		}
+	}
+}
+
+// unscrolled is an expression for whether nothing of the page is out of view.
+const unscrolled = `(e => [e.scrollWidth, e.scrollHeight].join('×') === [innerWidth, innerHeight]
+	.join('×') && getComputedStyle(e).overflow === 'hidden'
+	? 'fits' : [e.scrollWidth, e.scrollHeight, innerWidth, innerHeight].join(' '))(document.documentElement)`
+
+// In each mode a name is text, whatever it looks like, and scores are as the board has them shown.
+func TestOverlayModes(t *testing.T) {
+	t.Parallel()
+	const name = "<img src=x onerror=alert(1)>"
+	p := e2etest.LaunchBoards(t, `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}}`)
+	for i, m := range []string{"ann", "bob", name, "dan"} {
+		require.Equal(t, 200, p.Post("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i)).Status)
+	}
+	const compact = "1 ann 1:20.000 | 2 bob 1:20.100 | 3 " + name + " 1:20.200"
+	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('fading')
+		? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
+	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#rank-change'))`
+	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot
+		.querySelectorAll('img[src]').length + ''`, "0")
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		overlay(p, "laps", "top=3&pace=0"), becomes(seen, compact), images,
+		overlay(p, "laps", "mode=compact&top=3&pace=0"), becomes(seen, compact), images,
+		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(seen, compact+" | 4 dan 1:20.300"),
+		// One line at a time, and the next after a while.
+		chromedp.EmulateViewport(200, 40),
+		// from the second on, when the test says
+		script(`var waits = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 ? (waits.push(run), 0)
+			: real(run, ms, ...more))(setTimeout)`),
+		becomes(line, "1"),
+		// A new leader is seen at once.
+		becomes(`waits.length + ''`, "1"),
+	))
+	require.Equal(t, 200, p.Post("laps", `{"member":"bob","score":79900}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(line, "0"), becomes(`String(document.querySelector('#celebration').hidden)`, "false"),
+		script(`waits.at(-1)()`), becomes(line, "1"),
+		// After the last line comes the first, whatever the element says below the list to screen readers.
+		script(`(board => {
+			const list = board.shadowRoot.querySelector('[part=list]');
+			board.shadowRoot.querySelector('[part=announcer]').textContent = 'The period is over. '.repeat(40);
+			board.scrollTop = list.offsetHeight - board.clientHeight;
+			waits.at(-1)();
+		})(document.querySelector('live-leaderboard'))`), becomes(line, "0"),
+
+		chromedp.EmulateViewport(300, 90),
+		overlay(p, "laps", "mode=me&pace=0&me="+url.QueryEscape(name)),
+		becomes(seen, "3 "+name+" 1:20.200 0.200 to next"), images,
+		becomes(movement, "–1 min, The same rank as 1 min ago"),
+		script(`var leads = [], celebration = document.querySelector('#celebration');
+			document.querySelector('live-leaderboard').addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
+				celebration.hidden ? 'in silence' : 'with a crown'))`),
+	))
+	// The card is about nobody else.
+	require.Equal(t, 200, p.Post("laps", `{"member":"ann","score":79800}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(`leads.join(' ')`, "ann in silence")))
+	require.Equal(t, 200, p.Post("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name)).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"),
+		becomes(`leads.slice(2).join(' ')`, name+" with a crown")))
+	require.Equal(t, 200, p.Post("laps", `{"member":"dan","score":78000}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "2 "+name+" 1:19.000 1.000 to next"), becomes(movement, "▲ 11 min, Up 1 in 1 min"),
+		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(seen, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
+		overlay(p, "laps", "mode=me&me=nobody"), becomes(seen, "nobody has no score yet"), becomes(movement, "hidden"),
+		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`,
+			"This card is about one member: name it in the address with ?me=…"),
+		// Another period is another race.
+		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
+			import('/assets/overlay/rank-change.js')
+				.then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one');
+					change.update(1, 'two'); })`),
+		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
+	))
+}
+
+// A board that there is not is said to be none, in each mode.
+func TestOverlayOfNoBoard(t *testing.T) {
+	t.Parallel()
+	p := e2etest.Launch(t)
+	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot
+		.querySelector('[part=note]'))`
+	ctx := window(t, 1280, 900)
+	for _, mode := range []string{"list", "compact", "me"} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no board “none”."),
+			overlay(p, "none", "lang=zh&me=x&mode="+mode), becomes(note, "没有名为“none”的榜单。")), mode)
+	}
+}
+
+// A board that is made while its overlay is up comes by itself.
+func TestOverlayOfABoardThatAppears(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {other: {}}`)
+	ctx := window(t, 480, 270)
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "late", "pace=0"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), script(`var stays = 'stays'`)))
+	made := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
+	require.Equal(t, 201, made.Status, made.Body)
+	require.Equal(t, 200, p.Post("late", `{"member":"ann","score":123}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 ann 1.23 €"), becomes(`stays`, "stays")))
+}
+
+// Where there is room for one row only, it is the followed member's.
+func TestOverlayOfOneRow(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 9)
+	ctx := window(t, 300, 45)
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(300, 40), overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 90"),
+		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
+		becomes(`(row => String(row.top >= 0 && row.bottom <= innerHeight && row.height >= 20))(
+			document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m07]').getBoundingClientRect())`, "true"),
+		overlay(p, "stars", "pace=0&me=m01"), becomes(seen, "1 m01 90"),
+		// Room comes and goes.
+		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 60), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 40), becomes(seen, "7 m07 10 to next 30"),
+	))
+}
+
+// The followed member's row shows the name before the gap, and the gap as a whole or not at all.
+func TestOverlayCutsNoName(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {hearts: {display: {unit: hearts}}}`)
+	for i, m := range []string{"ana", "eli", "mia", "s17", "s3", "nova"} {
+		require.Equal(t, 200, p.Post("hearts", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 90-16*i)).Status)
+	}
+	own := `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me]')`
+	look := func(name string) chromedp.Action[chromedp.Void] {
+		return script(`var look = () => {
+			const row = ` + own + `, part = name => row?.querySelector('[part=' + name + ']');
+			if (part('member')?.textContent !== '` + name + `') return 'not yet';
+			const line = part('gap').parentElement.getBoundingClientRect(), range = document.createRange();
+			range.selectNodeContents(part('gap'));
+			const text = range.getBoundingClientRect(), box = part('gap').getBoundingClientRect();
+			const below = text.top >= line.bottom - 1, whole = text.right <= Math.min(line.right, box.right) + 1 && text.bottom <= line.bottom + 1;
+			const edge = document.querySelector('#frame').getBoundingClientRect().right;
+			return [part('member').scrollWidth > part('member').clientWidth ? 'cut' : 'name',
+				below ? 'alone' : whole ? part('gap').textContent : 'gap is cut',
+				innerWidth - edge < 20 ? 'to the edge' : innerWidth - edge].join(', ');
+		}`)
+	}
+	const avatar = `,"avatar":"/assets/shared/favicon.svg"`
+	ctx := window(t, 1280, 900)
+	for _, c := range []struct {
+		name, avatar, query string
+		width, height       int64
+		want                string
+	}{
+		{"Nova Prime", "", "", 400, 300, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "mode=me", 480, 100, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "mode=me", 300, 100, "name, alone, to the edge"},
+		{"Nova Prime of the", "", "", 400, 300, "name, alone, to the edge"},
+		{"Nova Prime of the", avatar, "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime of the Northern Lights over Lapland", "", "", 400, 300, "cut, alone, to the edge"},
+		{"Nova Prime of the Northern Lights over Lapland", avatar, "", 800, 600, "cut, alone, to the edge"},
+	} {
+		profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/nova", fmt.Sprintf(`{"name":%q%s}`, c.name, c.avatar))
+		require.Equal(t, 2, profile.Status/100, profile.Body)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "hearts", "pace=0&me=nova&"+c.query),
+			look(c.name), becomes(`look()`, c.want)), c)
+	}
+}
+
+// A followed member without a score has its name, if it has one.
+func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {stars: {kind: star}}`)
+	profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/nova", `{"name":"<i>Nova</i> Prime"}`)
+	require.Equal(t, 201, profile.Status, profile.Body)
+	ctx := window(t, 480, 100)
+	for _, mode := range []string{"list", "me"} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode), becomes(seen, "<i>Nova</i> Prime has no score yet"),
+			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(seen, "s3 has no score yet")), mode)
+	}
+	// The name stays while others move.
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(seen, "<i>Nova</i> Prime has no score yet")))
+	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"},
+		{"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
+		require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0])).Status)
+		require.NoError(t, chromedp.Do(ctx, becomes(seen, c[1])))
+	}
+}
+
+// A new leader is celebrated, once and not soon again, and nothing of it is left; not at
+// all before somebody who wants no motion.
+func TestOverlayCelebratesANewLeader(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 4)
+	ctx := window(t, 1280, 900)
+	// Noted on the page: each time that it begins or ends.
+	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
+		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now);
+			}).observe(celebration, {attributeFilter: ['hidden']})`)
+	const turns = `turns.join(' ')`
+	isLive := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live") // the first rows come before
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"),
+		isLive, note))
+	require.Equal(t, 200, p.Post("stars", `{"member":"m04","score":90}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(turns, "begins")))
+	const end = `for (const animation of document.getAnimations()) animation.finish()`
+	require.NoError(t, chromedp.Do(ctx, script(end), becomes(turns, "begins ends")))
+	require.Equal(t, 200, p.Post("stars", `{"member":"m03","score":90}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends"),
+		// Ten seconds go by.
+		script(`performance.now = (real => () => real() + 10e3)(performance.now.bind(performance))`)))
+	require.Equal(t, 200, p.Post("stars", `{"member":"m04","score":20}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends begins"),
+		script(end), becomes(turns, "begins ends begins ends"),
+		becomes(`document.getAnimations().filter(a => a.effect.target.closest('#celebration')).length + ''`, "0"),
+		becomes(`document.querySelectorAll('*').length - nodes + ''`, "0"),
+
+		overlay(p, "stars", "pace=0"), becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), isLive, note,
+		script(`Object.defineProperty(MediaQueryList.prototype, 'matches',
+			{get() { return this.media === '(prefers-reduced-motion: reduce)'; }})`),
+	))
+	require.Equal(t, 200, p.Post("stars", `{"member":"m02","score":100}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
+}
+
+// The end of a period is a scene in each mode: steps in a list, the first three in a low list and in one line, and the card of
+// a member with its final place.
+func TestOverlayShowsTheFinalResult(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
+	const (
+		places = `[...document.querySelectorAll('.finish-place')].filter(place => place.checkVisibility())
+			.map(place => place.textContent).join(' ')`
+		steps = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=podium] > *')]
+			.filter(row => row.checkVisibility()).map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' ')`
+		all = places + ` + ' | ' + ` + steps +
+			` + ' | ' + [...document.querySelectorAll('.finish-mark')].filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
+		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(document.querySelector('live-leaderboard').shadowRoot
+			.querySelector('[part=finish]').getBoundingClientRect()) + ''`
+	)
+	for _, c := range []struct {
+		query         string
+		width, height int
+		want          string
+	}{
+		{"top=3", 400, 200, " | 1 ann 50 2 bob 40 3 cid 30 | "},
+		{"top=3&me=eve", 400, 200, " | 1 ann 50 2 bob 40 3 cid 30 5 eve 10 to next 10 | "},
+		{"top=3", 480, 80, "1ann 2bob 3cid |  | "},
+		{"mode=compact&me=eve", 480, 64, "1ann 2bob 3cid |  | "},
+		{"mode=me&me=eve", 480, 100, " | 5 eve 10 10 to next | Final"},
+		{"mode=me&me=bob", 480, 100, " | 2 bob 40 10 to next | Final"},
+		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
+	} {
+		ctx := ownWindow(t, c.width, c.height)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "quick", c.query+"&pace=0"),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
+		require.Equal(t, 200,
+			p.Post("quick", `{"updates":[{"member":"ann","score":50},{"member":"bob","score":40},{"member":"cid","score":30},`+
+				`{"member":"dan","score":20},{"member":"eve","score":10}]}`).Status)
+		require.NoError(t, chromedp.Do(ctx, becomes(all, c.want)), c.query)
+		if strings.HasPrefix(c.want, " | 1 ann") {
+			require.NoError(t, chromedp.Do(ctx, becomes(fits, "true")), c.query)
+		}
+	}
+}
+
+// A parameter that is unknown or wrong is named in the picture, with what it may be, beside the board.
+func TestOverlayNamesWrongParameters(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 3)
+	ctx := window(t, 640, 360)
+	for query, want := range map[string]string{
+		"": "", "mode=list&theme=clear&top=3&me=m02&pace=0&lang=en": "", "layer-name=Board&layer-width=400": "", "top=&mode=": "",
+		"them=dark":  "Unknown parameter them. Known: mode, theme, top, me, pace, lang",
+		"theme=blue": "theme=blue is not valid. Want: dark, light, clear",
+		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me\ntop=abc is not valid. Want: 1–100\npace=x " +
+			"is not valid. Want: 0–60000",
+		"top=0":                     "top=0 is not valid. Want: 1–100",
+		"lang=fr":                   "lang=fr is not valid. Want: en, zh",
+		"lang=zh&them=dark":         "未知参数 them。可用：mode, theme, top, me, pace, lang",
+		"%3Cb%3E=1&%3Cb%3E=2":       "Unknown parameter <b>. Known: mode, theme, top, me, pace, lang",
+		"mode=compact&x=":           "Unknown parameter x. Known: mode, theme, top, me, pace, lang",
+		"mode=me&me=m02&theme=blue": "theme=blue is not valid. Want: dark, light, clear",
+	} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", query),
+			becomes(`document.querySelector('#hint').textContent`, want),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+			becomes(`(({left, right, top, bottom, height}) => String(height > 10 ? left >= 0 && top >= 0 && right <= innerWidth
+				&& bottom <= innerHeight : height === 0))
+				(document.querySelector('#hint').getBoundingClientRect())`, "true"), becomes(unscrolled, "fits"),
+		), query)
+	}
+}

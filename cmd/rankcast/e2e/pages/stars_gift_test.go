@@ -1,0 +1,265 @@
+//go:build !race
+
+package pages
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
+)
+
+const tenFlowers = `[data-flowers="10"]`
+
+// tapTwice taps on the button for ten flowers.
+var tapTwice = chromedp.Steps(click(tenFlowers), click(tenFlowers))
+
+// counts waits until a star has so many flowers.
+func awaitScore(p *e2etest.Process, star string, flowers int) {
+	p.T.Helper()
+	redistest.Eventually(p.T, "the gifts to count", func() error {
+		if is := scoreOf(p, "stars", star); is != flowers {
+			return fmt.Errorf("%d", is)
+		}
+		return nil
+	})
+}
+
+// Twenty quick taps count twenty times, as one event; the button says so at once. On a phone, the thanks soon make way for the
+// viewer's goal.
+func TestStarsGiftCountsEveryTap(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	d := startDoorman(t, p)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+		// The thanks end when the test says so.
+		script(`globalThis.end = null; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0)
+			: real(run, ms, ...more))(setTimeout)`),
+		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
+		becomes(taps, "×20"),
+		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(feedOf, "mochi s17 200"),
+		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
+		script(`globalThis.notes = []; new MutationObserver(() =>
+			notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
+				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
+		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
+		becomes(boardOf("fans-today"), "1 mochi 212"),
+		becomes(textOf("#gift-note"), "Thank you! 212 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(`String(notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200)))`, "true"),
+		becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "hidden"),
+		script(`end()`), becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "visible"),
+	))
+	_, _, sent := d.all()
+	require.Len(t, sent, 3)
+	require.Equal(t, 212, scoreOf(p, "stars", "s17"))
+}
+
+// unanswered is an expression for the gifts that the page would send again after a reload. Chromium was seen to lose what a
+// tab has stored, on a busy machine; then there are none either.
+const unanswered = `Object.values(sessionStorage).join() || '[]'`
+
+// boundsKnown waits until the page knows the bounds of the event.
+var boundsKnown = becomes(`String(performance.getEntriesByType('resource')
+	.some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd))`, "true")
+
+// An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
+func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
+	t.Parallel()
+	for bound, want := range map[int][]int{99: {99, 99, 90, 10}, 50: {50, 49, 50, 49, 50, 50}} {
+		p := e2etest.LaunchBoards(t, strings.Replace(starFlowers, "  gift:\n",
+			fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1))
+		d := startDoorman(t, p)
+		ctx := window(t, 390, 844)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+			script(`for (const size of [99, 99, ...Array(10).fill(10)]) document.querySelector('[data-flowers="' + size + '"]').click()`),
+			becomes(boardOf("fans-today"), "1 mochi 298"), becomes(unanswered, "[]"),
+		))
+		_, _, sent := d.all()
+		var flowers []int
+		for _, message := range sent {
+			var frame struct{ Data struct{ Flowers int } }
+			require.NoError(t, json.Unmarshal([]byte(message), &frame))
+			flowers = append(flowers, frame.Data.Flowers)
+		}
+		require.ElementsMatch(t, want, flowers)
+		require.Equal(t, 298, scoreOf(p, "stars", "s17"))
+	}
+}
+
+// The network drops while a gift is on its way: it counts once, and so do the taps that follow meanwhile.
+func TestStarsGiftCountsOnce(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	g := startGate(t, p.Addr)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx, tapTwice, becomes(taps, "×2")))
+	awaitScore(p, "s17", 20)
+	g.shut.Store(true)
+	g.cut()
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
+		becomes(taps, "×2"), click(tenFlowers), becomes(taps, "×3"),
+	))
+	g.shut.Store(false)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"),
+		becomes(boardOf("fans-today"), "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
+		becomes(unanswered, "[]"), becomes(`stays`, "yes"),
+	))
+	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
+}
+
+// The page is loaded anew, or closed, while one gift is unanswered and another one gathers taps: all of them count once.
+func TestStarsGiftSurvivesReload(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	g := startGate(t, p.Addr)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx, click(tenFlowers), becomes(taps, "×1")))
+	awaitScore(p, "s17", 10)
+	g.shut.Store(true)
+	g.cut()
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(`document.querySelector('#stars').dataset.state`, "away"),
+		// A pause does not end: the gift gathers taps until the page ends.
+		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
+		tapTwice, becomes(taps, "×3"),
+	))
+	// The page goes before the server is back, or it might send the gifts and thank for them itself.
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	g.shut.Store(false)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"),
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(unanswered, "[]"),
+	))
+	require.Equal(t, 30, scoreOf(p, "stars", "s17"))
+}
+
+// A gift that still gathers taps goes out when its page goes.
+func TestStarsGiftGoesOutWithItsPage(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
+		tapTwice, becomes(taps, "×2"),
+		chromedp.Navigate("about:blank"),
+	))
+	awaitScore(p, "s17", 20)
+}
+
+// The server dies with a gift on its way, and taps follow: once it is back, all of them count, each once.
+func TestStarsGiftOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	args := []string{"--redis", r.URL(), "--boards", e2etest.Write(t, "stars.yaml", starFlowers)}
+	p := e2etest.Launch(t, args...)
+	g := startGate(t, p.Addr)
+	ctx := window(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx, click(tenFlowers)))
+	awaitScore(p, "s17", 10)
+	_, port, err := net.SplitHostPort(p.Addr)
+	require.NoError(t, err)
+	p.Kill()
+	const card = `getComputedStyle(document.querySelector('.star-head')).filter`
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(card, "grayscale(1)"), tapTwice, becomes(taps, "×3"),
+		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
+	))
+	p = e2etest.Launch(t, append(args, "--addr", "127.0.0.1:"+port)...)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"), becomes(card, "none"), becomes(`stays`, "yes"),
+	))
+	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
+}
+
+// A first gift asks for a nickname, by keyboard too, and then goes out; without a nickname it does not.
+func TestStarsGiftAsksForANickname(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 390, 844)
+	const dialog = `document.querySelector('dialog').open + ' ' + (document.activeElement.id || document.activeElement.dataset.flowers)`
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&lang=en"), watching, boundsKnown,
+		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
+		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10 flowers"),
+		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
+		click(tenFlowers), becomes(dialog, "true me"),
+		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
+		// An id has 128 bytes, and the input takes no more characters.
+		chromedp.KeyEvent(strings.Repeat("汀", 43)+"\r"), becomes(textOf("#me-problem"), "This nickname is too long."), becomes(dialog, "true me"),
+		script(`document.querySelector('#me').select()`), chromedp.KeyEvent(strings.Repeat("x", 130)),
+		becomes(`document.querySelector('#me').value.length + ''`, "128"),
+		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
+		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		// The next one goes out at once.
+		click(tenFlowers), becomes(boardOf("fans-today"), "1 小 mochi 20"), becomes(dialog, "false 10"),
+	))
+	require.Equal(t, 20, scoreOf(p, "stars", "s17"))
+}
+
+// Where sockets may send nothing there is no button, and one that was there says why.
+func TestStarsWithoutSocketWrites(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching))
+	_, port, err := net.SplitHostPort(p.Addr)
+	require.NoError(t, err)
+	p.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
+	p = launchStars(t, "--addr", "127.0.0.1:"+port, "--no-socket-writes")
+	require.NoError(t, chromedp.Do(ctx,
+		click(`[data-flowers="1"]`),
+		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
+		becomes(`stays`, "yes"),
+	))
+	give(p, "s17", "mochi", 3)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching,
+		becomes(boardOf("fans-today"), "1 mochi 3"),
+		becomes(`String(document.querySelectorAll('.size').length)`, "0"),
+	))
+}
+
+// With sound, a gift that the server has taken has a tone of its own.
+func TestStarsGiftHasATone(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s1", "u1", 90)
+	give(p, "s17", "u1", 50)
+	give(p, "s17", "mochi", 5) // nobody passes anybody
+	ctx := ownWindow(t, 390, 844)
+	require.NoError(t, chromedp.Do(ctx,
+		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start =>
+			function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching,
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."),
+		becomes(`played.join()`, ""),
+		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
+		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
+		click(tenFlowers), becomes(`played.join()`, "784,1047"),
+	))
+}

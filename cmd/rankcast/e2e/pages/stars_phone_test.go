@@ -1,0 +1,172 @@
+//go:build !race
+
+package pages
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// On a phone, the first three stars stand on a podium, the leader in the middle and above, with the list below and the gifts as
+// one line above; all of it is in the first screen with the first answer, and the scripts leave it where it is.
+func TestStarsPodiumOnAPhone(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	for i := range 8 {
+		give(p, fmt.Sprint("s", i), "u1", 100-10*i)
+	}
+	addr, release := slowLine(t, p.Addr)
+	ctx := window(t, 390, 844)
+	// Where the portrait and the score of each of the first five are.
+	const places = `(() => {
+		const board = document.querySelector('#stars'), first = board.shadowRoot === null;
+		const rows = [...(first ? board.querySelectorAll('tbody tr') : board.shadowRoot.querySelectorAll('[data-member]'))].slice(0, 5);
+		return JSON.stringify(rows.map(row => ['.portrait, [part=portrait]', '.first-rank b, [part=rank]'].flatMap(part => {
+			const {left, top, width, height} = row.querySelector(part).getBoundingClientRect();
+			return [left, top, width, height].map(n => Math.round(n / 2));
+		})));
+	})()`
+	const podium = `(() => {
+		const [one, two, three, four] = ` + places + `.match(/\d+,\d+/g).filter((_, i) => i % 4 === 0).map(place => place.split(',').map(Number));
+		return [two[0] < one[0], one[0] < three[0], one[1] < two[1], two[1] < three[1] || two[1] - three[1] < 8,
+			three[1] < four[1], 2 * four[1] < 700].join();
+	})()`
+	// Whether what a score gained lies within its row, which cuts off all else.
+	const gained = `(() => {
+		const row = document.querySelector('#stars').shadowRoot.querySelector('[data-podium]:has([data-gain])'), score = row
+			?.querySelector('[data-gain]');
+		if (!score) return 'none';
+		const within = row.getBoundingClientRect(), at = score.getBoundingClientRect(), gain = getComputedStyle(score, '::after');
+		const left = at.left + parseFloat(gain.left) + parseFloat(gain.marginLeft), top = at.top + parseFloat(gain.top);
+		return String(left >= within.left && left + parseFloat(gain.width) <= within.right && top >= within.top
+			&& top + parseFloat(gain.height) <= within.bottom);
+	})()`
+	const oneLine = `(height => String(height > 40 && height < 64))(document.querySelector('#feed').getBoundingClientRect().height)`
+	var first, then string
+	require.NoError(t, chromedp.Do(ctx,
+		navigateWithoutLoad("http://"+addr+"/stars?lang=en"),
+		becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length === 8)`,
+			"true"),
+		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"),
+		evaluate(places, &first),
+	))
+	release()
+	require.NoError(t, chromedp.Do(ctx, watching, becomes(podium, "true,true,true,true,true,true"), evaluate(places, &then)))
+	require.Equal(t, first, then)
+	give(p, "s1", "u1", 50)
+	give(p, "s2", "u2", 1)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
+		becomes(oneLine, "true"), becomes(gained, "true"),
+		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
+		// A wider window has the list, and all lines of the feed.
+		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"),
+		becomes(oneLine, "false"),
+	))
+}
+
+// A sentence about a pass is whole in the narrowest window, and moves nothing.
+func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	setName(p, "star", "s1", "Solveig Harte")
+	setName(p, "star", "s2", "Juno Harrowby")
+	give(p, "s1", "u1", 9)
+	give(p, "s2", "u1", 5)
+	const (
+		moment = `document.querySelector('#stars').shadowRoot.querySelector('[part=moment]')`
+		list   = `String(document.querySelector('#stars').shadowRoot.querySelector('[part=list]').getBoundingClientRect().top)`
+	)
+	ctx := window(t, 360, 800)
+	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"},
+		{"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
+		var top string
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching, evaluate(list, &top)))
+		give(p, c.star, "u1", 5)
+		require.NoError(t, chromedp.Do(ctx,
+			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment);
+				const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect();
+					return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
+			becomes(list, top),
+		))
+	}
+}
+
+// On a star's page the buttons stay at the bottom of a phone's window, with what the star needs to pass the next one; they cover
+// nothing that the page ends with.
+func TestStarsButtonsStayAtTheBottom(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	setName(p, "star", "s1", "鹿见汀")
+	give(p, "s1", "u1", 136)
+	for i := range 12 {
+		give(p, "s2", fmt.Sprint("u", i), 8)
+	}
+	ctx := window(t, 390, 844)
+	const bar = `document.querySelector('.gift').getBoundingClientRect()`
+	for lang, want := range map[string][3]string{
+		"en": {"41 more and we pass 鹿见汀", "1 more and we pass 鹿见汀", "40 ahead of s2"},
+		"zh": {"再送 41 朵就能超过 鹿见汀", "再送 1 朵就能超过 鹿见汀", "领先 s2 40 朵"},
+	} {
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=mochi&lang="+lang), watching,
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"),
+			becomes(textOf("#gift-gap"), want[0]),
+			script(`scrollTo(0, document.documentElement.scrollHeight)`),
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.querySelector('#fans3h').getBoundingClientRect().bottom <= `+bar+
+				`.top)`, "true"),
+			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[2]),
+		))
+	}
+}
+
+// A name in a script from right to left begins where other names do.
+func TestStarsNamesBeginOnOneLine(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	setName(p, "star", "s1", "نجمة")
+	setName(p, "user", "u1", "مشجع")
+	for i := range 2 {
+		give(p, fmt.Sprint("s", i+1), "u1", 9-i)
+		give(p, fmt.Sprint("s", i+1), "u2", 5)
+	}
+	starts := func(names string) string {
+		return fmt.Sprintf(`(names => names.length < 2 ? 'too few'
+			: [...new Set(names.map(name => { const range = new Range(); range.selectNodeContents(name);
+				return Math.round(range.getBoundingClientRect().left); }))].length + '')(%s)`, names)
+	}
+	const named = `[...document.querySelector('#%s').shadowRoot.querySelectorAll('[part=member]')]`
+	for _, width := range []int{390, 1280} {
+		ctx := window(t, width, 900)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&lang=en"), watching,
+			becomes(starts(fmt.Sprintf(named, "fans-today")), "1"),
+			becomes(starts(`[document.querySelector('#star-name'), document.querySelector('.standing')]`), "1"),
+		))
+		if width > 992 {
+			give(p, "s1", "u1", 1)
+			give(p, "s1", "u2", 1)
+			require.NoError(t, chromedp.Do(ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"),
+				becomes(starts(`[...document.querySelectorAll('.feed-user')]`), "1")))
+		}
+	}
+}
+
+// Names of members that have no profile cost no request that fails.
+func TestStarsNamesCostNoFailedRequest(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	setName(p, "user", "u1", "Uma")
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s9&me=mochi&lang=en"), watching))
+	for i := range 4 {
+		give(p, "s9", fmt.Sprint("u", i), 1)
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(`[...document.querySelectorAll('.feed-user')].map(user => user.textContent).sort().join()`, "Uma,u0,u2,u3"),
+		becomes(`performance.getEntriesByType('resource').filter(({responseStatus}) => responseStatus >= 400).map(({name}) => name).join()`, ""),
+	))
+}

@@ -1,0 +1,206 @@
+//go:build !race
+
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/servertest"
+)
+
+// stored is an expression for all that the site keeps for a viewer.
+const stored = `Object.values(localStorage).join()`
+
+// viewerName is an expression for who sends the flowers, as the page has it.
+const viewerName = `document.querySelector('#viewer-name').textContent`
+
+// Who the viewer is goes with them, there and back, and is kept when they say it themselves.
+func TestStarsRememberTheViewer(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s1", "u1", 30)
+	give(p, "s2", "u1", 20)
+	ctx := window(t, 1280, 900)
+	tap := func(star string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=%s] a').click()`, star))
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching,
+		becomes(boardOf("stars"), "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
+		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(focus, "me"),
+		typeInto("#me", "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"), becomes(focus, "viewer"),
+		// Its link was written before that was said.
+		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(viewerName, "mochi"),
+		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
+		script(`history.forward()`), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(viewerName, "mochi"),
+		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
+
+		// A link that somebody shared shows what they saw, and the viewer stays who they are.
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		becomes(viewerName, "taro"), becomes(stored, "mochi"),
+		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"),
+		becomes(viewerName, "mochi"),
+
+		// Until they say otherwise.
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		click("#viewer"), becomes(`document.querySelector('#me').value`, "taro"), click("#nickname-done"), becomes(stored, "taro"),
+		click("#viewer"), script(`document.querySelector('#me').value = ''`), click("#nickname-done"),
+		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
+	))
+}
+
+// Who comes back from a star that is not in the list has the focus where it stays.
+func TestStarsBackFromBeyondTheList(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	for i := range 25 {
+		give(p, fmt.Sprintf("s%02d", i), "u1", 50-i)
+	}
+	const listed = `document.querySelector('#stars').shadowRoot.querySelectorAll('[data-member]').length + ''`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching, becomes(listed, "20"),
+		script(`history.pushState(null, '', '?star=s22&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
+		becomes(focus, "star-name"), becomes(listed, "21"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(listed, "20"), becomes(focus, "main"),
+		script(`history.pushState(null, '', '?star=s02&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
+		becomes(focus, "star-name"), becomes(textOf("#star-name"), "s02"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(focus, "link"), becomes(`stays`, "yes"),
+	))
+}
+
+// What flies to one star does not fly to another.
+func TestStarsPetalsStayWithTheirStar(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s2", "u1", 5)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+		// They would fly for as long as the test.
+		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options);
+			if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
+		click(`[data-flowers="10"]`), becomes(petals, "7"),
+		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
+		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
+		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
+	))
+}
+
+// petals is an expression for the number of petals that fly.
+const petals = `document.querySelectorAll('.petal').length + ''`
+
+// Petals fly from the button to the star's row where it is in view, else to the head of its page, and the score says how
+// many flowers have come, which covers neither the score nor the star's name; with reduced motion nothing flies.
+func TestStarsPetalsFlyToTheStar(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s1", "u1", 5)
+	for _, c := range []struct {
+		width, height int
+		motion, to    string
+	}{{1280, 900, "no-preference", "row"}, {390, 844, "no-preference", "head"}, {390, 844, "reduce", ""}} {
+		ctx := window(t, c.width, c.height)
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
+		require.NoError(t, err)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+			// Records where the last petal arrives, the number that appears there, and what that covers.
+			script(`var flights = [], counts = [];
+				var covers = ({offsetWidth, offsetHeight}, place) => {
+					const [x, y] = place.match(/-?[\d.]+/g).map(Number);
+					return ['#star-name', '#star-score'].filter(one => {
+						const {left, right, top, bottom} = document.querySelector(one).getBoundingClientRect();
+						return x < right && x + offsetWidth > left && y < bottom && y + offsetHeight > top;
+					}).join();
+				};
+				Element.prototype.animate = (real => function(frames, options) {
+					if (this.className === 'petal') flights.push(frames.at(-1).transform.match(/-?[\d.]+/g).slice(0, 2).map(Number));
+					if (this.className === 'sky-count') counts.push(this.textContent + covers(this, frames[1].transform));
+					return real.call(this, frames, {...options, duration: 1});
+				})(Element.prototype.animate);
+				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights
+					.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
+				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head'
+					: near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
+			script(`for (let i = 0; i < 2; i++) document.querySelector('[data-flowers="10"]').click()`),
+			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
+			becomes(`target()`, c.to), becomes(petals, "0"),
+		), "%v", c)
+		if c.to != "" {
+			require.NoError(t, chromedp.Do(ctx, becomes(`counts.join()`, "+20")))
+		}
+	}
+}
+
+// An id that no star can have is told from one that nobody sent flowers to, and the board goes on.
+func TestStarsNoSuchStar(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s1", "u1", 30)
+	ctx := window(t, 1280, 900)
+	for _, star := range []string{strings.Repeat("x", 129), strings.Repeat("x", 65), "a%0Ab", "a%3Ab", "a%2Fb"} {
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.Addr+"/stars?star="+star+"&lang=en"),
+			becomes(textOf("#star-score"), "No star can have this id."), watching,
+			becomes(boardOf("stars"), "1 s1 30"), becomes(textOf("#star-score"), "No star can have this id."),
+			becomes(`String(document.querySelector('#stars').getAttribute('me') || 'none')`, "none"),
+			script(`document.querySelector('#stars').shadowRoot.querySelector('a').click()`),
+			becomes(textOf(".star-head"), "S s1 No. 1 30 flowers this week Leads the week"), becomes(`stays`, "yes"),
+		), star)
+	}
+}
+
+// Why flowers are not taken is said in the page's language.
+func TestStarsSayWhyNot(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 1280, 900)
+	for lang, want := range map[string][2]string{
+		"en": {"This server takes no flowers now. They were not sent.", "The flowers were not taken."},
+		"zh": {"这台服务器现在不接受送花，鲜花没有送出。", "鲜花没有送出。"},
+	} {
+		define := func(score string) {
+			t.Helper()
+			a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}"},"updates":[
+				{"board":"stars","member":"{star}","score":"`+score+`"},{"board":"fans:{star}","member":"{user}","score":1}]}`)
+			require.Equal(t, 2, a.Status/100, a.Body)
+		}
+		define("{flowers}")
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), watching))
+		require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/events/gift", "").Status)
+		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="10"]`), becomes(textOf("#gift-note"), want[0])))
+		define("{petals}")
+		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="99"]`), becomes(textOf("#gift-note"), want[1])))
+	}
+}
+
+// Winners that are read again and are the same ones stay as they are, and the focus on them.
+func TestStarsWinnersStay(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching,
+		// The week before has come to something; reads are counted once the page has done with them.
+		script(`
+			var names = ['s1', 's2', 's3'], reads = 0;
+			globalThis.fetch = (real => (url, ...more) => !String(url).includes('/stars@-1/') ? real(url, ...more) : Promise.resolve({
+				ok: true,
+				json: async () => (setTimeout(() => reads++), {top: names.map((member, i) => ({rank: i + 1, member, score: 30 - i}))}),
+			}))(fetch);
+			dispatchEvent(new Event('online'))`),
+		becomes(textOf("#podium"), "Ss1 30 flowers1Ss2 29 flowers2Ss3 28 flowers3"),
+		script(`document.querySelectorAll('#podium a')[1].focus(); reads = 0; dispatchEvent(new Event('online'))`),
+		becomes(`reads + ''`, "1"), becomes(`document.activeElement.textContent`, "s2"),
+		script(`names.splice(1, 1); dispatchEvent(new Event('online'))`), becomes(textOf("#podium"), "Ss1 30 flowers1Ss3 29 flowers2"),
+	))
+}

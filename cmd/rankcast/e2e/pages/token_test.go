@@ -1,0 +1,298 @@
+//go:build !race
+
+package pages
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
+)
+
+// doorman stands between a browser and a server. It accepts each token, notes what browsers send, and refuses
+// the boards' data as the test wants it.
+type doorman struct {
+	*httptest.Server
+	target *url.URL
+	// sender is the value of data-anonymous-sends in pages; "": as the server has it.
+	sender string
+	// refusal is the status that answers requests below /v1/; 0: what the server answers.
+	refusal int
+
+	mu      sync.Mutex
+	urls    []string // of all requests, with the Referer
+	bearers []string // of the requests below /v1/, one for each
+	sent    []string // over sockets: messages of the types auth and event
+}
+
+// startDoorman starts one. The caller sets its fields before the first request.
+func startDoorman(t *testing.T, p *e2etest.Process) *doorman {
+	target, err := url.Parse("http://" + p.Addr)
+	require.NoError(t, err)
+	d := &doorman{target: target}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = target.Host
+			r.Out.Header.Del("Authorization")
+			r.Out.Header.Del("Accept-Encoding")
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if d.sender == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+				return nil
+			}
+			page, err := io.ReadAll(r.Body)
+			page = bytes.Replace(page, []byte(`data-anonymous-sends="true"`), []byte(`data-anonymous-sends="`+d.sender+`"`), 1)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(page)), int64(len(page))
+			r.Header.Del("Content-Length")
+			return err
+		},
+	}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.mu.Lock()
+		d.urls = append(d.urls, r.URL.String()+" "+r.Referer())
+		if strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1/live" {
+			d.bearers = append(d.bearers, r.Header.Get("Authorization"))
+		}
+		d.mu.Unlock()
+		switch {
+		case r.URL.Path == "/rankcast-token":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"token":%q}`, tokenFor("u4", "gift"))
+		case r.URL.Path == "/v1/live":
+			d.pipe(w, r)
+		case d.refusal != 0 && strings.HasPrefix(r.URL.Path, "/v1/"):
+			http.Error(w, `{}`, d.refusal)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+// pipe passes the messages of a socket on, but answers auth itself, and what it refuses.
+func (d *doorman) pipe(w http.ResponseWriter, r *http.Request) {
+	options := websocket.AcceptOptions{Subprotocols: []string{"rankcast.v1"}}
+	client, err := websocket.Accept(w, r, &options)
+	if err != nil {
+		return
+	}
+	defer client.CloseNow()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	server, _, err := websocket.Dial(ctx, d.target.JoinPath("v1/live").String(), &websocket.DialOptions{Subprotocols: options.Subprotocols})
+	if err != nil {
+		return
+	}
+	defer server.CloseNow()
+	var back sync.WaitGroup
+	defer back.Wait()
+	back.Go(func() {
+		defer cancel()
+		for {
+			kind, message, err := server.Read(ctx)
+			if err != nil || client.Write(ctx, kind, message) != nil {
+				return
+			}
+		}
+	})
+	for {
+		kind, message, err := client.Read(ctx)
+		if err != nil {
+			cancel()
+			return
+		}
+		var frame struct {
+			Type string
+			ID   int
+		}
+		if json.Unmarshal(message, &frame) != nil {
+			continue
+		}
+		if frame.Type == "auth" || frame.Type == "event" {
+			d.mu.Lock()
+			d.sent = append(d.sent, string(message))
+			d.mu.Unlock()
+		}
+		code := map[int]string{401: "unauthorized", 403: "forbidden"}[d.refusal]
+		switch {
+		case frame.Type == "auth":
+			client.Write(ctx, kind, fmt.Appendf(nil, `{"type":"ok","id":%d}`, frame.ID))
+		case code != "" && frame.Type == "subscribe":
+			client.Write(ctx, kind, fmt.Appendf(nil, `{"type":"error","id":%d,"code":%q,"message":"no"}`, frame.ID, code))
+		default:
+			server.Write(ctx, kind, message)
+		}
+	}
+}
+
+// all is what browsers have sent until now.
+func (d *doorman) all() (urls, bearers, sent []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string(nil), d.urls...), append([]string(nil), d.bearers...), append([]string(nil), d.sent...)
+}
+
+// viewerFlowers is starFlowers with an event that viewers may send.
+var viewerFlowers = strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n", 1)
+
+// launchViewerStars runs a server that has it.
+func launchViewerStars(t *testing.T) *e2etest.Process {
+	return e2etest.LaunchBoards(t, viewerFlowers)
+}
+
+// tokenFor is a token for a member, which may send events.
+func tokenFor(sub string, events ...string) string {
+	claims, _ := json.Marshal(map[string]any{"sub": sub, "exp": 4102444800, "rankcast": map[string]any{"boards": []string{"*"},
+		"events": events}})
+	return "eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(claims) + ".c2lnbmF0dXJl"
+}
+
+// gifts are the controls that send gifts, and what the page says about its viewer.
+const gifts = `[document.querySelector('#viewer').checkVisibility() ? 'asks' : '', document.querySelector('.size')
+	?.checkVisibility() ? 'sends' : '',
+	document.querySelector('#viewer-note').textContent].filter(word => word).join(', ')`
+
+// A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
+func TestStarsViewerWithATokenSends(t *testing.T) {
+	t.Parallel()
+	p := launchViewerStars(t)
+	d := startDoorman(t, p)
+	d.sender = "false"
+	token := tokenFor("莫奇", "gi*")
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate(d.URL+"/stars?star=s17&me=someone&lang=en#token="+token),
+		becomes(`document.querySelector('#stars').dataset.state`, "live"),
+		becomes(`location.href`, d.URL+"/stars?star=s17&me=someone&lang=en"),
+		becomes(gifts, "sends, You are 莫奇."),
+		click(`[data-flowers="10"]`),
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(boardOf("fans-today"), "1 莫奇 10"),
+		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "莫奇"),
+	))
+	_, _, sent := d.all()
+	require.Len(t, sent, 2)
+	require.JSONEq(t, fmt.Sprintf(`{"type":"auth","id":1,"token":%q}`, token), sent[0])
+	require.Contains(t, sent[1], `"user":"莫奇"`)
+
+	secret := token[len(token)-30:]
+	holds := fmt.Sprintf(`[JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, document.documentElement.outerHTML,
+		...performance.getEntriesByType('resource').map(({name}) => name), JSON.stringify(history.state)]
+			.filter(text => text.includes(%q)).join()`, secret)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(holds, ""),
+		// A link to another page passes the token on, and a copied link does not hold it.
+		becomes(`String([...document.querySelectorAll('a')].some(({href}) => href.includes('token')))`, "false"),
+		click(`.site a`),
+		becomes(`String(document.querySelector('.card') !== null)`, "true"), becomes(`location.href`, d.URL+"/?lang=en"), becomes(holds, ""),
+		click(`.card [href*="boards/stars"]`), shows("s17"), becomes(`location.href`, d.URL+"/boards/stars?lang=en"),
+		click(`#share`), script(`document.querySelector("#overlay-link").click()`), becomes(`location.href`, d.URL+"/overlay/stars?lang=en"),
+		becomes(`String(document.querySelector('live-leaderboard')?.dataset.state)`, "live"), shows("s17"),
+	))
+	urls, bearers, sent := d.all()
+	require.NotContains(t, strings.Join(urls, "\n"), secret)
+	require.NotEmpty(t, bearers)
+	for _, bearer := range bearers {
+		require.Equal(t, "Bearer "+token, bearer)
+	}
+	require.Contains(t, sent[len(sent)-1], token)
+
+	// A new load begins without.
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"),
+		becomes(gifts, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
+		// Another token in the address of the page that is open.
+		script(`location.hash = 'token=`+tokenFor("u4", "gift")+`'`), becomes(gifts, "sends, You are u4."), becomes(`location.hash`, ""),
+	))
+}
+
+// Who may send what, as the token and the page have it.
+func TestStarsAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
+	t.Parallel()
+	p, keysOnly := launchViewerStars(t), launchStars(t)
+	for _, c := range []struct {
+		server                 *e2etest.Process
+		anonymous, token, want string
+	}{
+		{p, "true", "", "asks, sends"},
+		{p, "true", tokenFor("u4"), "sends, You are u4."},
+		{p, "false", "", "Only viewers with a token can send flowers here. Open this page by the link that holds yours."},
+		{p, "false", tokenFor("u4", "gif", "*x", "g.*"), "Your token does not allow you to send flowers."},
+		{p, "false", tokenFor("u4", "g*f*"), "sends, You are u4."},
+		{p, "false", "rck_key", "asks, sends"}, // it is for nobody in particular, and the server knows what it may
+		// The server refuses an event without a sender from each viewer.
+		{keysOnly, "false", tokenFor("u4", "gift"), "Viewers cannot send flowers here: the event “gift” of this server names no sender."},
+		{keysOnly, "true", tokenFor("u4", "gift"), "sends, You are u4."},
+		{keysOnly, "false", "rck_key", "asks, sends"},
+	} {
+		d := startDoorman(t, c.server)
+		d.sender = c.anonymous
+		require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate(d.URL+"/stars?star=s17&lang=en#token="+c.token),
+			becomes(`document.querySelector('#stars').dataset.state`, "live"), becomes(gifts, c.want)), "%s %s", c.anonymous, c.token)
+	}
+}
+
+// What the reader may not see says so in its place.
+func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s17", "mochi", 3)
+	for refusal, says := range map[int]struct{ page, board, chinese string }{
+		401: {"To see this, open the page by a link that holds a valid token.", "You need a valid token to see this board.",
+			"请使用带有有效令牌的链接打开本页，才能查看此内容。"},
+		403: {"Your token does not allow you to see this.", "Your token is not for this board.", "你的令牌不能查看此内容。"},
+	} {
+		d := startDoorman(t, p)
+		d.refusal = refusal
+		ctx := window(t, 1280, 900)
+		note := func(id string) string {
+			return fmt.Sprintf(`document.getElementById(%q).shadowRoot.querySelector('[part=note]').textContent`, id)
+		}
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate(d.URL+"/?lang=en"), becomes(textOf("#overview-note"), says.page), becomes(textOf("#note"), ""),
+			chromedp.Navigate(d.URL+"/?lang=zh"), becomes(textOf("#overview-note"), says.chinese),
+			chromedp.Navigate(d.URL+"/boards/stars?lang=en"), becomes(note("leaderboard"), says.board), becomes(textOf("#note"), ""),
+			chromedp.Navigate(d.URL+"/boards/fans:%7Bstar%7D?lang=en"), becomes(textOf("#instances-note"), says.page),
+			chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"), becomes(note("stars"), says.board), becomes(note("fans-today"), says.board),
+			becomes(textOf("#feed-empty"), says.page), becomes(textOf("#requirements"), ""), becomes(textOf("#no-winners"), says.page),
+			chromedp.Navigate(d.URL+"/overlay/stars?lang=en"),
+			becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, says.board),
+		), "%d", refusal)
+	}
+}
+
+// The element requests the token from its page's site, with the site's cookies and past all caches.
+func TestElementRequestsItsTokenURL(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	give(p, "s17", "mochi", 3)
+	d := startDoorman(t, p)
+	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(d.URL+"/healthz"),
+		script(`document.body.innerHTML = '<live-leaderboard board="stars" token-url="/rankcast-token"></live-leaderboard>';
+			import('/kit/rankcast.js')`),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), shows("s17"),
+	))
+	redistest.Eventually(t, "the token to be sent", func() error {
+		if _, _, sent := d.all(); len(sent) != 1 || !strings.Contains(sent[0], tokenFor("u4", "gift")) {
+			return fmt.Errorf("%s", sent)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,142 @@
+//go:build !race
+
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/ranking/redistest"
+)
+
+func TestExampleBoards(t *testing.T) {
+	t.Parallel()
+	got := e2etest.Run(t, "", "example", "boards")
+	require.Zero(t, got.Code, got.Stderr)
+	require.Equal(t, string(example.Boards), got.Stdout)
+	require.Equal(t, 80, e2etest.Run(t, "", "example").Code)
+}
+
+// A port that is taken is said with the flag that chooses another one.
+func TestPortThatIsTaken(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	got := e2etest.Run(t, "", "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", port))
+	require.Equal(t, 1, got.Code)
+	require.Contains(t, got.Stderr, "address already in use\n")
+	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make `+
+		`run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.Stderr)
+	require.NotContains(t, got.Stderr, fmt.Sprintf("--addr 127.0.0.1:%d,", port))
+}
+
+// The log says what a start does, and last how to go on.
+func TestStartSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	says := func(p *e2etest.Process, lines ...string) {
+		log := p.Output()
+		for _, line := range lines {
+			_, after, found := strings.Cut(log, line)
+			require.True(t, found, "%s, in order, in\n%s", line, p.Output())
+			log = after
+		}
+		_, after, _ := strings.Cut(log, "\n")
+		for line := range strings.Lines(after) { // a slow start lets housekeeping settle what has closed meanwhile
+			require.Contains(t, line, "settled closed periods", "it is the last line of\n%s", p.Output())
+		}
+	}
+	p := e2etest.Launch(t, "--demo")
+	says(p, "building two weeks of made-up history", "the history is ready", "msg=serving page=http://"+p.Addr+"/stars boards=",
+		`first_score="`+e2etest.Binary+" send points ana 40 --server http://"+p.Addr+`"`)
+	p = e2etest.LaunchBoards(t, `boards: {"a:{x}": {}, b: {}, all: {union: {of: [b]}}}`)
+	says(p, `first_score="`+e2etest.Binary+" send b ana 40 --server http://"+p.Addr+`"`)
+	p = e2etest.LaunchBoards(t, `boards: {"a:{x}": {}, b: {max: 10}, c: {min: 100}, d: {max_change: 5},
+		e: {ends: 2020-01-01T00:00:00Z}, f: {starts: 2030-01-01T00:00:00Z, period: day}}`)
+	says(p, `first_score="`+e2etest.Binary+` send --help"`)
+	// A Redis that keeps scores is no place for a made-up one.
+	p = e2etest.LaunchBoards(t, `boards: {b: {}}`, "--redis", redistest.Start(t).URL())
+	says(p, "msg=serving page=http://"+p.Addr+"/ boards=b")
+	require.NotContains(t, p.Output(), "first_score")
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("boards: {laps: {mode: most}}"), 0o600))
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{nil, 0, "rankcast send points ana 40"},
+		{[]string{"--help"}, 0, "Examples:"},
+		{[]string{"serve", "--help"}, 0, "--boards"},
+		{[]string{"version"}, 0, "rankcast "},
+		{[]string{"--version"}, 0, "rankcast "},
+		{[]string{"serv"}, 80, "unexpected argument serv"},
+		{[]string{"example", "nosuch"}, 80, "unexpected argument nosuch; want one of boards, alerts, grafana, compose, systemd, kubernetes\n"},
+		{[]string{"example"}, 80, "a command is missing; want one of boards, alerts, grafana, compose, systemd, kubernetes\n"},
+		{[]string{"nosuch"}, 80, "want one of serve, ingest, watch,"},
+		{[]string{"serve", "--interval", "5"}, 80, `--interval: is "5"; want a number with its unit, such as 100ms, 5s, 90m, 36h or 7d`},
+		{[]string{"token", "--sub", "u4", "--for", "7 days"}, 80, `--for: is "7 days"; want a number with its unit`},
+		{[]string{"serve", "--boards", bad}, 1, "boards.laps.mode"},
+		{[]string{"serve", "--boards", "/nowhere.yaml"}, 80, "nowhere"},
+		{[]string{"serve", "--addr", "127.0.0.1:0", "--redis", "mongodb://x"}, 1, `scheme "mongodb"`},
+		{[]string{"serve", "--addr", "nonsense"}, 80, `--addr: is "nonsense"; want HOST:PORT, such as 127.0.0.1:8080`},
+		{[]string{"serve", "--addr", "8081"}, 80, `--addr: is "8081"; want HOST:PORT, such as 127.0.0.1:8081`},
+		{[]string{"serve", "--addr", "http://127.0.0.1:8080"}, 80, `--addr: is "http://127.0.0.1:8080"; want HOST:PORT`},
+		{[]string{"serve", "--addr", "127.0.0.1:99999"}, 80, `--addr: is "127.0.0.1:99999"; want HOST:PORT`},
+		{[]string{"serve", "--addr", "nowhere.invalid:8080"}, 1, "listen"},
+		{[]string{"serve", "--addr", "127.0.0.1:0", "--redis", "localhost:6379"}, 1, "redis URL: has no scheme; want redis://localhost:6379"},
+		{[]string{"watch", "b", "--json", "--server", "127.0.0.1:8080"}, 1, "server URL: has no scheme; want http://127.0.0.1:8080"},
+		{[]string{"replay", "f.csv", "--board", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"put", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"send", "b", "m", "1", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"send", "points", "Ana \xff", "1"}, 1, `"Ana \xff" is not UTF-8`},
+		{[]string{"send", "--event", "gift", "star=Ana \xed\xa0\xbd", "user=u", "flowers=1"}, 1, `"star=Ana \xed\xa0\xbd" is not UTF-8`},
+		{[]string{"put", "points", "{title: \"T\xff\"}"}, 1, "is not UTF-8"},
+		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
+		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
+		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
+		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80,
+			`--origins: "example.org": has no scheme; want https://example.org`},
+		{[]string{"serve", "--frame-origins", "https://example.com/games"}, 80,
+			`--frame-origins: "https://example.com/games": want a scheme, a host and an optional port, and nothing after them`},
+		{[]string{"serve", "--avatar-origins", "http://cdn.example.com"}, 80,
+			`--avatar-origins: "http://cdn.example.com": want https://; http:// only for localhost and loopback addresses`},
+		{[]string{"serve", "--card-rate=-1"}, 80, "--card-rate must be 0, for no limit, or more"},
+		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80,
+			`--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
+		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},
+		{[]string{"serve", "--webhook", "https://receiver.example"}, 80, "RANKCAST_WEBHOOK_SECRET): is empty"},
+		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "whsec_?"}, 80, "want base64"},
+		{[]string{"serve", "--webhook-top", "101"}, 80, "--webhook-top"},
+		{[]string{"serve", "--webhook-boards", "stars"}, 80, "needs --webhook"},
+		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "x", "--webhook-boards", "stars,fans:s17"},
+			80, `"fans:s17"`},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, e2etest.Binary, c.args...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = io.Writer(&out), &out
+		cmd.Run()
+		cancel()
+		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s", c.args, out.String())
+		require.Contains(t, out.String(), c.says, "%v", c.args)
+	}
+}
