@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rankcast/hub/hubtest"
+	"rankcast/hub/view"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
@@ -95,6 +96,14 @@ func (l *logs) logged() []string {
 type hook struct{ do atomic.Pointer[func()] }
 
 func (h *hook) set(do func()) { h.do.Store(&do) }
+
+// once sets a function for the next call alone.
+func (h *hook) once(do func()) {
+	h.set(func() {
+		h.clear()
+		do()
+	})
+}
 
 func (h *hook) clear() { h.do.Store(nil) }
 
@@ -213,12 +222,28 @@ func (p *fakePeriod) top(n int) []hubtest.Entry {
 	return top
 }
 
+// edit changes the board without a message.
+func (f *fakeBoard) edit(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
 // set changes a member's score and returns the message of it.
 func (f *fakeBoard) set(member string, score int64) *feed.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rollOver()
 	return f.change(member, score, f.data[member])
+}
+
+// overflow makes more changes than a view buffers, and returns them in one message.
+func (f *fakeBoard) overflow() *feed.Changes {
+	c := f.set("a", 1)
+	for i := range int64(view.MaxBuffered + 1) {
+		c.List = append(c.List, f.set("a", i%7).List...)
+	}
+	return c
 }
 
 // setData changes a member's data and returns the message of it.
@@ -322,9 +347,7 @@ func (f *fakeBoard) Read(ctx context.Context, board string, q ranking.Query) (ra
 }
 
 func (f *fakeBoard) beginRead(board string) {
-	f.mu.Lock()
-	f.reading = board
-	f.mu.Unlock()
+	f.edit(func() { f.reading = board })
 	f.beforeRead.call()
 }
 
@@ -429,17 +452,7 @@ func (f *fakeBoard) saveState() (again func()) {
 	}
 }
 
-func (f *fakeBoard) setReadErr(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.readErr = err
-}
-
-func (f *fakeBoard) setLargeErr(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.largeErr = err
-}
+func (f *fakeBoard) setReadErr(err error) { f.edit(func() { f.readErr = err }) }
 
 func (f *fakeBoard) Watch(instance string) { f.count(f.watched, instance, 1) }
 
@@ -465,3 +478,46 @@ var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Bo
 // operations orders the fake's operations for the race detector: simulated time alone
 // orders nothing.
 var operations atomic.Int64
+
+// manyBoards is a Source of any number of empty boards, and a Feed. It records the reads.
+type manyBoards struct {
+	*fakeBoard
+	hangs string // a board of which no page comes
+
+	mu      sync.Mutex
+	order   []string           // of the boards whose large pages were read
+	times   map[time.Time]bool // of the calls of States
+	largest int                // most boards in such a call
+	checks  map[string]int     // by board: how often a call was about it
+}
+
+func newManyBoards() *manyBoards {
+	return &manyBoards{fakeBoard: newFakeBoard(), times: make(map[time.Time]bool), checks: make(map[string]int)}
+}
+
+func (m *manyBoards) Page(ctx context.Context, board string, _ int64, _ int) (ranking.Page, error) {
+	if board == m.hangs {
+		<-ctx.Done()
+		return ranking.Page{}, errors.New("too slow")
+	}
+	return ranking.Page{Period: "p", Order: definition.Desc}, nil
+}
+
+func (m *manyBoards) Read(ctx context.Context, board string, _ ranking.Query) (ranking.Page, error) {
+	m.mu.Lock()
+	m.order = append(m.order, board)
+	m.mu.Unlock()
+	time.Sleep(time.Millisecond)
+	return m.Page(ctx, board, 1, 1)
+}
+
+func (m *manyBoards) States(_ context.Context, boards []string) []ranking.BoardState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.times[time.Now()] = true
+	m.largest = max(m.largest, len(boards))
+	for _, name := range boards {
+		m.checks[name]++
+	}
+	return make([]ranking.BoardState, len(boards))
+}

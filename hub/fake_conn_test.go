@@ -83,7 +83,7 @@ func (c *fakeConn) setFull(full bool) {
 
 // take returns the types of the frames since the last call, and checks that they fold. A
 // final snapshot is "final".
-func (c *fakeConn) take(t *testing.T) (types []string) {
+func (c *fakeConn) take(t testing.TB) (types []string) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"rankcast/hub/hubtest"
@@ -55,16 +56,29 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// withHub runs a test with a hub on simulated time: a wait is over when nothing more can
-// happen.
+// withHub runs a test beside others, with a hub on simulated time: a wait is over when nothing more can happen.
 func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	t.Parallel()
+	withHubAlone(t, test)
+}
+
+// withHubAlone is withHub beside no other test.
+func withHubAlone(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	f := newFakeBoard()
+	withHubOf(t, f, Config{Log: slog.New(&f.logs), Shards: 2}, func(t *testing.T, h *Hub) { test(t, h, f) })
+}
+
+// withHubOf runs a test with a hub of another source.
+func withHubOf(t *testing.T, from interface {
+	Source
+	Feed
+}, cfg Config, test func(t *testing.T, h *Hub)) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeBoard()
-		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})
+		h := New(from, from, cfg)
 		defer runHub(h)()
 		h.FeedUp()
 		synctest.Wait()
-		test(t, h, f)
+		test(t, h)
 	})
 }
 
@@ -104,13 +118,89 @@ func jsonOf(f *Frame) []byte {
 	return slices.Concat(pieces[:]...)
 }
 
-// follow subscribes a new connection that follows a member.
-func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
-	conn := &fakeConn{}
+// subscribe joins a connection, and subscribes it to a name of a board. At the end of the test, all frames of a fakeConn
+// must have folded.
+func subscribe(t testing.TB, h *Hub, conn Conn, name string, w Watch) (*Client, *Subscription) {
+	t.Helper()
+	if conn, folds := conn.(*fakeConn); folds {
+		t.Cleanup(func() { conn.take(t) })
+	}
+	instance, _, _ := strings.Cut(name, "@")
 	c := h.Join(conn, nil)
-	sub, err := h.Subscribe(c, theBoard, Watch{Top: top, Me: member, Around: around}, nil, func() {})
+	sub, err := h.Subscribe(c, ranking.Board{Name: name, Instance: instance}, w, nil, func() {})
 	require.NoError(t, err)
+	return c, sub
+}
+
+// watch subscribes a new connection to a name.
+func watch(t testing.TB, h *Hub, name string, w Watch) (*Client, *fakeConn) {
+	t.Helper()
+	conn := &fakeConn{}
+	c, _ := subscribe(t, h, conn, name, w)
+	return c, conn
+}
+
+// follow subscribes a new connection that follows a member.
+func follow(t testing.TB, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
+	t.Helper()
+	conn := &fakeConn{}
+	c, sub := subscribe(t, h, conn, "b", Watch{Top: top, Me: member, Around: around})
 	return c, conn, sub
+}
+
+// join subscribes a new connection to the first entries.
+func join(t testing.TB, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
+	t.Helper()
+	return follow(t, h, top, "", 0)
+}
+
+// resume subscribes a new connection that resumes from what another one held.
+func resume(t testing.TB, h *Hub, held hubtest.Board, w Watch) (*Client, *fakeConn) {
+	t.Helper()
+	conn := &fakeConn{board: held}
+	w.Resume = Position{held.Life, held.Seq}
+	c, _ := subscribe(t, h, conn, "b", w)
+	return c, conn
+}
+
+// confirm confirms the subscription of the feed to the board, and lets time pass.
+func confirm(h *Hub, then time.Duration) {
+	h.FeedSubscribed("b")
+	pass(then)
+}
+
+// deliver passes changes on as the feed does, and lets time pass.
+func deliver(h *Hub, c *feed.Changes, then time.Duration) {
+	h.FeedChanges(c)
+	pass(then)
+}
+
+// free makes a connection take frames again.
+func free(c *Client, conn *fakeConn) {
+	conn.setFull(false)
+	c.Ready()
+	synctest.Wait()
+}
+
+// joined subscribes a new connection to the first entries, and confirms the subscription of the feed. The connection has
+// its first frame.
+func joined(t testing.TB, h *Hub, top int) *fakeConn {
+	t.Helper()
+	_, conn, _ := join(t, h, top)
+	confirm(h, time.Second)
+	require.Equal(t, []string{"snapshot"}, conn.take(t))
+	return conn
+}
+
+// followed makes a board of 200 members, of which a new connection sees three and follows one, and confirms the
+// subscription of the feed. The connection has its first frames.
+func followed(t testing.TB, h *Hub, f *fakeBoard, member string, around int) *fakeConn {
+	t.Helper()
+	f.fill(200)
+	_, conn, _ := follow(t, h, 3, member, around)
+	confirm(h, 3*time.Second)
+	require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+	return conn
 }
 
 // meHolds checks the last me frame of a connection.
@@ -149,8 +239,7 @@ func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, co
 		f.set("b", 2)
 		f.setProfile("a", "Ann")
 		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
+		confirm(h, 0)
 		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
@@ -183,15 +272,6 @@ func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	})
 }
 
-// watch subscribes a new connection to a name.
-func watch(t *testing.T, h *Hub, name string, w Watch) (*Client, *fakeConn) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: "b"}, w, nil, func() {})
-	require.NoError(t, err)
-	return c, conn
-}
-
 // shows checks what a connection holds.
 func shows(t *testing.T, conn *fakeConn, period string, final bool, top []hubtest.Entry) {
 	t.Helper()
@@ -212,15 +292,6 @@ func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...stri
 	conn.ends = nil
 }
 
-// join subscribes a new connection.
-func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
-	conn := &fakeConn{}
-	c := h.Join(conn, nil)
-	sub, err := h.Subscribe(c, theBoard, Watch{Top: top}, nil, func() {})
-	require.NoError(t, err)
-	return c, conn, sub
-}
-
 // runFeed runs a feed until the test ends.
 func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
 	rdb := redistest.Dial(t, url)
@@ -235,3 +306,5 @@ func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
 	})
 	return changes, events
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,11 +1,8 @@
 package hub
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +11,6 @@ import (
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
-	"rankcast/ranking/definition"
 )
 
 // A page of many entries waits in line. Clients that want few entries do not wait for it.
@@ -29,13 +25,11 @@ func TestSmallPageComesBeforeALargeOne(t *testing.T) {
 				conns := make(map[int]*fakeConn)
 				for _, top := range order {
 					_, conns[top], _ = join(t, h, top)
-					h.FeedSubscribed("b")
-					synctest.Wait()
+					confirm(h, 0)
 				}
 				require.Equal(t, []string{"snapshot"}, conns[10].take(t))
 				require.Empty(t, conns[300].take(t))
-				h.FeedChanges(f.set("m001", 5000))
-				pass(time.Second)
+				deliver(h, f.set("m001", 5000), time.Second)
 				require.Equal(t, f.top(10), conns[10].board.Top, "the board goes on meanwhile")
 				close(turn)
 				pass(time.Second)
@@ -49,20 +43,16 @@ func TestSmallPageComesBeforeALargeOne(t *testing.T) {
 
 // Clients that see an old state do not wait until a large page was read.
 func TestResyncDoesNotWaitForItsTurn(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		_, small, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
+		small := joined(t, h, 10)
 		turn := make(chan struct{})
 		f.beforeLarge.set(func() { <-turn })
 		_, large, _ := join(t, h, 300)
 		synctest.Wait()
 		require.Equal(t, []int{300 + 300/8 + 16}, f.largeReads)
 		f.set("m001", 5000) // a change that is lost
-		h.FeedChanges(f.set("m002", 4000))
-		pass(time.Second)
+		deliver(h, f.set("m002", 4000), time.Second)
 		require.Equal(t, f.top(10), small.board.Top)
 		require.Empty(t, large.take(t))
 		close(turn)
@@ -73,24 +63,20 @@ func TestResyncDoesNotWaitForItsTurn(t *testing.T) {
 
 // A large page that cannot be read makes nobody stale, and does not delay a small one.
 func TestLargePageThatFails(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		_, small, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
-		f.setLargeErr(errors.New("waited for too long"))
+		small := joined(t, h, 10)
+		f.edit(func() { f.largeErr = errAway })
 		_, large, _ := join(t, h, 300)
 		pass(5 * time.Second)
 		require.False(t, isStale(h))
 		require.Empty(t, large.take(t))
-		small.take(t)
 		h.FeedChanges(f.set("m001", 5000))
 		_, another, _ := join(t, h, 90)
 		pass(200 * time.Millisecond) // two intervals
 		require.Equal(t, f.top(90), another.board.Top)
 		require.Equal(t, f.top(10), small.board.Top)
-		f.setLargeErr(nil)
+		f.edit(func() { f.largeErr = nil })
 		pass(retryMax)
 		require.Equal(t, f.top(300), large.board.Top)
 	})
@@ -98,23 +84,19 @@ func TestLargePageThatFails(t *testing.T) {
 
 // takeLargeReads takes the turns of all large reads, until end is called.
 func takeLargeReads(t *testing.T, h *Hub) (end func()) {
-	var ends []func()
+	end = func() {}
 	for i := range maxLargeReads {
+		others := end
 		one, ok := h.largeReads.TryAcquire(i, 1)
 		require.True(t, ok)
-		ends = append(ends, one)
+		end = func() { one(); others() }
 	}
-	return func() {
-		for _, one := range ends {
-			one()
-		}
-	}
+	return end
 }
 
 // A board whose large page waits keeps no changes meanwhile: however many arrive, the page is good
 // when it comes.
 func TestBusyBoardWaitsForAPermit(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
 		end := takeLargeReads(t, h)
@@ -135,13 +117,9 @@ func TestBusyBoardWaitsForAPermit(t *testing.T) {
 
 // Nobody waits for the verification of a large page, so it needs a permit too.
 func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		_, conn, _ := join(t, h, 300)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		conn := joined(t, h, 300)
 		pass(time.Minute)
 		require.GreaterOrEqual(t, len(f.largeReads), 2)
 		require.Len(t, f.pages, len(f.largeReads), "there was no other page")
@@ -149,80 +127,44 @@ func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
 		before := len(f.pages)
 		pass(time.Minute)
 		require.Len(t, f.pages, before)
-		h.FeedChanges(f.set("m001", 5000))
-		pass(time.Second)
+		deliver(h, f.set("m001", 5000), time.Second)
 		require.Equal(t, f.top(300), conn.board.Top, "the board goes on meanwhile")
 	})
 }
 
-// manyBoards is a Source of any number of empty boards. It records the pages that wait in line.
-type manyBoards struct {
-	*fakeBoard
-	mu    sync.Mutex
-	order []string
-}
+// watchBoard subscribes a client to the first entries of a board, or fails with an error.
+type watchBoard func(c *Client, board string, top int, want error) *Subscription
 
-func (m *manyBoards) Page(context.Context, string, int64, int) (ranking.Page, error) {
-	return ranking.Page{Period: "p", Order: definition.Desc}, nil
-}
-
-func (m *manyBoards) Read(ctx context.Context, board string, _ ranking.Query) (ranking.Page, error) {
-	m.mu.Lock()
-	m.order = append(m.order, board)
-	m.mu.Unlock()
-	time.Sleep(time.Millisecond)
-	return m.Page(ctx, board, 1, 1)
-}
-
-func (m *manyBoards) States(_ context.Context, boards []string) []ranking.BoardState {
-	return make([]ranking.BoardState, len(boards))
-}
-
-// withManyBoards runs a test with a hub of manyBoards on simulated time. watch subscribes a client to
-// a board.
-func withManyBoards(t *testing.T, cfg Config,
-	test func(h *Hub, m *manyBoards, watch func(c *Client, board string, top int) (*Subscription, error))) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &manyBoards{fakeBoard: newFakeBoard()}
-		cfg.Log, cfg.Shards = slog.New(&m.logs), 1
-		h := New(m, m, cfg)
-		defer runHub(h)()
-		h.FeedUp()
-		synctest.Wait()
-		defer func() {
-			pass(time.Second)
-			require.Zero(t, h.largeReads.Keys())
-		}()
-		test(h, m, func(c *Client, board string, top int) (*Subscription, error) {
+// withManyBoards runs a test beside others, with a hub of manyBoards on simulated time.
+func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, watch watchBoard)) {
+	t.Parallel()
+	m := newManyBoards()
+	cfg.Log, cfg.Shards = slog.New(&m.logs), 1
+	withHubOf(t, m, cfg, func(t *testing.T, h *Hub) {
+		test(h, m, func(c *Client, board string, top int, want error) *Subscription {
+			t.Helper()
 			sub, err := h.Subscribe(c, ranking.Board{Name: board, Instance: board}, Watch{Top: top}, nil, func() {})
+			require.ErrorIs(t, err, want)
 			h.FeedSubscribed(board)
-			return sub, err
+			synctest.Wait()
+			return sub
 		})
+		pass(time.Second)
+		require.Zero(t, h.largeReads.Keys())
 	})
 }
 
 // A client that asks for many large pages does not delay a client of another address by more than a page.
 // Pages that nobody waits for any more are not read.
 func TestLargePagesTakeTurnsByAddress(t *testing.T) {
-	t.Parallel()
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
-		many, again, few := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1"),
-			h.Join(&recordingConn{}, "198.51.100.2")
+	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+		many, again := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1")
 		var last *Subscription
 		for i := range 5 {
-			var err error
-			last, err = watch(many, fmt.Sprint("many", i), 1000)
-			require.NoError(t, err)
-			synctest.Wait()
+			last = watch(many, fmt.Sprint("many", i), 1000, nil)
 		}
-		for _, c := range []struct {
-			*Client
-			board string
-		}{{again, "again"}, {few, "few"}} {
-			_, err := watch(c.Client, c.board, 1000)
-			require.NoError(t, err)
-			synctest.Wait()
-		}
+		watch(again, "again", 1000, nil)
+		watch(h.Join(&recordingConn{}, "198.51.100.2"), "few", 1000, nil)
 		h.Unsubscribe(last)
 		pass(time.Second)
 		require.Equal(t, []string{"many0", "few", "many1", "many2", "many3", "again"}, m.order)
@@ -232,16 +174,12 @@ func TestLargePagesTakeTurnsByAddress(t *testing.T) {
 // A client does not wait in the line of another address that has asked for the same board before, with
 // many others.
 func TestLargePageOfABoardThatOthersWaitFor(t *testing.T) {
-	t.Parallel()
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
-		many, few := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.2")
+	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+		many := h.Join(&recordingConn{}, "198.51.100.1")
 		for i := range 20 {
-			_, err := watch(many, fmt.Sprint("many", i), 1000)
-			require.NoError(t, err)
-			synctest.Wait()
+			watch(many, fmt.Sprint("many", i), 1000, nil)
 		}
-		_, err := h.Subscribe(few, ranking.Board{Name: "many19", Instance: "many19"}, Watch{Top: 500}, nil, func() {})
-		require.NoError(t, err)
+		watch(h.Join(&recordingConn{}, "198.51.100.2"), "many19", 500, nil)
 		pass(time.Second)
 		require.Equal(t, []string{"many0", "many19", "many1"}, m.order[:3])
 		require.Len(t, m.order, 20, "each once")
@@ -250,16 +188,12 @@ func TestLargePageOfABoardThatOthersWaitFor(t *testing.T) {
 
 // Clients without an address do not wait for each other's pages either.
 func TestLargePagesTakeTurnsByClient(t *testing.T) {
-	t.Parallel()
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
-		many, few := h.Join(&recordingConn{}, nil), h.Join(&recordingConn{}, nil)
+	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+		many := h.Join(&recordingConn{}, nil)
 		for i := range 3 {
-			_, err := watch(many, fmt.Sprint("many", i), 1000)
-			require.NoError(t, err)
-			synctest.Wait()
+			watch(many, fmt.Sprint("many", i), 1000, nil)
 		}
-		_, err := watch(few, "few", 1000)
-		require.NoError(t, err)
+		watch(h.Join(&recordingConn{}, nil), "few", 1000, nil)
 		pass(time.Second)
 		require.Equal(t, []string{"many0", "few", "many1", "many2"}, m.order)
 	})
@@ -268,29 +202,20 @@ func TestLargePagesTakeTurnsByClient(t *testing.T) {
 // The clients of an address are the first watchers of half of the boards at most. They may watch any
 // board of others.
 func TestAddressWatchesHalfOfTheBoards(t *testing.T) {
-	t.Parallel()
-	withManyBoards(t, Config{MaxBoards: 4}, func(h *Hub, _ *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
+	withManyBoards(t, Config{MaxBoards: 4}, func(h *Hub, _ *manyBoards, watch watchBoard) {
 		one, two := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1")
 		other, local := h.Join(&recordingConn{}, "198.51.100.2"), h.Join(&recordingConn{}, nil)
-		first, err := watch(one, "a", 1)
-		require.NoError(t, err)
-		_, err = watch(two, "b", 1)
-		require.NoError(t, err)
-		_, err = watch(two, "c", 1)
-		require.ErrorIs(t, err, ErrAddressBoards)
-		_, err = watch(other, "c", 1)
-		require.NoError(t, err)
-		_, err = watch(two, "c", 1)
-		require.NoError(t, err, "it is another address's board")
-		_, err = watch(local, "d", 1)
-		require.NoError(t, err)
+		first := watch(one, "a", 1, nil)
+		watch(two, "b", 1, nil)
+		watch(two, "c", 1, ErrAddressBoards)
+		watch(other, "c", 1, nil)
+		watch(two, "c", 1, nil) // it is another address's board
+		watch(local, "d", 1, nil)
 		h.Unsubscribe(first)
-		_, err = watch(one, "e", 1)
-		require.NoError(t, err)
-		h.Leave(one)
-		h.Leave(two)
-		h.Leave(other)
-		h.Leave(local)
+		watch(one, "e", 1, nil)
+		for _, c := range []*Client{one, two, other, local} {
+			h.Leave(c)
+		}
 		synctest.Wait()
 		require.Empty(t, h.started)
 	})
@@ -299,21 +224,19 @@ func TestAddressWatchesHalfOfTheBoards(t *testing.T) {
 // A board whose result has yet to be built makes no client stale, holds no place among the reads
 // for long, and is shown once it is built.
 func TestBoardThatIsNotBuilt(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		began := time.Now()
 		f.beforeRead.set(func() {
-			f.mu.Lock()
-			f.pageErr = nil
-			if time.Since(began) < 10*time.Second {
-				f.pageErr = fmt.Errorf("%w: wait", ranking.ErrNotBuilt)
-			}
-			f.mu.Unlock()
+			f.edit(func() {
+				f.pageErr = nil
+				if time.Since(began) < 10*time.Second {
+					f.pageErr = fmt.Errorf("%w: wait", ranking.ErrNotBuilt)
+				}
+			})
 		})
 		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(9 * time.Second)
+		confirm(h, 9*time.Second)
 		require.False(t, isStale(h))
 		require.Empty(t, f.logged())
 		pass(4 * time.Second)
@@ -321,47 +244,25 @@ func TestBoardThatIsNotBuilt(t *testing.T) {
 	})
 }
 
-// blockingPages never answers before its context ends.
-type blockingPages struct{ *manyBoards }
-
-func (b blockingPages) Page(ctx context.Context, board string, _ int64, _ int) (ranking.Page, error) {
-	if board == "slow" {
-		<-ctx.Done()
-		return ranking.Page{}, errors.New("too slow")
-	}
-	return ranking.Page{Period: "p", Order: definition.Desc}, nil
-}
-
 // A read that takes long gives its place to others after a few seconds.
 func TestReadEndsAfterAWhile(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := blockingPages{&manyBoards{fakeBoard: newFakeBoard()}}
-		h := New(b, b, Config{Log: slog.New(&b.logs), Shards: 1})
-		h.fetches.limit = 1
-		defer runHub(h)()
-		h.FeedUp()
-		conns := []*fakeConn{{}, {}}
-		for i, board := range []string{"slow", "fast"} {
-			_, err := h.Subscribe(h.Join(conns[i], nil), ranking.Board{Name: board, Instance: board}, Watch{Top: 10}, nil, func() {})
-			require.NoError(t, err)
-			h.FeedSubscribed(board)
-			synctest.Wait()
-		}
-		require.Empty(t, conns[1].take(t))
+	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+		h.fetches.limit, m.hangs = 1, "slow"
+		watch(h.Join(&fakeConn{}, nil), "slow", 10, nil)
+		conn := &fakeConn{}
+		watch(h.Join(conn, nil), "fast", 10, nil)
+		require.Empty(t, conn.take(t))
 		pass(fetchTimeout)
-		require.Contains(t, conns[1].take(t), "snapshot")
+		require.Contains(t, conn.take(t), "snapshot")
 	})
 }
 
 // A client of a large top comes while the board grows beyond what it holds. The last publication has all
 // that the client asks for, so the board shows it at once, and has to read on by itself.
 func TestLargeTopOfABoardThatGrows(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, few, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		for i := range 200 {
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), -int64(i)))
 		}

@@ -3,7 +3,6 @@ package hub
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -14,22 +13,17 @@ import (
 
 // A connection is told when the oldest change was made that a frame is the first to show to its client.
 func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		slow, conn, _ := join(t, h, 10)
 		_, quick, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		require.Empty(t, conn.changed, "the first frame shows no change")
 
 		first := time.Now()
-		h.FeedChanges(f.set("a", 1))
-		pass(10 * time.Millisecond)
+		deliver(h, f.set("a", 1), 10*time.Millisecond)
 		second := time.Now()
-		h.FeedChanges(f.set("a", 2)) // waits for the interval
-		pass(10 * time.Millisecond)
-		h.FeedChanges(f.set("a", 3))
-		pass(time.Second)
+		deliver(h, f.set("a", 2), 10*time.Millisecond) // waits for the interval
+		deliver(h, f.set("a", 3), time.Second)
 		require.Equal(t, []time.Time{first, second}, conn.changed)
 		require.Equal(t, conn.changed, quick.changed)
 
@@ -37,13 +31,10 @@ func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
 		conn.setFull(true)
 		oldest := time.Now()
 		for i := range 5 {
-			h.FeedChanges(f.set("a", int64(10+i)))
-			pass(time.Second)
+			deliver(h, f.set("a", int64(10+i)), time.Second)
 		}
 		require.Len(t, quick.changed, 7)
-		conn.setFull(false)
-		slow.Ready()
-		synctest.Wait()
+		free(slow, conn)
 		require.Equal(t, []time.Time{oldest}, conn.changed, "a client that skips frames")
 		require.EqualValues(t, 4, testutil.ToFloat64(h.metrics.skipped))
 
@@ -51,8 +42,7 @@ func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
 		pass(time.Second)
 		require.Equal(t, f.top(10), late.board.Top)
 		require.Empty(t, late.changed, "a client that comes later")
-		h.FeedChanges(f.replace(map[string]int64{"a": 1}))
-		pass(time.Second)
+		deliver(h, f.replace(map[string]int64{"a": 1}), time.Second)
 		require.Equal(t, f.top(10), late.board.Top)
 		require.Empty(t, late.changed, "a page that was read again")
 	})
@@ -78,13 +68,9 @@ func TestVersionKnowsTimesOfThoseBefore(t *testing.T) {
 }
 
 func TestResyncsAreCountedByReason(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		h.FeedChanges(f.set("a", 1))
-		pass(time.Second)
+		conn := joined(t, h, 10)
+		deliver(h, f.set("a", 1), time.Second)
 		counted := make(map[resyncReason]float64)
 		expect := func(reason resyncReason, how func()) {
 			t.Helper()
@@ -113,9 +99,7 @@ func TestResyncsAreCountedByReason(t *testing.T) {
 			f.setReadErr(nil)
 		})
 		expect(resyncVerification, func() {
-			f.mu.Lock()
-			f.scores["x"] = 9 // without a new seq
-			f.mu.Unlock()
+			f.edit(func() { f.scores["x"] = 9 }) // without a new seq
 			pass(time.Minute)
 		})
 		require.EqualValues(t, 2, testutil.ToFloat64(h.metrics.changes), "changes that arrived")
@@ -132,9 +116,7 @@ func TestReadsThatFindAnotherStateCountAsResyncs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.fill(200)
-				_, conn, _ := join(t, h, 10)
-				h.FeedSubscribed("b")
-				pass(time.Second)
+				conn := joined(t, h, 10)
 				scores := make(map[string]int64)
 				for i := range 200 {
 					scores[fmt.Sprintf("m%03d", i)] = int64(i)
@@ -150,7 +132,6 @@ func TestReadsThatFindAnotherStateCountAsResyncs(t *testing.T) {
 }
 
 func TestGaugesFollowSubscriptions(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(20)
 		expect := func(subscriptions, followers float64) {

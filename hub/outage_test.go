@@ -2,26 +2,20 @@ package hub
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestOutageStatusAndRecovery(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
-		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		conn := joined(t, h, 10)
 
 		asOf := time.Now()
 		pass(time.Second)
@@ -35,10 +29,9 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "a new client is told, and gets what there is")
 
 		f.set("a", 2) // the message is lost
-		f.setReadErr(errors.New("away"))
+		f.setReadErr(errAway)
 		h.FeedUp()
-		h.FeedSubscribed("b")
-		pass(5 * time.Second)
+		confirm(h, 5*time.Second)
 		require.Empty(t, conn.take(t), "still stale while the board can't be read")
 		f.setReadErr(nil)
 		pass(5 * time.Second)
@@ -55,13 +48,10 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 // The feed loses its subscription to one board: clients are told, and a board of another instance goes on. The outage
 // ends when the hub has read the board after the new subscription.
 func TestOutageOfOneBoard(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		first, conn, _ := join(t, h, 10)
-		other := &fakeConn{}
-		_, err := h.Subscribe(h.Join(other, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
-		require.NoError(t, err)
+		_, other := watch(t, h, "b2", Watch{Top: 3})
 		h.FeedSubscribed("b")
 		h.FeedSubscribed("b2")
 		pass(time.Second)
@@ -94,8 +84,7 @@ func TestOutageOfOneBoard(t *testing.T) {
 		h.FeedUnsubscribed("b", time.Now()) // again, before the board has been read
 		pass(time.Second)
 		require.True(t, isStale(h))
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, []string{"status false"}, other.take(t))
@@ -111,11 +100,9 @@ func TestOutageOfOneBoard(t *testing.T) {
 
 // On a cluster the feed loses items and changes of profiles alone: boards go on, and show the right names afterwards.
 func TestOutageWithoutBoards(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		_, feeds, _ := followFeed(t, h, "gift")
-		h.FeedFollowed("gift")
-		pass(time.Second)
+		confirmFeed(h, "gift", time.Second)
 		conn.take(t)
 		feeds.take(t)
 		reads := len(f.pages)
@@ -123,8 +110,7 @@ func TestOutageWithoutBoards(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		require.False(t, h.Up())
-		h.FeedChanges(f.set("b", 9))
-		pass(time.Second)
+		deliver(h, f.set("b", 9), time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t), "the board goes on")
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		f.setProfile("a", "Anna") // the message is lost
@@ -133,8 +119,7 @@ func TestOutageWithoutBoards(t *testing.T) {
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, "Anna", conn.board.Top[1].Name)
 		require.True(t, isStale(h), "items may still be lost")
-		h.FeedFollowed("gift")
-		pass(time.Second)
+		confirmFeed(h, "gift", time.Second)
 		require.Equal(t, []string{"status false"}, conn.take(t))
 		require.Equal(t, reads, len(f.pages), "nothing was missing on the board")
 	})
@@ -142,20 +127,14 @@ func TestOutageWithoutBoards(t *testing.T) {
 
 // The feed may lose its subscription while a page is about to end an earlier outage.
 func TestOutageOfOneBoardWhileItRecovers(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		h.mu.Lock()
-		b := h.boards["b"]
-		h.mu.Unlock()
+		confirm(h, time.Second)
 		h.FeedUnsubscribed("b", time.Now())
-		h.status.syncedAfter(&b.mark, 0) // by a turn that does not know of it yet
+		h.status.syncedAfter(&h.boards["b"].mark, 0) // by a turn that does not know of it yet
 		require.True(t, isStale(h))
 		pass(time.Second)
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		require.False(t, isStale(h))
 	})
 }
@@ -163,7 +142,6 @@ func TestOutageOfOneBoardWhileItRecovers(t *testing.T) {
 // A board that is first watched during an outage is read before the outage ends. A board
 // that loses its last watcher does not delay the end.
 func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		h.FeedDown(time.Now())
 		require.True(t, isStale(h))
@@ -173,8 +151,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 		h.FeedUp()
 		pass(time.Second)
 		require.True(t, isStale(h), "the board has not been read")
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		require.Equal(t, []string{"snapshot", "status false"}, conn.take(t))
 		require.False(t, isStale(h))
 
@@ -188,13 +165,9 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 
 // Reads may fail while the feed is up, as on a cluster.
 func TestFailedReadsMakeClientsStale(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		require.Equal(t, []string{"snapshot"}, conn.take(t))
-		f.setReadErr(errors.New("away"))
+		conn := joined(t, h, 10)
+		f.setReadErr(errAway)
 		pass(1100 * time.Millisecond)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		f.set("a", 5)
@@ -228,8 +201,7 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 		"a page fails":   {after: func(t *testing.T, h *Hub, _ *fakeBoard) { join(t, h, 100) }},
 		"a lookup fails": {after: func(t *testing.T, h *Hub, _ *fakeBoard) { follow(t, h, 3, "m150", 0) }},
 		"the first page of another board fails": {after: func(t *testing.T, h *Hub, _ *fakeBoard) {
-			_, err := h.Subscribe(h.Join(&fakeConn{}, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
-			require.NoError(t, err)
+			watch(t, h, "b2", Watch{Top: 3})
 			h.FeedSubscribed("b2")
 		}},
 		"a board that does not exist": {missing: true},
@@ -243,8 +215,7 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 				f.fill(200)
 				f.missing = c.missing
 				_, conn, _ := join(t, h, 10)
-				h.FeedSubscribed("b")
-				pass(5500 * time.Millisecond)
+				confirm(h, 5500*time.Millisecond)
 				if c.before != nil {
 					c.before(h, f)
 				}
@@ -275,55 +246,36 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 // After a failed page the clients are stale until a page is read, also when the view does
 // not need the page any more.
 func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		for i := range 200 {
-			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
-		}
+		f.fill(200)
 		c, conn, sub := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		f.mu.Lock()
-		f.pageErr = errors.New("no pages")
-		f.mu.Unlock()
+		confirm(h, time.Second)
+		f.edit(func() { f.pageErr = errAway })
 		sub, err := h.Subscribe(c, theBoard, Watch{Top: 100}, sub, func() {})
 		require.NoError(t, err)
 		pass(100 * time.Millisecond)
 		require.True(t, isStale(h))
 		_, err = h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})
 		require.NoError(t, err)
-		f.mu.Lock()
-		f.pageErr = nil
-		f.mu.Unlock()
+		f.edit(func() { f.pageErr = nil })
 		pass(3 * time.Second)
 		require.False(t, isStale(h))
 		require.Equal(t, f.top(10), conn.board.Top)
-		conn.take(t)
 	})
 }
 
 // After an outage clients are current only once each followed member is known again.
 func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		_, conn, _ := follow(t, h, 3, "m100", 0)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		conn.take(t)
+		conn := followed(t, h, f, "m100", 0)
 		h.FeedDown(time.Now())
 		f.set("m150", 1005) // the message is lost
-		f.mu.Lock()
-		f.lookupErr = errors.New("no places")
-		f.mu.Unlock()
+		f.edit(func() { f.lookupErr = errAway })
 		h.FeedUp()
-		h.FeedSubscribed("b")
-		pass(5 * time.Second)
+		confirm(h, 5*time.Second)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		require.Less(t, len(f.lookups), 20, "with pauses")
-		f.mu.Lock()
-		f.lookupErr = nil
-		f.mu.Unlock()
+		f.edit(func() { f.lookupErr = nil })
 		pass(5 * time.Second)
 		require.Equal(t, []string{"me", "status false"}, conn.take(t))
 		meHolds(t, f, conn, "m100", 0)
@@ -332,46 +284,34 @@ func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 
 // A failed lookup that no client needs any more does not keep the clients stale.
 func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		_, conn, _ := join(t, h, 3)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		f.mu.Lock()
-		f.lookupErr = errors.New("no places")
-		f.mu.Unlock()
+		conn := joined(t, h, 3)
+		f.edit(func() { f.lookupErr = errAway })
 		c, _, _ := follow(t, h, 3, "m100", 0)
 		pass(3 * time.Second)
 		require.True(t, isStale(h))
 		h.Leave(c)
 		pass(3 * time.Second)
 		require.False(t, isStale(h))
-		require.Equal(t, []string{"snapshot", "status true", "status false"}, conn.take(t))
+		require.Equal(t, []string{"status true", "status false"}, conn.take(t))
 		require.Equal(t, 1, len(f.pages))
 	})
 }
 
 // An outage ends once the read entries are published, whatever else fails.
 func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		_, conn, _ := join(t, h, 3)
-		h.FeedSubscribed("b")
-		pass(3 * time.Second)
-		f.mu.Lock()
-		f.lookupErr = errors.New("no places")
-		f.mu.Unlock()
+		conn := joined(t, h, 3)
+		f.edit(func() { f.lookupErr = errAway })
 		c, _, _ := follow(t, h, 3, "m100", 0)
 		pass(5 * time.Second)
-		require.Equal(t, []string{"snapshot", "status true"}, conn.take(t))
-		h.FeedChanges(f.set("m000", 3000)) // begins an interval
-		synctest.Wait()
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		deliver(h, f.set("m000", 3000), 0) // begins an interval
 		conn.take(t)
 		f.set("m002", 5000) // the message is lost
-		h.FeedChanges(f.set("m001", 4000))
-		synctest.Wait()
+		deliver(h, f.set("m001", 4000), 0)
 		h.Leave(c)
 		pass(time.Second)
 		types := conn.take(t)

@@ -15,6 +15,7 @@ var one = []any{1}
 // withBusyPool runs a test with a pool whose only goroutine has a task. finish ends that task, and waits until
 // the pool has run all others.
 func withBusyPool(t *testing.T, test func(t *testing.T, p *pool, finish func())) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var running sync.WaitGroup
 		p := &pool{limit: 1, running: &running}
@@ -30,7 +31,6 @@ func withBusyPool(t *testing.T, test func(t *testing.T, p *pool, finish func()))
 
 // Urgent tasks come first, but a normal one comes after eight of them at the latest.
 func TestPoolOrdersTasks(t *testing.T) {
-	t.Parallel()
 	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		var order []urgency
 		for range 3 {
@@ -85,7 +85,6 @@ func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
 // A caller's tasks come after one task of each other caller at most, however many those have. A task for which
 // several wait comes with the first of their turns, and once.
 func TestPoolServesCallersInTurn(t *testing.T) {
-	t.Parallel()
 	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		var order []string
 		push := func(name string, callers ...any) {
@@ -104,7 +103,6 @@ func TestPoolServesCallersInTurn(t *testing.T) {
 
 // Tasks that callers share, and that come again as soon as they are done, do not delay a task of one of them.
 func TestPoolServesACallerWhoSharesTasks(t *testing.T) {
-	t.Parallel()
 	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		const shared, rounds = 90, 100
 		ran, pushed, at := 0, 0, 0

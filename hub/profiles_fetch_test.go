@@ -21,15 +21,13 @@ func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 				pass(time.Second)
 				f.setProfile("new", "Newt")
 				f.setSlow(300*time.Millisecond, broken)
-				h.FeedChanges(f.set("new", -20))
-				pass(99 * time.Millisecond)
+				deliver(h, f.set("new", -20), 99*time.Millisecond)
 				require.Empty(t, conn.take(t))
 				pass(2 * time.Millisecond)
 				require.Equal(t, []string{"delta"}, conn.take(t))
 				require.Equal(t, f.top(10), unnamed(conn.board.Top), "it goes out without")
 				require.Empty(t, conn.board.Top[6].Name)
-				h.FeedChanges(f.set("new", -19))
-				pass(110 * time.Millisecond)
+				deliver(h, f.set("new", -19), 110*time.Millisecond)
 				require.Equal(t, []string{"delta"}, conn.take(t), "and no change waits for it again")
 				f.setSlow(0, false)
 				pass(5 * time.Second)
@@ -43,17 +41,13 @@ func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 
 // An unreadable profile does not affect the others, and is read again alone.
 func TestUnreadableProfileLeavesTheOthers(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind, f.failingMember = "user", "b"
 		f.set("a", 3)
 		f.set("b", 2)
 		f.setProfile("a", "Ann")
 		f.setProfile("b", "Bob")
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		synctest.Wait()
-		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		conn := joined(t, h, 10)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
 		require.Empty(t, conn.board.Top[1].Name)
 		pass(5 * time.Second)
@@ -82,7 +76,6 @@ func unnamed(entries []hubtest.Entry) []hubtest.Entry {
 }
 
 func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		require.Equal(t, []int{6}, f.takeReads(), "all in one call")
 		pass(2 * time.Minute)
@@ -97,8 +90,7 @@ func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
 		}
 		conn.take(t)
 		for i := range 100 {
-			h.FeedChanges(f.set("a", int64(100+i)))
-			pass(time.Millisecond)
+			deliver(h, f.set("a", int64(100+i)), time.Millisecond)
 		}
 		require.Empty(t, f.takeReads())
 		require.Equal(t, []string{"delta", "delta"}, conn.take(t)[:2])
@@ -106,15 +98,12 @@ func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
 }
 
 func TestKindWithoutProfilesIsNotRead(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
 		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(5 * time.Minute)
-		h.FeedChanges(f.set("b", 5))
-		pass(5 * time.Minute)
+		confirm(h, 5*time.Minute)
+		deliver(h, f.set("b", 5), 5*time.Minute)
 		require.Empty(t, f.takeReads())
 		conn.take(t)
 		changeProfile(h, f, "a", "Ann")
@@ -126,14 +115,10 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 
 // The first profile of a kind is found although its message was lost.
 func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
-		_, conn, _ := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		conn.take(t)
+		conn := joined(t, h, 10)
 		f.setProfile("a", "Ann")
 		pass(2 * time.Second)
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
@@ -141,7 +126,6 @@ func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
 }
 
 func TestLostProfileMessageIsRepairedWithinAMinute(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		for i := range 20 {
 			pass(time.Duration(rand.N(int64(time.Minute))))
@@ -153,22 +137,19 @@ func TestLostProfileMessageIsRepairedWithinAMinute(t *testing.T) {
 }
 
 func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		h.FeedDown(time.Now())
 		f.setProfile("a", "Anna")
 		f.setProfile("b", "Bob")
 		h.FeedUp()
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
 // A profile that changes during its read is shown as it ends up.
 func TestProfileChangesWhileItIsRead(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		f.setSlow(50*time.Millisecond, false)
@@ -182,13 +163,11 @@ func TestProfileChangesWhileItIsRead(t *testing.T) {
 
 // The number of profiles that a board keeps is bounded, and all of them go with the board.
 func TestProfilesAreEvicted(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.setProfile("x", "X")
 		_, _, sub := join(t, h, 3)
-		h.FeedSubscribed("b")
-		synctest.Wait()
+		confirm(h, 0)
 		for i := range 4 * spareProfiles {
 			h.FeedChanges(f.fakePeriod.step(fmt.Sprint("n", i), int64(i)))
 			if i%100 == 0 {
@@ -205,5 +184,44 @@ func TestProfilesAreEvicted(t *testing.T) {
 		h.profiles.mu.Lock()
 		defer h.profiles.mu.Unlock()
 		require.Empty(t, h.profiles.places)
+	})
+}
+
+// A client that resumes at the seq at which a profile changed may have seen the change or
+// not.
+func TestResumeOverAProfileChange(t *testing.T) {
+	t.Parallel()
+	for _, later := range []time.Duration{time.Second, 10 * time.Minute} {
+		for _, moves := range []bool{false, true} {
+			t.Run(fmt.Sprint(later, " ", moves), func(t *testing.T) {
+				withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+					deliver(h, f.set("low0", -15), time.Second)
+					has := conn.board
+					changeProfile(h, f, "a", "Anna")
+					if moves {
+						pass(time.Second)
+						h.FeedChanges(f.set("low0", -20))
+					}
+					pass(later)
+					_, again := resume(t, h, has, Watch{Top: 10})
+					pass(time.Second)
+					require.Equal(t, []string{"delta"}, again.take(t))
+					require.Equal(t, f.withProfiles(f.top(10)), again.board.Top)
+				})
+			})
+		}
+	}
+}
+
+// Members that have no profiles any more lose their names, also for a client that resumes.
+func TestResumeWhereProfilesEnd(t *testing.T) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		has := conn.board
+		require.NotEmpty(t, has.Top[0].Name)
+		f.setKind("", nil)
+		pass(time.Minute)
+		_, again := resume(t, h, has, Watch{Top: 10})
+		pass(time.Second)
+		require.Equal(t, f.top(10), again.board.Top)
 	})
 }

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +17,6 @@ import (
 )
 
 func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		seq := conn.board.Seq
@@ -36,22 +34,19 @@ func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 		changeProfile(h, f, "absent", "X")
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
-		h.FeedChanges(f.set("b", 5))
-		pass(time.Second)
+		deliver(h, f.set("b", 5), time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
 func TestMemberEntersWithItsProfile(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		f.setProfile("new", "Newt")
 		f.takeReads()
 		f.setSlow(20*time.Millisecond, false)
-		h.FeedChanges(f.set("new", -20))
-		synctest.Wait()
+		deliver(h, f.set("new", -20), 0)
 		require.Empty(t, conn.take(t), "it waits for its name")
 		pass(20 * time.Millisecond)
 		require.Equal(t, []string{"delta"}, conn.take(t))
@@ -61,7 +56,6 @@ func TestMemberEntersWithItsProfile(t *testing.T) {
 }
 
 func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		slow, behind, _ := join(t, h, 10)
 		synctest.Wait()
@@ -84,11 +78,8 @@ func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
 
 // A board shows no names once its members are of a kind without profiles.
 func TestProfilesFollowTheKind(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		own := &fakeConn{}
-		_, err := h.Subscribe(h.Join(own, nil), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
-		require.NoError(t, err)
+		_, own := watch(t, h, "b", Watch{Top: 10, Me: "a", Around: 1})
 		pass(time.Second)
 		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
 		f.profilesMu.Lock()
@@ -107,9 +98,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-				own := &fakeConn{}
-				_, err := h.Subscribe(h.Join(own, nil), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
-				require.NoError(t, err)
+				_, own := watch(t, h, "b", Watch{Top: 10, Me: "a", Around: 1})
 				pass(1500 * time.Millisecond)
 				pages := len(f.pages)
 				for range 3 {
@@ -137,11 +126,8 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 }
 
 func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
-	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		other := &fakeConn{}
-		_, err := h.Subscribe(h.Join(other, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
-		require.NoError(t, err)
+		_, other := watch(t, h, "b2", Watch{Top: 3})
 		h.FeedSubscribed("b2")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot"}, other.take(t))
@@ -157,18 +143,14 @@ func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
 }
 
 func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
 		}
 		f.setProfile("m150", "Mia")
-		conn := &fakeConn{}
-		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
-		require.NoError(t, err)
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m150", Around: 1})
+		confirm(h, time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "the names around come with the rank")
 		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 		require.Equal(t, "Mia", conn.board.Me.Around[1].Name)
@@ -189,7 +171,6 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 
 // Profiles of neighbours that arrive late are sent when they arrive.
 func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
@@ -197,11 +178,8 @@ func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 		}
 		f.setProfile("m150", "Mia")
 		f.setSlow(0, true)
-		conn := &fakeConn{}
-		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
-		require.NoError(t, err)
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m150", Around: 1})
+		confirm(h, time.Second)
 		require.Equal(t, f.top(200)[149:152], conn.board.Me.Around, "the rank does not wait")
 		f.setSlow(0, false)
 		pass(10 * time.Second)
@@ -212,7 +190,6 @@ func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 // Whatever changes, is lost and fails: each client shows the current profiles a minute
 // later.
 func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 60 {
@@ -221,10 +198,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 		var conns []*fakeConn
 		var clients []*Client
 		for i := range 6 {
-			conn := &fakeConn{}
-			c := h.Join(conn, nil)
-			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4}, nil, func() {})
-			require.NoError(t, err)
+			c, conn := watch(t, h, "b", Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4})
 			conns, clients = append(conns, conn), append(clients, c)
 		}
 		h.FeedSubscribed("b")
@@ -247,7 +221,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 					}
 				case 5:
 					if rand.IntN(10) == 0 {
-						f.setReadErr(errors.New("away"))
+						f.setReadErr(errAway)
 						h.FeedDown(time.Now())
 						pass(time.Second)
 						f.setReadErr(nil)
@@ -294,7 +268,6 @@ func (p *fakePeriod) step(member string, score int64) *feed.Changes {
 // boards of others wait for no more than a moment. Each board shows the last profile in the end, and few of those
 // before it.
 func TestChangesOfAProfileOnManyBoards(t *testing.T) {
-	t.Parallel()
 	const boards, changes = 1000, 50
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		for i := range 200 {

@@ -3,7 +3,9 @@ package hub
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -86,7 +88,6 @@ func (w *watchers) settle(d time.Duration) {
 // Many clients with different N stall at random, and messages are lost at random. After a
 // pause each client holds the board.
 func TestEveryClientEndsRight(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
 		for range 20 {
@@ -152,6 +153,74 @@ func everyFollowerEndsRight(t *testing.T, ties definition.Ties, scores int64) {
 			for _, c := range w.list {
 				require.Equal(t, f.top(c.watch.Top), append([]hubtest.Entry{}, c.conn.board.Top...))
 				meHolds(t, f, c.conn, c.watch.Me, c.watch.Around)
+			}
+		}
+	})
+}
+
+// However slow a client is, the items that it gets and the items counted as skipped are all
+// items since it joined, each once.
+func TestEveryItemIsSentOrCounted(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		type viewer struct {
+			*Client
+			*fakeConn
+			from int // items sent before it joined
+		}
+		var viewers []*viewer
+		come := func() {
+			v := &viewer{from: f.items}
+			v.Client, v.fakeConn, _ = followFeed(t, h, "gift")
+			viewers = append(viewers, v)
+			synctest.Wait()
+		}
+		come()
+		confirmFeed(h, "gift", 0)
+		for range rounds(15) {
+			for range 200 {
+				h.FeedItems("gift", f.newItems(rand.IntN(4)))
+				v := viewers[rand.IntN(len(viewers))]
+				switch rand.IntN(12) {
+				case 0:
+					v.setFull(true)
+				case 1:
+					v.setFull(false)
+					v.Ready()
+				case 2:
+					come()
+				}
+				pass(time.Duration(rand.IntN(100)) * time.Millisecond)
+			}
+			for _, v := range viewers {
+				v.setFull(false)
+				v.Ready()
+			}
+			pass(time.Second)
+			f.addItems(h, 1, time.Second)
+			for _, v := range viewers {
+				var shown []string
+				skipped := int64(0)
+				for _, m := range v.frames {
+					for _, item := range m.Items {
+						if shown = append(shown, string(item.Data)); item.Data < "1" {
+							t.Fatal("no item")
+						}
+					}
+					skipped += m.Skipped
+				}
+				before := 0 // sent before the client joined, and shown
+				for _, item := range shown {
+					var n int
+					fmt.Sscan(item, &n)
+					if n <= v.from {
+						before++
+					}
+				}
+				require.EqualValues(t, f.items-v.from, len(shown)-before+int(skipped))
+				slices.Sort(shown)
+				require.Equal(t, len(shown), len(slices.Compact(shown)))
+				v.take(t)
+				v.from = f.items
 			}
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -49,8 +48,7 @@ func TestRolloverDuringAnOutage(t *testing.T) {
 					f.fill(200)
 					_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100"})
 					_, before := watch(t, h, "b@-1", Watch{Top: 10})
-					h.FeedSubscribed("b")
-					pass(2 * time.Second)
+					confirm(h, 2*time.Second)
 					conn.take(t)
 					over := outage(h, f)
 					f.set("m150", 5000) // the message is lost
@@ -99,8 +97,7 @@ func TestRolloverWhileReading(t *testing.T) {
 					_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100", Around: 1})
 					h.FeedSubscribed("b")
 					for i := range 300 {
-						h.FeedChanges(f.set(fmt.Sprintf("m%03d", i%120), int64(i)))
-						pass(70 * time.Millisecond)
+						deliver(h, f.set(fmt.Sprintf("m%03d", i%120), int64(i)), 70*time.Millisecond)
 					}
 					for _, hook := range hooked(f) {
 						hook.clear()
@@ -114,7 +111,6 @@ func TestRolloverWhileReading(t *testing.T) {
 					}
 					require.Greater(t, len(conn.ends), 2)
 					require.NotContains(t, f.logged(), "the view is not at the state of Redis; the node resyncs the board")
-					conn.take(t)
 				})
 			})
 		}
@@ -125,29 +121,28 @@ func TestRolloverWhileReading(t *testing.T) {
 func TestSeqCheckIsQuietAtRollover(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{0, 300 * time.Millisecond, 1300 * time.Millisecond} {
-		withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-			f.periods(2 * time.Second)
-			if slow > 0 {
-				f.onStates.set(func() { time.Sleep(slow) })
-			}
-			_, conn := watch(t, h, "b", Watch{Top: 10})
-			watch(t, h, "b@-1", Watch{Top: 10})
-			h.FeedSubscribed("b")
-			for i := range 2000 {
-				h.FeedChanges(f.set("a", int64(i)))
-				pass(11 * time.Millisecond)
-			}
-			require.Empty(t, f.logged())
-			require.Len(t, conn.ends, len(f.closed))
-			require.False(t, isStale(h))
-			conn.take(t)
+		t.Run(slow.String(), func(t *testing.T) {
+			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				f.periods(2 * time.Second)
+				if slow > 0 {
+					f.onStates.set(func() { time.Sleep(slow) })
+				}
+				_, conn := watch(t, h, "b", Watch{Top: 10})
+				watch(t, h, "b@-1", Watch{Top: 10})
+				h.FeedSubscribed("b")
+				for i := range 2000 {
+					deliver(h, f.set("a", int64(i)), 11*time.Millisecond)
+				}
+				require.Empty(t, f.logged())
+				require.Len(t, conn.ends, len(f.closed))
+				require.False(t, isStale(h))
+			})
 		})
 	}
 }
 
 // A view that was behind in one period is not behind in the next.
 func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(9500 * time.Millisecond)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -166,12 +161,10 @@ func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
 
 // A page that is read for more entries at the end of a period counts as the period's end.
 func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		c, conn, sub := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(every - time.Second)
+		confirm(h, every-time.Second)
 		f.pageErr = errAway
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 200}, sub, func() { conn.board = hubtest.Board{} })
 		require.NoError(t, err)
@@ -191,7 +184,6 @@ func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
 // messages are lost, reads are slow, and outages happen. Each client gets the right ends,
 // each before a later period, and in the end the current state.
 func TestEveryClientGetsTheEnds(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(2 * time.Second)
 		type viewer struct {
@@ -288,11 +280,8 @@ func TestEveryClientGetsTheEnds(t *testing.T) {
 				v.Ready()
 			}
 			pass(7 * time.Second)
-			f.mu.Lock()
-			f.rollOver()
-			f.mu.Unlock()
+			f.edit(func() { f.rollOver() })
 			pass(time.Until(f.began.Add(f.every*time.Duration(len(f.closed)+1))) + 1900*time.Millisecond)
-			synctest.Wait()
 			for _, v := range viewers {
 				v.conn.take(t)
 				f.mu.Lock()

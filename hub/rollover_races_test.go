@@ -6,18 +6,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"rankcast/hub/view"
 )
 
 // A connection that takes the end and no further frame gets the end once.
 func TestEndIsSentOnce(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		conn.room = 2
-		h.FeedSubscribed("b")
-		pass(2 * every)
+		confirm(h, 2*every)
 		conn.take(t)
 		for _, want := range [][]string{{"final"}, {"snapshot"}, {"me"}, nil} {
 			conn.full, conn.room = false, 1
@@ -32,18 +28,15 @@ func TestEndIsSentOnce(t *testing.T) {
 // While the end of a period was read, clients subscribed to more entries than the page has.
 // The view is read again before the next period is shown.
 func TestEndWithTooFewEntries(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		_, small := watch(t, h, "b", Watch{Top: 10})
 		c, _ := watch(t, h, "b", Watch{Top: 90})
-		h.FeedSubscribed("b")
-		pass(every - 1)
+		confirm(h, every-1)
 		h.Leave(c) // its 90 entries are still published, but not watched any more
 		synctest.Wait()
 		var conn *fakeConn
-		f.onPage.set(func() {
-			f.onPage.clear()
+		f.onPage.once(func() {
 			time.Sleep(time.Millisecond)
 			_, conn = watch(t, h, "b", Watch{Top: 90})
 			time.Sleep(time.Millisecond)
@@ -59,18 +52,12 @@ func TestEndWithTooFewEntries(t *testing.T) {
 // Too many changes arrive while the end is read: the page is discarded and read again at
 // once.
 func TestEndWhenTheBufferOverflows(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(every - time.Millisecond)
-		c := f.set("a", 1)
-		for i := range int64(view.MaxBuffered + 1) {
-			c.List = append(c.List, f.set("a", i%7).List...)
-		}
-		f.onPage.set(func() {
-			f.onPage.clear()
+		confirm(h, every-time.Millisecond)
+		c := f.overflow()
+		f.onPage.once(func() {
 			h.FeedChanges(c)
 			time.Sleep(time.Millisecond)
 		})
@@ -82,17 +69,14 @@ func TestEndWhenTheBufferOverflows(t *testing.T) {
 
 // A late change of the old period, after a rollover found by the clock, causes no read.
 func TestLateChangeAfterRollover(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(every - 1)
+		confirm(h, every-1)
 		late := f.set("a", 1)
 		pass(time.Second)
 		conn.take(t)
 		pages := len(f.pages)
-		h.FeedChanges(late)
-		pass(time.Second)
+		deliver(h, late, time.Second)
 		require.Empty(t, conn.take(t))
 		require.Len(t, f.pages, pages)
 	})
@@ -102,40 +86,34 @@ func TestLateChangeAfterRollover(t *testing.T) {
 func TestChangesOfOtherPeriodsAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"b@0", "b@-1"} {
-		withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-			f.set("a", 1)
-			pass(every)
-			c := f.set("a", 1)
-			for i := range int64(view.MaxBuffered + 1) {
-				c.List = append(c.List, f.set("a", i%7).List...)
-			}
-			f.onPage.set(func() {
-				f.onPage.clear()
-				h.FeedChanges(c)
-				time.Sleep(time.Millisecond)
+		t.Run(name, func(t *testing.T) {
+			withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				f.set("a", 1)
+				pass(every)
+				c := f.overflow()
+				f.onPage.once(func() {
+					h.FeedChanges(c)
+					time.Sleep(time.Millisecond)
+				})
+				_, conn := watch(t, h, name, Watch{Top: 10})
+				confirm(h, time.Second)
+				require.Equal(t, []string{"final"}, conn.take(t))
+				require.Equal(t, []string{name}, f.pages)
+				deliver(h, f.set("b", 2), time.Second)
+				require.LessOrEqual(t, len(f.pages), 2)
+				shows(t, conn, "0", true, f.topOf("b@0", 10))
 			})
-			_, conn := watch(t, h, name, Watch{Top: 10})
-			h.FeedSubscribed("b")
-			pass(time.Second)
-			require.Equal(t, []string{"final"}, conn.take(t))
-			require.Equal(t, []string{name}, f.pages)
-			h.FeedChanges(f.set("b", 2))
-			pass(time.Second)
-			require.LessOrEqual(t, len(f.pages), 2)
-			shows(t, conn, "0", true, f.topOf("b@0", 10))
 		})
 	}
 }
 
 // A slow lookup in the old period does not delay lookups in the new one.
 func TestLookupDuringRollover(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		watch(t, h, "b", Watch{Top: 3})
-		h.FeedSubscribed("b")
-		pass(every - time.Second)
-		f.onPlaces.set(func() { f.onPlaces.clear(); time.Sleep(5 * time.Second) })
+		confirm(h, every-time.Second)
+		f.onPlaces.once(func() { time.Sleep(5 * time.Second) })
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
 		f.beforeRead.set(func() {
 			if f.reading == "b" {
@@ -154,19 +132,13 @@ func TestLookupDuringRollover(t *testing.T) {
 // Followers get their place after a regression, also where the entries are the same as
 // before.
 func TestMeAfterRegression(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		_, conn, _ := follow(t, h, 3, "m100", 0)
-		h.FeedSubscribed("b")
-		pass(3 * time.Second)
+		conn := followed(t, h, f, "m100", 0)
 		again := f.saveState()
-		h.FeedChanges(f.set("m150", 1005))
-		pass(3 * time.Second)
+		deliver(h, f.set("m150", 1005), 3*time.Second)
 		require.EqualValues(t, 102, *conn.board.Me.Rank)
 		again()
 		pass(5 * time.Second)
 		meHolds(t, f, conn, "m100", 0)
-		conn.take(t)
 	})
 }

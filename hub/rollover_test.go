@@ -33,13 +33,11 @@ func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 // At a rollover each client gets the end of the period and then the next period, without
 // any update, and also where both are empty.
 func TestRollover(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m040"})
 		_, narrow := watch(t, h, "b", Watch{Top: 3})
-		h.FeedSubscribed("b")
-		synctest.Wait()
+		confirm(h, 0)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		narrow.take(t)
 		shows(t, conn, "0", false, f.top(10))
@@ -64,11 +62,9 @@ func TestRollover(t *testing.T) {
 		shows(t, conn, "2", false, f.top(10))
 
 		pass(time.Second)
-		h.FeedChanges(f.set("m7", 7))
-		synctest.Wait()
+		deliver(h, f.set("m7", 7), 0)
 		shows(t, conn, "2", false, f.top(10))
-		h.FeedChanges(f.set("m8", 8))
-		pass(time.Second)
+		deliver(h, f.set("m8", 8), time.Second)
 		require.Equal(t, []string{"snapshot", "me", "delta"}, conn.take(t), "of which the first tells the epoch")
 		shows(t, conn, "2", false, f.top(10))
 		require.Len(t, f.pages, 5)
@@ -78,14 +74,12 @@ func TestRollover(t *testing.T) {
 
 // Where Redis's clock is set forward into the next period, clients of a quiet board see that period soon.
 func TestRolloverBySettingTheClock(t *testing.T) {
-	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(time.Hour)
 		f.fill(50)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, last := watch(t, h, "b@-1", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(2 * time.Second)
+		confirm(h, 2*time.Second)
 		shows(t, conn, "0", false, f.top(10))
 
 		f.setClock(time.Hour)
@@ -98,15 +92,11 @@ func TestRolloverBySettingTheClock(t *testing.T) {
 
 // A rollover does not wait for the interval, and contains all changes up to it.
 func TestRolloverWithinAnInterval(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(every - 30*time.Millisecond)
-		h.FeedChanges(f.set("a", 1))
-		pass(10 * time.Millisecond)
-		h.FeedChanges(f.set("a", 2))
-		pass(10 * time.Millisecond)
+		confirm(h, every-30*time.Millisecond)
+		deliver(h, f.set("a", 1), 10*time.Millisecond)
+		deliver(h, f.set("a", 2), 10*time.Millisecond)
 		require.Equal(t, []string{"snapshot", "delta"}, conn.take(t))
 		pass(10 * time.Millisecond)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
@@ -117,18 +107,15 @@ func TestRolloverWithinAnInterval(t *testing.T) {
 
 // A change of the next period shows the rollover before the clock does.
 func TestRolloverFoundByAChange(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.leftError = time.Hour
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, before := watch(t, h, "b@-1", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		shows(t, before, "", true, []hubtest.Entry{})
 		pass(every)
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
-		h.FeedChanges(f.set("a", 1))
-		synctest.Wait()
+		deliver(h, f.set("a", 1), 0)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
 		endsWere(t, f, conn, 10, "0")
 		shows(t, conn, "1", false, f.top(10))
@@ -136,15 +123,13 @@ func TestRolloverFoundByAChange(t *testing.T) {
 		shows(t, before, "0", true, f.topOf("b@0", 10))
 
 		pass(every)
-		h.FeedChanges(f.set("a", 1))
-		synctest.Wait()
+		deliver(h, f.set("a", 1), 0)
 		endsWere(t, f, conn, 10, "1")
 		shows(t, conn, "2", false, f.top(10))
 		shows(t, before, "1", true, f.topOf("b@1", 10))
 		pages := len(f.pages)
 		for i := range 50 {
-			h.FeedChanges(f.set("a", int64(i)))
-			pass(10 * time.Millisecond)
+			deliver(h, f.set("a", int64(i)), 10*time.Millisecond)
 		}
 		require.Len(t, f.pages, pages, "each period is looked for once")
 	})
@@ -152,12 +137,10 @@ func TestRolloverFoundByAChange(t *testing.T) {
 
 // When the node expects a rollover too early, it waits for it.
 func TestRolloverReadTooEarly(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.leftError = -3 * time.Second
 		_, conn := watch(t, h, "b", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		f.leftError = 0
 		conn.take(t)
 		pass(every - time.Second - 1)
@@ -172,7 +155,6 @@ func TestRolloverReadTooEarly(t *testing.T) {
 // A client that was slow during rollovers gets the end of its period, or, if it missed
 // whole periods, of the latest closed one. It gets no end twice.
 func TestSlowClientGetsTheLastEnd(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conns := make(map[*fakeConn]*Client)
 		stalled := func(room int) *fakeConn {
@@ -183,23 +165,18 @@ func TestSlowClientGetsTheLastEnd(t *testing.T) {
 		}
 		old, atEnd, atPlace, never := stalled(2), stalled(4), stalled(5), stalled(0)
 		never.setFull(true)
-		h.FeedSubscribed("b")
-		pass(every / 2)
-		h.FeedChanges(f.set("a", 1))
-		pass(every / 2)
+		confirm(h, every/2)
+		deliver(h, f.set("a", 1), every/2)
 		again := func() {
 			t.Helper()
 			for conn, c := range conns {
-				conn.setFull(false)
-				c.Ready()
-				synctest.Wait()
+				free(c, conn)
 				shows(t, conn, f.name, false, f.top(10))
 				meHolds(t, f, conn, "low0", 0)
 			}
 		}
 		for i := range 3 {
-			h.FeedChanges(f.set("a", int64(i)))
-			pass(200 * time.Millisecond)
+			deliver(h, f.set("a", int64(i)), 200*time.Millisecond)
 		}
 		require.Equal(t, []string{"snapshot", "me"}, old.take(t))
 		require.Equal(t, []string{"snapshot", "me", "delta", "me"}, atEnd.take(t))
@@ -227,17 +204,14 @@ func TestSlowClientGetsTheLastEnd(t *testing.T) {
 
 // The end of a period is sent also where the next period is published before a shard looks.
 func TestRolloverSeenLateByAShard(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
-		h.FeedSubscribed("b")
-		synctest.Wait()
+		confirm(h, 0)
 		conn.take(t)
 		busy := make(chan struct{})
 		go c.shard.do(func() { <-busy })
 		pass(every)
-		h.FeedChanges(f.set("low0", 1))
-		pass(time.Second)
+		deliver(h, f.set("low0", 1), time.Second)
 		require.Empty(t, conn.take(t))
 		close(busy)
 		synctest.Wait()
@@ -251,18 +225,15 @@ func TestRolloverSeenLateByAShard(t *testing.T) {
 // No me frame of a period precedes its snapshot, also where the connection refused the
 // snapshot and has room again.
 func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
-		h.FeedSubscribed("b")
-		pass(time.Second)
+		confirm(h, time.Second)
 		conn.take(t)
 		conn.room = 2 // the end and the place in it
 		pass(every)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
 		pass(time.Second)
-		h.FeedChanges(f.set("low0", 5))
-		pass(time.Second)
+		deliver(h, f.set("low0", 5), time.Second)
 		conn.setFull(false) // and its Ready has not arrived yet
 		c.shard.do(func() { c.deliveries[2].send() })
 		require.Empty(t, conn.take(t))
@@ -275,11 +246,9 @@ func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 
 // A client that subscribes after a rollover sees nothing of the old period.
 func TestSubscribeAfterRollover(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		watch(t, h, "b", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(every)
+		confirm(h, every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, other := watch(t, h, "b", Watch{Top: 5, Me: "m"})
 		pass(time.Second)
@@ -291,16 +260,13 @@ func TestSubscribeAfterRollover(t *testing.T) {
 // Late changes of the old period and early changes of the new one do not affect the other
 // period.
 func TestChangesAroundRollover(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
-		h.FeedSubscribed("b")
-		pass(every - 1)
+		confirm(h, every-1)
 		late := f.set("m001", 5000)
 		hold, held := make(chan struct{}), make(chan struct{})
-		f.onPage.set(func() {
-			f.onPage.clear()
+		f.onPage.once(func() {
 			close(held)
 			<-hold
 		})
@@ -315,19 +281,16 @@ func TestChangesAroundRollover(t *testing.T) {
 		close(hold)
 		pass(50 * time.Millisecond)
 		require.Empty(t, conn.take(t), "the end waits for what leads there")
-		h.FeedChanges(late)
-		synctest.Wait()
+		deliver(h, late, 0)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, conn.take(t))
 		endsWere(t, f, conn, 10, "0")
 		shows(t, conn, "1", false, f.top(10))
 		meHolds(t, f, conn, "m150", 0)
 		pages := len(f.pages)
 		late.Seq++
-		h.FeedChanges(late) // of the old period, as from another node
-		pass(time.Second)
+		deliver(h, late, time.Second) // of the old period, as from another node
 		require.Empty(t, conn.take(t))
-		h.FeedChanges(f.set("m150", 3000))
-		pass(time.Second)
+		deliver(h, f.set("m150", 3000), time.Second)
 		require.Equal(t, []string{"delta", "me"}, conn.take(t))
 		shows(t, conn, "1", false, f.top(10))
 		meHolds(t, f, conn, "m150", 0)
@@ -338,12 +301,10 @@ func TestChangesAroundRollover(t *testing.T) {
 
 // When the last changes of a period are lost, its end is still right, and arrives soon.
 func TestPeriodEndWithLostChanges(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
-		h.FeedSubscribed("b")
-		pass(every - 1)
+		confirm(h, every-1)
 		f.set("m001", 5000)
 		f.set("m160", 5001)
 		conn.take(t)
@@ -358,26 +319,21 @@ func TestPeriodEndWithLostChanges(t *testing.T) {
 // Followers get their final places, with the neighbours, as far as they have changed since
 // the last notification. Then they get their places in the next period.
 func TestFollowersGetTheirFinalPlaces(t *testing.T) {
-	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
 		_, wide := watch(t, h, "b", Watch{Top: 3, Me: "m110", Around: 2})
 		_, still := watch(t, h, "b", Watch{Top: 3, Me: "m010"})
-		h.FeedSubscribed("b")
-		pass(every - 500*time.Millisecond)
-		h.FeedChanges(f.set("m150", 1005)) // begins an interval
-		pass(200 * time.Millisecond)
+		confirm(h, every-500*time.Millisecond)
+		deliver(h, f.set("m150", 1005), 200*time.Millisecond) // begins an interval
 		h.FeedChanges(f.set("m151", 1006))
-		h.FeedChanges(f.set("m111", 895))
-		pass(200 * time.Millisecond)
+		deliver(h, f.set("m111", 895), 200*time.Millisecond)
 		for _, c := range []*fakeConn{conn, wide, still} {
 			c.take(t)
 		}
-		f.onPlaces.set(func() { f.onPlaces.clear(); time.Sleep(100 * time.Millisecond) })
+		f.onPlaces.once(func() { time.Sleep(100 * time.Millisecond) })
 		pass(101 * time.Millisecond)
-		h.FeedChanges(f.set("m050", 1))
-		pass(898 * time.Millisecond)
+		deliver(h, f.set("m050", 1), 898*time.Millisecond)
 		meHolds(t, f, conn, "m100", 0)
 		require.Equal(t, f.topOf("b@0", 115)[110:], lastPlace(t, wide).Around)
 		for c, rank := range map[*fakeConn]int{conn: 103, wide: 113, still: 11} {
