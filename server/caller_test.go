@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -72,10 +71,7 @@ func TestTokenWhoseKeyIsNotAvailable(t *testing.T) {
 		Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() { guard.Run(ctx); close(running) }()
-	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
+	accesstest.Run(t, guard)
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
 	encode := base64.RawURLEncoding.EncodeToString
 	unknown := encode([]byte(`{"alg":"ES256","kid":"k"}`)) + "." + encode([]byte(`{}`)) + "." + encode(make([]byte, 64))
@@ -103,14 +99,7 @@ func TestRightsEndWhileTheBodyArrives(t *testing.T) {
 		require.NoError(t, n.Store.DefineEvent(t.Context(),
 			definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "{n}"}}}, ranking.Moderator{}))
 		replace := func(text string) {
-			before := g.Version()
-			g.Replace(text + fmt.Sprintf("# after %d\n", before)) // the same text twice is no change
-			redistest.Eventually(t, "the new file", func() error {
-				if g.Version() == before {
-					return errors.New("the former one is in force")
-				}
-				return nil
-			})
+			g.Enforce(text + fmt.Sprintf("# after %d\n", g.Version())) // the same text twice is no change
 		}
 		type body struct{ path, kind, first, rest string }
 		score := body{"/v1/boards/b/scores", "application/json", `{"member":"m",`, `"score":1}`}
@@ -244,14 +233,7 @@ func TestTicketOpensOneSocket(t *testing.T) {
 
 		// A key that leaves the file meanwhile takes its tickets with it.
 		ticket, kept := ticketOf(t, nodes[0], g.Key("k")), ticketOf(t, nodes[0], g.Key("other"))
-		before := g.Version()
-		g.Replace(`keys: [{name: other, hash: HASH:other, scopes: [read], boards: [b]}]`)
-		redistest.Eventually(t, "the new file", func() error {
-			if g.Version() == before {
-				return errors.New("the former one is in force")
-			}
-			return nil
-		})
+		g.Enforce(`keys: [{name: other, hash: HASH:other, scopes: [read], boards: [b]}]`)
 		requireClosed(t, nodes[0], ticket)
 		servertest.DialPath(t, nodes[0].Addr, "/v1/live?ticket="+kept).Subscribe("b", 10)
 	})

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image/png"
 	"strings"
@@ -193,12 +192,7 @@ func TestCardWithoutRedis(t *testing.T) {
 	}
 	drawn := cardOf(t, n, "stars")
 	r.Kill()
-	redistest.Eventually(t, "the node to notice", func() error {
-		if a := n.Do("GET", "/v1/boards/other/top", ""); a.Status != 503 {
-			return errors.New(a.Body)
-		}
-		return nil
-	})
+	n.Until("the node to notice", 503, "GET", "/v1/boards/other/top", "")
 	require.Equal(t, drawn.Header.Get("ETag"), cardOf(t, n, "stars").Header.Get("ETag"))
 	servertest.RequireProblem(t, n.Do("GET", "/boards/other/card.png", ""), 503, "unavailable", "")
 }

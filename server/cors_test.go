@@ -261,10 +261,7 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 	redistest.Eventually(t, "the limit of requests", func() error {
 		a := n.Do("GET", "/v1/boards/b/top", "", "Origin", page, "X-Forwarded-For", phone)
 		requireReadable("each answer on the way there", a.Header, page)
-		if a.Status != 429 {
-			return fmt.Errorf("status %d", a.Status)
-		}
-		return nil
+		return a.Is(429)
 	})
 	refused := maps.Collect(n.Server.Limited())["address_requests"]
 	var preflights sync.WaitGroup

@@ -54,7 +54,7 @@ func startClusterWorld(t *testing.T) *clusterWorld {
 		w.counted[board] = new(atomic.Int64)
 	}
 	for _, n := range w.nodes {
-		redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+		n.UntilReady()
 		s := servertest.Dial(t, n.Addr)
 		for _, board := range w.boards {
 			s.Subscribe(board, 10)
@@ -120,12 +120,9 @@ func (w *clusterWorld) requireLive() {
 	for _, n := range w.nodes {
 		n.UntilMetric("rankcast_redis_up", 1)
 		var last [3]float64
-		redistest.Eventually(w.t, "the last changes of the senders", func() error {
+		redistest.Until(w.t, "the last changes of the senders", func() bool {
 			last[0], last[1], last[2] = last[1], last[2], n.Metric("rankcast_changes_total")
-			if last[0] != last[2] {
-				return errors.New("they still arrive")
-			}
-			return nil
+			return last[0] == last[2]
 		})
 	}
 	for _, board := range w.boards {
@@ -133,8 +130,8 @@ func (w *clusterWorld) requireLive() {
 			redistest.Eventually(w.t, "a change of "+board, func() error {
 				before := n.Metric("rankcast_changes_total")
 				body := fmt.Sprintf(`{"member":"m0","score":1,"id":"probe-%d"}`, w.probes)
-				if a := n.Do("POST", "/v1/boards/"+board+"/scores", body); a.Status != 200 {
-					return fmt.Errorf("status %d", a.Status)
+				if err := n.Do("POST", "/v1/boards/"+board+"/scores", body).Is(200); err != nil {
+					return err
 				}
 				w.counted[board].Add(1)
 				w.probes++
@@ -236,7 +233,7 @@ func TestAnswerWhileASlotMoves(t *testing.T) {
 	require.Contains(t, a.Body, `"detail":"the store is not available: the slot of the board moves to another master of the cluster"`)
 	move.Keys()
 	move.End()
-	redistest.Eventually(t, "the update", func() error { return statusIs(post(), 200) })
+	redistest.Eventually(t, "the update", func() error { return post().Is(200) })
 }
 
 // Sentinel promotes the replica three times: because the master was killed, because an operator asked for it, and because
@@ -253,7 +250,7 @@ func TestSentinelFailover(t *testing.T) {
 	}
 	var sockets []*servertest.Socket
 	for _, n := range nodes {
-		redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+		n.UntilReady()
 		s := servertest.Dial(t, n.Addr)
 		s.Subscribe("b", 100)
 		sockets = append(sockets, s)
@@ -330,13 +327,7 @@ func TestRightsThatAreLost(t *testing.T) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	all := []string{"~rc:*", "&rc:*", "+@all"}
 	n := servertest.Start(t, r.AppURL(all...), servertest.Config{}, definition.Board{Name: "stars"})
-	isReady := func() error {
-		if a := n.Do("GET", "/readyz", ""); a.Status != 200 {
-			return errors.New(a.Body)
-		}
-		return nil
-	}
-	redistest.Eventually(t, "the node to be ready", isReady)
+	n.UntilReady()
 	s := servertest.Dial(t, n.Addr)
 
 	r.AppURL(append(all, "-publish")...)
@@ -348,12 +339,7 @@ func TestRightsThatAreLost(t *testing.T) {
 	servertest.RequireProblem(t, refused, 503, "unavailable", "")
 	require.Contains(t, refused.Body, `"counted":false`)
 	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR `
-	redistest.Eventually(t, "the node to know the right", func() error {
-		if n.Store.MissingRights() == nil {
-			return errors.New("no right is missing")
-		}
-		return nil
-	})
+	redistest.Until(t, "the node to know the right", func() bool { return n.Store.MissingRights() != nil })
 	for _, a := range []servertest.Answer{
 		post(),
 		n.Do("PUT", "/v1/boards/stars/members/ana/score", `{"score":1,"reason":"a test"}`),
@@ -375,7 +361,7 @@ func TestRightsThatAreLost(t *testing.T) {
 	require.Equal(t, before, r.Digest())
 
 	r.AppURL(all...)
-	redistest.Eventually(t, "the node to be ready by itself", isReady)
+	n.UntilReady() // by itself
 	a := post()
 	require.Equal(t, 200, a.Status, a.Body)
 	require.Contains(t, a.Body, `"duplicate":false`)

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -22,6 +21,7 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access"
+	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
 )
 
@@ -43,15 +43,12 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	guard, err := access.NewGuard(access.GuardConfig{File: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() { guard.Run(ctx); close(running) }()
-	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
+	accesstest.Run(t, guard)
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
 	ready := func(key string) servertest.Answer {
 		return n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+key)
 	}
-	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+	n.UntilReady()
 
 	servertest.RequireProblem(t, n.Do("GET", "/readyz?verbose", ""), 401, "unauthorized", "")
 	servertest.RequireProblem(t, ready(reader), 403, "forbidden", "")
@@ -64,14 +61,7 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte("keys: {}\nscope: x\n"), 0o600))
 	guard.Reload()
-	redistest.Eventually(t, "the fault", func() error {
-		a := ready(admin)
-		a.Into(&state)
-		if state.Access.Fault == nil {
-			return statusIs(a, 0)
-		}
-		return nil
-	})
+	redistest.Until(t, "the fault", func() bool { ready(admin).Into(&state); return state.Access.Fault != nil })
 	require.Contains(t, *state.Access.Fault, "scope")
 	require.Equal(t, `{"status":"ok"}`, n.Do("GET", "/readyz", "").Body)
 
@@ -104,17 +94,11 @@ func TestReadinessShowsTheKeySet(t *testing.T) {
 		HTTP: &http.Client{Transport: noRoute{}}, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() { guard.Run(ctx); close(running) }()
-	defer func() { stop(); redistest.Receive(t, "the run to end", running) }()
+	accesstest.Run(t, guard)
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
-	redistest.Eventually(t, "the fault", func() error {
+	redistest.Until(t, "the fault", func() bool {
 		a := n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+admin)
-		if a.Status != 200 || !strings.Contains(a.Body, `"keys":{"since":null,"fault":"no route to host"}`) {
-			return statusIs(a, 0)
-		}
-		return nil
+		return a.Status == 200 && strings.Contains(a.Body, `"keys":{"since":null,"fault":"no route to host"}`)
 	})
 }
 
@@ -129,7 +113,7 @@ func (noRoute) RoundTrip(*http.Request) (*http.Response, error) {
 func TestReadinessOfAnOpenServer(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
-	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+	n.UntilReady()
 	require.Equal(t, `{"status":"ok","access":null,"keys":null,"tls":null}`, n.Do("GET", "/readyz?verbose", "").Body)
 }
 
@@ -138,15 +122,13 @@ func TestReadinessNamesTheReasonOfAnOutage(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.AppURL("~rc:*", "&rc:*", "+@all"), servertest.Config{})
-	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+	n.UntilReady()
 	says := func(reason string) {
 		t.Helper()
 		var a servertest.Answer
-		redistest.Eventually(t, "the reason", func() error {
-			if a = n.Do("GET", "/readyz", ""); !strings.Contains(a.Body, `not ready: the node receives no changes from Redis: `+reason+`"`) {
-				return statusIs(a, 0)
-			}
-			return nil
+		redistest.Until(t, "the reason "+reason, func() bool {
+			a = n.Do("GET", "/readyz", "")
+			return strings.Contains(a.Body, `not ready: the node receives no changes from Redis: `+reason+`"`)
 		})
 		servertest.RequireProblem(t, a, 503, "unavailable", "")
 		require.NotContains(t, a.Body, "redis.sock")
@@ -242,14 +224,11 @@ func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
 	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 3)
 	scores := 0
-	redistest.Eventually(t, "a frame that took longer than the estimate lags", func() error {
+	redistest.Until(t, "a frame that took longer than the estimate lags", func() bool {
 		scores++
 		n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":5}`)
 		n.UntilMetric("rankcast_score_to_frame_seconds_count", float64(scores))
-		if n.Metric("rankcast_score_to_frame_seconds_sum") == 0 {
-			return errors.New("the frames took no time")
-		}
-		return nil
+		return n.Metric("rankcast_score_to_frame_seconds_sum") > 0
 	})
 	require.Less(t, n.Metric("rankcast_score_to_frame_seconds_sum"), servertest.Patience.Seconds())
 }

@@ -109,14 +109,6 @@ func results(rounds []*round) (events []string) {
 	return events
 }
 
-// statusIs returns an error unless an answer has a status.
-func statusIs(a servertest.Answer, status int) error {
-	if a.Status != status {
-		return fmt.Errorf("%d %s", a.Status, a.Body)
-	}
-	return nil
-}
-
 // rawRequest sends the lines of a request's head, and a body, as they are.
 func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
 	t.Helper()

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"testing"
@@ -79,12 +78,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", body).Status)
 			pass()
 			steps++
-			redistest.Eventually(t, "the next step", func() error {
-				if len(get("").Steps) < steps {
-					return errors.New("it is not recorded yet")
-				}
-				return nil
-			})
+			redistest.Until(t, "the next step", func() bool { return len(get("").Steps) >= steps })
 		}
 		write(`{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`)
 		write(`{"member":"cy","score":40}`)

@@ -220,11 +220,8 @@ func TestInterruptedImport(t *testing.T) {
 		return conn
 	}
 	holds := func(board string) {
-		redistest.Eventually(t, "the first line", func() error {
-			if a := n.Do("GET", "/v1/boards/"+board+"/export", ""); a.Body != `{"member":"a","score":1}` {
-				return fmt.Errorf("%s", a.Body)
-			}
-			return nil
+		redistest.UntilEqual(t, "the first line", `{"member":"a","score":1}`, func() string {
+			return n.Do("GET", "/v1/boards/"+board+"/export", "").Body
 		})
 	}
 	begin("b:1").Close()
@@ -336,12 +333,9 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	gone.Body.Close()
 	stuck := get(t.Context(), "b:1")
 	defer stuck.Body.Close()
-	redistest.Eventually(t, "the export to be given up", func() error {
+	redistest.Until(t, "the export to be given up", func() bool {
 		buf := make([]byte, 1<<20)
-		if strings.Contains(string(buf[:runtime.Stack(buf, true)]), "getExport") {
-			return fmt.Errorf("it goes on")
-		}
-		return nil
+		return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "getExport")
 	})
 	_, err := io.Copy(io.Discard, stuck.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "nobody takes a part for the whole")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,10 +43,7 @@ func handshake(t *testing.T, n *servertest.Node, from string) servertest.Answer 
 func requireRoom(t *testing.T, n *servertest.Node, header ...string) {
 	t.Helper()
 	redistest.Eventually(t, "the place of a socket that has closed to be free", func() error {
-		if a := servertest.Handshake(t, n.Addr, header...); a.Status != 101 {
-			return fmt.Errorf("status %d", a.Status)
-		}
-		return nil
+		return servertest.Handshake(t, n.Addr, header...).Is(101)
 	})
 }
 
@@ -366,12 +362,7 @@ func heldExport(t *testing.T, limits access.Config, header ...string) (n *server
 		a, _ := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/boards/b/export", "", header...)
 		first <- a
 	}()
-	redistest.Eventually(t, "the export to wait for Redis", func() error {
-		if proxy.Held() == 0 {
-			return errors.New("nothing waits")
-		}
-		return nil
-	})
+	redistest.Until(t, "the export to wait for Redis", func() bool { return proxy.Held() > 0 })
 	return n, func() servertest.Answer {
 		proxy.Hold()
 		proxy.Cut()
@@ -387,12 +378,7 @@ func TestLimitOfExports(t *testing.T) {
 	requireLimited(t, n, export(), 503, "overloaded", "exports")
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
 	require.Equal(t, 503, end().Status, "its connection to Redis has failed")
-	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
-		if a := export(); a.Status != 200 {
-			return errors.New(a.Body)
-		}
-		return nil
-	})
+	redistest.Eventually(t, "the place of an export that has ended to be free", func() error { return export().Is(200) })
 }
 
 // One address gets half of the exports of a node.
@@ -404,10 +390,5 @@ func TestLimitOfExportsOfAnAddress(t *testing.T) {
 	}
 	requireLimited(t, n, export(), 429, "limit_reached", "address_exports")
 	end()
-	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
-		if a := export(); a.Status != 200 {
-			return errors.New(a.Body)
-		}
-		return nil
-	})
+	redistest.Eventually(t, "the place of an export that has ended to be free", func() error { return export().Is(200) })
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -90,12 +89,7 @@ func requireWhole(t *testing.T, rest func() ([]byte, error), entries int) {
 // requireGivenUp waits until the node has given up one socket for that limit, and none for the other one.
 func requireGivenUp(t *testing.T, n *servertest.Node, limit, other string) {
 	t.Helper()
-	redistest.Eventually(t, "the node to give up a socket", func() error {
-		if all := maps.Collect(n.Server.Limited()); all[limit] == 0 {
-			return fmt.Errorf("none, for %s", limit)
-		}
-		return nil
-	})
+	redistest.Until(t, "the node to give up a socket for "+limit, func() bool { return maps.Collect(n.Server.Limited())[limit] > 0 })
 	all := maps.Collect(n.Server.Limited())
 	require.EqualValues(t, 1, all[limit])
 	require.Zero(t, all[other])
@@ -299,12 +293,7 @@ func TestBodyThatWaitsForItsTurnIsGivenUp(t *testing.T) {
 		}()
 	}
 	send(`{"member":"slow","score":1}`, make(chan error, 1))
-	redistest.Eventually(t, "the write to reach Redis", func() error {
-		if proxy.Held() == 0 {
-			return errors.New("nothing is held")
-		}
-		return nil
-	})
+	redistest.Until(t, "the write to reach Redis", func() bool { return proxy.Held() > 0 })
 	large := `{"member":"` + strings.Repeat("m", 900_000) + `"}`
 	ended := make(chan error, 2) // the node may receive the two in any order
 	send(large, ended)

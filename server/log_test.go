@@ -37,7 +37,7 @@ func TestLogHasNoMembersAndNoSecrets(t *testing.T) {
 			n := servertest.Start(t, redis.URL(), servertest.Config{Ranking: ranking.Config{CallTimeout: 2 * time.Second},
 				Server: server.Config{Access: g.Guard, Log: logger}},
 				definition.Board{Name: "b", Kind: "user"})
-			redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+			n.UntilReady()
 			send := func(credentials string) {
 				for _, r := range [][3]string{
 					{"GET", "/v1/boards/b/members/" + member}, {"POST", "/v1/boards/b/scores", `{"member":"` + member + `","score":1,"id":"1"}`},

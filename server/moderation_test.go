@@ -93,12 +93,7 @@ func TestModerationOverHTTP(t *testing.T) {
 		do(200, "POST", "/v1/boards/c/scores", `{"member":"v","score":1}`,
 			`{"board":"c","period":"","member":"v","score":1,"rank":null,"previous":null,"duplicate":false}`)
 		do(204, "DELETE", "/v1/hidden/user/v", "", "")
-		redistest.Eventually(t, "housekeeping to show v on b again", func() error {
-			if a := n.Do("GET", "/v1/boards/b/members/v", ""); a.Status != 200 {
-				return fmt.Errorf("%s", a.Body)
-			}
-			return nil
-		})
+		n.Until("housekeeping to show v on b again", 200, "GET", "/v1/boards/b/members/v", "")
 
 		do(200, "PUT", "/v1/boards/b/members/v/score", `{"score":90,"reason":"lost in the outage"}`,
 			`{"board":"b","period":"","member":"v","score":90,"rank":1,"previous":{"score":3,"rank":2},"duplicate":false}`)

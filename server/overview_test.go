@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"sync"
@@ -120,12 +119,7 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	is := func(status int) {
 		t.Helper()
-		redistest.Eventually(t, fmt.Sprint("an answer ", status), func() error {
-			if a := n.Do("GET", "/v1/overview", ""); a.Status != status {
-				return fmt.Errorf("is %d: %s", a.Status, a.Body)
-			}
-			return nil
-		})
+		n.Until(fmt.Sprint("an answer ", status), status, "GET", "/v1/overview", "")
 	}
 	is(200)
 	r.Kill()
@@ -145,15 +139,14 @@ func TestOverviewOfHangingStore(t *testing.T) {
 	}
 	n := servertest.Start(t, p.URL(), servertest.Config{Ranking: ranking.Config{CallTimeout: 2 * time.Second}}, defined...)
 	// A slow machine may need more than the 2 s to read 64 boards.
-	redistest.Eventually(t, "an overview", func() error { return statusIs(n.Do("GET", "/v1/overview", ""), 200) })
+	n.Until("an overview", 200, "GET", "/v1/overview", "")
 	p.Hold("evalsha")
-	redistest.Eventually(t, "an overview to fail", func() error {
+	redistest.Until(t, "an overview to fail", func() bool { // an answer may be a second old
 		a := n.Do("GET", "/v1/overview", "")
-		if a.Status == 200 {
-			return errors.New("is a second old")
+		if a.Status != 200 {
+			servertest.RequireProblem(t, a, 503, "unavailable", "")
 		}
-		servertest.RequireProblem(t, a, 503, "unavailable", "")
-		return nil
+		return a.Status != 200
 	})
 	require.Less(t, p.Held(), 32, "connections over which nothing came, those of the node itself among them")
 }

@@ -81,12 +81,7 @@ func (n *heldNode) read(ctx context.Context, method, path string, header ...stri
 // untilWaiting waits until so many requests wait for an answer which they share.
 func (n *heldNode) untilWaiting(requests int) {
 	n.t.Helper()
-	redistest.Eventually(n.t, fmt.Sprintf("%d requests to wait", requests), func() error {
-		if waiting := n.Server.WaitingReads(); waiting != requests {
-			return fmt.Errorf("%d wait", waiting)
-		}
-		return nil
-	})
+	redistest.UntilEqual(n.t, "the requests that wait", requests, n.Server.WaitingReads)
 }
 
 // While a read is out, all equal reads that come cost Redis one read more, and show what was written before them.

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -83,11 +82,6 @@ func TestScoresOverHTTP(t *testing.T) {
 		for _, path := range []string{"/", "/healthz", "/v1/boards", "/v1/boards/b/top"} {
 			require.Equal(t, 200, n.Do("HEAD", path, "").Status, path)
 		}
-		redistest.Eventually(t, "the node to be ready", func() error {
-			if a := n.Do("GET", "/readyz", ""); a.Status != 200 {
-				return fmt.Errorf("%s", a.Body)
-			}
-			return nil
-		})
+		n.UntilReady()
 	})
 }

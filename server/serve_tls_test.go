@@ -70,7 +70,7 @@ func TestTLSProtocols(t *testing.T) {
 			if res.StatusCode == 200 {
 				require.Contains(t, string(state), `"expires":"`, "of the certificate")
 			}
-			return statusIs(servertest.NewAnswer(t, res.StatusCode, nil, ""), 200)
+			return servertest.NewAnswer(t, res.StatusCode, nil, "").Is(200)
 		})
 		require.Equal(t, http2, res.ProtoMajor == 2)
 	}

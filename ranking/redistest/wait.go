@@ -2,6 +2,8 @@ package redistest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -17,6 +19,28 @@ func Eventually(t testing.TB, what string, check func() error) {
 	if err := Poll(context.Background(), check); err != nil {
 		t.Fatalf("gave up waiting for %s: %v", what, err)
 	}
+}
+
+// Until is Eventually for a condition.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	Eventually(t, what, func() error {
+		if !holds() {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+}
+
+// UntilEqual is Eventually for a value: until get returns want.
+func UntilEqual[T comparable](t testing.TB, what string, want T, get func() T) {
+	t.Helper()
+	Eventually(t, what, func() error {
+		if is := get(); is != want {
+			return fmt.Errorf("is %v; want %v", is, want)
+		}
+		return nil
+	})
 }
 
 // Poll calls check every 5 ms until it returns nil. After a minute, or when ctx ends, Poll returns
@@ -56,13 +80,18 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	}
 }
 
+// Go calls run in a goroutine. The channel is closed at its end.
+func Go(run func()) (ended <-chan struct{}) {
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		run()
+	}()
+	return end
+}
+
 // Wait calls wait, such as the Wait of a group of goroutines, as Receive receives.
 func Wait(t testing.TB, what string, wait func()) {
 	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		wait()
-	}()
-	Receive(t, what, ended)
+	Receive(t, what, Go(wait))
 }

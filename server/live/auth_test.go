@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -281,23 +280,12 @@ func TestSubscriptionsWhileRightsChange(t *testing.T) {
 		})
 	}
 	for i := range 6 {
-		before := g.Version()
-		g.Replace([]string{denied, granted}[i%2] + fmt.Sprintf("\n# %d\n", i))
-		redistest.Eventually(t, "the new file", func() error {
-			if g.Version() == before {
-				return errors.New("the former one is in force")
-			}
-			return nil
-		})
+		g.Enforce([]string{denied, granted}[i%2] + fmt.Sprintf("\n# %d\n", i))
 	}
 	g.Replace(denied)
 	redistest.Wait(t, "the callers of the test", clients.Wait)
-	redistest.Eventually(t, "the end of what is denied", func() error {
-		if boards, feeds := n.Hub.Watched(), n.Hub.Feeds(); boards != 1 || feeds != 0 {
-			return fmt.Errorf("%d boards and %d feeds", boards, feeds)
-		}
-		return nil
-	})
+	redistest.UntilEqual(t, "one board and no feed: the end of what is denied", [2]int{1, 0},
+		func() [2]int { return [2]int{n.Hub.Watched(), n.Hub.Feeds()} })
 }
 
 // messageCallers are callers who send messages about the board b and the event gift. Each letter stands for one: n

@@ -126,12 +126,7 @@ func (d *drainer) count() int64 {
 
 // await waits until n more frames than at the last call have arrived.
 func (d *drainer) await(n int64) {
-	redistest.Eventually(d.b, "frames to arrive", func() error {
-		if got := d.count() - d.last; got < n {
-			return fmt.Errorf("%d of %d", got, n)
-		}
-		return nil
-	})
+	redistest.Until(d.b, fmt.Sprint(n, " frames to arrive"), func() bool { return d.count()-d.last >= n })
 	d.last = d.count()
 }
 
@@ -265,12 +260,7 @@ func BenchmarkJoin(b *testing.B) {
 		require.True(b, out.Scan())
 		took = append(took, time.Since(start))
 		scripts = append(scripts, calls(b, r.Admin())["evalsha"]-before)
-		redistest.Eventually(b, "all to have left", func() error {
-			if n.Hub.Watched() > 0 {
-				return fmt.Errorf("the board is watched")
-			}
-			return nil
-		})
+		redistest.UntilEqual(b, "all to have left", 0, n.Hub.Watched)
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(took)/1e6, "ms/join")
@@ -333,12 +323,7 @@ func quietBoards(b *testing.B, kind string, boards int) (used int64) {
 			require.NoError(b, err)
 		}
 	}
-	redistest.Eventually(b, "all boards to be read", func() error {
-		if got := frames.Load(); got < int64(boards) {
-			return fmt.Errorf("%d frames", got)
-		}
-		return nil
-	})
+	redistest.Until(b, "all boards to be read", func() bool { return frames.Load() >= int64(boards) })
 	used = memoryInUse() - before
 	runtime.KeepAlive(named)
 	n.Stop()

@@ -151,12 +151,7 @@ func TestChurn(t *testing.T) {
 	}
 	want, total := n.Top("b", 20)
 	watcher.Until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
-	redistest.Eventually(t, "the others to be gone", func() error {
-		if w := n.Hub.Watched(); w != 1 {
-			return fmt.Errorf("%d watched", w)
-		}
-		return nil
-	})
+	redistest.UntilEqual(t, "the others to be gone", 1, n.Hub.Watched)
 }
 
 // What nobody follows costs nothing, and the last who leaves frees the view, the
@@ -168,12 +163,10 @@ func TestLastSubscriberFreesView(t *testing.T) {
 	descending(t, n, "b", 2000)
 	heard := func(want int64) {
 		t.Helper()
-		redistest.Eventually(t, "the subscriptions in Redis to be as they should", func() error {
+		redistest.UntilEqual(t, "the subscriptions in Redis", want, func() int64 {
 			subscribers, err := r.Admin().PubSubNumSub(t.Context(), "rc:{b}:c").Result()
-			if got := subscribers["rc:{b}:c"]; err != nil || got != want {
-				return fmt.Errorf("%d subscribers of %d (%v)", got, want, err)
-			}
-			return nil
+			require.NoError(t, err)
+			return subscribers["rc:{b}:c"]
 		})
 	}
 	heard(0)
@@ -195,12 +188,7 @@ func TestLastSubscriberFreesView(t *testing.T) {
 				s.Next("snapshot")
 			}
 		}
-		redistest.Eventually(t, "half of them to follow nobody", func() error {
-			if followed := n.Hub.Followed(); followed != 20 {
-				return fmt.Errorf("%d followed", followed)
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "half of them to follow nobody", 20, n.Hub.Followed)
 		for i, s := range sockets {
 			if i%4 < 2 {
 				s.Send(`{"type":"unsubscribe","id":3,"board":"b"}`)
@@ -208,20 +196,10 @@ func TestLastSubscriberFreesView(t *testing.T) {
 			}
 			s.WS.CloseNow()
 		}
-		redistest.Eventually(t, "all to be freed", func() error {
-			if w, f := n.Hub.Watched(), n.Hub.Followed(); w > 0 || f > 0 {
-				return fmt.Errorf("%d boards and %d members watched", w, f)
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "all boards and members to be freed", 0, func() int { return n.Hub.Watched() + n.Hub.Followed() })
 		heard(0)
 	}
-	redistest.Eventually(t, "all goroutines to end", func() error {
-		if now := runtime.NumGoroutine(); now > before {
-			return fmt.Errorf("%d before, %d after", before, now)
-		}
-		return nil
-	})
+	redistest.Until(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // A master of a cluster that dies is told to those who watch its boards, though
@@ -253,8 +231,8 @@ func TestClusterMasterOutage(t *testing.T) {
 		stale(false)
 		redistest.Eventually(t, "the cluster to take scores again", func() error {
 			for _, d := range boards {
-				if a := n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
-					return fmt.Errorf("%s", a.Body)
+				if err := n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`).Is(200); err != nil {
+					return err
 				}
 			}
 			return nil

@@ -342,12 +342,7 @@ func TestFramesOverTLS(t *testing.T) {
 		n += read
 	}
 	require.Equal(t, want, got)
-	redistest.Eventually(t, "room for the next frame", func() error {
-		if !s.Free() {
-			return net.ErrClosed
-		}
-		return nil
-	})
+	redistest.Until(t, "room for the next frame", s.Free)
 }
 
 // A client that the node holds back is not silent meanwhile: its messages, and its pongs, wait to be read.

@@ -44,11 +44,7 @@ func TestGracefulStop(t *testing.T) {
 	silent, err := net.Dial("tcp", n.Addr) // says nothing at all
 	require.NoError(t, err)
 	defer silent.Close()
-	stopped := make(chan struct{})
-	go func() {
-		n.Stop()
-		close(stopped)
-	}()
+	stopped := redistest.Go(n.Stop)
 	waits := make(map[int]bool)
 	for _, s := range sockets {
 		bye := s.Next("bye")
@@ -64,12 +60,8 @@ func TestGracefulStop(t *testing.T) {
 	_, err = net.Dial("tcp", n.Addr)
 	require.Error(t, err)
 	http.DefaultClient.CloseIdleConnections()
-	redistest.Eventually(t, "all goroutines to end", func() error {
-		if now := runtime.NumGoroutine(); now > before+5 { // what the embedded store runs on
-			return fmt.Errorf("%d before, %d after", before, now)
-		}
-		return nil
-	})
+	const embedded = 5 // goroutines, on which the embedded store runs
+	redistest.Until(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before+embedded })
 }
 
 // Neither clients that are stalled nor a request that never ends keep others
@@ -94,11 +86,7 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 	require.NoError(t, err)
 	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 
-	stopped := make(chan struct{})
-	go func() {
-		n.Stop()
-		close(stopped)
-	}()
+	stopped := redistest.Go(n.Stop)
 	live.Next("bye")
 	_, err = live.Read()
 	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
@@ -124,16 +112,8 @@ func TestStopCutsClientsThatNeverRead(t *testing.T) {
 		fill(t, n, i)
 		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
 	}
-	stopped := make(chan struct{})
-	go func() {
-		n.Stop()
-		close(stopped)
-	}()
-	select {
-	case <-stopped:
-	case <-time.After(patience):
-		t.Fatal("the stop waits for clients that never read")
-	}
+	stopped := redistest.Go(n.Stop)
+	redistest.Receive(t, "the stop, beside clients that never read", stopped)
 }
 
 // stuckUpdater never answers an update before the caller gives it up.
@@ -171,11 +151,7 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		defer store.Close()
 		h := hub.New(store, noFeed{}, hub.Config{Log: log})
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			h.Run(ctx)
-			close(ended)
-		}()
+		ended := redistest.Go(func() { h.Run(ctx) })
 		updater := stuckUpdater{make(chan struct{})}
 		guard := access.NewOpenGuard()
 		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, nil, log),
@@ -190,11 +166,7 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		redistest.Receive(t, "a value from updater.began", updater.began)
 
 		grace, end := context.WithCancel(t.Context())
-		stopped := make(chan struct{})
-		go func() {
-			sessions.Stop(grace)
-			close(stopped)
-		}()
+		stopped := redistest.Go(func() { sessions.Stop(grace) })
 		s.Next("bye")
 		select {
 		case <-stopped:
@@ -202,11 +174,7 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 		default:
 		}
 		end()
-		select {
-		case <-stopped:
-		case <-time.After(patience):
-			t.Fatal("the stop waits for the call beyond its grace")
-		}
+		redistest.Receive(t, "the stop, whose grace has ended", stopped)
 		web.Close()
 		cancel()
 		redistest.Receive(t, "the run to end", ended)
@@ -277,11 +245,5 @@ func TestClientThatAcceptsNothingIsDisconnected(t *testing.T) {
 	conn := servertest.DialSmall(t, n.Addr)
 	conn.Subscribe("b", 1000)
 	// It reads nothing from here on.
-	redistest.Eventually(t, "the socket to be closed", func() error {
-		fill(t, n, 0)
-		if n.Hub.Watched() > 0 {
-			return fmt.Errorf("still watched")
-		}
-		return nil
-	})
+	redistest.Until(t, "the socket to be closed", func() bool { fill(t, n, 0); return n.Hub.Watched() == 0 })
 }

@@ -101,12 +101,7 @@ func TestSubscriptionLimit(t *testing.T) {
 	s.Subscribe("b7", 2)
 	require.Equal(t, 100, n.Hub.Watched())
 	s.WS.CloseNow()
-	redistest.Eventually(t, "all views to be freed", func() error {
-		if w := n.Hub.Watched(); w > 0 {
-			return fmt.Errorf("%d watched", w)
-		}
-		return nil
-	})
+	redistest.UntilEqual(t, "all views to be freed", 0, n.Hub.Watched)
 }
 
 // A feed shows on each node what happens on any.

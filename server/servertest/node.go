@@ -3,7 +3,6 @@ package servertest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
@@ -49,6 +48,23 @@ func (n *Node) Do(method, path, body string, header ...string) Answer {
 	return Request(n.t, method, "http://"+n.Addr+path, body, header...)
 }
 
+// Require is Do for an answer that must have a status.
+func (n *Node) Require(status int, method, path, body string, header ...string) Answer {
+	n.t.Helper()
+	a := n.Do(method, path, body, header...)
+	require.Equal(n.t, status, a.Status, "%s %s: %s", method, path, a.Body)
+	return a
+}
+
+// Until sends a request again until the answer has a status.
+func (n *Node) Until(what string, status int, method, path, body string, header ...string) {
+	n.t.Helper()
+	redistest.Eventually(n.t, what, func() error { return n.Do(method, path, body, header...).Is(status) })
+}
+
+// UntilReady waits until the node is ready.
+func (n *Node) UntilReady() { n.Until("the node to be ready", 200, "GET", "/readyz", "") }
+
 // Metric is the value of a metric of the node by its name and labels, as in "rankcast_clients{kind=\"stream\"}". That
 // of a histogram has the name with _count or _sum.
 func (n *Node) Metric(name string) float64 {
@@ -69,12 +85,7 @@ func (n *Node) Metric(name string) float64 {
 // UntilMetric waits until a metric of the node has a value.
 func (n *Node) UntilMetric(name string, want float64) {
 	n.t.Helper()
-	redistest.Eventually(n.t, name, func() error {
-		if is := n.Metric(name); is != want {
-			return fmt.Errorf("is %v; want %v", is, want)
-		}
-		return nil
-	})
+	redistest.UntilEqual(n.t, name, want, func() float64 { return n.Metric(name) })
 }
 
 // Top reads the top of a board of the node.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,6 +38,14 @@ func NewAnswer(t testing.TB, status int, header http.Header, body string) Answer
 func (a Answer) Into(v any) {
 	a.t.Helper()
 	require.NoError(a.t, json.Unmarshal([]byte(a.Body), v), a.Body)
+}
+
+// Is returns an error unless the answer has a status.
+func (a Answer) Is(status int) error {
+	if a.Status != status {
+		return fmt.Errorf("%d %s", a.Status, a.Body)
+	}
+	return nil
 }
 
 // RequireProblem requires a complete problem (RFC 9457) with that status, code and field.
@@ -89,6 +98,17 @@ func Try(t testing.TB, method, url, body string, header ...string) (Answer, erro
 		contract.CheckHTTP(t, req, []byte(body), res, b)
 	}
 	return NewAnswer(t, res.StatusCode, res.Header, string(b)), err
+}
+
+// Connect opens a connection to the server at addr. Reads and writes of it fail after Patience, and it closes with the
+// test.
+func Connect(t testing.TB, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(Patience)))
+	return conn
 }
 
 // Top reads the top of a board of the server at addr.

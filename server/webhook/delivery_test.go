@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -251,12 +250,7 @@ func TestReceiverDownDuringRestart(t *testing.T) {
 	address := s.Listener.Addr().String()
 	store, stop := startNode(t, redis.URL(), s.URL)
 	boards, _ := closePeriods(t, store, "cup")
-	redistest.Eventually(t, "each to be tried", func() error {
-		if tries, _ := r.Tries(); len(tries) < len(boards) {
-			return errors.New("not yet")
-		}
-		return nil
-	})
+	redistest.Until(t, "each to be tried", func() bool { tries, _ := r.Tries(); return len(tries) >= len(boards) })
 	s.Close()
 	stop()
 	redis.Kill()
@@ -295,7 +289,7 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 	tends.Go(func() { dies.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })
 	claimed := make(map[string]bool)
 	now = now.Add(time.Second)
-	redistest.Eventually(t, "all to be claimed", func() error {
+	redistest.Until(t, "all to be claimed", func() bool {
 		now = now.Add(10 * time.Millisecond)
 		set(now)
 		due, err := dies.Deliveries(t.Context(), 10)
@@ -303,10 +297,7 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 		for _, d := range due {
 			claimed[d.ID] = true
 		}
-		if len(claimed) < len(boards) {
-			return errors.New("not yet")
-		}
-		return nil
+		return len(claimed) >= len(boards)
 	})
 	cancel()
 	redistest.Wait(t, "the end of tends", tends.Wait)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/access"
 )
 
@@ -45,20 +46,29 @@ func StartWithLog(t testing.TB, file string, log *slog.Logger) *Guard {
 	g.write(file)
 	g.Guard, err = access.NewGuard(access.GuardConfig{File: g.path, Log: log})
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		g.Run(ctx)
-		close(ended)
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
+	Run(t, g.Guard)
 	return g
+}
+
+// Run runs a Guard until the end of the test.
+func Run(t testing.TB, g *access.Guard) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := redistest.Go(func() { g.Run(ctx) })
+	t.Cleanup(func() { cancel(); <-ended })
 }
 
 // Replace replaces the access file. The Guard reads it soon.
 func (g *Guard) Replace(file string) {
 	g.write(file)
 	g.Reload()
+}
+
+// Enforce replaces the access file by another one, and waits until that is in force.
+func (g *Guard) Enforce(file string) {
+	g.t.Helper()
+	before := g.Version()
+	g.Replace(file)
+	redistest.Until(g.t, "the new access file to be in force", func() bool { return g.Version() != before })
 }
 
 func (g *Guard) write(file string) {
