@@ -78,10 +78,10 @@ func (s *Store) audit(ctx context.Context, a Action, id string) (added bool, err
 		return false, err
 	}
 	ids := s.keys.AuditIDs()
-	r, err := s.callScript(ctx, script.Audit, append([]string{s.keys.Audit()}, ids[:]...),
+	r := script.Audit.Run(ctx, s.rdb, append([]string{s.keys.Audit()}, ids[:]...),
 		[]any{line, auditKept, id, definition.LeastIDSpan.Microseconds()})
-	if err != nil {
-		return false, fmt.Errorf("%w: write to the audit: %w", ErrOutcomeUnknown, err)
+	if r.Err != nil {
+		return false, fmt.Errorf("%w: write to the audit: %w", ErrOutcomeUnknown, r.Err)
 	}
 	return r.Text() == "added", r.Err
 }

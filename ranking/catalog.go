@@ -309,10 +309,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		known = d.version
 	}
 	at := time.Now()
-	r, err := script.Catalog.Run(ctx, c.rdb, []string{c.keys.Definitions()}, []any{known})
-	if err != nil {
-		return nil, err
-	}
+	r := script.Catalog.Run(ctx, c.rdb, []string{c.keys.Definitions()}, []any{known})
 	latest := &definitions{readAt: r.Number(), at: at}
 	layout := r.Text()
 	latest.version = r.Text()
@@ -329,6 +326,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	if d != nil {
 		was = d.hidden
 	}
+	var err error
 	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.readAt); err != nil {
 		return nil, err
 	}
@@ -358,25 +356,18 @@ var errDefinitionsChanged = errors.New("the definitions have changed since they 
 // change writes do if the definitions are still those of d; else it returns
 // errDefinitionsChanged.
 func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
 	empty := slices.Sorted(maps.Keys(do.mustBeEmpty))
 	keys := []string{c.keys.Definitions(), c.keys.Agenda(), c.keys.Audit()}
 	for _, slot := range empty {
 		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, Layout, len(do.reschedule)}
-	for _, slot := range do.reschedule {
-		args = append(args, slot)
-	}
+	args := appendTexts([]any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, Layout, len(do.reschedule)},
+		do.reschedule)
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
 		args = append(args, field, do.fields[field])
 	}
-	r, err := script.Define.Run(ctx, c.rdb, keys, args)
-	if err != nil {
-		return err
-	}
-	switch state := r.Text(); state {
+	r := script.Define.Run(ctx, c.rdb, keys, args)
+	switch r.Text() {
 	case "ok":
 		return nil
 	case "changed":

@@ -17,8 +17,6 @@ const dropAtOnce = 8
 // lastWrite is when a board-period was last written to, or when its last build began, in µs
 // since 1970.
 func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	values, err := s.rdb.HMGet(ctx, k.Meta, "clock", "wrote", builtField).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -98,17 +96,12 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropCall) (gone
 	if len(d.keys) > 0 {
 		args = append(args, lastSettledField)
 	}
-	r, err := script.Drop.Run(ctx, s.rdb, append(keys, d.keys...), args)
-	if err != nil {
-		return false, err
-	}
-	switch r.Text() {
-	case "ok":
-		gone = true
-	case "stale":
+	r := script.Drop.Run(ctx, s.rdb, append(keys, d.keys...), args)
+	state := r.Text()
+	if state == "stale" {
 		r.Err = errStaleDefinitions
 	}
-	return gone, r.Err
+	return state == "ok", r.Err
 }
 
 // forgetIDs deletes the request ids of an instance, or of an event ("/gift"), that has no
@@ -120,10 +113,7 @@ func (s *Store) forgetIDs(ctx context.Context, of string) (next int64, err error
 	if !strings.HasPrefix(of, "/") {
 		keys = append(keys, s.keys.Board(of, "").Periods)
 	}
-	r, err := script.Forget.Run(ctx, s.rdb, keys, nil)
-	if err != nil {
-		return 0, err
-	}
+	r := script.Forget.Run(ctx, s.rdb, keys, nil)
 	switch r.Text() {
 	case "none":
 		return 0, r.Err

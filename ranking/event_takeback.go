@@ -122,9 +122,9 @@ func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, sta
 		return takeBackRecord{}, err
 	}
 	ids := s.keys.EventIDs(e.Name)
-	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), since})
-	if err != nil {
-		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
+	r := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), since})
+	if r.Err != nil {
+		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, r.Err)
 	}
 	switch r.Text() {
 	case "none":

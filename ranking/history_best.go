@@ -41,12 +41,10 @@ func (r *historyReader) readBest(ctx context.Context) error {
 		}
 		return nil
 	}
-	if len(periods) > PacedEntries {
-		err = r.s.inTurn(ctx, call)
-	} else if len(periods) > 0 {
-		err = call()
+	if len(periods) == 0 {
+		return nil
 	}
-	if err != nil {
+	if err := r.s.inTurnIf(ctx, len(periods) > PacedEntries, call); err != nil {
 		return err
 	}
 	for i, p := range periods { // the oldest first

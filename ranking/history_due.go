@@ -204,6 +204,5 @@ func (s *Store) replan(ctx context.Context, claims []historyClaim) error {
 			args = append(args, c.member, c.until, c.next)
 		}
 	}
-	_, err := s.callScript(ctx, script.Replan, []string{s.keys.HistoryAgenda(), s.keys.Listing()}, args)
-	return err
+	return script.Replan.Run(ctx, s.rdb, []string{s.keys.HistoryAgenda(), s.keys.Listing()}, args).Err
 }

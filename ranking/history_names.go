@@ -45,9 +45,9 @@ func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
 			}
 		}
 		if len(args) > 2 {
-			r, err := s.callScript(ctx, script.Unname, []string{k.Meta, k.History().State, k.History().Names, k.History().Numbers}, args)
-			if err != nil || r.Text() == "changed" {
-				return err
+			r := script.Unname.Run(ctx, s.rdb, []string{k.Meta, k.History().State, k.History().Names, k.History().Numbers}, args)
+			if r.Text() == "changed" || r.Err != nil {
+				return r.Err
 			}
 		}
 		if cursor = next; cursor == 0 {
@@ -61,8 +61,6 @@ func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
 
 // historyEnd reads the epoch of a board and the time of the last step of its history; "" for none.
 func (s *Store) historyEnd(ctx context.Context, l *historyLook) (epoch, last string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	pipe := s.rdb.Pipeline()
 	board, state := pipe.HMGet(ctx, l.keys.Meta, "epoch"), pipe.HMGet(ctx, l.keys.History().State, "last")
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -106,8 +104,6 @@ func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (m
 
 // namesFrom reads a page of the hash of names: numbers and members in turn. It may read a member twice.
 func (s *Store) namesFrom(ctx context.Context, key string, cursor uint64) (page []string, next uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	page, next, err = s.rdb.HScan(ctx, key, cursor, "", namesPage).Result()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)

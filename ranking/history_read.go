@@ -194,13 +194,7 @@ func (r *historyReader) read(ctx context.Context) error {
 			}
 			return r.readNames(ctx, steps)
 		}
-		err := error(nil)
-		if paced {
-			err = r.s.inTurn(ctx, call)
-		} else {
-			err = call()
-		}
-		if err != nil {
+		if err := r.s.inTurnIf(ctx, paced, call); err != nil {
 			return err
 		}
 		for _, step := range steps {
@@ -285,13 +279,8 @@ type encodedStep struct {
 // the number of a member, "" for none.
 func (s *Store) readSteps(ctx context.Context, k keyspace.BoardKeys, member string, from int64, to string,
 	before, after int) (stepsPage, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	h := k.History()
-	r, err := script.Steps.Run(ctx, s.rdb, []string{k.Meta, h.State, h.Steps, h.Numbers}, []any{from, to, before, after, member})
-	if err != nil {
-		return stepsPage{}, err
-	}
+	r := script.Steps.Run(ctx, s.rdb, []string{k.Meta, h.State, h.Steps, h.Numbers}, []any{from, to, before, after, member})
 	p := stepsPage{moderated: r.Number(), last: r.Number(), seen: r.Number(), number: r.Text()}
 	for _, steps := range []*[]encodedStep{&p.before, &p.after} {
 		list := r.List()

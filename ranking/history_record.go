@@ -91,8 +91,6 @@ func (s *Store) RecordHistory(ctx context.Context, boards ...string) error {
 
 // record looks at board-periods, and records what it has found: in two pipelines, however many they are.
 func (s *Store) record(ctx context.Context, looks []*historyLook) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	calls := make([]script.Call, len(looks))
 	for i, l := range looks {
 		calls[i] = l.lookCall()

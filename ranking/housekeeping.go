@@ -203,8 +203,7 @@ func (s *Store) rescheduleOn(ctx context.Context, keys []string, c claim, next i
 	if next > 0 {
 		at = strconv.FormatInt(next, 10)
 	}
-	_, err := script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at})
-	return err
+	return script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at}).Err
 }
 
 // scheduleNow puts instances on the agenda for now.
@@ -234,7 +233,7 @@ func (s *Store) schedule(ctx context.Context, agenda string, when scheduling, at
 		for _, member := range some {
 			args = append(args, at, member)
 		}
-		if _, err := s.callScript(ctx, script.Schedule, []string{agenda}, args); err != nil {
+		if err := script.Schedule.Run(ctx, s.rdb, []string{agenda}, args).Err; err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -119,10 +118,6 @@ func atOnce(names []string, do func(name string) error) error {
 
 // unlist takes deleted instances off all lists.
 func (s *Store) unlist(ctx context.Context, slot string, since int64, names []string) error {
-	args := []any{leavingField + slot, strconv.FormatInt(since, 10)}
-	for _, name := range names {
-		args = append(args, name)
-	}
-	_, err := script.Unlist.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()}, args)
-	return err
+	keys := []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()}
+	return script.Unlist.Run(ctx, s.rdb, keys, appendTexts([]any{leavingField + slot, since}, names)).Err
 }

@@ -18,10 +18,7 @@ type claim struct {
 
 // claimDue claims up to most due items of an agenda for the time of lease.
 func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease time.Duration) (due []claim, err error) {
-	r, err := script.Claim.Run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
-	if err != nil {
-		return nil, err
-	}
+	r := script.Claim.Run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
 	now := s.takeClock(r)
 	return takeClaims(r, now)
 }
@@ -53,11 +50,8 @@ func takeClaims(r *script.Reply, now int64) (due []claim, err error) {
 func (s *Store) claimTurns(ctx context.Context, most int) (due []claim, more bool, err error) {
 	for joins := 1; ; joins++ {
 		began := time.Now()
-		r, err := script.Assign.Run(ctx, s.rdb, []string{s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()},
+		r := script.Assign.Run(ctx, s.rdb, []string{s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()},
 			[]any{most, housekeepingLease.Microseconds(), housekeepingJoin, housekeepingHold.Microseconds(), joins == housekeepingJoins})
-		if err != nil {
-			return nil, false, err
-		}
 		now, state := s.takeClock(r), r.Text()
 		if due, err = takeClaims(r, now); err != nil {
 			return nil, false, err

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -27,12 +26,9 @@ const (
 func (s *Store) registerInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled,
 	closes int64) (until int64, err error) {
 	slot := n.Slot()
-	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
+	reply := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
 		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
 			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes})
-	if err != nil {
-		return 0, err
-	}
 	switch reply.Text() {
 	case "stale":
 		_, err := s.catalog.readNewer(ctx, d)
@@ -91,16 +87,10 @@ func (s *Store) listedInstances(ctx context.Context, slot, after string, limit i
 	if after != "" {
 		from = "(" + after
 	}
-	r, err := s.callScript(ctx, script.Listed, []string{s.keys.Instances(slot)}, []any{from, limit + 1})
-	if err != nil {
-		return Instances{}, err
-	}
-	page, names := Instances{Total: r.Number(), Names: []string{}}, r.List()
-	for names.More() {
-		page.Names = append(page.Names, names.Text())
-	}
-	if err := cmp.Or(r.Err, names.Err); err != nil {
-		return Instances{}, err
+	r := script.Listed.Run(ctx, s.rdb, []string{s.keys.Instances(slot)}, []any{from, limit + 1})
+	page := Instances{Total: r.Number(), Names: r.Texts()}
+	if r.Err != nil {
+		return Instances{}, r.Err
 	}
 	if len(page.Names) > limit {
 		page.Names = page.Names[:limit]

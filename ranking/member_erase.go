@@ -60,12 +60,9 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err != nil {
 		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
-	r, err := s.callScript(ctx, script.Erasing,
+	r := script.Erasing.Run(ctx, s.rdb,
 		[]string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda(), s.keys.Audit()},
 		[]any{erasureField(kind, member), kind, member, line, auditKept, maxErasures, boards})
-	if err != nil {
-		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
-	}
 	if r.Text() == "full" {
 		return Erasure{}, &FieldError{Field: "kind", Kind: ErrOverloaded,
 			Reason: fmt.Sprintf("%d other members of kind %s are being erased, the most at one time; send again later", maxErasures, kind)}
@@ -157,8 +154,6 @@ func parseErasure(text string) (*erasureState, error) {
 
 // readErasure returns nil where there is no erasure.
 func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureState, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	texts, err := s.rdb.HMGet(ctx, s.keys.Erasures(), erasureField(kind, member), kind).Result()
 	if err != nil {
 		return nil, fmt.Errorf("%w: read an erasure: %w", ErrUnavailable, err)
@@ -244,7 +239,7 @@ func (s *Store) redact(ctx context.Context, hash string, at *scanPosition, names
 		return err
 	}
 	for some := range slices.Chunk(args, 2*redactCount) {
-		if _, err := s.callScript(ctx, script.Redact, []string{hash}, some); err != nil {
+		if err := script.Redact.Run(ctx, s.rdb, []string{hash}, some).Err; err != nil {
 			return err
 		}
 	}

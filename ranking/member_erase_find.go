@@ -115,8 +115,6 @@ func (f *finder) run(ctx context.Context) error {
 }
 
 func (f *finder) send(ctx context.Context, finds []find) (then []func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.s.cfg.CallTimeout)
-	defer cancel()
 	pipe := f.s.rdb.Pipeline()
 	for _, make := range finds {
 		cmd, do := make()
@@ -218,11 +216,8 @@ func (f *finder) whole(ctx context.Context, p *periodMembers, key string, in con
 
 // lookUp looks for some of the wanted members, from an index on.
 func (f *finder) lookUp(ctx context.Context, p *periodMembers, key string, in container, from int) (redis.Cmder, func()) {
-	args := []any{in.lookUp, key}
-	for _, member := range f.wanted.ids[from:min(from+findAtOnce, len(f.wanted.ids))] {
-		args = append(args, member)
-	}
-	cmd := redis.NewSliceCmd(ctx, args...)
+	some := f.wanted.ids[from:min(from+findAtOnce, len(f.wanted.ids))]
+	cmd := redis.NewSliceCmd(ctx, appendTexts([]any{in.lookUp, key}, some)...)
 	return cmd, func() {
 		for i, there := range cmd.Val() {
 			if there != nil {

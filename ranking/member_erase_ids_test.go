@@ -139,9 +139,9 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 		steps := 0
 		for ended := false; !ended; steps++ {
 			node := w.stores[steps%len(w.stores)] // each step on another node
-			r, err := node.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+			r := script.Walk.Run(t.Context(), node.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
 				s.keys.ErasureAgenda()}, []any{"user"})
-			require.NoError(t, err)
+			require.NoError(t, r.Err)
 			walk := must(parseWalk(r.Text()))(t)
 			ended = must(node.walkIDs(t.Context(), "user", walk, []string{"u3"}, time.Now()))(t)
 			require.Less(t, steps, 1000, "the walk ends")
@@ -191,8 +191,9 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	}
 	must(s.Erase(t.Context(), "user", "ana", Moderator{}))(t)
 	step := func(stop time.Time) (ended bool) {
-		r := must(s.callScript(t.Context(), script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
-			s.keys.ErasureAgenda()}, []any{"user"}))(t)
+		r := script.Walk.Run(t.Context(), s.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+			s.keys.ErasureAgenda()}, []any{"user"})
+		require.NoError(t, r.Err)
 		walk := must(parseWalk(r.Text()))(t)
 		ended = must(s.walkIDs(t.Context(), "user", walk, []string{"ana"}, stop))(t)
 		return ended

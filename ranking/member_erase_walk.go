@@ -62,7 +62,7 @@ func (s *Store) eraseDue(ctx context.Context) (more bool, err error) {
 	}
 	c := due[0]
 	if c.member == erasureReports {
-		_, err := s.callScript(ctx, script.Reports, []string{s.keys.Erasures(), s.keys.ErasureReports(), s.keys.ErasureAgenda()}, nil)
+		err := script.Reports.Run(ctx, s.rdb, []string{s.keys.Erasures(), s.keys.ErasureReports(), s.keys.ErasureAgenda()}, nil).Err
 		return err == nil, err
 	}
 	if err := s.eraseKind(ctx, c.member); err != nil {
@@ -75,10 +75,7 @@ func (s *Store) eraseDue(ctx context.Context) (more bool, err error) {
 
 // eraseKind goes on with the walk of a kind for a while.
 func (s *Store) eraseKind(ctx context.Context, kind string) error {
-	r, err := s.callScript(ctx, script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureAgenda()}, []any{kind})
-	if err != nil {
-		return err
-	}
+	r := script.Walk.Run(ctx, s.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureAgenda()}, []any{kind})
 	text := r.Text()
 	if r.Err != nil || text == "" {
 		return r.Err
@@ -115,8 +112,6 @@ func (s *Store) eraseKind(ctx context.Context, kind string) error {
 
 // membersOfWalk returns the members that a walk removes.
 func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	// One read: between two, a member might move to another place.
 	members, err := s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.PendingErasures(kind), Start: "-inf",
 		Stop: fmt.Sprintf("(%d", w.Began), ByScore: true}).Result()
@@ -213,10 +208,7 @@ func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, nex
 		for _, member := range members {
 			args = append(args, member, removed[member])
 		}
-		r, err := s.callScript(ctx, script.Erased, keys, args)
-		if err != nil {
-			return false, err
-		}
+		r := script.Erased.Run(ctx, s.rdb, keys, args)
 		return r.Text() == "ok", r.Err
 	}
 	members := slices.Collect(maps.Keys(removed))
@@ -271,10 +263,7 @@ func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, ins
 	until := make(map[string]int64) // the n up to which there may be events of a member
 	for _, i := range p.found {
 		member, began := wanted.ids[i], time.Now()
-		reply, err := s.callScript(ctx, script.Erase, keys, append(scriptHead(r, k, instance, p.name), r.Shape, member))
-		if err != nil {
-			return 0, err
-		}
+		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, instance, p.name), r.Shape, member))
 		if reply.Text() == "shape" {
 			return 1, nil
 		}
@@ -316,10 +305,7 @@ func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, until map[strin
 		}
 		for {
 			began := time.Now()
-			r, err := s.callScript(ctx, script.Purge, []string{k.Window[0], k.Window[2]}, args)
-			if err != nil {
-				return err
-			}
+			r := script.Purge.Run(ctx, s.rdb, []string{k.Window[0], k.Window[2]}, args)
 			ms, event := r.Text(), r.Text()
 			if r.Err != nil {
 				return r.Err

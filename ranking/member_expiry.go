@@ -27,10 +27,7 @@ func (s *Store) expireMembers(ctx context.Context, instance string, r *definitio
 	k := s.keys.Board(instance, p.Name)
 	args := append(scriptHead(r, k, instance, p.Name), until, ends, r.Limit, ttl, expireAtOnce)
 	for {
-		reply, err := script.Clear.Run(ctx, s.rdb, k.Head(), args)
-		if err != nil {
-			return 0, err
-		}
+		reply := script.Clear.Run(ctx, s.rdb, k.Head(), args)
 		if reply.Text() == "stale" {
 			return 0, errStaleDefinitions
 		}

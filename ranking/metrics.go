@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -35,7 +34,7 @@ const (
 	buildFailed    = "failed"
 )
 
-// metrics are the figures of a Store. It is a hook of the Redis client, which times scripts.
+// metrics are the figures of a Store.
 type metrics struct {
 	updates       *prometheus.CounterVec
 	updateSeconds prometheus.Histogram
@@ -148,31 +147,5 @@ func (m *metrics) observeBuild(r *definition.Compiled, took time.Duration, locke
 func (m *metrics) observeScript(cmd redis.Cmder, took time.Duration) {
 	if call, ok := cmd.(interface{ Script() string }); ok {
 		m.scriptSeconds.WithLabelValues(call.Script()).Observe(took.Seconds())
-	}
-}
-
-// DialHook is part of redis.Hook.
-func (m *metrics) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-// ProcessHook is part of redis.Hook.
-func (m *metrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		began := time.Now()
-		err := next(ctx, cmd)
-		m.observeScript(cmd, time.Since(began))
-		return err
-	}
-}
-
-// ProcessPipelineHook is part of redis.Hook.
-func (m *metrics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		began := time.Now()
-		err := next(ctx, cmds)
-		took := time.Since(began)
-		for _, cmd := range cmds {
-			m.observeScript(cmd, took)
-		}
-		return err
 	}
 }

@@ -276,11 +276,8 @@ func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 		if n == len(entries) {
 			last = "1"
 		}
-		args := []any{m.revision, last}
-		for _, entry := range entries[:n] {
-			args = append(args, entry)
-		}
-		if _, err := script.Rehide.Run(ctx, c.rdb, []string{c.keys.Hidden(), c.keys.Shown(), c.keys.Definitions()}, args); err != nil {
+		args := appendTexts([]any{m.revision, last}, entries[:n])
+		if err := script.Rehide.Run(ctx, c.rdb, []string{c.keys.Hidden(), c.keys.Shown(), c.keys.Definitions()}, args).Err; err != nil {
 			return err
 		}
 		if entries = entries[n:]; len(entries) == 0 {

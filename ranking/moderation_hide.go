@@ -141,26 +141,16 @@ func (s *Store) setHidden(ctx context.Context, act Action) error {
 	if act.Board == "" {
 		scope = kindScope(act.Kind)
 	}
-	r, err := s.callCensor(ctx, act.Action, scope, act.Member, line)
-	if err != nil {
-		return fmt.Errorf("%s %q: %w", act.Action, act.Member, err)
+	r := script.Censor.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions(), s.keys.Audit()},
+		[]any{scope, act.Member, boolArg(act.Action == actionHide), maxHidden, line, auditKept, maxEmptied})
+	if r.Err != nil {
+		return fmt.Errorf("%s %q: %w", act.Action, act.Member, r.Err)
 	}
 	if r.Text() == "full" {
 		return conflict("member", "would be one too many: at most %d members can be hidden", maxHidden)
 	}
 	_, err = s.catalog.readFresh(ctx)
 	return err
-}
-
-// callCensor hides or shows a member in a scope. If that changes anything, the script adds
-// the line to the audit, unless the line is empty.
-func (s *Store) callCensor(ctx context.Context, action, scope, member string, line []byte) (*script.Reply, error) {
-	flag := "0"
-	if action == actionHide {
-		flag = "1"
-	}
-	return s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions(), s.keys.Audit()},
-		[]any{scope, member, flag, maxHidden, line, auditKept, maxEmptied})
 }
 
 // moderate hides and shows members of an instance up to the revision of m.
@@ -197,8 +187,6 @@ type moderated struct {
 
 // moderated reads the progress of some periods.
 func (s *Store) moderated(ctx context.Context, instance string, periods []periodRecord) ([]moderated, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	pipe := s.rdb.Pipeline()
 	values, hidden, shown := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods))
 	for i, p := range periods {
@@ -237,16 +225,9 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 // moderatePeriod brings a period to the revision of m.
 func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled,
 	m *moderation, name string) error {
-	built := "0"
-	if r.IsBuilt() {
-		built = "1"
-	}
 	step := func(phase string, members []any) (bool, error) {
-		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, built)
-		reply, err := s.callScript(ctx, script.Moderate, k.Head(), append(args, members...))
-		if err != nil {
-			return false, err
-		}
+		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, boolArg(r.IsBuilt()))
+		reply := script.Moderate.Run(ctx, s.rdb, k.Head(), append(args, members...))
 		return reply.Text() == "ok", reply.Err
 	}
 	if goesOn, err := step("begin", nil); err != nil || !goesOn {
@@ -309,8 +290,7 @@ func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision 
 
 // raiseRevision raises the stored revision of the moderation to at least the given one.
 func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
-	_, err := s.callScript(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
-	return err
+	return script.Raise.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{revision}).Err
 }
 
 // forgetHidden shows all members that are hidden on an instance that is deleted.
@@ -325,11 +305,8 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 		if len(members) == 0 {
 			return nil
 		}
-		args := []any{scope, maxEmptied}
-		for _, member := range members {
-			args = append(args, member)
-		}
-		if _, err := s.callScript(ctx, script.Unhide, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args); err != nil {
+		args := appendTexts([]any{scope, maxEmptied}, members)
+		if err := script.Unhide.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args).Err; err != nil {
 			return err
 		}
 		if after, more = members[len(members)-1], len(members) == unhiddenAtOnce; more {
@@ -350,8 +327,6 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]
 
 // scanMembers reads a sorted set of members and sort keys, in pages. It may find a member twice.
 func (s *Store) scanMembers(ctx context.Context, set string, found func(member, key string)) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	var at scanPosition
 	for more := true; more; more = at != (scanPosition{}) {
 		r, err := s.scan(ctx, scansSet, []string{set}, moderationPage, &at)

@@ -191,14 +191,7 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 	if len(members) == 0 {
 		return keys, nil
 	}
-	args := make([]any, len(members))
-	for i, member := range members {
-		args[i] = member
-	}
-	r, err := l.s.callScript(ctx, script.Scores, []string{l.keys.Hidden}, args)
-	if err != nil {
-		return nil, err
-	}
+	r := script.Scores.Run(ctx, l.s.rdb, []string{l.keys.Hidden}, appendTexts(nil, members))
 	for i := range keys {
 		keys[i] = r.Optional()
 	}

@@ -88,10 +88,7 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 		// there.
 		fresh = "1"
 	}
-	reply, err := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries})
-	if err != nil {
-		return p, err
-	}
+	reply := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries})
 	if reply.Text() == "dropped" {
 		if err := s.giveUpDelivery(ctx, r.Board.Name, reply.Text()); err != nil {
 			return p, err
@@ -137,21 +134,13 @@ func (s *Store) cancelDeliveries(ctx context.Context, instance string, periods .
 		return err
 	}
 	slot := n.Slot()
-	args := []any{slot}
-	for _, p := range periods {
-		args = append(args, p)
-	}
-	_, err = script.Cancel.Run(ctx, s.rdb, s.deliveryKeys(slot), args)
-	return err
+	return script.Cancel.Run(ctx, s.rdb, s.deliveryKeys(slot), appendTexts([]any{slot}, periods)).Err
 }
 
 // markDelivered records that a closed period was delivered, or never will be. first says that this was not
 // recorded before. another says that the board has a period of that name with another delivery id.
 func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (first, another bool, err error) {
-	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
-	if err != nil {
-		return false, false, err
-	}
+	r := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
 	another = r.Text() == "other"
 	return !another && r.Number() == 1, another, r.Err
 }
@@ -213,10 +202,7 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 	for _, slot := range slots {
 		keys, args = append(keys, s.keys.Deliveries(slot)), append(args, slot)
 	}
-	r, err := script.Serve.Run(ctx, s.rdb, keys, args)
-	if err != nil {
-		return nil, err
-	}
+	r := script.Serve.Run(ctx, s.rdb, keys, args)
 	now := s.takeClock(r)
 	for r.More() {
 		slot := r.Text()
@@ -228,8 +214,6 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 // deliveryTurns lists the slots of up to most definitions with deliveries, in the order of
 // their turns.
 func (s *Store) deliveryTurns(ctx context.Context, most int) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	slots, err := s.rdb.ZRange(ctx, s.keys.DeliveryTurns(), 0, int64(most)-1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -315,6 +299,5 @@ func (s *Store) rescheduleDelivery(ctx context.Context, c deliveryClaim, next in
 	if next > 0 {
 		at = strconv.FormatInt(next, 10)
 	}
-	_, err := script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, at})
-	return err
+	return script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, at}).Err
 }

@@ -52,8 +52,6 @@ func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 
 // periodRecords lists the existing periods of an instance, the oldest first.
 func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
@@ -105,17 +103,12 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 		keys[i] = s.keys.Board(m.Instance, n.Name).Members
 	}
 	var totals []int64
-	call := func() (err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	err = s.inTurnIf(ctx, len(keys) > PacedEntries, func() (err error) {
 		totals, err = s.sizes(ctx, keys)
 		return err
-	}
-	if len(keys) > PacedEntries {
-		paced, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-		defer cancel()
-		err = s.inTurn(paced, call)
-	} else {
-		err = call()
-	}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w", board, err)
 	}
@@ -129,8 +122,6 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 
 // sizes reads the number of members of sorted sets, in their order.
 func (s *Store) sizes(ctx context.Context, keys []string) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.IntCmd, len(keys))
 	for i, key := range keys {

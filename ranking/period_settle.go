@@ -82,12 +82,9 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
 	k := s.keys.Board(instance, p.Name)
-	reply, err := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
+	reply := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
 		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state),
 			s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
-	if err != nil {
-		return p, err
-	}
 	text, first := reply.Text(), reply.Text() == "1"
 	if reply.Err != nil || text == "" { // the period is gone
 		return p, reply.Err
@@ -168,7 +165,7 @@ func (s *Store) noteReceiver(ctx context.Context) error {
 	for _, board := range s.cfg.Deliver {
 		fields = append(fields, wantedField+board, now+wantedFor.Microseconds())
 	}
-	if _, err := s.callScript(ctx, script.Want, []string{s.keys.Definitions()}, fields); err != nil {
+	if err := script.Want.Run(ctx, s.rdb, []string{s.keys.Definitions()}, fields).Err; err != nil {
 		return err
 	}
 	s.receiverNoted.Store(now)
@@ -181,8 +178,6 @@ func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	values, err := s.rdb.HMGet(ctx, s.keys.Definitions(), wantedField+board, wantedField+AllBoards).Result()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrUnavailable, err)

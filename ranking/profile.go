@@ -186,14 +186,11 @@ func (s *Store) tryReadProfiles(ctx context.Context, kind string, members []stri
 // readProfiles reads profiles and caches them; it also caches that a member has none. With
 // an error it also returns the profiles that it could read.
 func (s *Store) readProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
-	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	reading := s.profiles.Begin(kind, members)
 	defer s.profiles.End(reading)
 	read, found, silent, failed := s.fetchProfiles(ctx, kind, members)
 	s.profiles.Store(reading, read, found)
-	s.profiles.NoteRead(silent, caller.Err() != nil)
+	s.profiles.NoteRead(silent, ctx.Err() != nil)
 	if failed != nil {
 		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
 	}
@@ -285,11 +282,8 @@ func (s *Store) markKind(ctx context.Context, kind string) error {
 	if err != nil || d.hasProfiles(kind) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField, kind, profiles.EveryKind,
-		profiles.MaxKinds, newEpoch()})
-	return err
+	return script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField, kind, profiles.EveryKind,
+		profiles.MaxKinds, newEpoch()}).Err
 }
 
 // Profiled reports whether any member of a kind has had a profile, as far as this node

@@ -85,14 +85,9 @@ func (s *Store) changeProfiles(ctx context.Context, kind string, part int, belie
 		for _, member := range members {
 			c := plan(member, believed[member])
 			args = append(args, member, believed[member], c.profile, len(c.leaving), len(c.entering))
-			for _, element := range slices.Concat(c.leaving, c.entering) {
-				args = append(args, element)
-			}
+			args = appendTexts(appendTexts(args, c.leaving), c.entering)
 		}
-		r, err := script.Profile.Run(ctx, s.rdb, []string{keys.Profiles, keys.Names}, args)
-		if err != nil {
-			return moved, err
-		}
+		r := script.Profile.Run(ctx, s.rdb, []string{keys.Profiles, keys.Names}, args)
 		others := make(map[string]string)
 		for _, member := range members {
 			if r.Text() == "other" {
@@ -158,8 +153,6 @@ func (s *Store) Reindex(ctx context.Context, kind, from string) (done Reindexed,
 
 // reindex goes through the next page of a build.
 func (s *Store) reindex(ctx context.Context, kind string, at *reindexPosition, done *Reindexed) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	keys, part := s.keys.ProfilePart(kind, at.Part), at.Part
 	believed := make(map[string]string)   // member to profile
 	elements := make(map[string][]string) // likewise, those of the page

@@ -88,8 +88,6 @@ func (s *Store) mayNameParts(ctx context.Context, m resolved) bool {
 
 // isListed reports whether an instance, or a source of its union, holds something. It does not if Redis does not answer.
 func (s *Store) isListed(ctx context.Context, m resolved) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	pipe := s.rdb.Pipeline()
 	found := []*redis.FloatCmd{pipe.ZScore(ctx, s.keys.Instances(m.compiled.Slot()), m.Instance)}
 	if m.compiled.Union != nil {

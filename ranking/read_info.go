@@ -41,10 +41,7 @@ const memberBytes = 110
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
 	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
-		r, err := s.callRead(ctx, script.Info, m.keys, m.compiled.Board, nil)
-		if err != nil {
-			return readTimes{}, err
-		}
+		r := s.callRead(ctx, script.Info, m.keys, m.compiled.Board, nil)
 		at := takeReadTimes(r)
 		info = Info{State: State{Epoch: r.Text(), Seq: r.Number()}, Total: r.Number()}
 		if changed := r.Number(); changed > 0 {
@@ -79,8 +76,6 @@ func tieResolution(span int64, score float64) time.Duration {
 
 // memory asks Redis for the size of the keys of a board-period; Redis samples each key.
 func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (bytes int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	pipe := s.rdb.Pipeline()
 	var usages []*redis.IntCmd
 	for _, key := range k.All() {

@@ -99,10 +99,7 @@ func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p
 	for _, l := range lookups {
 		args = append(args, l.Member, l.Around)
 	}
-	r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
-	if err != nil {
-		return p, readTimes{}, err
-	}
+	r := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
 	at = takeReadTimes(r)
 	p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
 	var order definition.Order

@@ -45,3 +45,11 @@ func (s *Store) inTurn(ctx context.Context, read func() error) error {
 	defer end()
 	return read()
 }
+
+// inTurnIf is inTurn for a read that is large enough to wait for its turn. It runs any other read at once.
+func (s *Store) inTurnIf(ctx context.Context, isLarge bool, read func() error) error {
+	if isLarge {
+		return s.inTurn(ctx, read)
+	}
+	return read()
+}

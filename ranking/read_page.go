@@ -219,17 +219,12 @@ func (q Query) args(o definition.Order) []any {
 // may be from before a change.
 func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
 	var r *script.Reply
-	call := func() (err error) {
-		r, err = s.callRead(ctx, script.Page, k, d, q.args(d.Order))
-		return err
+	call := func() error {
+		r = s.callRead(ctx, script.Page, k, d, q.args(d.Order))
+		return r.Err
 	}
 	// A turn holds the call alone: others need not wait until the result of this board is built.
-	if q.Limit > PacedEntries && !q.atOnce {
-		err = s.inTurn(ctx, call)
-	} else {
-		err = call()
-	}
-	if err != nil {
+	if err := s.inTurnIf(ctx, q.Limit > PacedEntries && !q.atOnce, call); err != nil {
 		return p, readTimes{}, err
 	}
 	at = takeReadTimes(r)
@@ -288,8 +283,6 @@ type BoardState struct {
 // that are due, and the sweeps of live boards with overdue events. So a node that calls it
 // each second for its watched boards keeps them up to date.
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
@@ -364,11 +357,8 @@ func parseState(r *script.Reply) (State, error) {
 	return State{Epoch: r.Text(), Seq: r.Number()}, r.Err
 }
 
-// callRead runs a reading script within the call timeout.
-func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board,
-	args []any) (*script.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
+// callRead runs a reading script.
+func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) *script.Reply {
 	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}
 	if d.IsLive() {
 		keys = append(keys, k.Window[0])

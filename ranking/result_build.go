@@ -85,15 +85,8 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 // lock takes the lock. Where it does not, it sets in b why.
 func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
 	sp := w.rule.Span(w.s.catalog.clock.now())
-	window := "0"
-	if w.rule.IsWindowed() {
-		window = "1"
-	}
-	r, err := w.s.callScript(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
-		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.Shape, window})
-	if err != nil {
-		return false, err
-	}
+	r := script.Hold.Run(ctx, w.s.rdb, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
+		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.Shape, boolArg(w.rule.IsWindowed())})
 	switch r.Text() {
 	case "ok":
 		w.now, w.clock = r.Number(), r.Number()
@@ -218,10 +211,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 	}
 	var after []any
 	for {
-		r, err := w.s.callScript(ctx, script.Swap, keys, append(args, after...))
-		if err != nil {
-			return err
-		}
+		r := script.Swap.Run(ctx, w.s.rdb, keys, append(args, after...))
 		switch r.Text() {
 		case "lost":
 			return errBuildLost
@@ -231,7 +221,9 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 			}
 			continue
 		}
-		w.s.builds.note(w.instance, r.Number())
+		if built := r.Number(); r.Err == nil {
+			w.s.builds.note(w.instance, built)
+		}
 		return r.Err
 	}
 }
@@ -239,16 +231,16 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 // step calls a script that extends the lock.
 func (w *builder) step(ctx context.Context, sc script.Script, keys []string, args []any) (string, error) {
 	began := time.Now()
-	r, err := w.s.callScript(ctx, sc, keys, args)
-	if err != nil {
-		return "", err
-	}
+	r := sc.Run(ctx, w.s.rdb, keys, args)
 	answer := r.Text()
-	if answer == "lost" {
+	switch {
+	case answer == "lost":
 		return "", errBuildLost
+	case r.Err != nil:
+		return "", r.Err
 	}
 	w.kept = time.Now()
-	return answer, cmp.Or(r.Err, pauseAfter(ctx, time.Since(began)))
+	return answer, pauseAfter(ctx, time.Since(began))
 }
 
 // keepLock extends the lock while the builder reads the data of other boards.
@@ -283,9 +275,6 @@ func (w *builder) release(ctx context.Context) error {
 // builder that died. busy reports that another builder holds the lock.
 func (s *Store) dropBuild(ctx context.Context, instance, token string) (busy bool, err error) {
 	k := s.keys.Build(instance)
-	r, err := s.callScript(ctx, script.Release, k.All(), []any{token})
-	if err != nil {
-		return false, err
-	}
+	r := script.Release.Run(ctx, s.rdb, k.All(), []any{token})
 	return r.Text() == "busy", r.Err
 }

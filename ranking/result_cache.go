@@ -145,8 +145,6 @@ func (s *Store) refreshWatched(m resolved, built int64) {
 // builtAt is when the build of the present result began, in µs since 1970; 0: there is
 // none.
 func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	values, err := s.rdb.HMGet(ctx, meta, builtField).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -4,16 +4,64 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
 )
 
-// callScript runs a script within the call timeout.
-func (s *Store) callScript(ctx context.Context, sc script.Script, keys []string, args []any) (*script.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	return sc.Run(ctx, s.rdb, keys, args)
+// callHook is a hook of the Redis client. It ends each call after a time, and times the scripts.
+type callHook struct {
+	timeout time.Duration // see Config.CallTimeout
+	metrics *metrics
+}
+
+// bound returns a context that ends after the time of a call at the latest.
+func (h callHook) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ends, ok := ctx.Deadline(); ok && time.Until(ends) <= h.timeout {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, h.timeout)
+}
+
+// DialHook is part of redis.Hook.
+func (h callHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook is part of redis.Hook.
+func (h callHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		ctx, cancel := h.bound(ctx)
+		defer cancel()
+		began := time.Now()
+		err := next(ctx, cmd)
+		h.metrics.observeScript(cmd, time.Since(began))
+		return err
+	}
+}
+
+// ProcessPipelineHook is part of redis.Hook.
+func (h callHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		ctx, cancel := h.bound(ctx)
+		defer cancel()
+		began := time.Now()
+		err := next(ctx, cmds)
+		took := time.Since(began)
+		for _, cmd := range cmds {
+			h.metrics.observeScript(cmd, took)
+		}
+		return err
+	}
+}
+
+// appendTexts appends texts to the arguments of a command or of a script.
+func appendTexts(args []any, texts []string) []any {
+	for _, text := range texts {
+		args = append(args, text)
+	}
+	return args
 }
 
 // takeShape takes the order and the ties with which a board-period was frozen. Where it was
@@ -74,10 +122,7 @@ const scansHash, scansSet = "hash", "set"
 // them. Where another Redis answers than the one before, the scan begins again, so it may return a field twice, and
 // misses none. keys are those of scan.lua. The caller takes the list of pairs from the reply, and then the shape.
 func (s *Store) scan(ctx context.Context, kind string, keys []string, count int, at *scanPosition) (*script.Reply, error) {
-	r, err := s.callScript(ctx, script.Scan, keys, []any{kind, at.Server, cmp.Or(at.Cursor, "0"), count})
-	if err != nil {
-		return nil, err
-	}
+	r := script.Scan.Run(ctx, s.rdb, keys, []any{kind, at.Server, cmp.Or(at.Cursor, "0"), count})
 	*at = scanPosition{Server: r.Text(), Cursor: r.Text()}
 	if at.Cursor == "0" {
 		*at = scanPosition{}

@@ -107,6 +107,8 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	var list []candidate
 	var profiles map[string]Profile
 	find := func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+		defer cancel()
 		if before.Total <= s.searches.small {
 			list, profiles, err = s.searchAll(ctx, m, q)
 			slices.SortFunc(list, compareCandidates)
@@ -117,12 +119,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 		list = list[:min(len(list), limit)]
 		return err
 	}
-	if before.Total > PacedEntries { // as for large pages: names may be long
-		err = s.inTurn(ctx, find)
-	} else {
-		err = find()
-	}
-	if err != nil {
+	if err := s.inTurnIf(ctx, before.Total > PacedEntries, find); err != nil { // as for large pages: names may be long
 		return SearchResult{}, at, err
 	}
 	if len(list) == 0 {

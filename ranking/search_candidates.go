@@ -23,6 +23,15 @@ type candidate struct {
 	key    sortkey.Key
 }
 
+// membersOf lists the members of candidates.
+func membersOf(list []candidate) []string {
+	members := make([]string, len(list))
+	for i, c := range list {
+		members[i] = c.member
+	}
+	return members
+}
+
 // compareCandidates is the order of a search.
 func compareCandidates(a, b candidate) int {
 	first := func(a, b bool) int {
@@ -42,24 +51,20 @@ func compareCandidates(a, b candidate) int {
 
 // searchAll looks at all members of a small board. It returns those that match, and their profiles.
 func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) (list []candidate, profiles map[string]Profile, err error) {
-	call, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	// The board may have grown meanwhile. Places in the order of the board stand for sort keys, whose texts take Redis
 	// four times as long as the members.
-	members, err := s.rdb.ZRange(call, m.keys.Members, 0, s.searches.small-1).Result()
+	members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
 	}
 	for i, member := range members {
 		list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(i)})
 	}
-	return s.matching(call, m.compiled.Kind, q, list)
+	return s.matching(ctx, m.compiled.Kind, q, list)
 }
 
 // searchIndex looks at the members of a large board that the index has found. complete reports that these are all.
 func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (list []candidate, complete bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	kind := m.compiled.Kind
 	var named, byID []string
 	if complete = true; !q.IsEmpty() {
@@ -198,11 +203,7 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 		})
 	}
 	for some := range slices.Chunk(list, findAtOnce) {
-		members := make([]string, len(some))
-		for i, c := range some {
-			members[i] = c.member
-		}
-		_, found, _, err := s.fetchProfiles(ctx, kind, members)
+		_, found, _, err := s.fetchProfiles(ctx, kind, membersOf(some))
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
 		}
@@ -225,11 +226,7 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 	pipe := s.rdb.Pipeline()
 	var cmds []*redis.SliceCmd
 	for some := range slices.Chunk(list, findAtOnce) {
-		args := []any{"zmscore", m.keys.Members}
-		for _, c := range some {
-			args = append(args, c.member)
-		}
-		cmd := redis.NewSliceCmd(ctx, args...)
+		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", m.keys.Members}, membersOf(some))...)
 		if err := pipe.Process(ctx, cmd); err != nil {
 			return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
 		}
@@ -265,8 +262,6 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 // these profiles. So no element that the index has too much shows a wrong member, and none shows a name that has gone.
 func (s *Store) firstMatching(ctx context.Context, kind string, q searchQuery, list []candidate, limit int) (
 	matching []candidate, profiles map[string]Profile, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	profiles = make(map[string]Profile)
 	// Nearly always the first candidates match.
 	for page := limit; len(list) > 0 && len(matching) < limit; page = findAtOnce {

@@ -117,7 +117,7 @@ type Store struct {
 }
 
 // New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
-// sends nothing, and adds hooks to rdb: for CheckRights, and for Config.Metrics. The Store does not close rdb, which is a
+// sends nothing, and adds hooks to rdb: for CheckRights, for Config.Metrics and for Config.CallTimeout. The Store does not close rdb, which is a
 // client of Open, a *redis.Client or a *redis.ClusterClient. Updates and events go over a connection
 // of their own to each node. Only the hooks of a client of Open see their commands.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
@@ -132,7 +132,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	}
 	s.rights = rights.New(client, s.keys, cfg.CallTimeout, cfg.ProbeInterval)
 	s.metrics = newMetrics(cfg.Metrics)
-	client.AddHook(s.metrics)
+	client.AddHook(callHook{cfg.CallTimeout, s.metrics})
 	s.profiles = profiles.NewCache[Profile](cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = s.rights

@@ -18,8 +18,6 @@ var ErrUnknownTicket = errors.New("unknown ticket")
 // ticket: the Store never sees the ticket itself. SaveTicket returns the time by the clock of Redis at which
 // the ticket expires. It returns ErrUnavailable when Redis does not answer.
 func (s *Store) SaveTicket(ctx context.Context, hash string, about []byte, ttl time.Duration) (expires time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	if s.catalog.clock.now() == 0 {
 		if _, err := s.catalog.get(ctx); err != nil {
 			return time.Time{}, fmt.Errorf("save a ticket: %w", err)
@@ -37,8 +35,6 @@ func (s *Store) SaveTicket(ctx context.Context, hash string, about []byte, ttl t
 // The others get ErrUnknownTicket. TakeTicket returns ErrUnavailable when Redis does not answer: the ticket
 // may then be gone.
 func (s *Store) TakeTicket(ctx context.Context, hash string) (about []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	value, err := s.rdb.GetDel(ctx, s.keys.Ticket(hash)).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrUnknownTicket

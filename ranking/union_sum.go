@@ -165,13 +165,11 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 // anyOf reports whether any of some keys exists.
 func (s *Store) anyOf(ctx context.Context, keys ...string) (bool, error) {
 	for some := range slices.Chunk(keys, scanTogether) {
-		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		pipe := s.rdb.Pipeline()
 		for _, key := range some {
 			pipe.Exists(ctx, key)
 		}
 		cmds, err := pipe.Exec(ctx)
-		cancel()
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}

@@ -49,10 +49,7 @@ func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Co
 	}
 	args := append(scriptHead(r, k, instance, ""), until, r.Shape, r.Window.Milliseconds(), string(r.Mode), boolArg(r.IsLive()),
 		most, newEpoch())
-	reply, err := s.callScript(ctx, script.Sweep, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
-	if err != nil {
-		return swept{}, err
-	}
+	reply := script.Sweep.Run(ctx, s.rdb, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
 	switch reply.Text() {
 	case "ok":
 		at := swept{now: reply.Number(), went: reply.Number(), oldest: reply.Number()}
@@ -196,8 +193,6 @@ func (s *Store) housekeepWindow(ctx context.Context, instance string, r *definit
 
 // nextSweepIn is the time until the next sweep of a window.
 func (s *Store) nextSweepIn(ctx context.Context, instance string, r *definition.Compiled, now int64) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowInterval.Milliseconds(), 10)
 	due, err := s.rdb.ZCount(ctx, s.keys.Board(instance, "").Window[0], "-inf", until).Result()
 	if err != nil {
@@ -213,8 +208,6 @@ const erasedKept = 10 * time.Minute
 // erasedKeptUntil is when Redis can drop the first of these records, in µs since 1970, or
 // definition.Never.
 func (s *Store) erasedKeptUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
 	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.Board(instance, "").Window[2], 0, 0).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -243,10 +236,7 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 	args := []any{windowPage, over, w.clock}
 	for {
 		began := time.Now()
-		r, err := w.s.callScript(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
-		if err != nil {
-			return nil, err
-		}
+		r := script.Events.Run(ctx, w.s.rdb, []string{w.keys.Window[0], w.keys.Window[2]}, args)
 		rows := r.List()
 		for rows.More() {
 			text := rows.Text()

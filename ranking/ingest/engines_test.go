@@ -12,7 +12,7 @@ import (
 
 // exercise applies an entry, makes a dead letter and replays it.
 func exercise(t *testing.T, b *bench, streams ...string) {
-	in, err := New(b.rdb, b.fake, Config{Streams: streams, Explain: explain, CallTimeout: redistest.CallTimeout})
+	in, err := New(b.rdb, b.fake, Config{Streams: streams, Explain: explain})
 	require.NoError(t, err)
 	for i, name := range streams {
 		for _, board := range []string{"stars", "none"} {

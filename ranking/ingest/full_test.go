@@ -71,7 +71,7 @@ func TestFullMemoryLosesNoEntry(t *testing.T) {
 	b := newBench(t, redis.URL())
 	b.add("board", "stars", "member", "m", "score", "1")
 	b.add("event", "gift", "star", "s", "user", "u", "flowers", "1")
-	in, err := New(b.rdb, b.fake, Config{Explain: explain, CallTimeout: redistest.CallTimeout, Lease: 2 * time.Hour})
+	in, err := New(b.rdb, b.fake, Config{Explain: explain, Lease: 2 * time.Hour})
 	require.NoError(t, err)
 	c := in.consumer(stream)
 	_, err = c.take(t.Context(), 0) // acquires the lease, which a full Redis refuses

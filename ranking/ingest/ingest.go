@@ -33,7 +33,7 @@ const (
 	// which the store never has in two calls in flight. So their order holds after a failure.
 	maxEntries = 100
 	// maxBatchBytes is the size at which a batch takes no more entries, so that it arrives within the default of
-	// Config.CallTimeout; take.lua tells how far it may be exceeded. A larger entry is refused: no update, and no
+	// ranking.Config.CallTimeout; take.lua tells how far it may be exceeded. A larger entry is refused: no update, and no
 	// event that the API takes, comes near to it.
 	maxBatchBytes = 1 << 20
 	// idsMargin is how long before the end of the time for which its request id counts an entry is no longer applied
@@ -68,8 +68,6 @@ type Config struct {
 	Streams []string      // names that CheckStream accepts. Default the one of DefaultStream.
 	Rate    int           // most updates a second, of all streams together, MinRate at least. Default 0: no bound.
 	Lease   time.Duration // how long a dead consumer keeps its stream. Default 20 s.
-	// CallTimeout bounds one call that takes or acknowledges entries. Default 2 s.
-	CallTimeout time.Duration
 
 	Explain func(error) Problem   // describes the error of a refused entry. Default: the text of the error, as "refused".
 	Log     *slog.Logger          // Default none.
@@ -82,7 +80,6 @@ func (c Config) withDefaults() Config {
 		c.Streams = []string{DefaultStream(c.Prefix)}
 	}
 	c.Lease = cmp.Or(c.Lease, leaseDuration)
-	c.CallTimeout = cmp.Or(c.CallTimeout, callTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Explain == nil {
 		c.Explain = func(err error) Problem { return Problem{Code: "refused", Detail: err.Error()} }
@@ -115,8 +112,8 @@ type Ingest struct {
 	metrics *metrics
 }
 
-// New returns an Ingest. rdb is the client of ranking.Open that store uses; the Ingest closes neither.
-// New sends nothing.
+// New returns an Ingest. rdb is the client of ranking.Open that store uses, so the CallTimeout of store bounds each
+// call. The Ingest closes neither. New sends nothing.
 func New(rdb redis.UniversalClient, store Store, cfg Config) (*Ingest, error) {
 	cfg = cfg.withDefaults()
 	for i, stream := range cfg.Streams {

@@ -155,7 +155,7 @@ func newBench(t *testing.T, url string) *bench {
 
 // ingest returns an Ingest of the stream.
 func (b *bench) ingest() *Ingest {
-	in, err := New(b.rdb, b.fake, Config{Explain: explain, CallTimeout: redistest.CallTimeout})
+	in, err := New(b.rdb, b.fake, Config{Explain: explain})
 	require.NoError(b.t, err)
 	return in
 }
@@ -461,7 +461,7 @@ func TestRenewals(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
-		in, err := New(b.rdb, b.fake, Config{Lease: hour, CallTimeout: redistest.CallTimeout})
+		in, err := New(b.rdb, b.fake, Config{Lease: hour})
 		require.NoError(t, err)
 		holder, other := in.consumer(stream), in.consumer(stream)
 		take := func(c *consumer) {
@@ -538,7 +538,7 @@ func TestTheLogNamesTheConsumer(t *testing.T) {
 		b := newBench(t, url)
 		first := b.ingest().consumer(stream)
 		var log redistest.Log
-		in, err := New(b.rdb, b.fake, Config{CallTimeout: redistest.CallTimeout, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		in, err := New(b.rdb, b.fake, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		next := in.consumer(stream)
 		look := func(c *consumer) {

@@ -39,10 +39,7 @@ func (in *Ingest) replay(ctx context.Context, stream string, which Which) (moved
 		if which != All {
 			args = append(args, codeUnknown, codePartly, codeDeleted, codeMismatch)
 		}
-		r, err := replayScript.Run(ctx, in.rdb, []string{stream, in.keys.DeadLetters(stream)}, args)
-		if err != nil {
-			return moved, left, err
-		}
+		r := replayScript.Run(ctx, in.rdb, []string{stream, in.keys.DeadLetters(stream)}, args)
 		var last string
 		last, to = r.Text(), r.Text()
 		moved, left = moved+int(r.Number()), left+int(r.Number())

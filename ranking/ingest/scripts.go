@@ -32,9 +32,6 @@ func load(verb string) script.Script {
 	return script.New("ingest_"+verb, src)
 }
 
-// callTimeout is the default of Config.CallTimeout.
-const callTimeout = 2 * time.Second
-
 // entry is an entry of a stream that was delivered to this consumer or to an earlier one.
 type entry struct {
 	id     string
@@ -65,12 +62,7 @@ func (t taken) lag() time.Duration {
 
 // take calls take.lua.
 func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
-	r, err := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), group, count, maxBatchBytes})
-	if err != nil {
-		return t, err
-	}
+	r := takeScript.Run(ctx, c.rdb, c.keyNames(), []any{c.token, c.cfg.Lease.Milliseconds(), group, count, maxBatchBytes})
 	switch state := r.Text(); state {
 	case "ok":
 	case "busy":
@@ -80,12 +72,8 @@ func (c *consumer) take(ctx context.Context, count int) (t taken, err error) {
 	}
 	t.now, t.length, t.oldest, t.dead = time.UnixMilli(r.Number()).UTC(), r.Number(), r.Text(), r.Number()
 	for r.More() {
-		e := entry{id: r.Text(), again: r.Number() == 1, age: time.Duration(r.Number()) * time.Millisecond, size: r.Number()}
-		fields := r.List()
-		for fields.More() {
-			e.fields = append(e.fields, fields.Text())
-		}
-		if fields.Err != nil || len(e.fields)%2 != 0 {
+		e := entry{id: r.Text(), again: r.Number() == 1, age: time.Duration(r.Number()) * time.Millisecond, size: r.Number(), fields: r.Texts()}
+		if len(e.fields)%2 != 0 {
 			r.Fail("has an entry of another form")
 		}
 		t.entries = append(t.entries, e)
@@ -121,24 +109,15 @@ func (c *consumer) renew(ctx context.Context) (held bool, err error) {
 }
 
 func (c *consumer) callConclude(ctx context.Context, now string, applied, stay, letters []any) (held bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
 	args := []any{c.token, c.cfg.Lease.Milliseconds(), group, now, len(applied), len(stay) / 2}
 	args = slices.Concat(args, applied, stay, letters)
-	r, err := concludeScript.Run(ctx, c.rdb, c.keyNames(), args)
-	if err != nil {
-		return false, err
-	}
-	state := r.Text()
-	return state == "ok", r.Err
+	r := concludeScript.Run(ctx, c.rdb, c.keyNames(), args)
+	return r.Text() == "ok", r.Err
 }
 
 // release calls release.lua.
 func (c *consumer) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
-	_, err := releaseScript.Run(ctx, c.rdb, c.keyNames()[2:], []any{c.token})
-	return err
+	return releaseScript.Run(ctx, c.rdb, c.keyNames()[2:], []any{c.token}).Err
 }
 
 // keyNames returns the KEYS of take.lua and conclude.lua.

@@ -120,19 +120,19 @@ func (t *trial) run(ctx context.Context, master redisconn.Master) error {
 				args[1] = board.Names[0]
 			}
 		}
-		r, err := run(ctx, rdb, of.Names, args)
-		if text := script.Refusal(err); text != "" {
+		r := run(ctx, rdb, of.Names, args)
+		if text := script.Refusal(r.Err); text != "" {
 			t.note(text, command+" "+of.Pattern)
 			continue
 		}
-		for err == nil && r.More() {
+		for r.More() {
 			command, channel, text := r.Text(), r.Text(), r.Text()
 			if script.Refuses(text) { // the embedded store gives its errors no code
 				t.note(text, command+patterns[channel])
 			}
 		}
-		if err := cmp.Or(err, r.Err); err != nil {
-			return err
+		if r.Err != nil {
+			return r.Err
 		}
 	}
 	ps := master.Subscribe(ctx)

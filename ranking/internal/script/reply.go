@@ -115,6 +115,17 @@ func (r *Reply) Of(sc Script) *Reply {
 	return &Reply{Rest: answer, Err: r.Err}
 }
 
+// Texts takes a list of texts.
+func (r *Reply) Texts() []string {
+	list := r.List()
+	texts := make([]string, 0, len(list.Rest))
+	for list.More() {
+		texts = append(texts, list.Text())
+	}
+	r.Err = list.Err
+	return texts
+}
+
 // List takes a list and returns a Reply of its values. That Reply starts with the Err of r.
 func (r *Reply) List() *Reply {
 	v, ok := r.next().([]any)

@@ -153,24 +153,23 @@ func (c sentOnce) Writes() bool { return c.writes }
 func (c sentOnce) Script() string { return c.script }
 
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
-// not carried it out, so Run sends the source. The error wraps definition.ErrUnavailable; after
+// not carried it out, so Run sends the source. Where the call fails, Err of the Reply is set, and a caller that takes
+// its values apart finds it at the end. Err wraps definition.ErrUnavailable; after
 // it the script may or may not have run. After a definition.MissingRightsError it has changed
 // nothing.
-func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
+func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) *Reply {
 	s = s.formFor(rdb)
 	answer, err := s.eval(ctx, rdb, "evalsha", s.SHA1, keys, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		return s.RunSource(ctx, rdb, keys, args)
 	}
-	r := s.reply(answer, err)
-	return r, r.Err
+	return s.reply(answer, err)
 }
 
 // RunSource is Run, but sends the source at once.
-func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
+func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) *Reply {
 	s = s.formFor(rdb)
-	r := s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
-	return r, r.Err
+	return s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
 }
 
 // reply returns the Reply to a call that ended with an answer or an error.
