@@ -14,8 +14,8 @@ import (
 type item struct {
 	index int // in the caller's batch
 	body  jsontext.Value
-	into  any   // its result is decoded into this
-	err   error // why it has no result: an *Error if the server refused it; or nil
+	into  any    // its result is decoded into this
+	err   *error // set to why it has no result: an *Error if the server refused it, or else an error that wraps ErrOutcomeUnknown
 }
 
 // batch sends items as a list of that name, and sends items again that the server could not take. It
@@ -24,11 +24,7 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 	if n := len(items); n == 0 || n > MaxUpdates {
 		return fmt.Errorf("a batch of %d items; want 1 to %d", n, MaxUpdates)
 	}
-	pending := make([]*item, len(items))
-	for i := range items {
-		pending[i] = &items[i]
-	}
-	some := false
+	pending := items
 	err := c.retry(ctx, func(ctx context.Context) error {
 		list := make([]jsontext.Value, len(pending))
 		for i, it := range pending {
@@ -47,41 +43,34 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 		if len(answer.Results) != len(pending) {
 			return fmt.Errorf("%w: %d results for %d %s", errAnswer, len(answer.Results), len(pending), name)
 		}
-		var again []*item
-		var why *Error
+		var again []item
+		var why error
 		for i, it := range pending {
 			refused, err := readItem(answer.Results[i], it.into)
-			if err != nil {
-				return err
-			}
-			if refused != nil {
-				refused.Field = renumber(refused.Field, name, i, it.index)
-				refused.Message = renumber(refused.Message, name, i, it.index)
-			}
 			switch {
+			case err != nil:
+				return err
 			case refused == nil:
-				it.err = nil
-			case isTemporary(refused):
-				it.err, why = refused, refused
-				again = append(again, it)
-			default:
-				it.err = refused
+				*it.err = nil
+				continue
+			}
+			refused.Field = renumber(refused.Field, name, i, it.index)
+			refused.Message = renumber(refused.Message, name, i, it.index)
+			*it.err = markUnknown(refused)
+			if isTemporary(refused) {
+				again, why = append(again, it), refused
 			}
 		}
-		some = some || len(again) < len(pending)
 		pending = again
-		if len(again) > 0 {
-			return why
-		}
-		return nil
+		return why
 	})
-	if err == nil || !some {
+	if len(pending) == len(items) {
 		return markUnknown(err)
 	}
 	// Some items have results, which the caller gets. The others get the error that ended the
 	// retries.
 	for _, it := range pending {
-		it.err = err
+		*it.err = markUnknown(err)
 	}
 	return nil
 }
@@ -95,23 +84,13 @@ func renumber(text, name string, from, to int) string {
 	return text
 }
 
-// readItem decodes one item of a batch's answer: a refusal, or the result, into result.
+// readItem decodes one item of a batch's answer: a refusal, and into result what stands beside it.
 func readItem(raw jsontext.Value, result any) (refused *Error, err error) {
 	var body struct {
-		Error *struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-			Field   string `json:"field"`
-		} `json:"error"`
+		Error *Error `json:"error"`
 	}
-	if err := json.Unmarshal(raw, &body); err != nil {
-		return nil, fmt.Errorf("%w: %w", errAnswer, err)
+	if err := decode(raw, &body); err != nil {
+		return nil, err
 	}
-	if e := body.Error; e != nil {
-		return &Error{Code: e.Code, Message: e.Message, Field: e.Field}, nil
-	}
-	if err := json.Unmarshal(raw, result); err != nil {
-		return nil, fmt.Errorf("%w: %w", errAnswer, err)
-	}
-	return nil, nil
+	return body.Error, decode(raw, result)
 }

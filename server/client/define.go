@@ -34,13 +34,9 @@ func (c *Client) DefineEvent(ctx context.Context, event string, definition jsont
 	return d, nil
 }
 
-func (c *Client) define(ctx context.Context, url string, definition jsontext.Value) (jsontext.Value, error) {
-	var d jsontext.Value
-	err := c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodPut, url, definition, &d) })
-	if err != nil {
-		return nil, markUnknown(err)
-	}
-	return d, nil
+func (c *Client) define(ctx context.Context, url string, definition jsontext.Value) (d jsontext.Value, err error) {
+	err = c.call(ctx, http.MethodPut, url, definition, &d)
+	return d, markUnknown(err)
 }
 
 // BoardDefinition reads the definition of a board or a family as JSON, as DefineBoard returns it. It retries
@@ -49,7 +45,7 @@ func (c *Client) BoardDefinition(ctx context.Context, board string) (jsontext.Va
 	var answer struct {
 		Definition jsontext.Value `json:"definition"`
 	}
-	if err := c.get(ctx, c.boardURL(board), &answer); err != nil {
+	if err := c.get(ctx, c.boardURL(board), nil, &answer); err != nil {
 		return nil, fmt.Errorf("read board %q: %w", board, err)
 	}
 	return answer.Definition, nil

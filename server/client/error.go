@@ -62,17 +62,17 @@ func changedNothing(err error) bool {
 type Error struct {
 	// Status is the HTTP status. 0 for one update of a batch, and for an error frame of a
 	// WebSocket.
-	Status int
+	Status int `json:"-"`
 	// Code is stable, for programs: invalid_request, unauthorized, forbidden, unknown_board,
 	// unknown_member, idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
 	// answered instead of a Rankcast server; "closed" if the server closed a WebSocket with a
 	// code from 4500 to 4999.
-	Code string
+	Code string `json:"code"`
 	// Message is the problem's detail, for people.
-	Message string
+	Message string `json:"message"`
 	// Field is the invalid part of the request, such as "score" or "updates[3].score". "" if
 	// the error is about no field.
-	Field string
+	Field string `json:"field,omitempty"`
 
 	retryAfter time.Duration // the server's Retry-After
 	notCounted bool          // the server says that no update of the request has counted

@@ -41,14 +41,11 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 	if err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
-	var a eventAnswer
-	err = c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, c.eventURL(name), body, &a)
-	})
-	if err != nil {
+	var outcomes eventOutcomes
+	if err := c.call(ctx, http.MethodPost, c.eventURL(name), body, &outcomes); err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, markUpdate(err))
 	}
-	return a.results, nil
+	return outcomes, nil
 }
 
 // Events sends 1 to MaxUpdates events of one name, with MaxEventUpdates updates at most: 128 events of
@@ -56,21 +53,17 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 // outcome of each event, and retries and fails like Updates. The server applies the updates of one board
 // in their order.
 func (c *Client) Events(ctx context.Context, name string, events []Event) ([]EventOutcome, error) {
-	answers := make([]eventAnswer, len(events))
+	outcomes := make([]EventOutcome, len(events))
 	items := make([]item, len(events))
 	for i, e := range events {
 		body, err := e.body()
 		if err != nil {
 			return nil, fmt.Errorf("events[%d]: %w", i, err)
 		}
-		items[i] = item{index: i, body: body, into: &answers[i]}
+		items[i] = item{i, body, (*eventOutcomes)(&outcomes[i].Results), &outcomes[i].Err}
 	}
 	if err := c.batch(ctx, c.eventURL(name), "events", items); err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
-	}
-	outcomes := make([]EventOutcome, len(events))
-	for i := range items {
-		outcomes[i] = EventOutcome{Results: answers[i].results, Err: markUnknown(items[i].err)}
 	}
 	return outcomes, nil
 }
@@ -79,7 +72,7 @@ func (c *Client) Events(ctx context.Context, name string, events []Event) ([]Eve
 // like Update. Its error wraps an *Error if the server refused, for example with unknown_event.
 func (c *Client) EventDefinition(ctx context.Context, name string) (jsontext.Value, error) {
 	var definition jsontext.Value
-	if err := c.get(ctx, c.eventURL(name), &definition); err != nil {
+	if err := c.get(ctx, c.eventURL(name), nil, &definition); err != nil {
 		return nil, fmt.Errorf("read event %q: %w", name, err)
 	}
 	return definition, nil
@@ -107,29 +100,25 @@ func (e Event) body() (jsontext.Value, error) {
 	return json.Marshal(fields, json.Deterministic(true))
 }
 
-// eventAnswer is the answer to one event: a result or an error for each of its updates.
-type eventAnswer struct{ results []Outcome }
+// eventOutcomes is the answer to one event: a result or an error for each of its updates.
+type eventOutcomes []Outcome
 
 // UnmarshalJSON decodes the answer.
-func (a *eventAnswer) UnmarshalJSON(b []byte) error {
+func (o *eventOutcomes) UnmarshalJSON(b []byte) error {
 	var body struct {
 		Results []jsontext.Value `json:"results"`
 	}
 	if err := json.Unmarshal(b, &body); err != nil {
 		return err
 	}
-	a.results = make([]Outcome, len(body.Results))
+	*o = make([]Outcome, len(body.Results))
 	for i, raw := range body.Results {
-		o := &a.results[i]
-		refused, err := readItem(raw, &o.Result)
+		refused, err := readItem(raw, &(*o)[i].Result)
 		if err != nil {
 			return err
 		}
 		if refused != nil {
-			o.Err = markUnknown(refused)
-			if err := json.Unmarshal(raw, &o.Result); err != nil { // the board stands beside the error
-				return err
-			}
+			(*o)[i].Err = markUnknown(refused)
 		}
 	}
 	return nil

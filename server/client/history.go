@@ -37,21 +37,14 @@ func (q HistoryQuery) values() url.Values {
 		}
 		v.Set("step", step)
 	}
-	if q.Limit != 0 {
-		v.Set("limit", strconv.Itoa(q.Limit))
-	}
-	if q.Cursor != "" {
-		v.Set("cursor", q.Cursor)
-	}
+	set(v, "limit", q.Limit)
+	set(v, "cursor", q.Cursor)
 	return v
 }
 
 // HistoryHead is the part that histories of boards and of members have in common.
 type HistoryHead struct {
-	Board  string    `json:"board"`
-	Period string    `json:"period"` // "" on a board without periods
-	Ends   time.Time `json:"ends"`   // end of the period; zero: never
-	Final  bool      `json:"final"`  // the period is closed
+	Head
 	// Step is at which the server records this period, as definitions write it: 1m; "": it records no more.
 	Step string `json:"step"`
 	// Until is the time until which the last step is in force at least; zero: nothing is recorded yet.

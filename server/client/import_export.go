@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -31,7 +30,7 @@ type Row struct {
 func (c *Client) Export(ctx context.Context, board string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		fail := func(err error) { yield(Row{}, fmt.Errorf("export board %q: %w", board, err)) }
-		res, err := c.stream(ctx, http.MethodGet, c.boardURL(board, "export"), nil)
+		res, err := c.stream(ctx, http.MethodGet, c.boardURL(board, "export"), "", nil)
 		if err != nil {
 			fail(err)
 			return
@@ -90,16 +89,14 @@ func (c *Client) Import(ctx context.Context, board string, rows iter.Seq[Row]) (
 		<-sent
 	}()
 	var done Imported
-	res, err := c.stream(ctx, http.MethodPost, c.boardURL(board, "import"), body)
+	res, err := c.stream(ctx, http.MethodPost, c.boardURL(board, "import"), ndjsonType, body)
 	if err != nil {
 		return done, fmt.Errorf("import board %q: %w", board, err)
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err == nil {
-		if err = json.Unmarshal(answer, &done); err != nil {
-			err = fmt.Errorf("%w: %w", errAnswer, err)
-		}
+		err = decode(answer, &done)
 	}
 	if res.StatusCode != http.StatusOK {
 		res.Body = io.NopCloser(bytes.NewReader(answer))
@@ -127,17 +124,10 @@ func writeRows(w io.Writer, rows iter.Seq[Row]) error {
 }
 
 // stream sends a request without a timeout.
-func (c *Client) stream(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, body)
+func (c *Client) stream(ctx context.Context, method, address, contentType string, body io.Reader) (*http.Response, error) {
+	req, _, err := c.newRequest(ctx, method, address, contentType, body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errAnswer, err)
-	}
-	maps.Copy(req.Header, c.cfg.Header)
-	if _, err := c.authorize(ctx, req.Header); err != nil {
 		return nil, err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", ndjsonType)
 	}
 	return c.http.Do(req)
 }

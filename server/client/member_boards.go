@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -27,11 +26,8 @@ type MemberBoards struct {
 
 // MemberBoard is a member's place on a board, in the current period.
 type MemberBoard struct {
-	Board      string         `json:"board"`
-	Period     string         `json:"period"` // "" on a board without periods
-	Ends       time.Time      `json:"ends"`   // like Page's
-	Final      bool           `json:"final"`  // likewise
-	Rank       int64          `json:"rank"`   // from 1
+	Head
+	Rank       int64          `json:"rank"` // from 1
 	Score      int64          `json:"score"`
 	Data       jsontext.Value `json:"data"`       // like Entry's
 	Total      int64          `json:"total"`      // members on the board
@@ -44,12 +40,8 @@ type MemberBoard struct {
 // is the Cursor of the page before; "" stands for the first page. The server looks through up to 1,000 boards for one
 // page, so go on until Cursor is "". An unknown member has no boards. It retries like Update.
 func (c *Client) MemberBoards(ctx context.Context, kind, member string, limit int, cursor string) (MemberBoards, error) {
-	address := c.profileURL(kind, member) + "/boards"
-	if v := (Query{Limit: limit, Cursor: cursor}).values(); len(v) > 0 {
-		address += "?" + v.Encode()
-	}
 	var page MemberBoards
-	if err := c.get(ctx, address, &page); err != nil {
+	if err := c.get(ctx, c.profileURL(kind, member)+"/boards", Query{Limit: limit, Cursor: cursor}.values(), &page); err != nil {
 		return MemberBoards{}, fmt.Errorf("read the boards of %q: %w", member, err)
 	}
 	return page, nil

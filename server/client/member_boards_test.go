@@ -36,7 +36,7 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 				require.Equal(t, [2]string{"Ana", "/a.png"}, [2]string{page.Name, page.Avatar})
 				m, err := c.Member(ctx, b.Board, "a/b", 0)
 				require.NoError(t, err)
-				require.Equal(t, client.MemberBoard{Board: m.Board, Period: m.Period, Ends: m.Ends, Final: m.Final, Rank: m.Rank,
+				require.Equal(t, client.MemberBoard{Head: m.Head, Rank: m.Rank,
 					Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
 				list = append(list, fmt.Sprintf("%s %d of %d", b.Board, b.Rank, b.Total))
 			}

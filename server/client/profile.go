@@ -26,11 +26,7 @@ func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile)
 	if err != nil {
 		return fmt.Errorf("set the profile of %q: %w", member, err)
 	}
-	err = c.retry(ctx, func(ctx context.Context) error {
-		var set Profile
-		return c.do(ctx, http.MethodPut, c.profileURL(kind, member), body, &set)
-	})
-	if err != nil {
+	if err = c.call(ctx, http.MethodPut, c.profileURL(kind, member), body, new(Profile)); err != nil {
 		return fmt.Errorf("set the profile of %q: %w", member, markUnknown(err))
 	}
 	return nil
@@ -40,7 +36,7 @@ func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile)
 // the server refused: unknown_member for a member without a profile.
 func (c *Client) Profile(ctx context.Context, kind, member string) (Profile, error) {
 	var p Profile
-	if err := c.get(ctx, c.profileURL(kind, member), &p); err != nil {
+	if err := c.get(ctx, c.profileURL(kind, member), nil, &p); err != nil {
 		return Profile{}, fmt.Errorf("read the profile of %q: %w", member, err)
 	}
 	return p, nil
@@ -63,8 +59,7 @@ func (c *Client) Reindex(ctx context.Context, kind string) (all Reindexed, err e
 			Cursor   string `json:"cursor"`
 		}
 		at := c.base + "/v1/reindex/" + url.PathEscape(kind) + "?cursor=" + url.QueryEscape(cursor)
-		err := c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodPost, at, nil, &done) })
-		if err != nil {
+		if err := c.call(ctx, http.MethodPost, at, nil, &done); err != nil {
 			return all, fmt.Errorf("build the index of names of kind %q: %w", kind, markUnknown(err))
 		}
 		all.Profiles += done.Profiles

@@ -39,55 +39,51 @@ type Query struct {
 
 func (q Query) values() url.Values {
 	v := url.Values{}
-	if q.Limit != 0 {
-		v.Set("limit", strconv.Itoa(q.Limit))
-	}
-	if q.Cursor != "" {
-		v.Set("cursor", q.Cursor)
-	}
-	setInteger(v, "from_rank", q.FromRank)
+	set(v, "limit", q.Limit)
+	set(v, "cursor", q.Cursor)
+	set(v, "from_rank", q.FromRank)
 	setScores(v, q.MinScore, q.MaxScore)
 	return v
 }
 
-// setInteger sets a parameter that is not zero.
-func setInteger(v url.Values, name string, n int64) {
-	if n != 0 {
-		v.Set(name, strconv.FormatInt(n, 10))
+// set sets a parameter that is not zero.
+func set[T comparable](v url.Values, name string, value T) {
+	if value != *new(T) {
+		v.Set(name, fmt.Sprint(value))
 	}
 }
 
 func setScores(v url.Values, least, most *int64) {
-	if least != nil {
-		v.Set("min_score", strconv.FormatInt(*least, 10))
-	}
-	if most != nil {
-		v.Set("max_score", strconv.FormatInt(*most, 10))
+	for name, bound := range map[string]*int64{"min_score": least, "max_score": most} {
+		if bound != nil {
+			v.Set(name, fmt.Sprint(*bound))
+		}
 	}
 }
 
 // read reads a resource of a board.
 func (c *Client) read(ctx context.Context, board, what string, v url.Values, answer any) error {
-	address := c.boardURL(board, what)
-	if len(v) > 0 {
-		address += "?" + v.Encode()
-	}
-	if err := c.get(ctx, address, answer); err != nil {
+	if err := c.get(ctx, c.boardURL(board, what), v, answer); err != nil {
 		return fmt.Errorf("read board %q: %w", board, err)
 	}
 	return nil
 }
 
-// Page is a page of a board.
-type Page struct {
+// Head is the part that all answers about a board have in common.
+type Head struct {
 	Board  string    `json:"board"`
 	Period string    `json:"period"` // "" on a board without periods
 	Ends   time.Time `json:"ends"`   // end of the period; zero: never
 	Final  bool      `json:"final"`  // the period is closed; the board does not change any more
-	Total  int64     `json:"total"`  // members on the board
-	Count  *int64    `json:"count"`  // members within MinScore and MaxScore; nil without bounds
-	Top    []Entry   `json:"top"`
-	Cursor string    `json:"cursor"` // of the next page; "" on the last
+}
+
+// Page is a page of a board.
+type Page struct {
+	Head
+	Total  int64   `json:"total"` // members on the board
+	Count  *int64  `json:"count"` // members within MinScore and MaxScore; nil without bounds
+	Top    []Entry `json:"top"`
+	Cursor string  `json:"cursor"` // of the next page; "" on the last
 }
 
 // Top reads the entries of a board that q selects. It retries like Update. Its error wraps an *Error
@@ -100,12 +96,9 @@ func (c *Client) Top(ctx context.Context, board string, q Query) (Page, error) {
 
 // ScoreRank is the rank of a score, and a page of the members with that score.
 type ScoreRank struct {
-	Board  string    `json:"board"`
-	Period string    `json:"period"` // like Page.Period; Ends, Final and Total likewise
-	Ends   time.Time `json:"ends"`
-	Final  bool      `json:"final"`
-	Total  int64     `json:"total"`
-	Score  int64     `json:"score"`
+	Head
+	Total int64 `json:"total"` // members on the board
+	Score int64 `json:"score"`
 	// Rank is the rank of a new member that reached the score now. On a board whose ties are
 	// decided by member, it is the best possible rank.
 	Rank    int64   `json:"rank"`
@@ -138,11 +131,8 @@ func (c *Client) Count(ctx context.Context, board string, least, most *int64) (i
 
 // SearchResult are the members that a search has found.
 type SearchResult struct {
-	Board  string    `json:"board"`
-	Period string    `json:"period"` // like Page.Period; Ends, Final and Total likewise
-	Ends   time.Time `json:"ends"`
-	Final  bool      `json:"final"`
-	Total  int64     `json:"total"`
+	Head
+	Total int64 `json:"total"` // members on the board
 	// Complete reports that the server has looked at all members that match. If it is false, a longer
 	// query may find others.
 	Complete bool `json:"complete"`
@@ -156,7 +146,7 @@ type SearchResult struct {
 // the maximum number of entries, 1 to 50; 0 stands for 10. It retries like Update.
 func (c *Client) Search(ctx context.Context, board, query string, limit int) (SearchResult, error) {
 	v := url.Values{"q": {query}}
-	setInteger(v, "limit", int64(limit))
+	set(v, "limit", limit)
 	var r SearchResult
 	err := c.read(ctx, board, "search", v, &r)
 	return r, err
@@ -185,17 +175,9 @@ func (c *Client) Members(ctx context.Context, board string, members ...string) (
 
 // MemberEntry is one member's entry, with its neighbours.
 type MemberEntry struct {
-	Board  string         `json:"board"`
-	Period string         `json:"period"` // "" on a board without periods
-	Ends   time.Time      `json:"ends"`   // like Page's
-	Final  bool           `json:"final"`  // likewise
-	Rank   int64          `json:"rank"`   // from 1
-	Member string         `json:"member"`
-	Score  int64          `json:"score"`
-	Name   string         `json:"name"`   // like Entry's
-	Avatar string         `json:"avatar"` // likewise
-	Data   jsontext.Value `json:"data"`   // likewise
-	Total  int64          `json:"total"`  // members on the board
+	Head
+	Entry
+	Total int64 `json:"total"` // members on the board
 	// Percentile is the percentage of the other members that rank below, 0 to 100.
 	Percentile float64 `json:"percentile"`
 	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may share.
@@ -208,12 +190,10 @@ type MemberEntry struct {
 // Update. Its error wraps an *Error if the server refused: unknown_member for a member that is not on
 // the board.
 func (c *Client) Member(ctx context.Context, board, member string, around int) (MemberEntry, error) {
+	v := url.Values{}
+	set(v, "around", around)
 	var p MemberEntry
-	address := c.boardURL(board, "members", member)
-	if around != 0 {
-		address += "?" + url.Values{"around": {strconv.Itoa(around)}}.Encode()
-	}
-	if err := c.get(ctx, address, &p); err != nil {
+	if err := c.get(ctx, c.boardURL(board, "members", member), v, &p); err != nil {
 		return MemberEntry{}, fmt.Errorf("read member %q of board %q: %w", member, board, err)
 	}
 	return p, nil

@@ -137,7 +137,7 @@ func TestUpdatesAndReads(t *testing.T) {
 
 		p, err := c.Top(ctx, "b", client.Query{Limit: 2})
 		require.NoError(t, err)
-		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1),
+		require.Equal(t, client.Page{Head: client.Head{Board: "b"}, Total: int64(len(odd) + 1),
 			Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
 		require.NotEmpty(t, p.Cursor)
 		p, err = c.Top(ctx, "b", client.Query{})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -85,26 +86,23 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 
 // do sends one request and decodes its answer, without retries. body is JSON, or nil for none. If the server
 // refuses credentials that have been replaced meanwhile, do sends the request again: the server has done nothing.
-func (c *Client) do(ctx context.Context, method, url string, body []byte, answer any) error {
-	used, err := c.send(ctx, method, url, body, answer)
+func (c *Client) do(ctx context.Context, method, address string, body []byte, answer any) error {
+	used, err := c.send(ctx, method, address, body, answer)
 	if c.mayRenew(ctx, used, err) {
-		_, err = c.send(ctx, method, url, body, answer)
+		_, err = c.send(ctx, method, address, body, answer)
 	}
 	return err
 }
 
 // send sends one request, and returns the credentials that it has used.
-func (c *Client) send(ctx context.Context, method, url string, body []byte, answer any) (used string, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errAnswer, err)
-	}
-	maps.Copy(req.Header, c.cfg.Header)
-	if used, err = c.authorize(ctx, req.Header); err != nil {
-		return "", err
-	}
+func (c *Client) send(ctx context.Context, method, address string, body []byte, answer any) (used string, err error) {
+	contentType := ""
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		contentType = "application/json"
+	}
+	req, used, err := c.newRequest(ctx, method, address, contentType, bytes.NewReader(body))
+	if err != nil {
+		return "", err
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -121,13 +119,39 @@ func (c *Client) send(ctx context.Context, method, url string, body []byte, answ
 	case len(text) > maxAnswer:
 		return used, fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
-		return used, fmt.Errorf("%w: %w", errAnswer, err)
-	}
-	return used, nil
+	return used, decode(text, answer)
 }
 
-// get sends a GET, with retries.
-func (c *Client) get(ctx context.Context, url string, answer any) error {
-	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodGet, url, nil, answer) })
+// newRequest makes a request with the present credentials, and returns these. contentType is "" for no body.
+func (c *Client) newRequest(ctx context.Context, method, address, contentType string, body io.Reader) (req *http.Request, used string, err error) {
+	if req, err = http.NewRequestWithContext(ctx, method, address, body); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	maps.Copy(req.Header, c.cfg.Header)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	used, err = c.authorize(ctx, req.Header)
+	return req, used, err
+}
+
+// decode decodes an answer.
+func decode(text []byte, answer any) error {
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	return nil
+}
+
+// call sends a request with a body, with retries.
+func (c *Client) call(ctx context.Context, method, address string, body []byte, answer any) error {
+	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, method, address, body, answer) })
+}
+
+// get sends a GET with parameters, with retries.
+func (c *Client) get(ctx context.Context, address string, parameters url.Values, answer any) error {
+	if len(parameters) > 0 {
+		address += "?" + parameters.Encode()
+	}
+	return c.call(ctx, http.MethodGet, address, nil, answer)
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -100,19 +101,13 @@ type Outcome struct {
 // other error means that the server applied nothing: it refused the update, or answered each attempt that reached it
 // with an error that says so.
 func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
-	if u.ID == "" {
-		u.ID = rand.Text()
-	}
-	var r Result
+	u.ID = cmp.Or(u.ID, rand.Text())
 	body, err := json.Marshal(u)
 	if err != nil {
-		return r, fmt.Errorf("update: %w", err)
+		return Result{}, fmt.Errorf("update: %w", err)
 	}
-	err = c.retry(ctx, func(ctx context.Context) error {
-		r = Result{}
-		return c.do(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r)
-	})
-	if err != nil {
+	var r Result
+	if err := c.call(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r); err != nil {
 		return Result{}, fmt.Errorf("update board %q: %w", board, markUpdate(err))
 	}
 	return r, nil
@@ -123,24 +118,18 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 // could not take. It returns an error if no update has an outcome of its own; if only some have, that
 // error is the outcome of the others.
 func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
-	results := make([]Result, len(updates))
+	outcomes := make([]Outcome, len(updates))
 	items := make([]item, len(updates))
 	for i, u := range updates {
-		if u.ID == "" {
-			u.ID = rand.Text()
-		}
+		u.ID = cmp.Or(u.ID, rand.Text())
 		body, err := json.Marshal(u)
 		if err != nil {
 			return nil, fmt.Errorf("updates[%d]: %w", i, err)
 		}
-		items[i] = item{index: i, body: body, into: &results[i]}
+		items[i] = item{i, body, &outcomes[i].Result, &outcomes[i].Err}
 	}
 	if err := c.batch(ctx, c.boardURL(board, "scores"), "updates", items); err != nil {
 		return nil, fmt.Errorf("update board %q: %w", board, err)
-	}
-	outcomes := make([]Outcome, len(updates))
-	for i := range items {
-		outcomes[i] = Outcome{Result: results[i], Err: markUnknown(items[i].err)}
 	}
 	return outcomes, nil
 }

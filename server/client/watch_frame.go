@@ -41,9 +41,7 @@ type frame struct {
 	Stale   bool   `json:"stale"`
 	AsOf    string `json:"as_of"`
 	RetryMS int64  `json:"retry_ms"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field"`
+	Error
 }
 
 // row is an index in the list and its new entry: [0,{…}].

@@ -251,13 +251,13 @@ func (s *session) handleError(ctx context.Context, f *frame) error {
 	if f.ID != nil && *f.ID != s.subscribeID {
 		return nil
 	}
-	refusal := &Error{Code: f.Code, Message: f.Message, Field: f.Field}
+	refusal := &f.Error
 	switch {
 	case isTemporary(refusal):
 		s.resubscribeLater()
 		s.update(refusal)
 		return nil
-	case (f.Code == "forbidden" || f.Code == "unauthorized") && s.client.haveChanged(ctx, s.credentials):
+	case (refusal.Code == "forbidden" || refusal.Code == "unauthorized") && s.client.haveChanged(ctx, s.credentials):
 		// The key of this connection was withdrawn; the next one uses another. What a withdrawn key already
 		// watches ends with forbidden, and what it asks for afterwards is unauthorized.
 		return refusal

@@ -100,20 +100,15 @@ func (s *Command) printOutcomes(outcomes []client.Outcome) error {
 
 // printOutcomesJSON prints outcomes in the form of the server's answer.
 func printOutcomesJSON(outcomes []client.Outcome) error {
-	type refusal struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Field   string `json:"field,omitempty"`
-	}
 	type refused struct {
-		Board string  `json:"board"`
-		Error refusal `json:"error"`
+		Board string        `json:"board"`
+		Error *client.Error `json:"error"`
 	}
 	results := make([]any, len(outcomes))
 	for i, o := range outcomes {
 		results[i] = o.Result
 		if e, ok := errors.AsType[*client.Error](o.Err); ok {
-			results[i] = refused{o.Result.Board, refusal{e.Code, e.Message, e.Field}}
+			results[i] = refused{o.Result.Board, e}
 		}
 	}
 	return printJSON(map[string]any{"results": results})
