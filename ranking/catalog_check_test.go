@@ -26,8 +26,7 @@ func TestCheckDefine(t *testing.T) {
 		require.ErrorIs(t, err, ranking.ErrConflict)
 		require.Equal(t, err, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "used", Order: definition.Asc}}}))
 		require.ErrorIs(t, check(definition.Board{Name: "x", Mode: "most"}), ranking.ErrInvalid)
-		_, err = s.Definition(t.Context(), "new")
-		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(s.Definition(t.Context(), "new")), ranking.ErrUnknownBoard)
 		require.Equal(t, before, allKeys(t, url))
 	})
 }

@@ -48,8 +48,7 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			var fe *ranking.FieldError
 			require.ErrorAs(t, err, &fe, what)
 			require.Equal(t, c.field, fe.Field, what)
-			boards, err := s.Boards(t.Context())
-			require.NoError(t, err)
+			boards := must(s.Boards(t.Context()))(t)
 			require.Len(t, boards, 3, what)
 		}
 		// One by itself is no file.
@@ -62,8 +61,7 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 		// with as many parts as no other has.
 		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
 			Events: []definition.Event{event("e", "fans:x:y"), event("f", "fans:x"), event("fans", "fans")}}))
-		events, err := s.Events(t.Context())
-		require.NoError(t, err)
+		events := must(s.Events(t.Context()))(t)
 		require.Len(t, events, 3)
 		require.Equal(t, []string{"e", "f", "fans"}, []string{events[0].Name, events[1].Name, events[2].Name})
 	})
@@ -109,11 +107,9 @@ func TestChangesThatReorder(t *testing.T) {
 		} else {
 			require.NoError(t, err, "%d", i)
 		}
-		got, err := s.Definition(t.Context(), c.was.Name)
-		require.NoError(t, err)
+		got := must(s.Definition(t.Context(), c.was.Name))(t)
 		require.Equal(t, want, got)
-		page, err := s.Page(t.Context(), c.was.Name, 1, 1)
-		require.NoError(t, err)
+		page := must(s.Page(t.Context(), c.was.Name, 1, 1))(t)
 		require.EqualValues(t, 3, page.Entries[0].Score)
 	}
 }
@@ -170,19 +166,15 @@ func TestNamesOfDefinitions(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "fans:{star}"})
-		d, err := s.Definition(t.Context(), "fans:{star}")
-		require.NoError(t, err)
+		d := must(s.Definition(t.Context(), "fans:{star}"))(t)
 		require.Equal(t, 100_000, d.MaxInstances)
 		for _, name := range []string{"fans", "fans:{user}", "fans:{a}:{b}", "stars"} {
-			_, err := s.Definition(t.Context(), name)
-			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
-			_, err = s.Instances(t.Context(), name, "", 10)
-			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, errorOf(s.Instances(t.Context(), name, "", 10)), ranking.ErrUnknownBoard, name)
 			require.ErrorIs(t, s.Delete(t.Context(), name, ranking.Moderator{}), ranking.ErrUnknownBoard, name)
 		}
 		for _, name := range []string{"fans:s1", "fans:{}", "fans:{A}", "Fans", "", "fans:{star}@-1"} {
-			_, err := s.Definition(t.Context(), name)
-			require.ErrorIs(t, err, ranking.ErrInvalid, name)
+			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), ranking.ErrInvalid, name)
 		}
 		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1", ranking.Moderator{}), ranking.ErrUnknownBoard)
 		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1", ranking.Moderator{}), ranking.ErrInvalid)

@@ -33,20 +33,16 @@ func TestCluster(t *testing.T) {
 		require.True(t, applyOne(t, s, b, definition.Update{Member: "m", Score: 3, ID: "1", Data: `1`}).Result.Duplicate)
 		c := next[*feed.Changes](t, heard)
 		require.Equal(t, b, c.Board)
-		page, err := s.Page(t.Context(), b, 1, 10)
-		require.NoError(t, err)
+		page := must(s.Page(t.Context(), b, 1, 10))(t)
 		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
 		require.Len(t, page.Entries, 1)
 		require.Equal(t, `1`, page.Entries[0].Data)
-		n, err := s.Around(t.Context(), b, "m", 2)
-		require.NoError(t, err)
+		n := must(s.Around(t.Context(), b, "m", 2))(t)
 		require.Equal(t, page.Entries[0], n.Entry)
-		info, err := s.Info(t.Context(), b)
-		require.NoError(t, err)
+		info := must(s.Info(t.Context(), b))(t)
 		require.Equal(t, page.State, info.State)
 		if page.Period != "" {
-			old, err := s.Page(t.Context(), b+"@-1", 1, 10)
-			require.NoError(t, err)
+			old := must(s.Page(t.Context(), b+"@-1", 1, 10))(t)
 			require.True(t, old.Final)
 		}
 	}
@@ -57,8 +53,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()))
 	require.NoError(t, s.CheckRights(t.Context()))
 
-	got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
-	require.NoError(t, err)
+	got := must(s.Instances(t.Context(), "fans:{star}", "", 10))(t)
 	require.Equal(t, ranking.Instances{Total: 3, Names: []string{"fans:s1", "fans:s2", "fans:星"}}, got)
 	conflicts(t, "order", defineOne(t, s, definition.Board{Name: "h", Ties: definition.ByMember, Order: definition.Asc}))
 
@@ -80,14 +75,12 @@ func TestCluster(t *testing.T) {
 
 	spread := 0
 	for _, m := range masters {
-		keys, err := m.Admin().Keys(t.Context(), "*}:*z").Result()
-		require.NoError(t, err)
+		keys := must(m.Admin().Keys(t.Context(), "*}:*z").Result())(t)
 		spread += min(len(keys), 1)
 	}
 	require.Equal(t, len(masters), spread, "the boards are on all masters")
 	require.NoError(t, s.DeleteEvent(t.Context(), "e", ranking.Moderator{}))
 	require.NoError(t, s.Delete(t.Context(), "fans:s1", ranking.Moderator{}))
 	require.NoError(t, s.Delete(t.Context(), "h", ranking.Moderator{}))
-	_, err = s.Page(t.Context(), "h", 1, 1)
-	require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+	require.ErrorIs(t, errorOf(s.Page(t.Context(), "h", 1, 1)), ranking.ErrUnknownBoard)
 }

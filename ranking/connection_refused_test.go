@@ -18,8 +18,7 @@ func TestRefusedConnectionAnswersNothing(t *testing.T) {
 	url := r.AppURL("~*", "&*", "+@all")
 	s := open(t, url, definition.Board{Name: "b", Kind: "user"})
 	applyOne(t, s, "b", definition.Update{Member: "ana", Score: 1})
-	_, err := s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"})
-	require.NoError(t, err)
+	must(s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"}))(t)
 	other := open(t, url)
 	for _, s := range []*ranking.Store{s, other} {
 		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err) // it knows the definitions
@@ -29,10 +28,8 @@ func TestRefusedConnectionAnswersNothing(t *testing.T) {
 	state := other.States(t.Context(), []string{"b"})[0]
 	require.ErrorIs(t, state.Err, ranking.ErrUnavailable)
 	require.ErrorContains(t, state.Err, "WRONGPASS")
-	_, err = other.Profiles(t.Context(), "user", []string{"ana"})
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.ErrorIs(t, errorOf(other.Profiles(t.Context(), "user", []string{"ana"})), ranking.ErrUnavailable)
 	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "SETUSER", "app", "resetpass", ">pw").Err())
-	found, err := other.Profiles(t.Context(), "user", []string{"ana"})
-	require.NoError(t, err)
+	found := must(other.Profiles(t.Context(), "user", []string{"ana"}))(t)
 	require.Equal(t, "Ana", found["ana"].Name, "the absence of a profile is not kept")
 }

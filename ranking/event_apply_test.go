@@ -74,8 +74,7 @@ func TestHappen(t *testing.T) {
 		require.Empty(t, feed.items(t), "it was told before")
 		happen(t, s, "gift", gift("", "s18", "u4", 5))
 		require.Equal(t, items[1:2], feed.items(t), "without an id it is another each time")
-		none, err := s.ApplyEvents(t.Context(), "gift", nil)
-		require.NoError(t, err)
+		none := must(s.ApplyEvents(t.Context(), "gift", nil))(t)
 		require.Empty(t, none)
 	})
 }
@@ -117,8 +116,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 		}
 		require.Equal(t, before, allKeys(t, url))
 		require.Empty(t, feed.items(t))
-		_, err := s.ApplyEvents(t.Context(), "nope", all)
-		require.ErrorIs(t, err, ranking.ErrUnknownEvent)
+		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "nope", all)), ranking.ErrUnknownEvent)
 
 		h := happen(t, s, "gift", all[0], gift("1", "s17", "u4", 3))
 		require.Error(t, h[0].Err)

@@ -31,8 +31,7 @@ func sentGifts(t testing.TB, url string) *ranking.Store {
 		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}"}, {Name: "hour", Window: time.Hour, Refresh: definition.Live}},
 		Events: []definition.Event{sentGift}}))
 	for _, star := range []string{"s17", "s18"} {
-		_, err := s.SetProfile(t.Context(), "star", star, ranking.Profile{Name: star})
-		require.NoError(t, err)
+		must(s.SetProfile(t.Context(), "star", star, ranking.Profile{Name: star}))(t)
 	}
 	return s
 }
@@ -81,8 +80,7 @@ func TestGiftsThatAViewerMayNotSend(t *testing.T) {
 		for _, c := range wrong {
 			fails(t, happen(t, s, "gift", c.call)[0], c.kind, c.field, c.reason)
 		}
-		instances, err := s.Instances(t.Context(), "fans:{star}", "", 10)
-		require.NoError(t, err)
+		instances := must(s.Instances(t.Context(), "fans:{star}", "", 10))(t)
 		require.Zero(t, instances.Total)
 		for _, board := range []string{"stars", "hour"} {
 			require.Empty(t, scores(t, s, board))
@@ -213,8 +211,7 @@ func TestTakeBackOfASender(t *testing.T) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{narrow}}))
 		for i, sender := range senders {
 			for again := range 2 {
-				took, err := s.TakeBack(t.Context(), "gift", "1", sender, ranking.Moderator{By: "desk"})
-				require.NoError(t, err)
+				took := must(s.TakeBack(t.Context(), "gift", "1", sender, ranking.Moderator{By: "desk"}))(t)
 				require.Equal(t, again > 0, took.Before)
 			}
 			if flowers -= 1 << i; flowers > 0 {
@@ -222,8 +219,7 @@ func TestTakeBackOfASender(t *testing.T) {
 			}
 		}
 		require.Empty(t, scores(t, s, "stars"))
-		lines, err := s.Audit(t.Context(), "", 10)
-		require.NoError(t, err)
+		lines := must(s.Audit(t.Context(), "", 10))(t)
 		require.Len(t, lines, len(senders))
 		for i, sender := range senders {
 			line := lines[len(lines)-1-i]
@@ -247,12 +243,10 @@ func TestProfilesThatAnEventNeeds(t *testing.T) {
 			return happen(t, s, "gift", by("u4", gift("to "+star, star, "u4", 3)))[0]
 		}
 		fails(t, send(b, "s19"), ranking.ErrInvalid, "star", "has no profile")
-		_, err := a.SetProfile(t.Context(), "star", "s19", ranking.Profile{Avatar: "/a.png"})
-		require.NoError(t, err)
+		must(a.SetProfile(t.Context(), "star", "s19", ranking.Profile{Avatar: "/a.png"}))(t)
 		require.NoError(t, send(b, "s19").Err)
 		require.True(t, send(a, "s19").Outcomes[0].Result.Duplicate)
-		_, err = a.SetProfile(t.Context(), "user", "s20", ranking.Profile{Name: "of another kind"})
-		require.NoError(t, err)
+		must(a.SetProfile(t.Context(), "user", "s20", ranking.Profile{Name: "of another kind"}))(t)
 		fails(t, send(a, "s20"), ranking.ErrInvalid, "star", "has no profile")
 		require.NoError(t, a.DeleteProfile(t.Context(), "star", "s19"))
 		fails(t, send(a, "s19"), ranking.ErrInvalid, "star", "has no profile")

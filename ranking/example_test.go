@@ -12,8 +12,8 @@ import (
 	"rankcast/ranking/feed"
 )
 
-// must keeps the examples short; a program handles its errors.
-func must[T any](v T, err error) T {
+// orPanic keeps the examples short; a program handles its errors.
+func orPanic[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
@@ -23,8 +23,8 @@ func must[T any](v T, err error) T {
 // openStore opens a store inside the process. With a Redis of one's own it is
 // ranking.Open("redis://localhost:6379") alone.
 func openStore(boards ...definition.Board) (s *ranking.Store, newFeed func() *feed.Feed, end func()) {
-	server := must(embedded.Start())
-	rdb := must(ranking.Open(server.URL()))
+	server := orPanic(embedded.Start())
+	rdb := orPanic(ranking.Open(server.URL()))
 	s = ranking.New(rdb, ranking.Config{})
 	if err := s.Define(context.Background(), definition.Set{Boards: boards}); err != nil {
 		panic(err)
@@ -40,9 +40,9 @@ func openStore(boards ...definition.Board) (s *ranking.Store, newFeed func() *fe
 
 // A board is defined, written to and read in each way that there is.
 func Example() {
-	server := must(embedded.Start()) // or any Redis: ranking.Open("redis://localhost:6379")
+	server := orPanic(embedded.Start()) // or any Redis: ranking.Open("redis://localhost:6379")
 	defer server.Close()
-	rdb := must(ranking.Open(server.URL()))
+	rdb := orPanic(ranking.Open(server.URL()))
 	defer rdb.Close()
 	s := ranking.New(rdb, ranking.Config{})
 	defer s.Close()
@@ -51,7 +51,7 @@ func Example() {
 		panic(err)
 	}
 
-	outcomes := must(s.Apply(ctx, "stars", []definition.Update{
+	outcomes := orPanic(s.Apply(ctx, "stars", []definition.Update{
 		{Member: "ann", Score: 30, ID: "gift-1"},
 		{Member: "bob", Score: 50, ID: "gift-2"},
 		{Member: "cid", Score: 30, ID: "gift-3"},
@@ -61,22 +61,22 @@ func Example() {
 	last := outcomes[4]
 	fmt.Println("duplicate:", last.Result.Duplicate, last.Err)
 
-	page := must(s.Page(ctx, "stars", 1, 3))
+	page := orPanic(s.Page(ctx, "stars", 1, 3))
 	for _, e := range page.Entries {
 		fmt.Println("top:", e.Rank, e.Member, e.Score)
 	}
-	next := must(s.Read(ctx, "stars", ranking.Query{After: page.Next(), Limit: 3}))
+	next := orPanic(s.Read(ctx, "stars", ranking.Query{After: page.Next(), Limit: 3}))
 	fmt.Println("after these:", next.Entries[0].Rank, next.Entries[0].Member)
 
-	n := must(s.Around(ctx, "stars", "cid", 1))
+	n := orPanic(s.Around(ctx, "stars", "cid", 1))
 	fmt.Printf("cid: rank %d of %d, %.0f %% below, %d to %s\n", n.Entry.Rank, n.Total, n.Percentile(), *n.ToNext(), n.Around[0].Member)
 
-	friends := must(s.Members(ctx, "stars", []string{"ann", "dee", "nobody"}))
+	friends := orPanic(s.Members(ctx, "stars", []string{"ann", "dee", "nobody"}))
 	for _, f := range friends.List {
 		fmt.Printf("friends: %s is %d of the board and %d among them\n", f.Member, f.Rank, f.Among)
 	}
 
-	at := must(s.At(ctx, "stars", 30, nil, 10))
+	at := orPanic(s.At(ctx, "stars", 30, nil, 10))
 	fmt.Println("30 would be rank", at.Rank, "beside", len(at.Entries))
 
 	// Output:
@@ -117,7 +117,7 @@ func ExampleFeed() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	defer func() { cancel(); <-ended }()
-	must(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
+	orPanic(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
 
 	l := watcher{make(chan string, 16), make(chan *feed.Changes, 1024)}
 	feed := newFeed()
@@ -128,11 +128,11 @@ func ExampleFeed() {
 	}()
 
 	<-l.subscribed // from here on nothing is missed
-	page := must(s.Page(ctx, "stars", 1, 10))
+	page := orPanic(s.Page(ctx, "stars", 1, 10))
 	fmt.Println("seq", page.Seq, "leads:", page.Entries[0].Member)
 	at := page.State
 
-	must(s.Apply(ctx, "stars", []definition.Update{{Member: "cid", Score: 5}, {Member: "ann", Score: 25}}))
+	orPanic(s.Apply(ctx, "stars", []definition.Update{{Member: "cid", Score: 5}, {Member: "ann", Score: 25}}))
 	for at.Seq < 4 {
 		c := <-l.changes
 		switch {
@@ -160,9 +160,9 @@ func ExampleUnion() {
 	)
 	defer end()
 	ctx := context.Background()
-	must(s.Apply(ctx, "points:2025", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
-	must(s.Apply(ctx, "points:2026", []definition.Update{{Member: "ann", Score: 40}, {Member: "cid", Score: 10}}))
-	for _, e := range must(s.Page(ctx, "ever", 1, 10)).Entries {
+	orPanic(s.Apply(ctx, "points:2025", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
+	orPanic(s.Apply(ctx, "points:2026", []definition.Update{{Member: "ann", Score: 40}, {Member: "cid", Score: 10}}))
+	for _, e := range orPanic(s.Page(ctx, "ever", 1, 10)).Entries {
 		fmt.Println(e.Rank, e.Member, e.Score)
 	}
 	// Output:
@@ -176,9 +176,9 @@ func ExampleStore_Hide() {
 	s, _, end := openStore(definition.Board{Name: "stars"})
 	defer end()
 	ctx := context.Background()
-	must(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bot", Score: 50}}))
+	orPanic(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bot", Score: 50}}))
 	show := func(when string) {
-		for _, e := range must(s.Page(ctx, "stars", 1, 10)).Entries {
+		for _, e := range orPanic(s.Page(ctx, "stars", 1, 10)).Entries {
 			fmt.Println(when, e.Rank, e.Member, e.Score)
 		}
 	}
@@ -187,7 +187,7 @@ func ExampleStore_Hide() {
 		panic(err)
 	}
 	show("hidden:")
-	outcome := must(s.Apply(ctx, "stars", []definition.Update{{Member: "bot", Score: 5}}))[0]
+	outcome := orPanic(s.Apply(ctx, "stars", []definition.Update{{Member: "bot", Score: 5}}))[0]
 	fmt.Println("unseen:", outcome.Result.Current.Rank, outcome.Result.Current.Score)
 	if err := s.Show(ctx, "stars", "bot", ranking.Moderator{By: "eve"}); err != nil {
 		panic(err)

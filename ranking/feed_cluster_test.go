@@ -72,15 +72,12 @@ func TestFeedOnACluster(t *testing.T) {
 	for m, of := range boards {
 		for _, board := range of {
 			arrives(t, s, heard, board)
-			_, err := s.Remove(t.Context(), board, "m")
-			require.NoError(t, err)
+			must(s.Remove(t.Context(), board, "m"))(t)
 			require.Nil(t, next[*feed.Changes](t, heard).List[0].New)
 			for i, master := range cluster.Masters {
-				shard, err := master.Admin().PubSubShardNumSub(t.Context(), channel(board)).Result()
-				require.NoError(t, err)
+				shard := must(master.Admin().PubSubShardNumSub(t.Context(), channel(board)).Result())(t)
 				require.Equal(t, i == m, shard[channel(board)] == 1, shard)
-				all, err := master.Admin().PubSubNumSub(t.Context(), channel(board)).Result()
-				require.NoError(t, err)
+				all := must(master.Admin().PubSubNumSub(t.Context(), channel(board)).Result())(t)
 				require.Zero(t, all[channel(board)])
 			}
 		}
@@ -126,8 +123,7 @@ func TestFeedOnACluster(t *testing.T) {
 	ofFeeds := regexp.MustCompile(` cmd=(ping|subscribe|ssubscribe|sunsubscribe) `)
 	connections := func() (total int) {
 		for _, master := range cluster.Masters {
-			list, err := master.Admin().ClientList(t.Context()).Result()
-			require.NoError(t, err)
+			list := must(master.Admin().ClientList(t.Context()).Result())(t)
 			total += len(ofFeeds.FindAllString(list, -1))
 		}
 		return total

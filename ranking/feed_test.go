@@ -23,13 +23,11 @@ func TestFeedTellsChanges(t *testing.T) {
 		require.EqualValues(t, "b", next[subscribed](t, heard))
 
 		before := s.Now()
-		_, err := s.Apply(t.Context(), "b", []definition.Update{
+		must(s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 3}, {Member: "b", Score: 5}, {Member: "a", Score: 0}, {Member: "a", Score: 4},
-		})
-		require.NoError(t, err)
+		}))(t)
 		applyOne(t, s, "other", definition.Update{Member: "x", Score: 1})
-		_, err = s.Remove(t.Context(), "b", "b")
-		require.NoError(t, err)
+		must(s.Remove(t.Context(), "b", "b"))(t)
 
 		c := next[*feed.Changes](t, heard)
 		require.NotEmpty(t, c.Epoch)
@@ -44,8 +42,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		}}, removed)
 		require.True(t, !c.At.Before(before) && c.At.Before(removed.At), "from %s: %s, %s", before, c.At, removed.At)
 
-		page, err := s.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 4}, page.State)
 
 		f.Unwatch("b")
@@ -77,8 +74,7 @@ func TestFeedTellsItems(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "gift"})
 		rdb := redistest.Dial(t, url)
 		publish := func(feed, message string) int64 {
-			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()
-			require.NoError(t, err)
+			n := must(rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result())(t)
 			return n
 		}
 		f, heard := follow(t, url, 0)

@@ -28,11 +28,24 @@ func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	return s
 }
 
+// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t).
+func must[T any](result T, err error) func(t require.TestingT) T {
+	return func(t require.TestingT) T {
+		if h, ok := t.(interface{ Helper() }); ok {
+			h.Helper()
+		}
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// errorOf is the error of a call whose result the test does not look at.
+func errorOf[T any](_ T, err error) error { return err }
+
 // applyOne sends one update and returns what it did.
 func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
 	t.Helper()
-	o, err := s.Apply(t.Context(), board, []definition.Update{u})
-	require.NoError(t, err)
+	o := must(s.Apply(t.Context(), board, []definition.Update{u}))(t)
 	return o[0]
 }
 
@@ -59,8 +72,7 @@ func allKeys(t testing.TB, url string) []string {
 	t.Helper()
 	rdb := redistest.Dial(t, url)
 	defer rdb.Close()
-	keys, err := rdb.Keys(t.Context(), "*").Result()
-	require.NoError(t, err)
+	keys := must(rdb.Keys(t.Context(), "*").Result())(t)
 	slices.Sort(keys)
 	return keys
 }
@@ -75,8 +87,7 @@ const patience = time.Minute
 // scores reads the scores of a board, by member.
 func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
 	t.Helper()
-	page, err := s.Page(t.Context(), board, 1, 1000)
-	require.NoError(t, err)
+	page := must(s.Page(t.Context(), board, 1, 1000))(t)
 	got := make(map[string]int64)
 	for _, e := range page.Entries {
 		got[e.Member] = e.Score
@@ -87,8 +98,7 @@ func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
 // data reads what is with each entry of a board, by member.
 func data(t testing.TB, s *ranking.Store, board string) map[string]string {
 	t.Helper()
-	page, err := s.Page(t.Context(), board, 1, 100)
-	require.NoError(t, err)
+	page := must(s.Page(t.Context(), board, 1, 100))(t)
 	got := make(map[string]string)
 	for _, e := range page.Entries {
 		got[e.Member] = e.Data
@@ -109,8 +119,7 @@ func gift(id, star, user string, flowers int) ranking.EventCall {
 
 func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
 	t.Helper()
-	h, err := s.ApplyEvents(t.Context(), event, all)
-	require.NoError(t, err)
+	h := must(s.ApplyEvents(t.Context(), event, all))(t)
 	require.Len(t, h, len(all))
 	return h
 }
@@ -145,8 +154,7 @@ func (l listener) items(t testing.TB) []string {
 	require.NoError(t, l.rdb.Publish(ctx, l.channel, end).Err())
 	var items []string
 	for {
-		m, err := l.sub.ReceiveMessage(ctx)
-		require.NoError(t, err)
+		m := must(l.sub.ReceiveMessage(ctx))(t)
 		if m.Payload == end {
 			return items
 		}
@@ -163,8 +171,7 @@ func listen(t testing.TB, url, feed string) listener {
 	rdb := redistest.Dial(t, url)
 	channel := "rc:{/}:f:" + feed
 	sub := rdb.Subscribe(t.Context(), channel)
-	_, err := sub.Receive(t.Context())
-	require.NoError(t, err)
+	must(sub.Receive(t.Context()))(t)
 	t.Cleanup(func() { sub.Close() })
 	return listener{rdb, sub, channel}
 }
@@ -217,8 +224,7 @@ func next[E any](t testing.TB, r recorder) E {
 
 // follow runs a feed on a client of its own until the test ends.
 func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
+	rdb := must(ranking.Open(url))(t)
 	return followBy(t, rdb, probe)
 }
 
@@ -246,8 +252,7 @@ func key(k sortkey.Key) *sortkey.Key { return &k }
 
 // moment reads a time as these tests write it.
 func moment(t testing.TB, s string) time.Time {
-	m, err := time.Parse(time.RFC3339Nano, s)
-	require.NoError(t, err)
+	m := must(time.Parse(time.RFC3339Nano, s))(t)
 	return m
 }
 

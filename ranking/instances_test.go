@@ -24,35 +24,25 @@ func TestReadingCreatesNothing(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "fans:{star}", Period: "week"}, definition.Board{Name: "stars"})
 		before := allKeys(t, url)
 		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
-			page, err := s.Page(t.Context(), name, 1, 10)
-			require.NoError(t, err)
+			page := must(s.Page(t.Context(), name, 1, 10))(t)
 			require.Equal(t, ranking.State{}, page.State)
-			_, err = s.Info(t.Context(), name)
-			require.NoError(t, err)
-			_, err = s.Places(t.Context(), name, []ranking.Lookup{{Member: "m", Around: 3}})
-			require.NoError(t, err)
-			_, err = s.Members(t.Context(), name, []string{"m"})
-			require.NoError(t, err)
-			b, err := s.Board(t.Context(), name)
-			require.NoError(t, err)
+			must(s.Info(t.Context(), name))(t)
+			must(s.Places(t.Context(), name, []ranking.Lookup{{Member: "m", Around: 3}}))(t)
+			must(s.Members(t.Context(), name, []string{"m"}))(t)
+			b := must(s.Board(t.Context(), name))(t)
 			require.Equal(t, strings.TrimSuffix(name, "@-1"), b.Instance)
-			_, err = s.Periods(t.Context(), name)
-			require.NoError(t, err)
+			must(s.Periods(t.Context(), name))(t)
 		}
 		s.States(t.Context(), []string{"fans:s1", "stars", "fans:s1@-1"})
-		boards, err := s.MemberBoards(t.Context(), "member", "m", ranking.MemberBoardsQuery{Limit: 10})
-		require.NoError(t, err)
+		boards := must(s.MemberBoards(t.Context(), "member", "m", ranking.MemberBoardsQuery{Limit: 10}))(t)
 		require.Empty(t, boards)
-		got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
-		require.NoError(t, err)
+		got := must(s.Instances(t.Context(), "fans:{star}", "", 10))(t)
 		require.Equal(t, ranking.Instances{Names: []string{}}, got)
-		_, err = s.Remove(t.Context(), "fans:s1", "m")
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "fans:s1", "m")), ranking.ErrUnknownMember)
 		require.Equal(t, before, allKeys(t, url))
 
 		applyOne(t, s, "fans:s1", definition.Update{Member: "m", Score: 1})
-		got, err = s.Instances(t.Context(), "fans:{star}", "", 10)
-		require.NoError(t, err)
+		got = must(s.Instances(t.Context(), "fans:{star}", "", 10))(t)
 		require.Equal(t, ranking.Instances{Total: 1, Names: []string{"fans:s1"}}, got)
 	})
 }
@@ -73,8 +63,7 @@ func TestInstancesStandAlone(t *testing.T) {
 		}
 		want := map[string]int64{"hot": 2, "hot:moba": 6, "hot:fps": 12, "hot:moba:phone": 4, "hot:moba:pc": 5}
 		for b, score := range want {
-			page, err := s.Page(t.Context(), b, 1, 10)
-			require.NoError(t, err)
+			page := must(s.Page(t.Context(), b, 1, 10))(t)
 			require.Len(t, page.Entries, 1)
 			require.Equal(t, score, page.Entries[0].Score, b)
 		}
@@ -91,8 +80,7 @@ func TestInstancesStandAlone(t *testing.T) {
 		page, err := s.Page(t.Context(), "hot:moba", 1, 10)
 		require.NoError(t, err, "an instance that was deleted may be written to again")
 		require.Zero(t, page.Total)
-		page, err = s.Page(t.Context(), "hot:moba:pc", 1, 10)
-		require.NoError(t, err)
+		page = must(s.Page(t.Context(), "hot:moba:pc", 1, 10))(t)
 		require.EqualValues(t, 1, page.Total)
 	})
 }
@@ -120,8 +108,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 			require.Equal(t, name, c.Board)
 			require.Equal(t, o.Result.Period, c.Period)
 			for _, n := range []string{name, definition.Qualify(name, o.Result.Period)} {
-				page, err := s.Page(t.Context(), n, 1, 10)
-				require.NoError(t, err)
+				page := must(s.Page(t.Context(), n, 1, 10))(t)
 				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
 				require.Equal(t, []ranking.Entry{{Rank: 1, Member: "m" + part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
 			}
@@ -133,8 +120,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 			var walked []string
 			pages := 0
 			for after := ""; after != "" || pages == 0; pages++ {
-				page, err := s.Instances(t.Context(), "b:{x}", after, limit)
-				require.NoError(t, err)
+				page := must(s.Instances(t.Context(), "b:{x}", after, limit))(t)
 				require.EqualValues(t, len(names), page.Total)
 				require.LessOrEqual(t, len(page.Names), limit)
 				walked = append(walked, page.Names...)
@@ -143,13 +129,11 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 			require.Equal(t, names, walked, "by %d", limit)
 			require.Equal(t, (len(names)+limit-1)/limit, pages, "by %d", limit)
 		}
-		page, err := s.Instances(t.Context(), "b:{x}", "b:nobody is called that", 2)
-		require.NoError(t, err)
+		page := must(s.Instances(t.Context(), "b:{x}", "b:nobody is called that", 2))(t)
 		i, _ := slices.BinarySearch(names, "b:nobody is called that")
 		require.Equal(t, names[i:i+2], page.Names)
 		for _, limit := range []int{0, -1, 1001} {
-			_, err := s.Instances(t.Context(), "b:{x}", "", limit)
-			require.ErrorIs(t, err, ranking.ErrInvalid)
+			require.ErrorIs(t, errorOf(s.Instances(t.Context(), "b:{x}", "", limit)), ranking.ErrInvalid)
 		}
 	})
 }
@@ -217,8 +201,7 @@ func TestPrefixes(t *testing.T) {
 				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"},
 					{Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
-				h, err := s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)})
-				require.NoError(t, err)
+				h := must(s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)}))(t)
 				require.NoError(t, errors.Join(h[0].Err, h[0].Outcomes[0].Err, h[0].Outcomes[1].Err))
 				require.Equal(t, score, h[0].Outcomes[0].Result.Current.Score)
 			}
@@ -240,11 +223,9 @@ func TestPrefixes(t *testing.T) {
 		require.NoError(t, two.DeleteEvent(t.Context(), "e", ranking.Moderator{}))
 		require.NoError(t, two.Delete(t.Context(), "fans:a", ranking.Moderator{}))
 		require.NoError(t, two.Delete(t.Context(), "b", ranking.Moderator{}))
-		page, err := one.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
+		page := must(one.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 3, page.Entries[0].Score)
-		page, err = one.Page(t.Context(), "fans:a", 1, 10)
-		require.NoError(t, err)
+		page = must(one.Page(t.Context(), "fans:a", 1, 10))(t)
 		require.EqualValues(t, 1, page.Total)
 	})
 }
