@@ -199,9 +199,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 // A repetition of an act that is done answers that the act was done before, and finishes what
 // is left of it.
 func TestTakeBackAfterItsLine(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		pointEvent(t, s, definition.Board{Name: "one"})
 		point(t, s, "0", 4)
 		takeBack(t, s, "0") // Redis knows the scripts from here on
@@ -225,9 +223,7 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 // A take-back has succeeded once its updates are undone and its line is written, although an erasure has taken the fields of the
 // event in between.
 func TestTakeBackDuringAnErasure(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, other := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, s, other *Store) {
 		pointEvent(t, s, definition.Board{Name: "one"})
 		apply(t, s, "one", definition.Update{Member: "m", Score: 10})
 		point(t, s, "1", 4)
@@ -327,9 +323,7 @@ func TestLinesOfConcurrentActs(t *testing.T) {
 
 // A page of the audit waits while another caller has the turn.
 func TestAuditTakesTurns(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		waitsForTurn(t, s, func(ctx context.Context) error {
 			_, err := s.Audit(ctx, "", 1)
 			return err

@@ -17,9 +17,7 @@ import (
 // A node that does not know yet that a board's order has changed, as it might while
 // there was nothing on it, writes and reads by the new one once there is.
 func TestWriteByAnOlderOrder(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		for _, c := range []struct{ was, is definition.Board }{
 			{definition.Board{Name: "order"}, definition.Board{Name: "order", Order: definition.Asc}},
 			{definition.Board{Name: "ties"}, definition.Board{Name: "ties", Ties: definition.ByMember}},

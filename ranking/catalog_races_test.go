@@ -28,9 +28,7 @@ func before(s *Store, sc script.Script, what func()) {
 
 // What another node defines between the look and the change is minded.
 func TestDefinitionBetweenLookAndChange(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		before(a, script.Define, func() { define(t, b, definition.Board{Name: "fans:{user}"}) })
 		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}})
 		require.ErrorIs(t, err, ErrConflict)
@@ -42,10 +40,7 @@ func TestDefinitionBetweenLookAndChange(t *testing.T) {
 
 // What is written between the look and the change is minded.
 func TestWriteBetweenLookAndChange(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "b"})
+	onTwoNodes(t, []definition.Board{{Name: "b"}}, func(t *testing.T, a, b *Store) {
 		before(a, script.Define, func() { apply(t, b, "b", definition.Update{Member: "m", Score: 3}) })
 		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict)

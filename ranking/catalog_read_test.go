@@ -17,10 +17,7 @@ import (
 
 // While a node reads the definitions, which may take long, its callers go on with the copy that they have.
 func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "b"})
+	onTwoNodes(t, []definition.Board{{Name: "b"}}, func(t *testing.T, a, b *Store) {
 		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
 		_, err := b.catalog.readFresh(t.Context()) // a read that the update began in the background would be taken for another
 		require.NoError(t, err)
@@ -56,9 +53,7 @@ func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
 
 // A node decodes and compiles again the definitions that have changed, and no others.
 func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		event := func(name string) definition.Event {
 			return definition.Event{Name: name, Updates: []definition.Target{{Board: "same", Member: "m", Score: "1"}}}
 		}
@@ -96,10 +91,7 @@ func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
 // Housekeeping does not work by the answer of a read that began long ago: it may lack what another node
 // has changed since.
 func TestHousekeepingWorksByARecentRead(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "b", Kind: "user"})
+	onTwoNodes(t, []definition.Board{{Name: "b", Kind: "user"}}, func(t *testing.T, a, b *Store) {
 		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
 		_, err := b.catalog.readFresh(t.Context()) // a read that the update began in the background would be taken for another
 		require.NoError(t, err)

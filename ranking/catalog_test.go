@@ -21,9 +21,7 @@ import (
 // What one node defines the others find when they are asked for it, and what it
 // changes or takes away a second later.
 func TestDefinitionsOfOtherNodes(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		for i := range 5 { // as long as b's copy is young, too
 			board := fmt.Sprint("b", i)
 			require.ErrorIs(t, errorOf(b.Board(t.Context(), board)), ErrUnknownBoard)
@@ -247,9 +245,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 
 // A name with another number of parts than its definition is refused with the name of the definition.
 func TestUnknownBoardNamesItsFamily(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, n *Store) {
 		require.NoError(t, n.DefineBoard(t.Context(), definition.Board{Name: "topic:{topic}"}, Moderator{}))
 		for name, reason := range map[string]string{
 			"topic":     `there is no board "topic"; want a name like topic:{topic}`,

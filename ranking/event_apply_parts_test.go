@@ -16,10 +16,7 @@ import (
 // An event that has come to make other updates by the time of a retry adds those, and
 // repeats none of what has counted.
 func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	onNode(t, []definition.Board{{Name: "a"}, {Name: "b"}, {Name: "c"}}, func(t *testing.T, s *Store) {
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
 			h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")}))(t)

@@ -17,9 +17,7 @@ import (
 
 // A board that Redis cannot write to fails the events that count on it, and not those behind them.
 func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}, Events: []definition.Event{
 			{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "m", Score: "1"}}},
 		}}))
@@ -114,9 +112,7 @@ func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 // One call of Redis carries an event out. What the call can't carry out goes in further calls: a new
 // instance, an id that is taken, an update that a board refuses, boards that have too much to do.
 func TestCallsOfAnEvent(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		feed := feedOfGifts(t, s)
 		published := func() int { return strings.Count(feed(), `"data"`) }
 		most, long := int64(100), time.Hour

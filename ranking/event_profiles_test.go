@@ -14,9 +14,7 @@ import (
 // A node reads the profiles that a batch needs in one round trip. While it cannot read them, the events that
 // need them fail, and may be sent again.
 func TestProfilesOfABatchOfEvents(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "stars"}},
 			Events: []definition.Event{{Name: "e", Rules: definition.FieldRules{"star": {Kind: "star"}},
 				Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}}}))

@@ -11,7 +11,6 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
-	"rankcast/ranking/redistest"
 )
 
 // An event is forgotten no later than its boards forget it: a taking back that is
@@ -150,9 +149,7 @@ func TestTakeBackFollowsNotesOfTheSpanBefore(t *testing.T) {
 // An event that is defined otherwise by now is not taken back by what it has not done;
 // and one that was taken back does not count on boards that it has gained since.
 func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		one, two := definition.Board{Name: "one"}, definition.Board{Name: "two"}
 		pointEvent(t, s, one)
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{two}}))
@@ -202,9 +199,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 
 // An event is not noted as taken back where a board has refused to.
 func TestTakeBackThatIsRefused(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		pointEvent(t, s, definition.Board{Name: "one"}, definition.Board{Name: "two"})
 		apply(t, s, "one", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)

@@ -9,14 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 )
 
 // In whatever order events are taken back, what is left is what the others came to.
 func TestTakeBackInAnyOrder(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "best", Mode: definition.Best},
 			definition.Board{Name: "last", Mode: definition.Last})
 		for n, order := range []string{"0", "1", "2", "01", "10", "02", "20", "12", "21", "012", "021", "102", "120", "201", "210"} {
@@ -122,9 +119,7 @@ func TestThoseWhoLeftAreLetGo(t *testing.T) {
 
 // A taking back does not go beyond the bounds of a board.
 func TestTakeBackStopsAtTheBounds(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		pointEvent(t, s, definition.Board{Name: "b", Min: new(int64(2)), Max: new(int64(10))})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "up", 6)
@@ -141,9 +136,7 @@ func TestTakeBackStopsAtTheBounds(t *testing.T) {
 
 // Taken back again, an event is answered with where its members are now.
 func TestTakeBackAgain(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		pointEvent(t, s, definition.Board{Name: "b"})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)

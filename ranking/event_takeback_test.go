@@ -27,9 +27,7 @@ func allOf(t testing.TB, s *Store) map[string][]string {
 // What an event has done is taken back on each of its boards, once, and a retry of it
 // counts nothing.
 func TestTakeBack(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		giftEvent(t, a)
 		give(t, a, "1", "a", "u", 3)
 		before := allOf(t, a)
@@ -70,9 +68,7 @@ func TestTakeBack(t *testing.T) {
 // What has come to a score since stays: a sum keeps what others added, a best or last
 // that others have set since is theirs, and who was removed is not revived.
 func TestTakeBackAmongOthers(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		giftEvent(t, s)
 		give(t, s, "1", "a", "u", 3)
 		give(t, s, "2", "a", "u", 4)
@@ -150,10 +146,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
 // a line.
 func TestSetScore(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "b", MaxChange: 5, Max: new(int64(100))})
+	onNode(t, []definition.Board{{Name: "b", MaxChange: 5, Max: new(int64(100))}}, func(t *testing.T, s *Store) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
 		r := must(s.SetScore(t.Context(), "b", "m", 90, why))(t)

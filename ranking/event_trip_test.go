@@ -100,10 +100,7 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 
 // An event whose answer is lost may have counted, and says so.
 func TestEventWhoseAnswerIsLost(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"})
+	onNode(t, []definition.Board{{Name: "a"}}, func(t *testing.T, s *Store) {
 		defineEvent(t, s, 1, "a")
 		must(sendGift(t, s, "first"))(t)
 		var lost atomic.Bool
@@ -208,9 +205,7 @@ func TestEventOnOneNodeOfACluster(t *testing.T) {
 
 // Boards that may have much to remove do not do so in one call.
 func TestRemovalsOfTheBoardsOfAnEvent(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "recent:{star}", MemberTTL: time.Hour}, {Name: "hour", Window: time.Hour, Refresh: definition.Live}},
 			Events: []definition.Event{

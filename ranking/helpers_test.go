@@ -48,6 +48,23 @@ func newNode(t testing.TB, url string) *Store {
 	return s
 }
 
+// onTwoNodes runs a test on both engines, side by side with other tests. Two nodes on one Redis have the boards.
+func onTwoNodes(t *testing.T, boards []definition.Board, test func(t *testing.T, a, b *Store)) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a := newNode(t, url)
+		if boards != nil {
+			define(t, a, boards...)
+		}
+		test(t, a, newNode(t, url))
+	})
+}
+
+// onNode is onTwoNodes for a test that needs one of them.
+func onNode(t *testing.T, boards []definition.Board, test func(t *testing.T, s *Store)) {
+	onTwoNodes(t, boards, func(t *testing.T, s, _ *Store) { test(t, s) })
+}
+
 // must returns the result of a call that the test needs to succeed: must(s.Page(…))(t).
 func must[T any](result T, err error) func(t require.TestingT) T {
 	return func(t require.TestingT) T {

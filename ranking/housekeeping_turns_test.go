@@ -30,9 +30,7 @@ func claimedOf(due []claim) []string {
 // However many instances of a family are due, and for however long, another definition's item is claimed
 // with the next claim. Each item is claimed once.
 func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		const many = 2*housekeepingJoin + 10
 		all := []redis.Z{{Score: 1e15, Member: "quiet"}, {Score: 1e15, Member: "fans/1"}, {Score: 1e15, Member: "/gift"}}
 		for i := range many {
@@ -79,9 +77,7 @@ func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
 
 // assign.lua takes an item for one of the definition that has it.
 func TestTheLineOfAnItemIsItsDefinition(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		lines := map[string]string{
 			"/gift":  "/",
 			"fans/1": "fans/1", familyCursor("fans/1", "fans:a:b/c"): "fans/1", familyCursor("plain/0", ""): "plain/0",
@@ -143,9 +139,7 @@ func TestASlowItemDelaysNoOther(t *testing.T) {
 
 // Where very many items are due, those that wait already are claimed before all the others have joined.
 func TestItemsAreClaimedBeforeAllHaveJoined(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		for i, item := range []string{"a", "b", "c"} {
 			require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), redis.Z{Score: float64(i), Member: item}).Err())
 		}

@@ -10,15 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 )
 
 // Request ids of boards, of events and of the audit leave Redis by themselves, once they are too old to answer a
 // retry: nothing need be written to the board again.
 func TestRequestIDsExpireByThemselves(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		gift := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
 			Events: []definition.Event{gift}}))

@@ -7,16 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 )
 
 // A page of instances and their total are of one state, although another instance comes to be between any two commands
 // of the reader.
 func TestInstancesAreListedAtOneState(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		writer, reader := newNode(t, url), newNode(t, url)
-		define(t, writer, definition.Board{Name: "fans:{star}"})
+	onTwoNodes(t, []definition.Board{{Name: "fans:{star}"}}, func(t *testing.T, writer, reader *Store) {
 		n := 0
 		create := func() {
 			n++

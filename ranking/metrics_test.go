@@ -93,9 +93,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 
 // All scripts that are called are timed, also those that share a trip.
 func TestScriptsAreTimed(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		calls := count(s)
 		giftEvent(t, s)
 		give(t, s, "1", "s1", "u1", 1)
@@ -113,11 +111,8 @@ func TestScriptsAreTimed(t *testing.T) {
 }
 
 func TestBuildsAreCounted(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"},
-			definition.Board{Name: "sum", Union: &definition.Union{Of: []string{"a", "b"}}}, definition.Board{Name: "hour", Window: time.Hour})
+	boards := []definition.Board{{Name: "a"}, {Name: "b"}, {Name: "sum", Union: &definition.Union{Of: []string{"a", "b"}}}, {Name: "hour", Window: time.Hour}}
+	onTwoNodes(t, boards, func(t *testing.T, s, other *Store) {
 		built := func(s *Store, kind, result string) float64 {
 			return testutil.ToFloat64(s.metrics.builds.WithLabelValues(kind, result))
 		}

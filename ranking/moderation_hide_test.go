@@ -164,10 +164,7 @@ func TestHideEverywhereByAnotherNode(t *testing.T) {
 // A node that has not heard yet shows nobody again whom another has hidden, and hides
 // nobody who was shown: Redis tells it.
 func TestHideBehindANodesBack(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "b"})
+	onTwoNodes(t, []definition.Board{{Name: "b"}}, func(t *testing.T, a, b *Store) {
 		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
 		for range 3 {
 			stall(b)
@@ -287,10 +284,7 @@ func TestModerationThatWasLost(t *testing.T) {
 // Hiding many, and showing one, while others write and moderate too by what was before:
 // in the end all is as it was asked for last.
 func TestModerationInSteps(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "b"})
+	onTwoNodes(t, []definition.Board{{Name: "b"}}, func(t *testing.T, a, b *Store) {
 		var updates []definition.Update
 		for i := range 2*moderateAtOnce + 9 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
@@ -345,10 +339,7 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 
 // A board with few members costs few calls, however many members of the kind were hidden since.
 func TestHidesCostWhatTheBoardHas(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "b", Kind: "user"})
+	onNode(t, []definition.Board{{Name: "b", Kind: "user"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "b", definition.Update{Member: "m7", Score: 1})
 		apply(t, s, "b", definition.Update{Member: "other", Score: 2})
 		require.NoError(t, s.Hide(t.Context(), "b", "x", Moderator{})) // since then Redis knows the script
@@ -381,9 +372,7 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 
 // The deletion of a board with many hidden members shows many in one call, and no others. Each node knows.
 func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, other := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, s, other *Store) {
 		require.NoError(t, s.rdb.HSet(t.Context(), s.keys.Definitions(), "moderated", 2).Err())
 		all := []redis.Z{
 			{Score: 1, Member: hiddenEntry("b/ba", "m1")}, {Score: 1, Member: hiddenEntry("b/bc", "kept")},

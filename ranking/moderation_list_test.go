@@ -18,10 +18,7 @@ import (
 // The list of hidden members is of one state, although a moderator hides another member between any two commands of its
 // reader: none is told to be hidden on all boards of the kind that is not, and the total counts those of the list.
 func TestHiddenIsReadAtOneState(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		moderator, reader := newNode(t, url), newNode(t, url)
-		define(t, moderator, definition.Board{Name: "b", Kind: "user"})
+	onTwoNodes(t, []definition.Board{{Name: "b", Kind: "user"}}, func(t *testing.T, moderator, reader *Store) {
 		hide := func(member string) {
 			must(moderator.Apply(t.Context(), "b", []definition.Update{{Member: member, Score: 1}}))(t)
 			require.NoError(t, moderator.Hide(t.Context(), "b", member, Moderator{}))
