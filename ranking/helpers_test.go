@@ -372,11 +372,19 @@ func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()
 	}
+	require.NotEmpty(t, Refuses(t, field, ErrInvalid, err, msgAndArgs...).Reason, msgAndArgs...)
+}
+
+// Refuses requires that an error names a field, and is of a kind.
+func Refuses(t require.TestingT, field string, kind, err error, msgAndArgs ...any) *FieldError {
+	if h, ok := t.(interface{ Helper() }); ok {
+		h.Helper()
+	}
 	var fe *FieldError
 	require.ErrorAs(t, err, &fe, msgAndArgs...)
 	require.Equal(t, field, fe.Field, msgAndArgs...)
-	require.ErrorIs(t, err, ErrInvalid, msgAndArgs...)
-	require.NotEmpty(t, fe.Reason, msgAndArgs...)
+	require.ErrorIs(t, err, kind, msgAndArgs...)
+	return fe
 }
 
 // audited lists "action member-or-id" of the audit, the latest line last.

@@ -16,9 +16,7 @@ func TestActivityWithoutAPeriod(t *testing.T) {
 	base := moment(t, "2026-11-20T12:00:00Z")
 	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
 		_, err := definition.Board{Name: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
-		var fe *ranking.FieldError
-		require.ErrorAs(t, err, &fe)
-		require.Equal(t, "ends", fe.Field)
+		ranking.Refuses(t, "ends", ranking.ErrInvalid, err)
 	}
 }
 

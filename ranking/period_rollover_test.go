@@ -182,10 +182,7 @@ func TestOldPeriods(t *testing.T) {
 		"none@-1", "none@2026-11-19", "plain@-1", "plain@2026-11-20", "long@4", "long@-4", "long@00", "long@99999999999999999999",
 	} {
 		_, err := s.Page(t.Context(), name, 1, 1)
-		require.ErrorIs(t, err, ranking.ErrUnknownPeriod, name)
-		var field *ranking.FieldError
-		require.ErrorAs(t, err, &field, name)
-		require.Equal(t, "board", field.Field)
+		ranking.Refuses(t, "board", ranking.ErrUnknownPeriod, err, name)
 		require.ErrorIs(t, ranking.ErrOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
 		require.Equal(t, []ranking.BoardState{{}}, s.States(t.Context(), []string{name}), name)
 	}

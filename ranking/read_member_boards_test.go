@@ -86,11 +86,7 @@ func TestMemberBoards(t *testing.T) {
 				return ErrOf(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: MaxMemberBoards + 1}))
 			},
 		} {
-			err := ask()
-			require.ErrorIs(t, err, ErrInvalid)
-			var f *FieldError
-			require.ErrorAs(t, err, &f)
-			require.Equal(t, field, f.Field)
+			refused(t, ask(), field)
 		}
 	})
 }

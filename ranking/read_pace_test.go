@@ -103,13 +103,11 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		} {
 			waiting.Go(func() { require.ErrorIs(t, read(), ErrNotBuilt) })
 		}
-		redistest.Eventually(t, "both readers to wait for the result", func() error {
+		redistest.Until(t, "both readers to wait for the result", func() bool {
 			s.builds.mu.Lock()
 			defer s.builds.mu.Unlock()
-			if b := s.builds.under["u"]; b == nil || b.waiting < 2 {
-				return errors.New("they do not")
-			}
-			return nil
+			b := s.builds.under["u"]
+			return b != nil && b.waiting >= 2
 		})
 		release()
 		Must(s.Read(t.Context(), "b", Query{Limit: 200}))(t)

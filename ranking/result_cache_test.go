@@ -66,13 +66,10 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 			holds(t, w.stores[0], built)
 			read := func() error { return ErrOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
 			require.ErrorIs(t, read(), ErrNotBuilt)
-			redistest.Eventually(t, "the node to find the other one", func() error {
+			redistest.Until(t, "the node to find the other one", func() bool {
 				s.builds.mu.Lock()
 				defer s.builds.mu.Unlock()
-				if len(s.builds.last) == 0 {
-					return errors.New("not yet")
-				}
-				return nil
+				return len(s.builds.last) > 0
 			})
 			require.ErrorIs(t, read(), want)
 		})

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -178,14 +177,11 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 				require.ErrorIs(t, ErrOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
-		redistest.Eventually(t, "the large builds to begin or to be in line", func() error {
+		redistest.Until(t, "the large builds to begin or to be in line", func() bool {
 			s.builds.mu.Lock()
 			defer s.builds.mu.Unlock()
 			underWay := s.builds.lines.countUnderWay(firstBuild)
-			if began.Load() != int64(underWay) || s.builds.workers != underWay || underWay+s.builds.lines.length < 2*buildsAtOnce {
-				return errors.New("some do not")
-			}
-			return nil
+			return began.Load() == int64(underWay) && s.builds.workers == underWay && underWay+s.builds.lines.length >= 2*buildsAtOnce
 		})
 		isSmall.Store(true)
 		require.EqualValues(t, 3, Must(s.Page(ctx, "small", 1, 1))(t).Entries[0].Score)

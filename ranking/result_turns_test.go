@@ -2,9 +2,9 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,13 +233,10 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		whole(t, s, "watched")
 		knows(t, s, script.Hold)
 		held := make(chan struct{})
-		var mu sync.Mutex
-		began := 0
+		var began atomic.Int64
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 			if sc == script.Hold.Name {
-				mu.Lock()
-				began++
-				mu.Unlock()
+				began.Add(1)
 				<-held
 			}
 			return passes
@@ -252,30 +249,18 @@ func TestReadersStartFewBuilds(t *testing.T) {
 				require.ErrorIs(t, ErrOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
-		redistest.Eventually(t, "all readers to wait for a build", func() error {
+		redistest.Until(t, "all readers to wait for a build", func() bool {
 			s.builds.mu.Lock()
 			defer s.builds.mu.Unlock()
 			waiting := 0
 			for _, b := range s.builds.under {
 				waiting += b.waiting
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if waiting < boards || began < firstAtOnce {
-				return errors.New("some do not")
-			}
-			return nil
+			return waiting >= boards && began.Load() >= firstAtOnce
 		})
 		old(t, 55*time.Second, "watched", s)
 		require.NoError(t, s.States(t.Context(), []string{"watched"})[0].Err)
-		redistest.Eventually(t, "the build of the watched board to begin", func() error {
-			mu.Lock()
-			defer mu.Unlock()
-			if began < buildsAtOnce {
-				return errors.New("it has not")
-			}
-			return nil
-		})
+		redistest.Until(t, "the build of the watched board to begin", func() bool { return began.Load() >= buildsAtOnce })
 		hangUp()
 		redistest.Wait(t, "the callers of the test", readers.Wait)
 		s.builds.mu.Lock()
@@ -285,9 +270,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		s.builds.mu.Unlock()
 		close(held)
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-		mu.Lock()
-		defer mu.Unlock()
-		require.Equal(t, buildsAtOnce, began, "those that had begun, and the watched one")
+		require.EqualValues(t, buildsAtOnce, began.Load(), "those that had begun, and the watched one")
 		built := Must(s.builtAt(t.Context(), s.keys.Board("watched", "").Meta))(t)
 		require.Less(t, s.age(built), 30*time.Second, "the watched one is built again")
 		require.Empty(t, s.builds.under)

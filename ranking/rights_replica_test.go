@@ -85,12 +85,7 @@ func TestARefusedWriteFindsReplica(t *testing.T) {
 	becomeReplica(t, r)
 	require.NoError(t, s.MissingRights(), "no write was refused")
 	requireRefused(t, r, s, readOnlyReplica)
-	redistest.Eventually(t, "the check after a refused write", func() error {
-		if s.MissingRights() == nil {
-			return errors.New("the node takes Redis for a primary")
-		}
-		return nil
-	})
+	redistest.Until(t, "the check after a refused write", func() bool { return s.MissingRights() != nil })
 }
 
 // A probe finds that Redis has become a replica, without any write and with all connections whole. The
@@ -109,12 +104,7 @@ func TestProbeFindsReplica(t *testing.T) {
 	defer cancel()
 	for round := range 2 {
 		becomeReplica(t, r)
-		redistest.Eventually(t, "the probe", func() error {
-			if s.MissingRights() == nil {
-				return errors.New("the node takes Redis for a primary")
-			}
-			return nil
-		})
+		redistest.Until(t, "the probe", func() bool { return s.MissingRights() != nil })
 		require.ErrorContains(t, s.MissingRights(), readOnlyReplica)
 		r.Promote()
 		redistest.Eventually(t, "the node to go on by itself", func() error {

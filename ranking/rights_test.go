@@ -224,12 +224,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 	} {
 		r.AppURL(c.rules...)
 		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
-		redistest.Eventually(t, "a check", func() error {
-			if s.MissingRights() == nil {
-				return errors.New("no right is missing")
-			}
-			return nil
-		})
+		redistest.Until(t, "a check", func() bool { return s.MissingRights() != nil })
 		before := r.Digest()
 		_, err := s.Apply(t.Context(), "stars", update)
 		var missing *ranking.MissingRightsError
@@ -265,12 +260,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 	r.AppURL(without("-zrem")...)
 	s.RecheckRights()
 	before := checks()
-	redistest.Eventually(t, "three checks", func() error {
-		if n := checks(); n < before+3 {
-			return fmt.Errorf("%d of them", n-before)
-		}
-		return nil
-	})
+	redistest.Until(t, "three checks", func() bool { return checks() >= before+3 })
 	r.AppURL(without("-zrem", "-zscan")...)
 	redistest.Eventually(t, "the next reason", func() error {
 		if !strings.Contains(log.String(), "ZREM, ZSCAN: ") {

@@ -208,10 +208,7 @@ func TestSearchesThatAreNone(t *testing.T) {
 			{"a\x1fb", 10, "q"}, {"\u3000\u00a0", 10, "q"},
 			{"a", 0, "limit"}, {"a", 51, "limit"}, {"a", -1, "limit"},
 		} {
-			_, err := s.Search(t.Context(), "a", c.text, c.limit)
-			var field *FieldError
-			require.ErrorAs(t, err, &field, "%q", c.text)
-			require.Equal(t, c.field, field.Field)
+			refused(t, ErrOf(s.Search(t.Context(), "a", c.text, c.limit)), c.field, "%q", c.text)
 		}
 		require.Zero(t, Must(s.Search(t.Context(), "a", strings.Repeat("中", 42), 50))(t).Total)
 		for board, want := range map[string]error{"none": ErrUnknownBoard, "a@2026": ErrUnknownPeriod, "A b": ErrInvalid} {

@@ -293,12 +293,7 @@ func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
 		old(t, 55*time.Second, "u", s)
 		require.EqualValues(t, 1, score(t, s, "u", "m"), "nobody waits")
 		close(held)
-		redistest.Eventually(t, "the next", func() error {
-			if got := score(t, s, "u", "m"); got != 2 {
-				return fmt.Errorf("it has %d", got)
-			}
-			return nil
-		})
+		redistest.Until(t, "the next", func() bool { return score(t, s, "u", "m") == 2 })
 	})
 }
 
@@ -580,35 +575,28 @@ func TestUnionAndItsSources(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
-		field := func(name string, kind, err error) {
-			t.Helper()
-			var fe *FieldError
-			require.ErrorAs(t, err, &fe)
-			require.ErrorIs(t, err, kind)
-			require.Equal(t, name, fe.Field, err)
-		}
-		field("board", ErrConflict, ErrOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
-		field("board", ErrConflict, ErrOf(s.Remove(t.Context(), "u", "m")))
+		Refuses(t, "board", ErrConflict, ErrOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
+		Refuses(t, "board", ErrConflict, ErrOf(s.Remove(t.Context(), "u", "m")))
 		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
 			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
-		field("board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
+		Refuses(t, "board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"},
 			{Board: "u", Member: "{m}", Score: "1"}}}
-		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
+		Refuses(t, "updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event, Moderator{}))
 		define(t, s, definition.Board{Name: "told"})
 		require.NoError(t, s.DefineEvent(t.Context(),
 			definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}, Moderator{}))
-		field("union", ErrConflict, s.DefineBoard(t.Context(),
+		Refuses(t, "union", ErrConflict, s.DefineBoard(t.Context(),
 			definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
-		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(),
+		Refuses(t, "union.of[0]", ErrInvalid, s.DefineBoard(t.Context(),
 			definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}, Moderator{}))
 
 		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
-		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc,
+		Refuses(t, "union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
+		Refuses(t, "order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc,
 			Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
@@ -616,9 +604,9 @@ func TestUnionAndItsSources(t *testing.T) {
 
 		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)},
 			definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(),
+		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
+		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
+		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(),
 			definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "du", Moderator{}))
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
@@ -693,12 +681,9 @@ func TestUnionsThatAreNone(t *testing.T) {
 			require.Equal(t, def, Must(definition.ParseBoard("me:{n}", Must(def.MarshalJSON())(t)))(t))
 			continue
 		}
-		var fe *FieldError
-		require.ErrorAs(t, err, &fe, fields)
-		require.Equal(t, want, fe.Field, "%s: %v", fields, err)
-		require.ErrorIs(t, err, ErrInvalid)
+		reason := Refuses(t, want, ErrInvalid, err, fields).Reason
 		if want == "union.refresh" {
-			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", fe.Reason,
+			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", reason,
 				"whatever is wrong, the range is the union's: %s", fields)
 		}
 	}
@@ -707,10 +692,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 	defs := Must(definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}")))(t)
 	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1,
 		Refresh: 90 * time.Second}, defs.Boards[0].Union)
-	err = s.Define(t.Context(), defs)
-	var fe *FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, `boards["u:{x}"].union.of[1]`, fe.Field)
+	refused(t, s.Define(t.Context(), defs), `boards["u:{x}"].union.of[1]`)
 
 	plain := Must(definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize())(t)
 	require.Equal(t, "desc VIgd_is86vU", plain.Shape(), "or all data there are would be of another shape")

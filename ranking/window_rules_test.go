@@ -12,15 +12,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// refuses requires that an error names a field, and is of a kind.
-func refuses(t testing.TB, field string, kind, err error) {
-	t.Helper()
-	var fe *FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, field, fe.Field, err)
-	require.ErrorIs(t, err, kind)
-}
-
 // What is kept in a window cannot be kept otherwise: with data such a change is refused,
 // by the field; without any it is made.
 func TestWindowsThatCannotChange(t *testing.T) {
@@ -51,9 +42,9 @@ func TestWindowsThatCannotChange(t *testing.T) {
 					define(t, s, c.is)
 					define(t, s, c.was)
 					send(t, s, of.instance, definition.Update{Member: "m", Score: 3})
-					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
+					Refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 					require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, of.instance)))
-					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
+					Refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 				}
 			})
 		})
@@ -181,7 +172,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
 	}
-	refuses(t, "at", ErrInvalid, ErrOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
+	Refuses(t, "at", ErrInvalid, ErrOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
 	require.Empty(t, whole(t, s, "plain").Entries)
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
@@ -192,11 +183,11 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 			if fits {
 				require.NoError(t, err, at)
 			} else {
-				refuses(t, "at", ErrOutOfRange, err)
+				Refuses(t, "at", ErrOutOfRange, err)
 			}
 		}
 		_, err := one(board, definition.Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
-		refuses(t, "at", ErrInvalid, err)
+		Refuses(t, "at", ErrInvalid, err)
 	}
 	look := func(members ...string) {
 		t.Helper()
@@ -234,12 +225,12 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 			require.Equal(t, first, send(t, s, "b", late))
 			other := late
 			other.At = friday.Add(-40 * time.Second)
-			refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			Refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
 			other.At = time.Time{}
-			refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			Refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
 			other = late
 			other.ID = "2"
-			refuses(t, "at", ErrOutOfRange, apply(t, s, "b", other).Err)
+			Refuses(t, "at", ErrOutOfRange, apply(t, s, "b", other).Err)
 		}
 		require.Empty(t, whole(t, s, "b").Entries)
 	}
@@ -259,7 +250,7 @@ func TestWhatAWindowTakes(t *testing.T) {
 				if op == mode {
 					require.NoError(t, o.Err)
 				} else {
-					refuses(t, "op", ErrInvalid, o.Err)
+					Refuses(t, "op", ErrInvalid, o.Err)
 				}
 			}
 			o := apply(t, s, board, definition.Update{Member: "data", Score: 1, Data: `{"a":1}`})
@@ -268,10 +259,10 @@ func TestWhatAWindowTakes(t *testing.T) {
 				require.NoError(t, o.Err)
 				want["data"] = 1
 			} else {
-				refuses(t, "data", ErrInvalid, o.Err)
+				Refuses(t, "data", ErrInvalid, o.Err)
 			}
 			rows := 0
-			refuses(t, "board", ErrConflict, ErrOf(s.Import(t.Context(), board, func() (Row, error) {
+			Refuses(t, "board", ErrConflict, ErrOf(s.Import(t.Context(), board, func() (Row, error) {
 				if rows++; rows > 1 {
 					return Row{}, io.EOF
 				}
@@ -313,9 +304,9 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 			require.NoError(t, o.Err)
 		}
 	}
-	refuses(t, "at", ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
+	Refuses(t, "at", ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
 	for _, at := range []string{`"soon"`, `-1`, `1.5`, `null`, `""`, `"2026-11-20"`, `true`} {
-		refuses(t, "at", ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
+		Refuses(t, "at", ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
 	}
 	require.Empty(t, whole(t, s, "plain").Entries)
 	late := `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:05:00Z"}`
@@ -330,13 +321,13 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	for _, o := range again.Outcomes {
 		require.True(t, o.Result.Duplicate)
 	}
-	refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
+	Refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
 	Must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
 	h := happen("gift", "", late)
 	require.NoError(t, h.Outcomes[0].Err)
-	refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
+	Refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
 	Must(s.housekeepDue(t.Context()))(t)

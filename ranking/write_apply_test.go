@@ -274,10 +274,7 @@ func TestPlaces(t *testing.T) {
 			"member":  {{Member: "\n"}},
 			"around":  {{Member: "a", Around: ranking.MaxAround + 1}},
 		} {
-			_, err := s.Places(t.Context(), "b", lookups)
-			var bad *ranking.FieldError
-			require.ErrorAs(t, err, &bad)
-			require.Equal(t, field, bad.Field)
+			ranking.Refuses(t, field, ranking.ErrInvalid, ranking.ErrOf(s.Places(t.Context(), "b", lookups)))
 		}
 		_, err = s.Places(t.Context(), "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6))
 		require.ErrorIs(t, err, ranking.ErrInvalid, "more entries than a call may hold Redis for")

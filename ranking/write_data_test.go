@@ -148,9 +148,7 @@ func TestDataThatIsRefused(t *testing.T) {
 		most := `"` + strings.Repeat("x", 254) + `"`
 		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
 			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: bad})
-			var field *ranking.FieldError
-			require.ErrorAs(t, o.Err, &field, "%q", bad)
-			require.Equal(t, "data", field.Field)
+			ranking.Refuses(t, "data", ranking.ErrInvalid, o.Err, "%q", bad)
 		}
 		for given, kept := range map[string]string{most: most, ` {"a": 1} `: `{"a":1}`} {
 			require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: given}).Err)

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -73,12 +72,7 @@ func TestConnectionEndsWithTwoBatchesInFlight(t *testing.T) {
 			updates := [2]definition.Update{{Member: "m", Score: 1, ID: "first-" + board}, {Member: "m", Score: 10, ID: "second-" + board}}
 			outcomes := twoInFlight(t, s, board, updates[0], updates[1])
 			if c.hold != "" {
-				redistest.Eventually(t, "the command to be kept back", func() error {
-					if p.Held() == 0 {
-						return errors.New("none is")
-					}
-					return nil
-				})
+				redistest.Until(t, "the command to be kept back", func() bool { return p.Held() > 0 })
 				p.Hold()
 				p.Cut()
 			}
