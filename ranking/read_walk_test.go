@@ -206,10 +206,15 @@ func (h *walker) move(changes int) {
 			h.m.Remove(member)
 			continue
 		}
-		u := definition.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
-		o := ranking.Must(h.s.Apply(context.Background(), h.board, []definition.Update{u}))(h.t)
-		require.Equal(h.t, h.m.Apply(u), o[0])
+		h.apply(member)
 	}
+}
+
+// apply gives a member another score.
+func (h *walker) apply(member string) {
+	u := definition.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
+	o := ranking.Must(h.s.Apply(context.Background(), h.board, []definition.Update{u}))(h.t)
+	require.Equal(h.t, h.m.Apply(u), o[0])
 }
 
 // walk walks through the board, which moves in between.
@@ -223,6 +228,10 @@ func (h *walker) walk(q ranking.Query) {
 		require.EqualValues(h.t, len(there), p.Count)
 		if q.After = p.Next(); q.After == nil {
 			break
+		}
+		require.Equal(h.t, *q.After, ranking.Must(ranking.ParseCursor(q.After.String()))(h.t))
+		if rapid.Bool().Draw(h.t, "the member of the cursor moves") {
+			h.apply(q.After.Member)
 		}
 		h.move(rapid.IntRange(0, 6).Draw(h.t, "changes"))
 	}

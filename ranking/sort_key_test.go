@@ -225,57 +225,6 @@ func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
 	})
 }
 
-// Up to 2^40 arrival order is exact, through random histories on few scores: a
-// naive list ranks as Redis does.
-func TestArrivalOrderThroughHistories(t *testing.T) {
-	t.Parallel()
-	s := newTestStore(t)
-	n := 0
-	proptest.Check(t, 100, func(t *rapid.T) {
-		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
-		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
-		n++
-		d := definition.Board{Name: fmt.Sprint("h", n), Mode: definition.Last, Order: order, Ties: definition.First}
-		type held struct {
-			member string
-			score  int64
-		}
-		var list []held // best first, the earlier of equals first
-		var updates []definition.Update
-		for range rapid.IntRange(1, 120).Draw(t, "updates") {
-			u := definition.Update{
-				Member: fmt.Sprint("m", rapid.IntRange(0, 20).Draw(t, "member")),
-				Score:  base - rapid.Int64Range(0, 3).Draw(t, "below"),
-			}
-			updates = append(updates, u)
-			same := false
-			for i, h := range list {
-				if h.member == u.Member {
-					if same = h.score == u.Score; !same {
-						list = append(list[:i:i], list[i+1:]...)
-					}
-					break
-				}
-			}
-			if same {
-				continue
-			}
-			at := len(list)
-			for at > 0 && order.Sign()*list[at-1].score > order.Sign()*u.Score {
-				at--
-			}
-			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
-		}
-		packed(t, s, d, forever, updates)
-		got := Must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result())(t)
-		want := make([]string, len(list))
-		for i, h := range list {
-			want[i] = h.member
-		}
-		require.Equal(t, want, got)
-	})
-}
-
 // By time alone, with no equal there to step past, a board resolves arrivals as
 // promised: 70 µs at a score of a million on a week and 72 ms at a billion, 0.4 s
 // and 6 min without a period.
@@ -307,25 +256,6 @@ func TestResolutionByTime(t *testing.T) {
 		require.Equal(t, first, keyAt(start+math.Floor((n+1)*step)-1), "within one step the key is the same")
 		require.Greater(t, keyAt(start+math.Ceil((n+1)*step)+1), first, "a step later it is another")
 	}
-}
-
-// A batch meant for a period that Redis's clock is not in does nothing.
-func TestTurnedPeriodIsNotWritten(t *testing.T) {
-	t.Parallel()
-	s := newTestStore(t)
-	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
-	now := time.Now().UnixMicro()
-	hour := time.Hour.Microseconds()
-	for _, opens := range []int64{now - 2*hour, now + hour} {
-		sp := definition.Span{Name: "past", Opens: opens, Closes: opens + hour, From: opens, Length: hour}
-		why, told, _ := applyTo(t, s, d, sp, definition.Update{Member: "a", Score: 1, ID: "i"})
-		require.Equal(t, "turn", why)
-		require.InDelta(t, now, told, float64(hour))
-		n := Must(s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result())(t)
-		require.Zero(t, n)
-	}
-	sp := definition.Span{Name: "now", Opens: now - hour, Closes: now + hour, From: now - hour, Length: 2 * hour}
-	packed(t, s, d, sp, []definition.Update{{Member: "a", Score: 1}})
 }
 
 // Request ids live for 10 minutes at least and 21 at most, and a bucket that has passed is dropped whole.

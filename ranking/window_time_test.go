@@ -234,3 +234,21 @@ func TestUpdateThatDoesNotWait(t *testing.T) {
 	s.builds.mu.Unlock()
 	require.Equal(t, map[string]int64{"a": 1, "x": 1}, scoresOf(whole(t, s, "b")))
 }
+
+// A time that a store tells in the shortest form, as 1.7955e+12, is what it is.
+func TestWindowAtARoundTime(t *testing.T) {
+	t.Parallel()
+	at := time.UnixMilli(1_795_500_000_000)
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
+			s := w.stores[0]
+			w.pass(at.Sub(w.now))
+			w.tend()
+			w.write(s, "b", "x", 5)
+			require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b")))
+			Must(s.Info(t.Context(), "b"))(t)
+			Must(s.Around(t.Context(), "b", "x", 1))(t)
+		})
+	}
+}

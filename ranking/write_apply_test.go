@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -164,103 +163,21 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 	require.EqualValues(t, 22, applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Score)
 }
 
-func TestPagesFollowAPosition(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		for _, ties := range []definition.Ties{definition.First, definition.ByMember} {
-			board := "b-" + string(ties)
-			s := open(t, url, definition.Board{Name: board, Ties: ties})
-			var updates []definition.Update
-			for i := range 300 {
-				updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
-			}
-			ranking.Must(s.Apply(t.Context(), board, updates))(t)
-			all := ranking.Must(s.Page(t.Context(), board, 1, 300))(t)
-			require.Nil(t, all.Next())
-			require.Len(t, all.Entries, 300)
-
-			page := ranking.Must(s.Page(t.Context(), board, 1, 37))(t)
-			var walked []string
-			for {
-				for _, e := range page.Entries {
-					walked = append(walked, e.Member)
-				}
-				next := page.Next()
-				if next == nil {
-					break
-				}
-				// Whoever the cursor stands on goes to the front: no one is seen
-				// twice or left out for it.
-				applyOne(t, s, board, definition.Update{Member: next.Member, Score: 100})
-				cursor := ranking.Must(ranking.ParseCursor(next.String()))(t)
-				require.Equal(t, *next, cursor)
-				page = ranking.Must(s.Read(t.Context(), board, ranking.Query{After: &cursor, Limit: 37}))(t)
-			}
-			var want []string
-			for _, e := range all.Entries {
-				want = append(want, e.Member)
-			}
-			require.Equal(t, want, walked, "ties %s", ties)
-
-			require.Empty(t, ranking.Must(s.Page(t.Context(), board, 10_000, 10))(t).Entries)
-			tail := ranking.Must(s.Page(t.Context(), board, 299, 10))(t)
-			require.Len(t, tail.Entries, 2)
-			require.EqualValues(t, 299, tail.Entries[0].Rank)
-		}
-	})
-}
-
-func TestReadingMembers(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
-		for i, m := range []string{"a", "b", "c", "d", "e"} {
-			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
-		}
-		n := ranking.Must(s.Around(t.Context(), "b", "c", 1))(t)
-		require.EqualValues(t, 3, n.Entry.Rank)
-		require.EqualValues(t, 80, n.Entry.Score)
-		require.EqualValues(t, 10, *n.ToNext())
-		require.Equal(t, 50.0, n.Percentile())
-		require.Len(t, n.Around, 3)
-		require.Equal(t, "b", n.Around[0].Member)
-		require.Equal(t, "d", n.Around[2].Member)
-
-		top := ranking.Must(s.Around(t.Context(), "b", "a", 2))(t)
-		require.Nil(t, top.ToNext())
-		require.Equal(t, 100.0, top.Percentile())
-		require.Len(t, top.Around, 3)
-
-		last := ranking.Must(s.Around(t.Context(), "b", "e", 0))(t)
-		require.Equal(t, 0.0, last.Percentile())
-		require.EqualValues(t, 10, *last.ToNext())
-		require.Len(t, last.Around, 2, "the one above is always there")
-
-		require.ErrorIs(t, ranking.ErrOf(s.Around(t.Context(), "b", "nobody", 0)), ranking.ErrUnknownMember)
-
-		some := ranking.Must(s.Members(t.Context(), "b", []string{"e", "nobody", "a"}))(t)
-		require.Len(t, some.List, 3)
-		require.Equal(t, [2]int64{5, 2}, [2]int64{some.List[0].Rank, some.List[0].Among})
-		require.Equal(t, ranking.Member{Entry: ranking.Entry{Member: "nobody"}}, some.List[1])
-		require.EqualValues(t, 100, some.List[2].Score)
-	})
-}
-
 // Places come in the order asked, with the state that they belong to.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
-		none := ranking.Must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}}))(t)
+		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
+		none := ranking.Must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
 		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
-		page := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
-		got, err := s.Places(t.Context(), "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}})
-		require.NoError(t, err)
+		page := ranking.Must(s.Page(ctx, "b", 1, 10))(t)
 		all := page.Entries
+		require.EqualValues(t, 100, all[0].Score)
+		got := ranking.Must(s.Places(ctx, "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}}))(t)
 		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: definition.First, Total: 5, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
@@ -268,6 +185,26 @@ func TestPlaces(t *testing.T) {
 			{Entry: all[2], Position: 3, Below: 2, Around: all[2:3]},
 			{Entry: all[2], Position: 3, Below: 2, Around: all[1:4]},
 		}}, got)
+		require.Equal(t, all[3:], ranking.Must(s.Page(ctx, "b", 4, 10))(t).Entries)
+		require.Empty(t, ranking.Must(s.Page(ctx, "b", 10_000, 10))(t).Entries)
+
+		n := ranking.Must(s.Around(ctx, "b", "c", 1))(t)
+		require.Equal(t, [2]int64{3, 80}, [2]int64{n.Entry.Rank, n.Entry.Score})
+		require.EqualValues(t, 10, *n.ToNext())
+		require.Equal(t, 50.0, n.Percentile())
+		require.Equal(t, []string{"b", "c", "d"}, names(n.Around))
+		top := ranking.Must(s.Around(ctx, "b", "a", 2))(t)
+		require.Nil(t, top.ToNext())
+		require.Equal(t, 100.0, top.Percentile())
+		require.Len(t, top.Around, 3)
+		last := ranking.Must(s.Around(ctx, "b", "e", 0))(t)
+		require.Equal(t, 0.0, last.Percentile())
+		require.EqualValues(t, 10, *last.ToNext())
+		require.Len(t, last.Around, 2, "the one above is always there")
+		require.ErrorIs(t, ranking.ErrOf(s.Around(ctx, "b", "nobody", 0)), ranking.ErrUnknownMember)
+
+		some := ranking.Must(s.Members(ctx, "b", []string{"e", "nobody", "a"}))(t)
+		require.Equal(t, []ranking.Member{{Entry: all[4], Among: 2}, {Entry: ranking.Entry{Member: "nobody"}}, {Entry: all[0], Among: 1}}, some.List)
 
 		for field, lookups := range map[string][]ranking.Lookup{
 			"members": make([]ranking.Lookup, ranking.MaxLookups+1),
@@ -276,7 +213,7 @@ func TestPlaces(t *testing.T) {
 		} {
 			ranking.Refuses(t, field, ranking.ErrInvalid, ranking.ErrOf(s.Places(t.Context(), "b", lookups)))
 		}
-		_, err = s.Places(t.Context(), "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6))
-		require.ErrorIs(t, err, ranking.ErrInvalid, "more entries than a call may hold Redis for")
+		tooMany := ranking.ErrOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6)))
+		require.ErrorIs(t, tooMany, ranking.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }

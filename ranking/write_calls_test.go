@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -75,14 +76,17 @@ func TestCallsThatAreMade(t *testing.T) {
 }
 
 // To the microsecond, the script itself counts nothing outside the period and the
-// activity that it was given.
+// activity that it was given. A batch for another period than the present one does nothing.
 func TestScriptHoldsTheBounds(t *testing.T) {
 	t.Parallel()
-	url, set := redistest.Clocked(t)
-	s := newNode(t, url)
+	simulatedWorlds(t, 1, patient, nil, scriptHoldsTheBounds)
+}
+
+func scriptHoldsTheBounds(t *testing.T, w *world) {
+	s := w.stores[0]
 	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	micro := func(after int64) int64 { return start.UnixMicro() + after }
-	for _, c := range []struct {
+	for i, c := range []struct {
 		opens, closes, starts, ends int64
 		now                         int64
 		why                         string
@@ -94,7 +98,7 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 		{10, 20, 5, 30, 20, "turn", false},
 		{0, 0, 12, 18, 12, "ok", true}, {0, 0, 12, 18, 18, "ok", false}, {0, 0, 0, 0, 1, "ok", true},
 	} {
-		set(start.Add(time.Duration(c.now) * time.Microsecond))
+		w.pass(start.Add(time.Duration(c.now) * time.Microsecond).Sub(w.now))
 		sp := definition.Span{Name: "p", From: micro(0), Length: 1000}
 		for _, f := range []struct {
 			to   *int64
@@ -104,12 +108,15 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 				*f.to = micro(f.from)
 			}
 		}
-		why, now, outcomes := applyTo(t, s, definition.Board{Name: "b"}, sp, definition.Update{Member: "m", Score: 1})
+		board := fmt.Sprint("b", i)
+		why, now, outcomes := applyTo(t, s, definition.Board{Name: board}, sp, definition.Update{Member: "m", Score: 1, ID: "i"})
 		require.Equal(t, c.why, why, "%+v", c)
 		if why == "ok" {
 			require.Equal(t, c.counts, outcomes[0].Err == nil, "%+v", c)
 		} else {
 			require.Equal(t, micro(c.now), now)
+			k := s.keys.Board(board, "p")
+			require.Zero(t, s.rdb.Exists(t.Context(), append(k.All(), k.Ids[:]...)...).Val(), "%+v", c)
 		}
 	}
 }

@@ -13,48 +13,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// What is with an entry stays until an update that takes effect brings another, takes
-// it away, or the member leaves.
-func TestDataStaysWithTheEntry(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
-		for i, step := range []struct {
-			board string
-			u     definition.Update
-			want  map[string]string
-		}{
-			{"b", definition.Update{Member: "a", Score: 1}, map[string]string{"a": ""}},
-			{"b", definition.Update{Member: "a", Data: "null"}, map[string]string{"a": ""}},
-			{"b", definition.Update{Member: "a", Data: `{"car":7}`}, map[string]string{"a": `{"car":7}`}},
-			{"b", definition.Update{Member: "c", Score: 5, Data: `"é | \" \u001e"`}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 1}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 1, Op: definition.Last, Data: `[1,null]`},
-				map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 0, Op: definition.Best, Data: `0`},
-				map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "a", Score: 2, Op: definition.Best, Data: `0`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "c", Score: 2, If: definition.Absent, Data: `1`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
-			{"b", definition.Update{Member: "c", Score: 2, If: definition.Exists, Data: `false`}, map[string]string{"a": `0`, "c": `false`}},
-			{"b", definition.Update{Member: "a", Data: "null"}, map[string]string{"a": "", "c": `false`}},
-			{"b", definition.Update{Member: "a", Score: definition.MaxScore, Data: "1"}, map[string]string{"a": "", "c": `false`}}, // out of range
-
-			{"laps", definition.Update{Member: "a", Score: 90, Data: `"first"`}, map[string]string{"a": `"first"`}},
-			{"laps", definition.Update{Member: "a", Score: 95, Data: `"slower"`}, map[string]string{"a": `"first"`}},
-			{"laps", definition.Update{Member: "a", Score: 90, Data: `"as fast, and later"`}, map[string]string{"a": `"first"`}},
-			{"laps", definition.Update{Member: "a", Score: 95, Data: `null`}, map[string]string{"a": `"first"`}},
-			{"laps", definition.Update{Member: "a", Score: 80}, map[string]string{"a": `"first"`}},
-			{"laps", definition.Update{Member: "a", Score: 70, Data: `null`}, map[string]string{"a": ""}},
-		} {
-			applyOne(t, s, step.board, step.u)
-			require.Equal(t, step.want, data(t, s, step.board), "step %d: %+v", i, step.u)
-		}
-		ranking.Must(s.Remove(t.Context(), "b", "c"))(t)
-		applyOne(t, s, "b", definition.Update{Member: "c", Score: 5})
-		require.Equal(t, map[string]string{"a": "", "c": ""}, data(t, s, "b"), "who comes back comes without")
-	})
-}
-
 // Each way to read an entry shows its data, and no one else's.
 func TestDataIsReadWithTheEntry(t *testing.T) {
 	t.Parallel()
@@ -120,24 +78,6 @@ func TestDataIsTold(t *testing.T) {
 			{Member: "a", Old: key(-7), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
 		require.EqualValues(t, 5, ranking.Must(s.Info(t.Context(), "b"))(t).Seq)
-	})
-}
-
-// A change of data keeps the place among equals, and moves no later one.
-func TestDataMovesNobody(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
-		for _, m := range []string{"z", "y", "x"} {
-			applyOne(t, s, "b", definition.Update{Member: m, Score: 7})
-		}
-		before := ranking.Must(s.Page(t.Context(), "b", 1, 3))(t)
-		applyOne(t, s, "b", definition.Update{Member: "z", Data: `1`})
-		applyOne(t, s, "b", definition.Update{Member: "w", Score: 7})
-		after := ranking.Must(s.Page(t.Context(), "b", 1, 4))(t)
-		before.Entries[0].Data = `1`
-		require.Equal(t, before.Entries, after.Entries[:3])
-		require.Equal(t, "w", after.Entries[3].Member)
 	})
 }
 

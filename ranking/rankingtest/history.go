@@ -40,7 +40,10 @@ func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, fam
 	}
 }
 
-var someScore = rapid.OneOf(rapid.Int64Range(-3, 13), rapid.SampledFrom([]int64{1 << 40, 1<<40 - 1, 1 << 39, -1 << 39, 1}))
+var someScore = rapid.OneOf(rapid.Int64Range(-3, 13), rapid.SampledFrom([]int64{1 << 40, 1<<40 - 1, 1 << 39, -1 << 39, 1}),
+	rapid.Custom(func(t *rapid.T) int64 { // of every size, with neighbours
+		return 1<<rapid.IntRange(0, 40).Draw(t, "bits") - rapid.Int64Range(0, 3).Draw(t, "below")
+	}))
 
 func updatesOf(members *rapid.Generator[string]) *rapid.Generator[definition.Update] {
 	return rapid.Custom(func(t *rapid.T) definition.Update {
@@ -49,7 +52,7 @@ func updatesOf(members *rapid.Generator[string]) *rapid.Generator[definition.Upd
 			Score:  someScore.Draw(t, "score"),
 			Op:     rapid.SampledFrom([]definition.Mode{"", "", "", "", definition.Sum, definition.Best, definition.Last}).Draw(t, "op"),
 			If:     rapid.SampledFrom([]definition.Condition{"", "", "", definition.Exists, definition.Absent}).Draw(t, "if"),
-			Data:   rapid.SampledFrom([]string{"", "", "null", `1`, `{"x":"y"}`}).Draw(t, "data"),
+			Data:   rapid.SampledFrom([]string{"", "", "null", `1`, `false`, `[1,null]`, `{"x":"y"}`, `"é | \" \u001e"`}).Draw(t, "data"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "with id") == 0 {
 			u.ID = fmt.Sprint("i", rapid.IntRange(0, 4).Draw(t, "id"))
