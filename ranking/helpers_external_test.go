@@ -28,13 +28,14 @@ func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	return s
 }
 
-// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t).
-func must[T any](result T, err error) func(t require.TestingT) T {
-	return func(t require.TestingT) T {
+// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
+// [require.NoError].
+func must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any) T {
+	return func(t require.TestingT, msgAndArgs ...any) T {
 		if h, ok := t.(interface{ Helper() }); ok {
 			h.Helper()
 		}
-		require.NoError(t, err)
+		require.NoError(t, err, msgAndArgs...)
 		return result
 	}
 }

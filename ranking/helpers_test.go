@@ -23,21 +23,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// Must is the value of a call that has to succeed: Must(s.Page(ctx, "b", 1, 10))(t). The test fails with the error of the
-// call, and with the message that msgAndArgs make, as of [require.NoError]. Tests outside the package use it, too.
-func Must[T any](v T, err error) func(t require.TestingT, msgAndArgs ...any) T {
-	return func(t require.TestingT, msgAndArgs ...any) T {
-		if h, ok := t.(interface{ Helper() }); ok {
-			h.Helper()
-		}
-		require.NoError(t, err, msgAndArgs...)
-		return v
-	}
-}
-
-// ErrOf is the error of a call, of whose value a test wants nothing.
-func ErrOf[T any](_ T, err error) error { return err }
-
 // patient is how the stores of tests wait.
 var patient = Config{CallTimeout: redistest.CallTimeout}
 
@@ -65,13 +50,14 @@ func onNode(t *testing.T, boards []definition.Board, test func(t *testing.T, s *
 	onTwoNodes(t, boards, func(t *testing.T, s, _ *Store) { test(t, s) })
 }
 
-// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t).
-func must[T any](result T, err error) func(t require.TestingT) T {
-	return func(t require.TestingT) T {
+// must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
+// [require.NoError].
+func must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any) T {
+	return func(t require.TestingT, msgAndArgs ...any) T {
 		if h, ok := t.(interface{ Helper() }); ok {
 			h.Helper()
 		}
-		require.NoError(t, err)
+		require.NoError(t, err, msgAndArgs...)
 		return result
 	}
 }
@@ -325,16 +311,14 @@ func contents(t testing.TB, s *Store) map[string]string {
 	return all
 }
 
-// holds makes a store the builder of the board "u", whose result it has seen built then.
-func holds(t testing.TB, s *Store, seen int64) *builder {
+// holds makes a store the builder of a board, whose result it has seen built then.
+func holds(t testing.TB, s *Store, board string, seen int64) *builder {
 	t.Helper()
-	n := must(definition.ParseName("u"))(t)
-	d, until, err := s.leasedDefinitions(t.Context())
+	_, until, err := s.leasedDefinitions(t.Context())
 	require.NoError(t, err)
-	r := must(d.compiled(n))(t)
-	w := &builder{s: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
-	has := must(w.lock(t.Context(), until, seen, new(build)))(t)
-	require.True(t, has)
+	w := &builder{s: s, instance: board, rule: must(s.compiledNamed(t.Context(), board))(t), keys: s.keys.Board(board, ""),
+		its: s.keys.Build(board), token: newEpoch()}
+	require.True(t, must(w.lock(t.Context(), until, seen, new(build)))(t))
 	return w
 }
 

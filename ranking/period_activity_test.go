@@ -56,7 +56,7 @@ func TestActivity(t *testing.T) {
 			hasStart := !c.def.Starts.IsZero() || !c.def.Base.IsZero()
 			if hasStart {
 				refused(definition.Update{Member: "m", Score: 1, ID: "early"})
-				page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
+				page := must(s.Page(t.Context(), "b", 1, 1))(t)
 				require.Equal(t, c.first, page.Period, "the first is meant before it has begun")
 				require.Equal(t, c.closes, page.Ends)
 				require.False(t, page.Final)
@@ -76,13 +76,13 @@ func TestActivity(t *testing.T) {
 			first := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
 			require.NoError(t, first.Err)
 			require.Equal(t, c.last, first.Result.Period)
-			page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
+			page := must(s.Page(t.Context(), "b", 1, 1))(t)
 			require.Equal(t, ranking.Bounds{Ends: ends, Left: time.Microsecond}, page.Bounds)
 
 			set(ends)
 			refused(definition.Update{Member: "m", Score: 1, ID: "late"})
-			require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b", "m")), ranking.ErrNotOpen)
-			o2 := ranking.Must(s.Apply(t.Context(), "b", []definition.Update{
+			require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "m")), ranking.ErrNotOpen)
+			o2 := must(s.Apply(t.Context(), "b", []definition.Update{
 				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}}))(t)
 			require.ErrorIs(t, o2[0].Err, ranking.ErrNotOpen)
 			first.Result.Duplicate = true
@@ -91,13 +91,13 @@ func TestActivity(t *testing.T) {
 			require.ErrorIs(t, o2[3].Err, ranking.ErrInvalid)
 
 			set(ends.Add(time.Hour))
-			final := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
+			final := must(s.Page(t.Context(), "b", 1, 1))(t)
 			require.Equal(t, c.last, final.Period, "the last is meant from then on")
 			require.Equal(t, ranking.Bounds{Ends: ends, Final: true}, final.Bounds)
 			require.Equal(t, page.Entries, final.Entries)
 			require.Equal(t, page.State, final.State)
 			if c.first != c.last {
-				old := ranking.Must(s.Page(t.Context(), "b@-1", 1, 1))(t)
+				old := must(s.Page(t.Context(), "b@-1", 1, 1))(t)
 				require.True(t, old.Final)
 				require.Zero(t, old.Left, "no other will be the one before")
 			}

@@ -77,19 +77,19 @@ func TestPeriodsOfTheWallClock(t *testing.T) {
 			require.Equal(t, c.this, countsIn(t, s, "b"))
 			set(closes.Add(-time.Microsecond))
 			require.Equal(t, c.this, countsIn(t, s, "b"))
-			page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
+			page := must(s.Page(t.Context(), "b", 1, 1))(t)
 			require.Equal(t, ranking.Bounds{Ends: closes, Left: time.Microsecond}, page.Bounds)
 
 			set(closes)
 			require.Equal(t, c.after, countsIn(t, s, "b"))
 			for _, name := range []string{"b@-1", definition.Qualify("b", c.this)} {
-				page = ranking.Must(s.Page(t.Context(), name, 1, 1))(t)
+				page = must(s.Page(t.Context(), name, 1, 1))(t)
 				require.Equal(t, c.this, page.Period)
 				require.Equal(t, closes, page.Ends)
 				require.True(t, page.Final)
 				require.EqualValues(t, 2, page.Entries[0].Score)
 			}
-			page = ranking.Must(s.Page(t.Context(), "b@-2", 1, 1))(t)
+			page = must(s.Page(t.Context(), "b@-2", 1, 1))(t)
 			require.Equal(t, c.before, page.Period)
 			require.Equal(t, opens, page.Ends)
 			require.EqualValues(t, 1, page.Entries[0].Score)

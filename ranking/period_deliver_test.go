@@ -17,7 +17,7 @@ import (
 // due takes due deliveries, and lists their instances.
 func (w *world) due(s *Store, most int) (boards []string, list []Delivery) {
 	w.t.Helper()
-	list = Must(s.Deliveries(w.t.Context(), most))(w.t)
+	list = must(s.Deliveries(w.t.Context(), most))(w.t)
 	for _, d := range list {
 		boards = append(boards, d.Board)
 	}

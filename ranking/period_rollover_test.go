@@ -37,22 +37,22 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 		}
 		closes := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 		bounds := ranking.Bounds{Ends: closes, Left: closes.Sub(now)}
-		page := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
+		page := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.Equal(t, day, page.Period, "at %v", now)
 		require.Equal(t, bounds, page.Bounds, "at %v", now)
 		if want[day] > 0 {
 			require.Equal(t, want[day], page.Entries[0].Score)
 		}
-		places := ranking.Must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}}))(t)
+		places := must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}}))(t)
 		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First,
 			Total: page.Total, List: places.List}, places)
-		info := ranking.Must(s.Info(t.Context(), "b"))(t)
+		info := must(s.Info(t.Context(), "b"))(t)
 		require.Equal(t, day, info.Period)
 		require.Equal(t, bounds, info.Bounds)
 		require.Equal(t, page.State, info.State)
 
 		before := closes.Add(-24 * time.Hour)
-		last := ranking.Must(s.Page(t.Context(), "b@-1", 1, 10))(t)
+		last := must(s.Page(t.Context(), "b@-1", 1, 10))(t)
 		require.Equal(t, before.Add(-1).Format(time.DateOnly), last.Period, "at %v", now)
 		require.Equal(t, ranking.Bounds{Ends: before, Final: true, Left: closes.Sub(now)}, last.Bounds, "at %v", now)
 	}
@@ -68,14 +68,14 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb := redistest.Dial(t, url)
 			period := func() string {
-				now := ranking.Must(rdb.Time(t.Context()).Result())(t)
+				now := must(rdb.Time(t.Context()).Result())(t)
 				return fmt.Sprint(int64(now.Sub(moment(t, "2020-01-01T00:00:00Z")) / (10 * time.Minute)))
 			}
 			for range 3 {
 				// Redis's clock may turn in between.
 				low, got := period(), countsIn(t, s, "b")
-				page := ranking.Must(s.Page(t.Context(), "b", 1, 1))(t)
-				info := ranking.Must(s.Info(t.Context(), "b"))(t)
+				page := must(s.Page(t.Context(), "b", 1, 1))(t)
+				info := must(s.Info(t.Context(), "b"))(t)
 				high := period()
 				for _, p := range []string{got, page.Period, info.Period} {
 					require.Contains(t, []string{low, high}, p)
@@ -127,7 +127,7 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 	mismatch := applyOne(t, s, "b", definition.Update{Member: "m", Score: 6, ID: "1"})
 	require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
 
-	old := ranking.Must(s.Page(t.Context(), "b@"+period, 1, 10))(t)
+	old := must(s.Page(t.Context(), "b@"+period, 1, 10))(t)
 	require.True(t, old.Final)
 	require.Len(t, old.Entries, 1)
 	require.EqualValues(t, 5, old.Entries[0].Score)
@@ -154,7 +154,7 @@ func TestOldPeriods(t *testing.T) {
 		"b": "2026-11-20", "b@2026-11-20": "2026-11-20", "b@-1": "2026-11-19", "b@2026-11-19": "2026-11-19",
 		"b@-3": "2026-11-17", "b@2026-11-17": "2026-11-17", "none": "2026-11-20", "plain": "", "long@0": "0", "long@-1": "2", "long": "3",
 	} {
-		page := ranking.Must(s.Page(t.Context(), name, 1, 1))(t, name)
+		page := must(s.Page(t.Context(), name, 1, 1))(t, name)
 		require.Equal(t, want, page.Period, name)
 		require.Len(t, page.Entries, 1, name)
 		if want[:min(len(want), 8)] == "2026-11-" {
@@ -169,11 +169,11 @@ func TestOldPeriods(t *testing.T) {
 		"b@2026-11-19": {Ends: noon.Add(-12 * time.Hour), Final: true},
 		"plain":        {},
 	} {
-		info := ranking.Must(s.Info(t.Context(), name))(t, name)
+		info := must(s.Info(t.Context(), name))(t, name)
 		require.Equal(t, want, info.Bounds, name)
 		require.Equal(t, name, info.About.Name)
 	}
-	empty := ranking.Must(s.Page(t.Context(), "b@-2", 1, 1))(t)
+	empty := must(s.Page(t.Context(), "b@-2", 1, 1))(t)
 	require.Equal(t, ranking.Page{Bounds: ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour},
 		Period: "2026-11-18", Kind: "member", Order: definition.Desc, Ties: definition.First, Start: 1, Entries: []ranking.Entry{}}, empty)
 
@@ -183,11 +183,11 @@ func TestOldPeriods(t *testing.T) {
 	} {
 		_, err := s.Page(t.Context(), name, 1, 1)
 		ranking.Refuses(t, "board", ranking.ErrUnknownPeriod, err, name)
-		require.ErrorIs(t, ranking.ErrOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
 		require.Equal(t, []ranking.BoardState{{}}, s.States(t.Context(), []string{name}), name)
 	}
 	for _, name := range []string{"b@", "b@+1", "b@-1@-2", "b@2026 11", "@-1"} {
-		require.ErrorIs(t, ranking.ErrOf(s.Page(t.Context(), name, 1, 1)), ranking.ErrInvalid, name)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), name, 1, 1)), ranking.ErrInvalid, name)
 	}
 	require.Equal(t, "b@2026-11-20", definition.Qualify("b", "2026-11-20"))
 	require.Equal(t, "plain", definition.Qualify("plain", ""))
@@ -202,7 +202,7 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 	for _, name := range []string{"b@2026-11-20", "b@-1", "b@2026-11-19", "b@2026-11-21", "b@nonsense", "plain@-1"} {
 		_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
-		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), name, "m")), ranking.ErrNotOpen, name)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), name, "m")), ranking.ErrNotOpen, name)
 	}
 	require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 }
@@ -215,14 +215,14 @@ func TestNamedPeriodsByRedisClock(t *testing.T) {
 	set(moment(t, "2026-11-20T12:00:00Z"))
 	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(2)})
 	applyOne(t, s, "b", definition.Update{Member: "m", Score: 1})
-	page := ranking.Must(open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1))(t)
+	page := must(open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1))(t)
 	require.True(t, page.Final)
-	b := ranking.Must(open(t, url).Board(t.Context(), "b@2026-11-18"))(t)
+	b := must(open(t, url).Board(t.Context(), "b@2026-11-18"))(t)
 	require.Equal(t, "b", b.Instance)
 	require.Equal(t, "b@2026-11-18", b.Name)
 	for _, day := range []string{"2026-11-25", "2026-11-20", "2026-11-18", "2026-11-22"} {
 		set(moment(t, day+"T12:00:00Z"))
-		page := ranking.Must(s.Page(t.Context(), "b@"+day, 1, 1))(t, "the estimate is of another day")
+		page := must(s.Page(t.Context(), "b@"+day, 1, 1))(t, "the estimate is of another day")
 		require.False(t, page.Final)
 		require.Equal(t, 12*time.Hour, page.Left)
 	}

@@ -32,7 +32,7 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 			require.Len(t, same, 1, "%s is told once", name)
 		}
 		word := w.words()[slices.Index(names(w.words()), want[0])]
-		page := Must(w.stores[1].Page(t.Context(), want[0], 1, 10))(t)
+		page := must(w.stores[1].Page(t.Context(), want[0], 1, 10))(t)
 		require.True(t, page.Final)
 		require.Equal(t, word.Data.Total, page.Total)
 		require.Equal(t, page.Ends.Format(definition.TimeForm), word.Data.Ended)
@@ -112,7 +112,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 			w.tend()
 			return nil
 		})
-		Must(one.housekeepDue(t.Context()))(t)
+		must(one.housekeepDue(t.Context()))(t)
 		require.Len(t, w.announced(), 1, "step %d", step)
 	}
 }
@@ -140,12 +140,12 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		first := w.write(w.stores[0], "stars", "a", 5).Period
 		w.until("the end", func() error { return missing([]string{definition.Qualify("stars", first)}, w.announced()) })
-		before := Must(w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10))(t)
+		before := must(w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10))(t)
 		for _, late := range []time.Duration{time.Second, time.Minute} {
 			w.stores[1].catalog.clock.set(before.Ends.Add(-late).UnixMicro())
 			require.NotEqual(t, first, w.write(w.stores[1], "stars", "a", 7).Period)
 		}
-		after := Must(w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10))(t)
+		after := must(w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10))(t)
 		after.Left = before.Left
 		require.Equal(t, before, after)
 		_, err := w.stores[0].Apply(t.Context(), definition.Qualify("stars", first), []definition.Update{{Member: "a", Score: 1}})
@@ -186,7 +186,7 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 	}
 	w.pass(3 * time.Second)
 	w.tend()
-	require.EqualValues(t, 5, Must(w.stores[0].Page(t.Context(), "stars@0", 1, 1))(t).Entries[0].Score)
+	require.EqualValues(t, 5, must(w.stores[0].Page(t.Context(), "stars@0", 1, 1))(t).Entries[0].Score)
 	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 	require.Equal(t, "3", w.write(w.stores[0], "stars", "a", 1).Period)
 }
@@ -214,7 +214,7 @@ func TestUpdatesCountWhenTheClockGoesBack(t *testing.T) {
 				continue
 			}
 			require.True(t, o[1].Result.Duplicate, board)
-			page := Must(s.Page(t.Context(), board, 1, 10))(t)
+			page := must(s.Page(t.Context(), board, 1, 10))(t)
 			require.Equal(t, []string{"z", "a"}, []string{page.Entries[0].Member, page.Entries[1].Member}, board)
 			require.EqualValues(t, []int64{5, 5}, []int64{page.Entries[0].Score, page.Entries[1].Score}, board)
 		}
@@ -238,7 +238,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 		w.pass(time.Hour + time.Second)
 		w.tend()
 		w.pass(time.Second)
-		due := Must(w.stores[1].Deliveries(t.Context(), 10))(t)
+		due := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 		require.Len(t, due, 1)
 		ids[due[0].ID] = true
 		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0))
@@ -294,8 +294,8 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
 		"rc:{told}:2026-11-20T12Z:m", "rc:{told}:2026-11-20T12Z:z", "rc:{told}:p"}, w.allKeys())
 
-	first := Must(w.stores[0].Deliveries(t.Context(), 2))(t)
-	second := Must(w.stores[1].Deliveries(t.Context(), 2))(t)
+	first := must(w.stores[0].Deliveries(t.Context(), 2))(t)
+	second := must(w.stores[1].Deliveries(t.Context(), 2))(t)
 	require.Len(t, first, 2)
 	require.Len(t, second, 1, "what one has claimed the other does not see")
 	d := first[0]
@@ -308,7 +308,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	// Whoever has one and dies is stood in for, under the same id.
 	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))
 	w.pass(DeliverWithin + time.Second)
-	again := Must(w.stores[1].Deliveries(t.Context(), 10))(t)
+	again := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 	require.ElementsMatch(t, []string{first[0].ID, second[0].ID}, []string{again[0].ID, again[1].ID})
 	require.Len(t, again, 2)
 	// He who comes too late to say so is heard all the same.
@@ -329,7 +329,7 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 		w.pass(time.Hour)
 		w.tend()
 		w.pass(time.Second)
-		list := Must(w.stores[0].Deliveries(t.Context(), 10))(t)
+		list := must(w.stores[0].Deliveries(t.Context(), 10))(t)
 		for _, d := range list {
 			due = append(due, d.Board)
 			require.NoError(t, w.stores[0].Delivered(t.Context(), d))
@@ -364,7 +364,7 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 	w.pass(time.Hour)
 	w.tend()
 	w.pass(time.Second)
-	old := Must(s.Deliveries(t.Context(), 10))(t)
+	old := must(s.Deliveries(t.Context(), 10))(t)
 	require.Len(t, old, 1)
 	require.NoError(t, s.Delete(t.Context(), "fans:s1", Moderator{}))
 	w.pass(-time.Minute) // into the period that was
@@ -374,7 +374,7 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 	require.Len(t, w.announced(), 2)
 	require.NoError(t, s.Delivered(t.Context(), old[0]))
 	w.pass(time.Second)
-	anew := Must(s.Deliveries(t.Context(), 10))(t)
+	anew := must(s.Deliveries(t.Context(), 10))(t)
 	require.Len(t, anew, 1)
 	require.NotEqual(t, old[0].ID, anew[0].ID)
 }
@@ -390,9 +390,9 @@ func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
 	}
 	w.pass(definition.ClosedGrace)
 	w.tend()
-	list := Must(w.stores[0].Periods(t.Context(), "b"))(t)
+	list := must(w.stores[0].Periods(t.Context(), "b"))(t)
 	require.Len(t, list, 2)
 	for _, p := range list {
-		Must(w.stores[0].Page(t.Context(), definition.Qualify("b", p.Period), 1, 1))(t)
+		must(w.stores[0].Page(t.Context(), definition.Qualify("b", p.Period), 1, 1))(t)
 	}
 }

@@ -41,7 +41,7 @@ func (w *world) reindex(kind string) Reindexed {
 func reindexFrom(t testing.TB, s *Store, kind, from string) (all Reindexed, calls int) {
 	t.Helper()
 	for {
-		done := Must(s.Reindex(t.Context(), kind, from))(t)
+		done := must(s.Reindex(t.Context(), kind, from))(t)
 		calls++
 		all.Profiles += done.Profiles
 		all.Changed += done.Changed
@@ -64,7 +64,7 @@ func TestChangesOfOneProfileAtTheSameTime(t *testing.T) {
 					require.NoError(t, s.DeleteProfile(t.Context(), "user", "u"))
 					return
 				}
-				Must(s.SetProfile(t.Context(), "user", "u", Profile{Name: fmt.Sprint("Ann ", i)}))(t)
+				must(s.SetProfile(t.Context(), "user", "u", Profile{Name: fmt.Sprint("Ann ", i)}))(t)
 			})
 		}
 		redistest.Wait(t, "the callers of the test", callers.Wait)
@@ -79,14 +79,14 @@ func TestChangeOfAProfileThatAnotherNodeHasChanged(t *testing.T) {
 		a, b := w.stores[0], w.stores[1]
 		set := func(s *Store, name string, want bool) {
 			t.Helper()
-			require.Equal(t, want, Must(s.SetProfile(t.Context(), "user", "u", Profile{Name: name}))(t))
+			require.Equal(t, want, must(s.SetProfile(t.Context(), "user", "u", Profile{Name: name}))(t))
 			w.requireIndexed("user")
 		}
 		set(a, "Ann", true)
-		Must(b.Profile(t.Context(), "user", "u"))(t)
+		must(b.Profile(t.Context(), "user", "u"))(t)
 		set(a, "Bea Ann", false)
 		set(b, "Cid", false)
-		Must(a.Profile(t.Context(), "user", "u"))(t)
+		must(a.Profile(t.Context(), "user", "u"))(t)
 		require.NoError(t, b.DeleteProfile(t.Context(), "user", "u"))
 		set(a, "Dan", true)
 		require.Empty(t, w.nameTraces("user", "ann"))
@@ -105,15 +105,15 @@ func TestChangeOfAProfileGoesOn(t *testing.T) {
 			if changes++; changes == 20 {
 				atLast()
 			} else if changes < 20 {
-				Must(other.SetProfile(context.Background(), "user", "u", Profile{Name: fmt.Sprint("Ann ", changes)}))(t)
+				must(other.SetProfile(context.Background(), "user", "u", Profile{Name: fmt.Sprint("Ann ", changes)}))(t)
 			}
 			return passes
 		}})
-		Must(s.SetProfile(ctx, "user", "u", Profile{Name: "Bea"}))(t)
+		must(s.SetProfile(ctx, "user", "u", Profile{Name: "Bea"}))(t)
 		require.Equal(t, 20, changes)
 		w.requireIndexed("user")
 		changes, atLast = 0, cancel
-		require.ErrorIs(t, ErrOf(s.SetProfile(ctx, "user", "u", Profile{Name: "Cid"})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.SetProfile(ctx, "user", "u", Profile{Name: "Cid"})), ErrUnavailable)
 		w.requireIndexed("user")
 	})
 }
@@ -138,13 +138,13 @@ func TestReindex(t *testing.T) {
 				redis.Z{Member: "no element"})
 		}
 		pipe.HSet(ctx, s.keys.ProfilePart("user", 3).Profiles, "no-json", "{")
-		Must(pipe.Exec(ctx))(t)
-		Must(s.SetProfile(ctx, "user", "kept", Profile{Name: "Bea"}))(t)
-		Must(s.SetProfile(ctx, "star", "other", Profile{Name: "Cid"}))(t)
+		must(pipe.Exec(ctx))(t)
+		must(s.SetProfile(ctx, "user", "kept", Profile{Name: "Bea"}))(t)
+		must(s.SetProfile(ctx, "star", "other", Profile{Name: "Cid"}))(t)
 		w.write(s, "a", "m7", 1)
 		find := func() []string {
 			s.searches.small = 0
-			return Must(s.Search(ctx, "a", "ann 7", 10))(t).lines()
+			return must(s.Search(ctx, "a", "ann 7", 10))(t).lines()
 		}
 		require.Empty(t, find())
 
@@ -165,7 +165,7 @@ func TestSettingAProfileRestoresItsElements(t *testing.T) {
 	worlds(t, 1, patient, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		for range 2 {
-			Must(s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann Bea"}))(t)
+			must(s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann Bea"}))(t)
 			w.requireIndexed("user")
 			require.NoError(t, w.rdb.Del(t.Context(), s.keys.ProfilePart("user", keyspace.ProfilePart("u")).Names).Err())
 		}
@@ -179,7 +179,7 @@ func TestReindexDuringChanges(t *testing.T) {
 		s, writer := w.stores[0], w.stores[1]
 		const members = 64
 		for i := range members {
-			Must(writer.SetProfile(t.Context(), "user", fmt.Sprint("m", i), Profile{Name: fmt.Sprint("Old ", i)}))(t)
+			must(writer.SetProfile(t.Context(), "user", fmt.Sprint("m", i), Profile{Name: fmt.Sprint("Old ", i)}))(t)
 		}
 		// A stale element for each member, which no change knows.
 		for i := range members {
@@ -216,7 +216,7 @@ const onePage = -time.Second
 func TestReindexGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	Must(s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann"}))(t)
+	must(s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann"}))(t)
 	part := keyspace.ProfilePart("u")
 	for from, want := range map[int]int64{0: 1, part: 1, part + 1: 0, keyspace.ProfileParts: 0} {
 		pages := 2 * (keyspace.ProfileParts - from) // of each part one of profiles, and one of elements
@@ -231,7 +231,7 @@ func TestReindexGoesOn(t *testing.T) {
 		_, err := s.Reindex(t.Context(), "user", from)
 		refused(t, err, "cursor", from)
 	}
-	require.ErrorIs(t, ErrOf(s.Reindex(t.Context(), "No kind", "")), ErrInvalid)
+	require.ErrorIs(t, errorOf(s.Reindex(t.Context(), "No kind", "")), ErrInvalid)
 }
 
 // On a cluster the parts of a kind are on all masters. A change, a search, a build and an erasure work as on one Redis.
@@ -248,25 +248,25 @@ func TestProfilesOnACluster(t *testing.T) {
 		members = append(members, fmt.Sprint("m", i))
 		masters[cluster.MasterOf(s.keys.ProfilePart("user", keyspace.ProfilePart(members[i])).Names)] = true
 		for _, kind := range []string{"user", "star"} {
-			Must(s.SetProfile(t.Context(), kind, members[i], Profile{Name: fmt.Sprint("Ann ", i)}))(t)
+			must(s.SetProfile(t.Context(), kind, members[i], Profile{Name: fmt.Sprint("Ann ", i)}))(t)
 		}
 	}
 	require.Len(t, masters, len(cluster.Masters))
 	s.ForgetProfiles()
-	found := Must(s.Profiles(t.Context(), "user", members))(t)
+	found := must(s.Profiles(t.Context(), "user", members))(t)
 	require.ElementsMatch(t, members, slices.Collect(maps.Keys(found)))
 	for _, small := range []int64{0, 1000} {
 		s.searches.small = small
 		for _, board := range []string{"a", "b:1", "b:2", "b:3", "c"} {
 			w.write(s, board, "m7", 1)
 			w.write(s, board, "m39", 2)
-			Must(s.SetProfile(t.Context(), s.kindOf(t, board), "m39", Profile{Name: "Bea Ánn"}))(t)
-			r := Must(s.Search(t.Context(), board, "ann", 10))(t)
+			must(s.SetProfile(t.Context(), s.kindOf(t, board), "m39", Profile{Name: "Bea Ánn"}))(t)
+			r := must(s.Search(t.Context(), board, "ann", 10))(t)
 			require.True(t, r.Complete)
 			require.Equal(t, []string{fmt.Sprintf(`#1 m39 %d "Bea Ánn" ""`, r.List[0].Score),
 				fmt.Sprintf(`#2 m7 %d "Ann 7" ""`, r.List[1].Score)}, r.lines())
 			require.NoError(t, s.DeleteProfile(t.Context(), s.kindOf(t, board), "m39"))
-			r = Must(s.Search(t.Context(), board, "bea", 10))(t)
+			r = must(s.Search(t.Context(), board, "bea", 10))(t)
 			require.Empty(t, r.List)
 		}
 	}

@@ -24,7 +24,7 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 		}
 		require.NoError(t, s.rdb.HSet(ctx, s.keys.Definitions(), append(fields, "version", "1", layoutField, Layout)...).Err())
 		for _, node := range []*Store{s, other} {
-			Must(node.catalog.readFresh(ctx))(t)
+			must(node.catalog.readFresh(ctx))(t)
 		}
 		kinds := make([]string, 40)
 		var callers sync.WaitGroup
@@ -32,12 +32,12 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 			kinds[i] = fmt.Sprint("new", i)
 			callers.Go(func() {
 				node := []*Store{s, other}[i%2]
-				Must(node.SetProfile(ctx, kinds[i], "m", Profile{Name: "Ann"}))(t)
+				must(node.SetProfile(ctx, kinds[i], "m", Profile{Name: "Ann"}))(t)
 			})
 		}
 		redistest.Wait(t, "the callers of the test", callers.Wait)
 		marks := func() (n int) {
-			names := Must(s.rdb.HGetAll(ctx, s.keys.Definitions()).Result())(t)
+			names := must(s.rdb.HGetAll(ctx, s.keys.Definitions()).Result())(t)
 			for name := range names {
 				if strings.HasPrefix(name, profilesField) {
 					n++
@@ -49,9 +49,9 @@ func TestKindsWithProfilesAreBounded(t *testing.T) {
 		require.Equal(t, profiles.MaxKinds+1, marks(), "with the mark of every kind")
 		third := newNode(t, url)
 		for _, kind := range append(kinds, "later") {
-			Must(third.SetProfile(ctx, kind, "m", Profile{Name: "Bob"}))(t)
-			Must(other.catalog.readFresh(ctx))(t)
-			require.Contains(t, Must(other.Profiles(ctx, kind, []string{"m"}))(t), "m", kind)
+			must(third.SetProfile(ctx, kind, "m", Profile{Name: "Bob"}))(t)
+			must(other.catalog.readFresh(ctx))(t)
+			require.Contains(t, must(other.Profiles(ctx, kind, []string{"m"}))(t), "m", kind)
 		}
 		require.Equal(t, profiles.MaxKinds+1, marks())
 	})

@@ -22,29 +22,29 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
-		require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
 		odd := `a:{b}@ "<ü> / %` + "\u200f"
 		for _, member := range []string{"u4", odd} {
 			first, err := s.SetProfile(ctx, "user", member, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"})
 			require.NoError(t, err)
 			require.True(t, first)
-			p := ranking.Must(s.Profile(ctx, "user", member))(t)
+			p := must(s.Profile(ctx, "user", member))(t)
 			require.Equal(t, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"}, p)
 		}
-		first := ranking.Must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Avatar: "https://x.test/4.png"}))(t)
+		first := must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Avatar: "https://x.test/4.png"}))(t)
 		require.False(t, first)
-		all := ranking.Must(s.Profiles(ctx, "user", []string{"u4", "nobody", odd}))(t)
+		all := must(s.Profiles(ctx, "user", []string{"u4", "nobody", odd}))(t)
 		require.Equal(t, map[string]ranking.Profile{"u4": {Avatar: "https://x.test/4.png"},
 			odd: {Name: "Ann " + odd, Avatar: "/a.png"}}, all, "what is set replaces all of it")
 		for _, other := range []string{"star", "user-a"} {
-			all = ranking.Must(s.Profiles(ctx, other, []string{"u4", odd}))(t)
+			all = must(s.Profiles(ctx, other, []string{"u4", odd}))(t)
 			require.Empty(t, all)
 		}
 		for range 2 {
 			require.NoError(t, s.DeleteProfile(ctx, "user", "u4"))
-			require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
+			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
 		}
-		first = ranking.Must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"}))(t)
+		first = must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"}))(t)
 		require.True(t, first)
 	})
 }
@@ -56,7 +56,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 	for _, p := range []ranking.Profile{
 		{Name: ok}, {Name: "<b>"}, {Avatar: "/a"}, {Avatar: "http://x/y?z=%20"}, {Avatar: "https://x.test/" + strings.Repeat("a", 497)},
 	} {
-		ranking.Must(s.SetProfile(t.Context(), "user", "u", p))(t, p)
+		must(s.SetProfile(t.Context(), "user", "u", p))(t, p)
 	}
 	for _, p := range []struct {
 		ranking.Profile
@@ -79,7 +79,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 		_, err := s.SetProfile(t.Context(), bad[0], bad[1], ranking.Profile{Name: "a"})
 		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
 		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), ranking.ErrInvalid, bad)
-		require.ErrorIs(t, ranking.ErrOf(s.Profile(t.Context(), bad[0], bad[1])), ranking.ErrInvalid, bad)
+		require.ErrorIs(t, errorOf(s.Profile(t.Context(), bad[0], bad[1])), ranking.ErrInvalid, bad)
 	}
 	_, err := s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))
 	require.ErrorIs(t, err, ranking.ErrInvalid)
@@ -92,19 +92,19 @@ func TestProfileThatIsGarbledIsNone(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		rdb := redistest.Dial(t, url)
-		ranking.Must(s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"}))(t)
+		must(s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"}))(t)
 		garbled := map[string]string{"text": "{", "list": "[]", "empty": ""}
 		for member, text := range garbled {
 			require.NoError(t, rdb.HSet(ctx, partOf("user", member), member, text).Err())
 		}
-		all := ranking.Must(s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"}))(t)
+		all := must(s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"}))(t)
 		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
 		for m := range garbled {
-			require.ErrorIs(t, ranking.ErrOf(s.Profile(ctx, "user", m)), ranking.ErrUnknownMember)
+			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", m)), ranking.ErrUnknownMember)
 			_, known := s.KnownProfile("user", m)
 			require.True(t, known, "nor is it read again")
-			ranking.Must(s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"}))(t)
-			require.Equal(t, "Bea", ranking.Must(s.Profile(ctx, "user", m))(t).Name)
+			must(s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"}))(t)
+			require.Equal(t, "Bea", must(s.Profile(ctx, "user", m))(t).Name)
 		}
 	})
 }
@@ -140,14 +140,14 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	rdb.AddHook(&reads)
 	s, ctx := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), t.Context()
 	defer s.Close()
-	ranking.Must(s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"}))(t)
+	must(s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"}))(t)
 	var members []string
 	for i := range 1000 {
 		members = append(members, fmt.Sprint("m", i))
 	}
 	require.Zero(t, reads.n.Load())
 	for range 3 {
-		all := ranking.Must(s.Profiles(ctx, "user", members))(t)
+		all := must(s.Profiles(ctx, "user", members))(t)
 		require.Equal(t, map[string]ranking.Profile{"m1": {Name: "One"}}, all)
 		require.EqualValues(t, 1000, reads.n.Load(), "those that there are not are kept too")
 	}
@@ -157,14 +157,14 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 	_, known = s.KnownProfile("user", "m2000")
 	require.False(t, known)
 	s.ForgetProfile("user", "m2")
-	ranking.Must(s.Profiles(ctx, "user", members))(t)
+	must(s.Profiles(ctx, "user", members))(t)
 	require.EqualValues(t, 1001, reads.n.Load(), "only what was told of is read again")
 	s.ForgetProfiles()
-	ranking.Must(s.Profiles(ctx, "user", members))(t)
+	must(s.Profiles(ctx, "user", members))(t)
 	require.EqualValues(t, 2001, reads.n.Load())
 
 	require.False(t, s.Profiled("star"))
-	ranking.Must(s.Profiles(ctx, "star", members))(t)
+	must(s.Profiles(ctx, "star", members))(t)
 	require.EqualValues(t, 2001, reads.n.Load(), "a kind without profiles is not read")
 	_, known = s.KnownProfile("star", "x")
 	require.True(t, known)
@@ -175,9 +175,9 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
-		all := ranking.Must(there.Profiles(t.Context(), "user", []string{"u"}))(t)
+		all := must(there.Profiles(t.Context(), "user", []string{"u"}))(t)
 		require.Empty(t, all)
-		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
+		must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
 		redistest.Eventually(t, "the profile to be seen", func() error {
 			all, err := there.Profiles(t.Context(), "user", []string{"u"})
 			if err == nil && all["u"].Name != "Ann" {
@@ -195,9 +195,9 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		rdb := redistest.Dial(t, url)
-		ranking.Must(there.Boards(t.Context()))(t)
+		must(there.Boards(t.Context()))(t)
 		require.NoError(t, rdb.FlushAll(t.Context()).Err())
-		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
+		must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"}))(t)
 		redistest.Eventually(t, "board and profile to be there", func() error {
 			boards, err := there.Boards(t.Context())
 			if err == nil && len(boards) != 1 {
@@ -219,10 +219,10 @@ func TestKindIsMarkedOnce(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "b"})
 		rdb := redistest.Dial(t, url)
 		set := func(member string) {
-			ranking.Must(s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"}))(t)
+			must(s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"}))(t)
 		}
 		marked := func() bool {
-			return ranking.Must(rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result())(t)
+			return must(rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result())(t)
 		}
 		set("a")
 		require.True(t, marked())
@@ -257,7 +257,7 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 		s := open(t, url)
 		_, heard := follow(t, url, 0)
 		next[up](t, heard)
-		ranking.Must(s.SetProfile(t.Context(), "user", "u:4", ranking.Profile{Name: "Ann"}))(t)
+		must(s.SetProfile(t.Context(), "user", "u:4", ranking.Profile{Name: "Ann"}))(t)
 		require.Equal(t, profile{"user", "u:4"}, next[profile](t, heard), "from FeedUp on")
 		require.NoError(t, s.DeleteProfile(t.Context(), "user", "nobody"))
 		require.NoError(t, s.DeleteProfile(t.Context(), "user", "u:4"))
@@ -274,7 +274,7 @@ func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
 	s := open(t, url)
 	for i := range 3 {
 		name := fmt.Sprint("Ann ", i)
-		ranking.Must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: name}))(t)
+		must(s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: name}))(t)
 		redistest.Eventually(t, "the name", func() error {
 			all, err := there.Profiles(t.Context(), "user", []string{"u"})
 			if err == nil && all["u"].Name != name {

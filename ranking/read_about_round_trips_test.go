@@ -17,7 +17,7 @@ func TestAboutEachReadsAFamilyInOneRoundTrip(t *testing.T) {
 	define(t, s, definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}},
 		definition.Board{Name: "hot:{star}", Title: definition.Label{"": "{star}, hot"}},
 		definition.Board{Name: "bare:{star}"}, definition.Board{Name: "plain", Title: definition.Label{"": "Plain"}})
-	Must(s.SetProfile(t.Context(), "star", "s1", Profile{Name: "Lin Xi"}))(t)
+	must(s.SetProfile(t.Context(), "star", "s1", Profile{Name: "Lin Xi"}))(t)
 	boards := []string{"plain", "bare:s100"}
 	for i := range 50 {
 		boards = append(boards, fmt.Sprintf("fans:s%d", i), fmt.Sprintf("hot:s%d", 50+i))

@@ -22,30 +22,30 @@ func TestAbout(t *testing.T) {
 				Description: definition.Label{"": "{star}"}, Period: "day"},
 			definition.Board{Name: "cup", Title: definition.Label{"": "Cup {star}"}, Starts: now.Add(-time.Hour), Ends: ends},
 			definition.Board{Name: "plain"})
-		ranking.Must(s.SetProfile(t.Context(), "star", "s17", ranking.Profile{Name: "Lin Xi {genre}"}))(t)
+		must(s.SetProfile(t.Context(), "star", "s17", ranking.Profile{Name: "Lin Xi {genre}"}))(t)
 
 		require.NoError(t, applyOne(t, s, "hot:rock:s17", definition.Update{Member: "mia", Score: 1}).Err)
-		a := ranking.Must(s.About(t.Context(), definition.Qualify("hot:rock:s17", day.Format(time.DateOnly))))(t)
+		a := must(s.About(t.Context(), definition.Qualify("hot:rock:s17", day.Format(time.DateOnly))))(t)
 		require.Equal(t, definition.Label{"en": "Lin Xi {genre} in rock", "zh": "rock的Lin Xi {genre}"}, a.Title)
 		require.Equal(t, definition.Label{"": "Lin Xi {genre}"}, a.Description)
 		require.Equal(t, definition.Label{"en": "{star} in {genre}", "zh": "{genre}的{star}"}, a.Definition.Title)
 		require.Equal(t, []any{day.Format(time.DateOnly), day, day.Add(24 * time.Hour)}, []any{a.Period, a.Opens, a.Ends})
 
-		a = ranking.Must(s.About(t.Context(), "hot:rock:nobody"))(t)
+		a = must(s.About(t.Context(), "hot:rock:nobody"))(t)
 		require.Equal(t, "nobody in rock", a.Title.In("en"))
 
 		require.NoError(t, s.HideEverywhere(t.Context(), "star", "s17", ranking.Moderator{By: "ops"}))
-		a = ranking.Must(s.About(t.Context(), "hot:rock:s17"))(t)
+		a = must(s.About(t.Context(), "hot:rock:s17"))(t)
 		require.Equal(t, "s17 in rock", a.Title.In("en"), "a hidden member has no name")
 
-		a = ranking.Must(s.About(t.Context(), "cup"))(t)
+		a = must(s.About(t.Context(), "cup"))(t)
 		require.Equal(t, []any{"Cup {star}", "", now.Add(-time.Hour), ends}, []any{a.Title.In("en"), a.Period, a.Opens, a.Ends})
 
-		a = ranking.Must(s.About(t.Context(), "plain"))(t)
+		a = must(s.About(t.Context(), "plain"))(t)
 		require.Nil(t, a.Title)
 		require.True(t, a.Opens.IsZero() && a.Ends.IsZero())
 
-		require.ErrorIs(t, ranking.ErrOf(s.About(t.Context(), "none")), ranking.ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(s.About(t.Context(), "none")), ranking.ErrUnknownBoard)
 		require.Equal(t, map[string]ranking.About{"plain": a}, s.AboutEach(t.Context(), []string{"none", "plain"}))
 	})
 }

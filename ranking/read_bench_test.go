@@ -19,7 +19,7 @@ import (
 func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def definition.Board, members int) {
 	ctx := context.Background()
 	require.NoError(b, s.DefineBoard(ctx, def, Moderator{}))
-	Must(s.Apply(ctx, def.Name, []definition.Update{{Member: benchMember(0), Score: 1}}))(b)
+	must(s.Apply(ctx, def.Name, []definition.Update{{Member: benchMember(0), Score: 1}}))(b)
 	k := s.keys.Board(def.Name, "")
 	const some = 1000
 	now := float64(time.Now().UnixMicro())
@@ -43,7 +43,7 @@ func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def definition
 		if def.MemberTTL > 0 {
 			pipe.ZAdd(ctx, k.Entered, entered...)
 		}
-		Must(pipe.Exec(ctx))(b)
+		must(pipe.Exec(ctx))(b)
 	}
 	if def.Ties == definition.Dense { // the score that the first member had before
 		if rdb.ZCount(ctx, k.Members, "-1", "(0").Val() == 0 {
@@ -109,7 +109,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		first := make(map[string][]Entry)
 		for _, ties := range rules {
-			p := Must(s.Page(ctx, string(ties), 1, 100))(b)
+			p := must(s.Page(ctx, string(ties), 1, 100))(b)
 			first[string(ties)] = p.Entries
 		}
 		near := func(board string) string { return first[board][rand.IntN(len(first[board]))].Member }

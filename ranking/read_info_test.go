@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
@@ -16,5 +15,5 @@ func TestMemoryIsEstimatedWithoutTheRight(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.AppURL("~rc:*", "&rc:*", "+@all", "-memory"), definition.Board{Name: "stars"})
 	applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1})
-	require.Positive(t, ranking.Must(s.Info(t.Context(), "stars"))(t).Memory)
+	require.Positive(t, must(s.Info(t.Context(), "stars"))(t).Memory)
 }

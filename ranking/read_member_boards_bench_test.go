@@ -30,10 +30,10 @@ func fillFamily(b *testing.B, rdb redis.UniversalClient, s *Store, base string, 
 			pipe.ZAdd(ctx, s.keys.Board(name(i), "").Members, rows...)
 			pipe.ZAdd(ctx, s.keys.Instances(base+"/1"), redis.Z{Member: name(i)})
 		}
-		Must(pipe.Exec(ctx))(b)
+		must(pipe.Exec(ctx))(b)
 	}
 	for i := every - 1; i < instances; i += every {
-		Must(s.Apply(ctx, name(i), []definition.Update{{Member: "m", Score: 5}}))(b)
+		must(s.Apply(ctx, name(i), []definition.Update{{Member: "m", Score: 5}}))(b)
 	}
 }
 
@@ -126,7 +126,7 @@ func BenchmarkMemberBoards(b *testing.B) {
 				start := time.Now()
 				for i := range updates {
 					began := time.Now()
-					Must(s.Apply(ctx, "b", []definition.Update{benchUpdate(uint64(i))}))(b)
+					must(s.Apply(ctx, "b", []definition.Update{benchUpdate(uint64(i))}))(b)
 					waits[callers] = append(waits[callers], time.Since(began))
 				}
 				took := time.Since(start)

@@ -119,10 +119,10 @@ func (h *boardsHistory) filter() *BoardFilter {
 // recount asks each board of a kind for a member, one after another.
 func (h *boardsHistory) recount(kind, member string, only *BoardFilter) (list []MemberBoard) {
 	ctx := context.Background()
-	defined := Must(h.s.Boards(ctx))(h.t)
+	defined := must(h.s.Boards(ctx))(h.t)
 	slices.SortFunc(defined, func(a, b definition.Board) int { return strings.Compare(a.Slot(), b.Slot()) })
 	for _, d := range defined {
-		instances := Must(h.s.Instances(ctx, d.Name, "", MaxInstancesPage))(h.t)
+		instances := must(h.s.Instances(ctx, d.Name, "", MaxInstancesPage))(h.t)
 		for _, board := range instances.Names {
 			if d.Kind != kind || only != nil && !only.Has(board) {
 				continue

@@ -20,7 +20,7 @@ func standings(t testing.TB, s *Store, kind, member string, limit int) []string 
 	t.Helper()
 	list := []string{}
 	for after := ""; ; {
-		page := Must(s.MemberBoards(t.Context(), kind, member, MemberBoardsQuery{After: after, Limit: limit}))(t)
+		page := must(s.MemberBoards(t.Context(), kind, member, MemberBoardsQuery{After: after, Limit: limit}))(t)
 		require.LessOrEqual(t, len(page.Boards), limit)
 		require.Zero(t, page.Unavailable)
 		for _, b := range page.Boards {
@@ -55,12 +55,12 @@ func TestMemberBoards(t *testing.T) {
 		for _, limit := range []int{1, 2, 3, 5, 6, MaxMemberBoards} {
 			require.Equal(t, want, standings(t, s, "user", "v", limit))
 		}
-		page := Must(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: 10}))(t)
+		page := must(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: 10}))(t)
 		require.Empty(t, page.Next)
 		require.Zero(t, page.NotBuilt)
 		require.Len(t, page.Boards, 6)
 		for _, b := range page.Boards {
-			n := Must(s.Around(t.Context(), b.Board, "u", 1))(t)
+			n := must(s.Around(t.Context(), b.Board, "u", 1))(t)
 			n.Left = b.Left
 			require.Equal(t, n, b.Neighbourhood)
 		}
@@ -69,21 +69,21 @@ func TestMemberBoards(t *testing.T) {
 		require.Empty(t, standings(t, s, "nothing", "u", 1))
 
 		require.NoError(t, s.Hide(t.Context(), "fans:s2", "u", Moderator{}))
-		Must(s.Remove(t.Context(), "laps", "u"))(t)
+		must(s.Remove(t.Context(), "laps", "u"))(t)
 		require.NoError(t, s.Delete(t.Context(), "fans", Moderator{}))
 		require.Equal(t, []string{"fans:s1 5 #2", "hot:x:y 5 #2", "week 5 #2"}, standings(t, s, "user", "u", 2))
 		require.NoError(t, s.Show(t.Context(), "fans:s2", "u", Moderator{}))
 		require.Equal(t, []string{"fans:s1 5 #2", "fans:s2 5 #2", "hot:x:y 5 #2", "week 5 #2"}, standings(t, s, "user", "u", 2))
 
 		for field, ask := range map[string]func() error{
-			"kind": func() error { return ErrOf(s.MemberBoards(t.Context(), "K", "u", MemberBoardsQuery{Limit: 1})) },
+			"kind": func() error { return errorOf(s.MemberBoards(t.Context(), "K", "u", MemberBoardsQuery{Limit: 1})) },
 			"member": func() error {
-				return ErrOf(s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1}))
+				return errorOf(s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1}))
 			},
 			"limit": func() error {
 				_, none := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{})
 				require.ErrorIs(t, none, ErrInvalid)
-				return ErrOf(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: MaxMemberBoards + 1}))
+				return errorOf(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: MaxMemberBoards + 1}))
 			},
 		} {
 			refused(t, ask(), field)
@@ -105,7 +105,7 @@ func TestMemberBoardsWithoutTheHiddenAndErased(t *testing.T) {
 			}
 		}
 		require.NoError(t, s.HideEverywhere(t.Context(), "user", "hidden", Moderator{}))
-		Must(s.Erase(t.Context(), "user", "erased", Moderator{}))(t)
+		must(s.Erase(t.Context(), "user", "erased", Moderator{}))(t)
 		w.until("the erasure", func() error { return w.erased("user", "erased") })
 		w.until("the boards without the hidden member", func() error {
 			if list := standings(t, s, "user", "hidden", 10); len(list) > 0 {
@@ -133,13 +133,13 @@ func TestMemberBoardsOfResults(t *testing.T) {
 			t.Helper()
 			var before []int64
 			for _, board := range []string{"u", "built:x"} {
-				at := Must(s.builtAt(t.Context(), s.keys.Board(board, "").Meta))(t)
+				at := must(s.builtAt(t.Context(), s.keys.Board(board, "").Meta))(t)
 				before = append(before, at)
 			}
-			page := Must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10}))(t)
+			page := must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10}))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			for i, board := range []string{"u", "built:x"} {
-				at := Must(s.builtAt(t.Context(), s.keys.Board(board, "").Meta))(t)
+				at := must(s.builtAt(t.Context(), s.keys.Board(board, "").Meta))(t)
 				require.Equal(t, before[i], at, "nothing is built for it")
 			}
 			for _, b := range page.Boards {
@@ -155,7 +155,7 @@ func TestMemberBoardsOfResults(t *testing.T) {
 		require.Equal(t, 2, notBuilt)
 
 		for _, board := range []string{"u", "built:x"} {
-			Must(s.Page(t.Context(), board, 1, 1))(t)
+			must(s.Page(t.Context(), board, 1, 1))(t)
 		}
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		list, notBuilt = answer()
@@ -205,14 +205,14 @@ func TestMemberBoardsCost(t *testing.T) {
 	for i := range boards { // as registerInstance lists them
 		pipe.ZAdd(t.Context(), s.keys.Instances("b/1"), redis.Z{Member: fmt.Sprintf("b:%04d", i)})
 	}
-	Must(pipe.Exec(t.Context()))(t)
+	must(pipe.Exec(t.Context()))(t)
 	apply(t, s, "b:2100", definition.Update{Member: "m", Score: 1})
 	apply(t, s, "hidden", definition.Update{Member: "m", Score: 1})
 
 	var found []string
 	for page, after := 0, ""; page == 0 || after != ""; page++ {
 		before := calls(t, r, "zscore")
-		answer := Must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10}))(t)
+		answer := must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10}))(t)
 		require.Equal(t, []int{1000, 1000, 301}[page], calls(t, r, "zscore")-before)
 		for _, b := range answer.Boards {
 			found = append(found, b.Board)
@@ -224,7 +224,7 @@ func TestMemberBoardsCost(t *testing.T) {
 	only := &BoardFilter{Has: func(board string) bool { return board == "b:2100" || strings.HasPrefix(board, "b:20") },
 		Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("b:2100"), definition.SpanOfPrefix("b:20")})}
 	before, reads := calls(t, r, "zscore"), calls(t, r, "zrange")
-	answer := Must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10, Only: only}))(t)
+	answer := must(s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{Limit: 10, Only: only}))(t)
 	require.Len(t, answer.Boards, 1)
 	require.Equal(t, "b:2100", answer.Boards[0].Board)
 	require.Empty(t, answer.Next)
@@ -247,15 +247,15 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 		q := MemberBoardsQuery{Limit: 10, Only: &BoardFilter{
 			Has: func(board string) bool { return slices.Contains(readable, board) }, Spans: []definition.NameSpan{definition.SpanOfPrefix("")},
 		}}
-		page := Must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
+		page := must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
 		require.Len(t, page.Boards, 2)
 		require.Equal(t, "b/1 b:07", page.Next)
 		q.After = page.Next
-		require.ErrorIs(t, ErrOf(s.memberBoards(t.Context(), "member", "m", q, sizes)), ErrTooLarge)
+		require.ErrorIs(t, errorOf(s.memberBoards(t.Context(), "member", "m", q, sizes)), ErrTooLarge)
 
 		// Spans that leave those names out go past them.
 		q.Only.Spans = []definition.NameSpan{definition.SpanOfName("b:03"), definition.SpanOfName("b:07"), definition.SpanOfName("c")}
-		page = Must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
+		page = must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
 		require.Len(t, page.Boards, 1)
 		require.Equal(t, "c", page.Boards[0].Board)
 		require.Empty(t, page.Next)
@@ -264,10 +264,10 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 		q.After, q.Only.Spans = "", []definition.NameSpan{definition.SpanOfPrefix("b:1"), definition.SpanOfPrefix("b:2"),
 			definition.SpanOfPrefix("c")}
 		sizes.names, sizes.nameReads = 6, 2
-		page = Must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
+		page = must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
 		require.Empty(t, page.Boards)
 		q.After = page.Next
-		page = Must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
+		page = must(s.memberBoards(t.Context(), "member", "m", q, sizes))(t)
 		require.Len(t, page.Boards, 1)
 		require.Empty(t, page.Next)
 	})
@@ -292,7 +292,7 @@ func TestMemberBoardsOfASuffix(t *testing.T) {
 		q := MemberBoardsQuery{Limit: 10, Only: &BoardFilter{
 			Has: func(board string) bool { return strings.HasSuffix(board, ":vip") }, Spans: []definition.NameSpan{definition.SpanOfPrefix("")},
 		}}
-		page := Must(s.MemberBoards(t.Context(), "member", "m", q))(t)
+		page := must(s.MemberBoards(t.Context(), "member", "m", q))(t)
 		require.Len(t, page.Boards, 2)
 		require.Empty(t, page.Next)
 		page, err := s.memberBoards(t.Context(), "member", "m", q, walkSizes{lookups: 100, pipeline: 10, names: 5, nameReads: 4})
@@ -317,7 +317,7 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 			for _, m := range cluster.Masters {
 				require.NoError(t, m.Admin().ConfigSet(t.Context(), "cluster-require-full-coverage", "no").Err())
 			}
-			rdb := Must(Open(cluster.URL))(t)
+			rdb := must(Open(cluster.URL))(t)
 			defer rdb.Close()
 			s := New(rdb, Config{CallTimeout: 2 * time.Second})
 			defer s.Close()
@@ -380,7 +380,7 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
-	rdb := Must(Open(p.URL()))(t)
+	rdb := must(Open(p.URL()))(t)
 	defer rdb.Close()
 	s := New(rdb, Config{CallTimeout: time.Second})
 	defer s.Close()

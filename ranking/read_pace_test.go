@@ -41,7 +41,7 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 			_, view := s.Page(ctx, "b", 1, 1000)
 			return errors.Join(small, view)
 		}))
-		Must(s.Read(ctx, "b", Query{Limit: 101}))(t)
+		must(s.Read(ctx, "b", Query{Limit: 101}))(t)
 	})
 }
 
@@ -62,12 +62,12 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
-			require.ErrorIs(t, ErrOf(s.Periods(short, "many")), ErrUnavailable)
+			require.ErrorIs(t, errorOf(s.Periods(short, "many")), ErrUnavailable)
 			list, err := s.Periods(ctx, "few")
 			require.Len(t, list, 100)
 			return err
 		}))
-		require.Len(t, Must(s.Periods(ctx, "many"))(t), 101)
+		require.Len(t, must(s.Periods(ctx, "many"))(t), 101)
 	})
 }
 
@@ -77,11 +77,11 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := storeOfBoard(t, url)
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}, Moderator{}))
-		Must(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
+		must(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
 		ctx, giveUp := context.WithCancel(t.Context())
 		another := New(s.rdb, Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(another.Close)
-		holds(t, another, 0)
+		holds(t, another, "u", 0)
 		held := make(chan struct{})
 		release := sync.OnceFunc(func() { close(held) })
 		defer release()
@@ -93,7 +93,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		}})
 		var waiting sync.WaitGroup
 		for _, read := range []func() error{
-			func() error { return ErrOf(s.Read(ctx, "u", Query{Limit: 200})) },
+			func() error { return errorOf(s.Read(ctx, "u", Query{Limit: 200})) },
 			func() error {
 				for _, err := range s.Export(ctx, "u") {
 					return err
@@ -110,7 +110,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 			return b != nil && b.waiting >= 2
 		})
 		release()
-		Must(s.Read(t.Context(), "b", Query{Limit: 200}))(t)
+		must(s.Read(t.Context(), "b", Query{Limit: 200}))(t)
 		_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
 		require.ErrorIs(t, err, ErrNotBuilt, "at once: the test has a minute")
 		giveUp()
@@ -152,7 +152,7 @@ func TestExportsTakeTurns(t *testing.T) {
 		}
 		for len(updates) > 0 {
 			n := min(len(updates), 1000)
-			Must(s.Apply(ctx, "b", updates[:n]))(t)
+			must(s.Apply(ctx, "b", updates[:n]))(t)
 			updates = updates[n:]
 		}
 		s.rdb.AddHook(&pages)

@@ -23,10 +23,10 @@ func TestGlance(t *testing.T) {
 		glance := func(board string) Summary {
 			t.Helper()
 			meta := s.keys.Board(board, "").Meta
-			before := Must(s.builtAt(t.Context(), meta))(t)
-			g := Must(s.Summary(t.Context(), board))(t)
+			before := must(s.builtAt(t.Context(), meta))(t)
+			g := must(s.Summary(t.Context(), board))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-			require.Equal(t, before, Must(s.builtAt(t.Context(), meta))(t), "nothing is built for it")
+			require.Equal(t, before, must(s.builtAt(t.Context(), meta))(t), "nothing is built for it")
 			require.Equal(t, board, g.About.Instance)
 			g.About = About{}
 			return g
@@ -55,7 +55,7 @@ func TestGlance(t *testing.T) {
 			g := glance(board)
 			require.Equal(t, Summary{Kind: "member", Built: true}, g, "nobody has asked for a result")
 
-			page := Must(s.Page(t.Context(), board, 1, 1))(t)
+			page := must(s.Page(t.Context(), board, 1, 1))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			g = glance(board)
 			leads(g, "y", 2)
@@ -77,6 +77,6 @@ func TestGlance(t *testing.T) {
 		require.Nil(t, g.Top, "its points have left the window")
 		require.Zero(t, g.Total)
 
-		require.ErrorIs(t, ErrOf(s.Summary(t.Context(), "nothing")), ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(s.Summary(t.Context(), "nothing")), ErrUnknownBoard)
 	})
 }

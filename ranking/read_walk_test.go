@@ -213,7 +213,7 @@ func (h *walker) move(changes int) {
 // apply gives a member another score.
 func (h *walker) apply(member string) {
 	u := definition.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
-	o := ranking.Must(h.s.Apply(context.Background(), h.board, []definition.Update{u}))(h.t)
+	o := must(h.s.Apply(context.Background(), h.board, []definition.Update{u}))(h.t)
 	require.Equal(h.t, h.m.Apply(u), o[0])
 }
 
@@ -222,14 +222,14 @@ func (h *walker) walk(q ranking.Query) {
 	const most = 60 // pages; a walk that is always overtaken need not end
 	w := walk{def: h.m.Definition()}
 	for range most {
-		p := ranking.Must(h.s.Read(context.Background(), h.board, q))(h.t)
+		p := must(h.s.Read(context.Background(), h.board, q))(h.t)
 		there := within(h.m.Members(), q.MinScore, q.MaxScore)
 		w.pages = append(w.pages, walked{there, names(p.Entries)})
 		require.EqualValues(h.t, len(there), p.Count)
 		if q.After = p.Next(); q.After == nil {
 			break
 		}
-		require.Equal(h.t, *q.After, ranking.Must(ranking.ParseCursor(q.After.String()))(h.t))
+		require.Equal(h.t, *q.After, must(ranking.ParseCursor(q.After.String()))(h.t))
 		if rapid.Bool().Draw(h.t, "the member of the cursor moves") {
 			h.apply(q.After.Member)
 		}
@@ -294,7 +294,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				w := walk{def: def}
 				q := ranking.Query{Limit: 3}
 				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-					p := ranking.Must(s.Read(t.Context(), board, q))(t)
+					p := must(s.Read(t.Context(), board, q))(t)
 					redistest.Receive(t, "a value from moved", moved)
 					seqs = append(seqs, p.Seq)
 					w.pages = append(w.pages, walked{seen: names(p.Entries)})

@@ -38,8 +38,8 @@ type buildWatch struct {
 // newBuildWatch starts a Redis that keeps all in memory.
 func newBuildWatch(b *testing.B) *buildWatch {
 	r := redistest.Start(b, redistest.InMemory...)
-	rdb := Must(Open(r.URL()))(b)
-	options := Must(redis.ParseURL(r.URL()))(b)
+	rdb := must(Open(r.URL()))(b)
+	options := must(redis.ParseURL(r.URL()))(b)
 	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
 	w := &buildWatch{redis: r, patient: redis.NewClient(options), cpu: &cpuMeter{pid: r.Pid()}, store: New(rdb, Config{})}
 	rdb.AddHook(w.cpu)
@@ -89,7 +89,7 @@ func (w *buildWatch) watch(b *testing.B, do func()) {
 		took += time.Since(began)
 		close(stop)
 		wg.Wait()
-		slow := Must(w.patient.SlowLogGet(ctx, -1).Result())(b)
+		slow := must(w.patient.SlowLogGet(ctx, -1).Result())(b)
 		held := time.Duration(0)
 		by := make(map[string][]time.Duration)
 		for _, l := range slow {

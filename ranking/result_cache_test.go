@@ -1,7 +1,11 @@
 package ranking
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,9 +66,9 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 			w.pass(after)
 			w.tend() // by which the nodes hear what time it is
 			s := w.stores[1]
-			built := Must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
-			holds(t, w.stores[0], built)
-			read := func() error { return ErrOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
+			built := must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
+			holds(t, w.stores[0], "u", built)
+			read := func() error { return errorOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
 			require.ErrorIs(t, read(), ErrNotBuilt)
 			redistest.Until(t, "the node to find the other one", func() bool {
 				s.builds.mu.Lock()
@@ -82,18 +86,18 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
 		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
-	first := holds(t, w.stores[0], 0)
+	first := holds(t, w.stores[0], "u", 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
 	_, err := w.stores[1].housekeepDue(t.Context()) // by which it hears what time it is
 	require.NoError(t, err)
-	second := holds(t, w.stores[1], 0)
+	second := holds(t, w.stores[1], "u", 0)
 	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.Aside, 0, -1).Val() }
 	require.Empty(t, aside())
 	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
 	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errBuildLost)
 	first.epoch, first.total = "e", 1
-	require.ErrorIs(t, ErrOf(first.unchanged(t.Context(), []scored{{"wrong", 1}})), errBuildLost)
+	require.ErrorIs(t, errorOf(first.unchanged(t.Context(), []scored{{"wrong", 1}})), errBuildLost)
 	first.epoch, first.kept = "", time.Time{}
 	require.ErrorIs(t, first.keepLock(t.Context(), 0), errBuildLost)
 	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
@@ -115,13 +119,13 @@ func TestWhatABuilderLeaves(t *testing.T) {
 		require.NoError(t, s.scheduleNow(t.Context(), "u"))
 		w.tend()
 	}
-	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
+	require.NoError(t, holds(t, s, "u", 0).gather(t.Context(), []scored{{"left", 1}}))
 	look()
 	require.EqualValues(t, 2, left())
 	w.pass(buildLease)
 	look()
 	require.Zero(t, left())
-	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
+	require.NoError(t, holds(t, s, "u", 0).gather(t.Context(), []scored{{"left", 1}}))
 	require.NoError(t, s.deleteData(t.Context(), "u", definition.Never))
 	require.Zero(t, left())
 }
@@ -155,7 +159,7 @@ func TestResultsThatAreLost(t *testing.T) {
 			"page":   func(n int64) { require.Equal(t, map[string]int64{"m": n}, scoresOf(whole(t, a, "u"))) },
 			"places": func(n int64) { require.Equal(t, n, score(t, a, "u", "m")) },
 			"info": func(int64) {
-				require.EqualValues(t, 1, Must(a.Info(t.Context(), "u"))(t).Total)
+				require.EqualValues(t, 1, must(a.Info(t.Context(), "u"))(t).Total)
 			},
 		}
 		losses := map[string]func(){
@@ -191,17 +195,117 @@ func TestResultsThatAreNoGood(t *testing.T) {
 		k := s.keys.Board("u", "")
 		noGood := func() { require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, builtField, 0).Err()) }
 
-		first := holds(t, s, s.builds.known("u"))
+		first := holds(t, s, "u", s.builds.known("u"))
 		noGood()
 		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
 		require.NoError(t, first.release(t.Context()))
-		second := holds(t, s, s.builds.known("u"))
+		second := holds(t, s, "u", s.builds.known("u"))
 		require.NoError(t, second.release(t.Context()))
 
 		require.NoError(t, s.rdb.ZAdd(t.Context(), k.Hidden, redis.Z{Score: -7, Member: "kept"}).Err())
-		Must(s.Remove(t.Context(), "a", "m"))(t)
+		must(s.Remove(t.Context(), "a", "m"))(t)
 		require.Empty(t, whole(t, s, "u").Entries)
 		require.Zero(t, s.rdb.Exists(t.Context(), k.Hidden).Val(), "a key of a result that is no more")
 		require.Positive(t, s.builds.known("u"))
 	})
+}
+
+// Five nodes with two hundred readers each build a result once: the first, which all wait
+// for; one that takes the place of a result that is too old, likewise; and one of a result
+// that is only old, which all are served meanwhile, and nobody waits. A younger one is served
+// as it is.
+func TestResultIsBuiltOnce(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct {
+		board  definition.Board
+		source string
+		reads  script.Script
+	}{
+		"window": {definition.Board{Window: 3 * time.Hour, Refresh: time.Hour}, "b", script.Events},
+		"union":  {definition.Board{Union: &definition.Union{Of: []string{"a"}, Refresh: time.Hour}}, "a", script.Scan},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			redistest.Engines(t, func(t *testing.T, url string) { builtOnce(t, url, c.board, c.source, c.reads) })
+		})
+	}
+}
+
+func builtOnce(t *testing.T, url string, board definition.Board, source string, reads script.Script) {
+	url += fmt.Sprint("?pool_timeout=", redistest.CallTimeout) // readers wait for one of a few connections
+	readers, stores := redistest.Volume(url, 200), make([]*Store, 5)
+	for i := range stores {
+		stores[i] = newNode(t, url)
+	}
+	board.Name = "b"
+	define(t, stores[0], definition.Board{Name: "a"}, board)
+	knows(t, stores[0], reads)
+	knows(t, stores[0], script.Swap)
+	write := func() { send(t, stores[0], source, definition.Update{Member: "m", Score: 1}) }
+	write()
+	c := count(stores...)
+	var held atomic.Pointer[chan struct{}] // what builds wait for
+	for _, s := range stores {
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if wait := held.Load(); wait != nil && sc == reads.Name {
+				<-*wait
+			}
+			return passes
+		}})
+	}
+	read := func(want int64, built int) {
+		t.Helper()
+		var wg sync.WaitGroup
+		for _, s := range stores {
+			for i := range readers {
+				wg.Go(func() {
+					var score int64
+					var err error
+					switch i % 4 {
+					case 0, 1:
+						var p Page
+						if p, err = s.Page(context.Background(), "b", 1, 1); len(p.Entries) == 1 {
+							score = p.Entries[0].Score
+						}
+					case 2:
+						var m Members
+						if m, err = s.Members(context.Background(), "b", []string{"m"}); err == nil {
+							score = m.List[0].Score
+						}
+					case 3:
+						var n Neighbourhood
+						n, err = s.Around(context.Background(), "b", "m", 1)
+						score = n.Entry.Score
+					}
+					if err != nil || score != want {
+						t.Errorf("read %d has %d: %v", i%4, score, err)
+					}
+				})
+			}
+		}
+		redistest.Wait(t, "the callers of the test", wg.Wait)
+		require.False(t, t.Failed())
+		require.Equal(t, built, c.times(reads), "what it is made of is read once a build")
+		require.Equal(t, built, c.times(script.Swap))
+	}
+	read(1, 1)
+	for n := range 3 {
+		write()
+		old(t, 2*time.Hour, "b", stores...)
+		read(int64(n+2), n+2)
+	}
+	write()
+	old(t, 49*time.Minute, "b", stores...)
+	read(4, 4)
+	for _, s := range stores {
+		require.Empty(t, s.builds.under, "it is young enough")
+	}
+	old(t, 55*time.Minute, "b", stores...)
+	wait := make(chan struct{})
+	held.Store(&wait)
+	read(4, 4)
+	close(wait)
+	for _, s := range stores {
+		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
+	}
+	read(5, 5)
 }

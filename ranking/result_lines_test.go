@@ -174,7 +174,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range 2 * buildsAtOnce {
 			readers.Go(func() {
-				require.ErrorIs(t, ErrOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
+				require.ErrorIs(t, errorOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
 		redistest.Until(t, "the large builds to begin or to be in line", func() bool {
@@ -184,7 +184,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 			return began.Load() == int64(underWay) && s.builds.workers == underWay && underWay+s.builds.lines.length >= 2*buildsAtOnce
 		})
 		isSmall.Store(true)
-		require.EqualValues(t, 3, Must(s.Page(ctx, "small", 1, 1))(t).Entries[0].Score)
+		require.EqualValues(t, 3, must(s.Page(ctx, "small", 1, 1))(t).Entries[0].Score)
 		hangUp()
 		redistest.Wait(t, "the callers of the test", readers.Wait)
 	})

@@ -246,7 +246,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range boards {
 			readers.Go(func() {
-				require.ErrorIs(t, ErrOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
+				require.ErrorIs(t, errorOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
 			})
 		}
 		redistest.Until(t, "all readers to wait for a build", func() bool {
@@ -271,7 +271,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		close(held)
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		require.EqualValues(t, buildsAtOnce, began.Load(), "those that had begun, and the watched one")
-		built := Must(s.builtAt(t.Context(), s.keys.Board("watched", "").Meta))(t)
+		built := must(s.builtAt(t.Context(), s.keys.Board("watched", "").Meta))(t)
 		require.Less(t, s.age(built), 30*time.Second, "the watched one is built again")
 		require.Empty(t, s.builds.under)
 	})

@@ -73,10 +73,10 @@ func TestTriedCommandsAreEnough(t *testing.T) {
 	giftEvent(t, s)
 	define(t, s, definition.Board{Name: "b", Kind: "user", Period: "day"}, definition.Board{Name: "hour", Window: time.Hour})
 	for _, board := range []string{"b", "hour", "b"} {
-		Must(s.Apply(ctx, board, []definition.Update{{Member: "ana", Score: 1}, {Member: "bob", Score: 2}}))(t)
+		must(s.Apply(ctx, board, []definition.Update{{Member: "ana", Score: 1}, {Member: "bob", Score: 2}}))(t)
 	}
 	give(t, s, "1", "s1", "u1", 1)
-	Must(s.SetProfile(ctx, "user", "ana", Profile{Name: "Ana"}))(t)
+	must(s.SetProfile(ctx, "user", "ana", Profile{Name: "Ana"}))(t)
 	for range s.Export(ctx, "b") {
 	}
 	s.Page(ctx, "b", 1, 10)
@@ -109,7 +109,7 @@ func TestTriedCommandsAreEnough(t *testing.T) {
 // A closed gate stops each command that Redis itself takes for a write.
 func TestEachWriteIsKnown(t *testing.T) {
 	t.Parallel()
-	infos := Must(redistest.Start(t).Admin().Command(t.Context()).Result())(t)
+	infos := must(redistest.Start(t).Admin().Command(t.Context()).Result())(t)
 	var known []string
 	for command := range tried() {
 		// PEXPIRE changes no data. EVAL itself may write: its script decides.

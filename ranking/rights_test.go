@@ -121,7 +121,7 @@ func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	open(t, r.URL(), definition.Board{Name: "stars"})
 	r.Kill()
-	rdb := ranking.Must(ranking.Open(r.URL()))(t)
+	rdb := must(ranking.Open(r.URL()))(t)
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(s.Close)
@@ -160,7 +160,7 @@ func TestRightsLostBeforeACheck(t *testing.T) {
 				applyOne(t, s, board, definition.Update{Member: "bob", Score: 5})
 			}
 			set := func() error {
-				return ranking.ErrOf(s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"}))
+				return errorOf(s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"}))
 			}
 			require.NoError(t, set())
 
@@ -217,10 +217,10 @@ func TestRightsLostAndGranted(t *testing.T) {
 		reason string
 	}{
 		{[]string{"~rc:*", "&rc:{*}:c", "&rc:probe:*", "&rc:{/}:profiles", "+@all"}, func() error {
-			return ranking.ErrOf(s.ApplyEvents(t.Context(), "gift", gift))
+			return errorOf(s.ApplyEvents(t.Context(), "gift", gift))
 		}, "PUBLISH rc:{/}:f:*"},
 		{without("-xadd"), func() error { return s.Hide(t.Context(), "stars", "bob", ranking.Moderator{}) }, "XADD"},
-		{without("-zadd"), func() error { return ranking.ErrOf(s.Apply(t.Context(), "stars", update)) }, "ZADD"},
+		{without("-zadd"), func() error { return errorOf(s.Apply(t.Context(), "stars", update)) }, "ZADD"},
 	} {
 		r.AppURL(c.rules...)
 		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
@@ -230,7 +230,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 		var missing *ranking.MissingRightsError
 		require.ErrorAs(t, err, &missing)
 		require.Contains(t, missing.Reason, c.reason)
-		ranking.Must(s.Page(t.Context(), "stars", 1, 10))(t, "reads go on")
+		must(s.Page(t.Context(), "stars", 1, 10))(t, "reads go on")
 		require.Equal(t, before, r.Digest())
 
 		r.AppURL(allRights...)
@@ -252,7 +252,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 
 	// A reason is logged once, however many checks find it, and then the next reason.
 	checks := func() (n int) {
-		stats := ranking.Must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
+		stats := must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
 		_, after, _ := strings.Cut(stats, "cmdstat_eval:calls=")
 		fmt.Sscan(after, &n)
 		return n
@@ -270,6 +270,6 @@ func TestRightsLostAndGranted(t *testing.T) {
 	})
 	require.Equal(t, 1, strings.Count(log.String(), `: ZREM: `), log.String())
 
-	page := ranking.Must(s.Page(t.Context(), "stars", 1, 10))(t)
+	page := must(s.Page(t.Context(), "stars", 1, 10))(t)
 	require.EqualValues(t, 2, page.Entries[0].Score, "the gift and the update, each once")
 }

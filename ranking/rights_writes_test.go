@@ -35,7 +35,7 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 		})
 	}
 	snapshot := func(t *testing.T, r *redistest.Redis) string {
-		dir := ranking.Must(r.Admin().ConfigGet(t.Context(), "dir").Result())(t)
+		dir := must(r.Admin().ConfigGet(t.Context(), "dir").Result())(t)
 		return filepath.Join(dir["dir"], "dump.rdb")
 	}
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 			require.ErrorContains(t, s.ProbeWrite(t.Context()), c.reason)
 			require.ErrorContains(t, s.CheckRights(t.Context()), c.reason)
 			requireRefused(t, r, s, c.reason)
-			ranking.Must(s.Page(t.Context(), "stars", 1, 10))(t)
+			must(s.Page(t.Context(), "stars", 1, 10))(t)
 			c.end(t, r)
 			require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
 			require.NoError(t, s.CheckRights(t.Context()))

@@ -23,7 +23,7 @@ func TestModerationOutlivesARestartOfRedis(t *testing.T) {
 	for i := range members {
 		updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
 	}
-	Must(s.Apply(t.Context(), "b", updates))(t)
+	must(s.Apply(t.Context(), "b", updates))(t)
 	find := func() (n int) {
 		found := make(map[string]bool)
 		require.NoError(t, s.scanMembers(t.Context(), s.keys.Board("b", "").Members, func(member, _ string) { found[member] = true }))

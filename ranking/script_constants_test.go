@@ -28,7 +28,7 @@ func TestConstantsOfScripts(t *testing.T) {
 		{"lib/lock", "LEASE", buildLease.Microseconds()},
 		{"lib/window", "BUILDS", erasedKept.Microseconds()},
 	} {
-		src := Must(scripts.Files.ReadFile(c.file + ".lua"))(t)
+		src := must(scripts.Files.ReadFile(c.file + ".lua"))(t)
 		found := regexp.MustCompile(`local ` + c.name + `(?:, \w+)* = ([^,\n]*?)(?:,|\s+--|\n)`).FindSubmatch(src)
 		require.NotNil(t, found, "%s in %s.lua", c.name, c.file)
 		l := lua.NewState()

@@ -60,10 +60,10 @@ func TestDataOfOtherOrigin(t *testing.T) {
 		// As a version wrote it that knew of no definitions.
 		require.NoError(t, s.rdb.HDel(t.Context(), k.Meta, "shape").Err())
 		require.NoError(t, s.rdb.Del(t.Context(), k.Periods, s.keys.Agenda(), s.keys.Instances("b/0")).Err())
-		before := Must(s.Page(t.Context(), "b", 1, 1))(t)
+		before := must(s.Page(t.Context(), "b", 1, 1))(t)
 		require.EqualValues(t, 3, before.Entries[0].Score)
 		require.EqualValues(t, 6, apply(t, s, "b", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
-		require.Equal(t, State{Epoch: before.Epoch, Seq: 2}, Must(s.Page(t.Context(), "b", 1, 1))(t).State)
+		require.Equal(t, State{Epoch: before.Epoch, Seq: 2}, must(s.Page(t.Context(), "b", 1, 1))(t).State)
 		require.Equal(t, was, s.rdb.HGet(t.Context(), k.Meta, "shape").Val())
 		require.EqualValues(t, 3, s.rdb.Exists(t.Context(), k.Periods, s.keys.Agenda(), s.keys.Instances("b/0")).Val())
 	})
@@ -130,10 +130,10 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 			Data: jsontext.Value(`{}`)}}}}}))
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"},
 		{Name: "c", Order: definition.Asc}}}))
-	Must(s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}}))(t)
-	Must(s.Page(t.Context(), "b:1", 1, 1))(t)
-	Must(s.Around(t.Context(), "b:1", "m", 1))(t)
-	Must(s.Info(t.Context(), "b:1"))(t)
+	must(s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}}))(t)
+	must(s.Page(t.Context(), "b:1", 1, 1))(t)
+	must(s.Around(t.Context(), "b:1", "m", 1))(t)
+	must(s.Info(t.Context(), "b:1"))(t)
 	s.Close() // the catalog is also read in the background
 	for sc, want := range map[string]string{
 		"apply": "b:1", "page": "b:1", "places": "b:1", "info": "b:1", "begin": "/e", "publish": "/e", "catalog": "/", "define": "/", "list": "/",
@@ -222,7 +222,7 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 	longer := cup
 	longer.Ends = cup.Ends.Add(time.Hour)
 	refused(s.Define(t.Context(), definition.Set{Boards: []definition.Board{longer}}))
-	require.Equal(t, cup.Ends.UTC(), Must(other.Definition(t.Context(), "cup"))(t).Ends)
+	require.Equal(t, cup.Ends.UTC(), must(other.Definition(t.Context(), "cup"))(t).Ends)
 
 	set(now)
 	define(t, s, definition.Board{Name: "open"})
@@ -248,7 +248,7 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 			return passes
 		}})
 		fields := map[string]jsontext.Value{"m": jsontext.Value(`"x"`)}
-		h := Must(s.ApplyEvents(t.Context(), "gift", []EventCall{{Fields: fields}}))(t)
+		h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{{Fields: fields}}))(t)
 		require.NoError(t, h[0].Err)
 		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
 		_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: fields}})

@@ -110,14 +110,14 @@ func BenchmarkSearch(b *testing.B) {
 	b.Logf("%d profiles set in %v", n, time.Since(began).Round(100*time.Millisecond))
 	anyone := func() int { return rand.IntN(n) }
 	find := func(text func() string, limit int) func() error {
-		return func() error { return ErrOf(s.Search(ctx, "players", text(), limit)) }
+		return func() error { return errorOf(s.Search(ctx, "players", text(), limit)) }
 	}
 	latin := func() string { return benchName(8*rand.IntN(n/8) + 1) }
 	calls := []struct {
 		name string
 		do   func() error
 	}{
-		{"top10", func() error { return ErrOf(s.Page(ctx, "players", 1, 10)) }},
+		{"top10", func() error { return errorOf(s.Page(ctx, "players", 1, 10)) }},
 		{"whole-name", find(latin, 10)},
 		{"four-letters", find(func() string { return latin()[:4] }, 10)},
 		{"two-letters", find(func() string { return latin()[:2] }, 10)},
@@ -127,12 +127,12 @@ func BenchmarkSearch(b *testing.B) {
 		{"chinese", find(func() string { return string([]rune(benchName(8 * rand.IntN(n/8)))[:1]) }, 10)},
 		{"id", find(func() string { return benchMember(anyone()) }, 10)},
 		{"leading-id", find(func() string { return benchMember(anyone())[:10] }, 10)},
-		{"small-board", func() error { return ErrOf(s.Search(ctx, "small", latin()[:2], 10)) }},
-		{"long-names-small-board", func() error { return ErrOf(s.Search(ctx, "long-small", "国", 10)) }},
-		{"long-names", func() error { return ErrOf(s.Search(ctx, "long", "国", 10)) }},
-		{"long-names-two-words", func() error { return ErrOf(s.Search(ctx, "long", "国 丁", 10)) }},
+		{"small-board", func() error { return errorOf(s.Search(ctx, "small", latin()[:2], 10)) }},
+		{"long-names-small-board", func() error { return errorOf(s.Search(ctx, "long-small", "国", 10)) }},
+		{"long-names", func() error { return errorOf(s.Search(ctx, "long", "国", 10)) }},
+		{"long-names-two-words", func() error { return errorOf(s.Search(ctx, "long", "国 丁", 10)) }},
 		{"set-profile", func() error {
-			return ErrOf(s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())}))
+			return errorOf(s.SetProfile(ctx, "user", benchMember(anyone()), Profile{Name: benchName(rand.Int())}))
 		}},
 		{"names-of-100", func() error {
 			members := make([]string, 100)
@@ -140,7 +140,7 @@ func BenchmarkSearch(b *testing.B) {
 				members[i] = benchMember(anyone())
 			}
 			s.ForgetProfiles()
-			return ErrOf(s.Profiles(ctx, "user", members))
+			return errorOf(s.Profiles(ctx, "user", members))
 		}},
 	}
 	costs := make(map[string][]cost)

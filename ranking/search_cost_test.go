@@ -113,15 +113,15 @@ func TestCommandsOfASearchReturnLittle(t *testing.T) {
 		updates := make([]definition.Update, members)
 		for i := range updates {
 			updates[i] = definition.Update{Member: fmt.Sprintf("%0*d", definition.MaxIDBytes, i), Score: int64(i)}
-			Must(s.SetProfile(ctx, "user", updates[i].Member, Profile{Name: longNames[i%len(longNames)]}))(t)
+			must(s.SetProfile(ctx, "user", updates[i].Member, Profile{Name: longNames[i%len(longNames)]}))(t)
 		}
-		Must(s.Apply(ctx, "b", updates))(t)
+		must(s.Apply(ctx, "b", updates))(t)
 		var most replyMeter
 		s.rdb.AddHook(&most)
 		for _, small := range []int64{members, 0} {
 			s.searches.small = small
 			for _, text := range []string{"国", "国 国", "国 一", "国 丁 七", "0", longNames[0]} {
-				require.Len(t, Must(s.Search(ctx, "b", text, MaxFound))(t).List, MaxFound, text)
+				require.Len(t, must(s.Search(ctx, "b", text, MaxFound))(t).List, MaxFound, text)
 			}
 		}
 		t.Log(most.values, most.bytes)
@@ -137,13 +137,13 @@ func TestSearchWaitsForItsTurn(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := newNode(t, url), t.Context()
 		define(t, s, definition.Board{Name: "few", Kind: "user"}, definition.Board{Name: "many", Kind: "user"})
-		Must(s.SetProfile(ctx, "user", benchMember(0), Profile{Name: "Ana"}))(t)
+		must(s.SetProfile(ctx, "user", benchMember(0), Profile{Name: "Ana"}))(t)
 		var updates []definition.Update
 		for i := range PacedEntries + 1 {
 			updates = append(updates, definition.Update{Member: benchMember(i), Score: 1})
 		}
 		for board, n := range map[string]int{"few": PacedEntries, "many": PacedEntries + 1} {
-			Must(s.Apply(ctx, board, updates[:n]))(t)
+			must(s.Apply(ctx, board, updates[:n]))(t)
 		}
 		find := func(ctx context.Context, board string) error {
 			found, err := s.Search(ctx, board, "ana", 10)

@@ -19,7 +19,7 @@ func (w *world) named(board string, members ...[2]string) {
 	s := w.stores[0]
 	for i, m := range members {
 		if m[1] != "" {
-			Must(s.SetProfile(w.t.Context(), s.kindOf(w.t.(*testing.T), board), m[0], Profile{Name: m[1]}))(w.t)
+			must(s.SetProfile(w.t.Context(), s.kindOf(w.t.(*testing.T), board), m[0], Profile{Name: m[1]}))(w.t)
 		}
 		w.write(s, board, m[0], int64(len(members)-i))
 	}
@@ -28,7 +28,7 @@ func (w *world) named(board string, members ...[2]string) {
 // ids are the members that a search finds.
 func (w *world) ids(board, text string, limit int) []string {
 	w.t.Helper()
-	r := Must(w.stores[0].Search(w.t.Context(), board, text, limit))(w.t)
+	r := must(w.stores[0].Search(w.t.Context(), board, text, limit))(w.t)
 	ids := []string{}
 	for _, f := range r.List {
 		ids = append(ids, f.Member)
@@ -76,7 +76,7 @@ func TestSearchForTextsWithoutWords(t *testing.T) {
 					want = append(want, "🌸") // an id without a profile
 				}
 				require.Equal(t, want, w.ids("a", text, 50), "%q, all up to %d members", text, small)
-				require.True(t, Must(s.Search(t.Context(), "a", text, 50))(t).Complete, text)
+				require.True(t, must(s.Search(t.Context(), "a", text, 50))(t).Complete, text)
 			}
 		}
 	})
@@ -94,7 +94,7 @@ func TestSearchIsBounded(t *testing.T) {
 		w.named("a", append(members, [2]string{"whole", "Common"}, [2]string{"rare", "Common Rare"}, [2]string{"common n-id", "Zoe"})...)
 		s.searches = searchBounds{small: 0, names: 2, ids: 1}
 		complete := func(text string) bool {
-			r := Must(s.Search(t.Context(), "a", text, 50))(t)
+			r := must(s.Search(t.Context(), "a", text, 50))(t)
 			require.EqualValues(t, 93, r.Total)
 			return r.Complete
 		}
@@ -179,7 +179,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 				w.until("the member again", find(board, "u1", "u2"))
 			}
 		}
-		r := Must(s.Search(ctx, "day@-1", "ann", 10))(t)
+		r := must(s.Search(ctx, "day@-1", "ann", 10))(t)
 		require.True(t, r.Final)
 		require.Empty(t, r.List)
 		w.forget("user", "u1")
@@ -194,7 +194,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 func TestSearchesThatAreNone(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb := Must(Open(url))(t)
+		rdb := must(Open(url))(t)
 		t.Cleanup(func() { rdb.Close() })
 		s := New(rdb, patient)
 		t.Cleanup(s.Close)
@@ -208,16 +208,16 @@ func TestSearchesThatAreNone(t *testing.T) {
 			{"a\x1fb", 10, "q"}, {"\u3000\u00a0", 10, "q"},
 			{"a", 0, "limit"}, {"a", 51, "limit"}, {"a", -1, "limit"},
 		} {
-			refused(t, ErrOf(s.Search(t.Context(), "a", c.text, c.limit)), c.field, "%q", c.text)
+			refused(t, errorOf(s.Search(t.Context(), "a", c.text, c.limit)), c.field, "%q", c.text)
 		}
-		require.Zero(t, Must(s.Search(t.Context(), "a", strings.Repeat("中", 42), 50))(t).Total)
+		require.Zero(t, must(s.Search(t.Context(), "a", strings.Repeat("中", 42), 50))(t).Total)
 		for board, want := range map[string]error{"none": ErrUnknownBoard, "a@2026": ErrUnknownPeriod, "A b": ErrInvalid} {
-			require.ErrorIs(t, ErrOf(s.Search(t.Context(), board, "a", 10)), want, board)
+			require.ErrorIs(t, errorOf(s.Search(t.Context(), board, "a", 10)), want, board)
 		}
 	})
 }
 
 // kindOf is the kind of a board.
 func (s *Store) kindOf(t *testing.T, board string) string {
-	return Must(s.Board(t.Context(), board))(t).Definition.Kind
+	return must(s.Board(t.Context(), board))(t).Definition.Kind
 }

@@ -68,7 +68,7 @@ func (r SearchResult) lines() (lines []string) {
 
 // forget erases a member, with its profile, to the end of the erasure.
 func (w *world) forget(kind, member string) {
-	Must(w.stores[0].Erase(context.Background(), kind, member, Moderator{}))(w.t)
+	must(w.stores[0].Erase(context.Background(), kind, member, Moderator{}))(w.t)
 	require.NoError(w.t, w.stores[0].DeleteProfile(context.Background(), kind, member))
 	w.until("the erasure", func() error { return w.erased(kind, member) })
 }
@@ -132,7 +132,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 			require.Empty(t, profiles)
 			require.Empty(t, elements, "no profile, no index")
 			check := func() {
-				page := Must(s.Page(ctx, board, 1, 100))(t)
+				page := must(s.Page(ctx, board, 1, 100))(t)
 				text := rapid.OneOf(rapid.SampledFrom(members),
 					rapid.SampledFrom([]string{"a", "an", "ANA", "ana m", "mar", "國", "国", "民수", "민", "ガ", "is", "strasse", "u", "o'n", "neil",
 						"b a", "z", "=u", "b", "🌸", " ", "-", "=", "\u200b"}),
@@ -159,7 +159,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 					m.scores[member] += score
 				case "profile":
 					p := Profile{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Avatar: "/a.png"}
-					Must(s.SetProfile(ctx, "user", member, p))(t)
+					must(s.SetProfile(ctx, "user", member, p))(t)
 					m.profiles[member] = p
 				case "unprofile":
 					require.NoError(t, s.DeleteProfile(ctx, "user", member))
@@ -190,7 +190,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 			// The index has exactly the elements of the profiles.
 			var want []string
 			for member, p := range m.profiles {
-				text := Must(p.text())(t)
+				text := must(p.text())(t)
 				want = append(want, nameElements(member, text)...)
 			}
 			profiles, elements = w.nameIndex("user")

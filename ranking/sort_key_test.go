@@ -27,7 +27,7 @@ var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).
 // applyTo is one call of apply.lua, of a caller who may write and create.
 func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (
 	why string, now int64, outcomes []Outcome) {
-	r := Must(definition.Compile(d))(t)
+	r := must(definition.Compile(d))(t)
 	outcomes = make([]Outcome, len(updates))
 	batch := make([]updateItem, len(updates))
 	for i, u := range updates {
@@ -53,7 +53,7 @@ func packed(t require.TestingT, s *Store, d definition.Board, sp definition.Span
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
-	zs := Must(s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
+	zs := must(s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 	held := make(map[string]redis.Z)
 	for _, z := range zs {
 		held[z.Member.(string)] = z
@@ -161,7 +161,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 			want = append(append(want[:3:3], want[4:]...), want[3])
 		}
 		held := packed(t, s, d, sp, updates)
-		got := Must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
+		got := must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 		require.Equal(t, want, got, "score %d: %v", score, held)
 	})
 }
@@ -185,7 +185,7 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 			require.Equal(t, score, sortkey.Key(z.Score).Score(definition.Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
-		got := Must(s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
+		got := must(s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result())(t)
 		var want []string // the first came as m7, m6, …; the rest share the last key
 		for i := range keys - 1 {
 			want = append(want, fmt.Sprint("m", 7-i))
@@ -219,7 +219,7 @@ func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
 			for batch := range slices.Chunk(updates, 500) {
 				packed(t, s, compiled.Board, sp, batch)
 			}
-			got := Must(s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result())(t)
+			got := must(s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result())(t)
 			require.Equal(t, want, got, name)
 		}
 	})
@@ -249,7 +249,7 @@ func TestResolutionByTime(t *testing.T) {
 			return packed(t, s, d, sp, []definition.Update{{Member: "m", Score: c.score}})["m"].Score
 		}
 		packed(t, s, d, sp, []definition.Update{{Member: "m", Score: 1}})
-		start := Must(s.rdb.HGet(t.Context(), k.Meta, "from").Float64())(t)
+		start := must(s.rdb.HGet(t.Context(), k.Meta, "from").Float64())(t)
 		base := start + 1000*math.Ceil(step) + float64(time.Hour.Microseconds())
 		n := math.Ceil((base - start) / step) // the next place there is
 		first := keyAt(start + math.Ceil(n*step))

@@ -19,8 +19,8 @@ func TestTicketWorksOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*ranking.Store{open(t, url), open(t, url)}
-		require.ErrorIs(t, ranking.ErrOf(nodes[0].TakeTicket(t.Context(), "a")), ranking.ErrUnknownTicket)
-		ranking.Must(nodes[0].SaveTicket(t.Context(), "a", []byte(`{"who":1}`), time.Minute))(t)
+		require.ErrorIs(t, errorOf(nodes[0].TakeTicket(t.Context(), "a")), ranking.ErrUnknownTicket)
+		must(nodes[0].SaveTicket(t.Context(), "a", []byte(`{"who":1}`), time.Minute))(t)
 
 		var took atomic.Int64
 		var callers sync.WaitGroup
@@ -51,9 +51,9 @@ func TestTicketExpires(t *testing.T) {
 				age  time.Duration // of the node's estimate of that clock alone
 				want error
 			}{{29 * time.Second, nil}, {30 * time.Second, ranking.ErrUnknownTicket}} {
-				ranking.Must(s.SaveTicket(t.Context(), "a", []byte("x"), 30*time.Second))(t)
+				must(s.SaveTicket(t.Context(), "a", []byte("x"), 30*time.Second))(t)
 				time.Sleep(c.age)
-				require.ErrorIs(t, ranking.ErrOf(s.TakeTicket(t.Context(), "a")), c.want)
+				require.ErrorIs(t, errorOf(s.TakeTicket(t.Context(), "a")), c.want)
 				require.Empty(t, allKeys(t, url))
 			}
 		})
@@ -65,7 +65,7 @@ func TestUnusedTicketIsForgotten(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		ranking.Must(s.SaveTicket(t.Context(), "a", []byte("x"), time.Millisecond))(t)
+		must(s.SaveTicket(t.Context(), "a", []byte("x"), time.Millisecond))(t)
 		redistest.Until(t, "the ticket to be gone", func() bool { return len(allKeys(t, url)) == 0 })
 	})
 }

@@ -37,7 +37,7 @@ func BenchmarkUnion(b *testing.B) {
 	require.NoError(b, s.Define(ctx, definition.Set{Boards: boards}))
 	zs := redis.ZStore{Weights: []float64{1, 2, 3}}
 	for i, source := range sources {
-		Must(s.Apply(ctx, source, []definition.Update{{Member: "m0", Score: 1}}))(b)
+		must(s.Apply(ctx, source, []definition.Update{{Member: "m0", Score: 1}}))(b)
 		zs.Keys = append(zs.Keys, s.keys.Board(source, "").Members)
 		fillSource(b, patient, zs.Keys[i], members, i*members/2) // half of them are on the next, too
 	}
@@ -48,7 +48,7 @@ func BenchmarkUnion(b *testing.B) {
 		s.builds.note("u", 0)
 	}
 	built := func() {
-		require.GreaterOrEqual(b, Must(s.Page(ctx, "u", 1, 1))(b).Total, int64(2*members))
+		require.GreaterOrEqual(b, must(s.Page(ctx, "u", 1, 1))(b).Total, int64(2*members))
 	}
 	b.Run("nothing", func(b *testing.B) { eye.watch(b, func() { time.Sleep(time.Second) }) })
 	b.Run("first", func(b *testing.B) { // there is no result yet

@@ -58,7 +58,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 			for i, of := range u.Of {
 				scores := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "é", "a b"}), score, 0, 7).Draw(t, "scores")
 				for member, score := range scores {
-					Must(s.Apply(context.Background(), of, []definition.Update{{Member: member, Score: score}}))(t)
+					must(s.Apply(context.Background(), of, []definition.Update{{Member: member, Score: score}}))(t)
 					w := int64(1)
 					if u.Weights != nil {
 						w = u.Weights[i]
@@ -76,7 +76,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 					}
 				}
 			}
-			p := Must(s.Page(context.Background(), board, 1, 100))(t)
+			p := must(s.Page(context.Background(), board, 1, 100))(t)
 			require.Len(t, p.Entries, len(want))
 			for i, e := range p.Entries {
 				x := want[e.Member]
@@ -174,7 +174,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 				for _, i := range some {
 					updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1000})
 				}
-				Must(s.Apply(t.Context(), board, updates))(t)
+				must(s.Apply(t.Context(), board, updates))(t)
 			}
 		}
 		ctx, stop := context.WithCancel(context.Background())
@@ -220,83 +220,6 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 	})
 }
 
-// At the moment that a result is too old, many ask two nodes: it is built once, and all
-// are given it.
-func TestUnionIsBuiltOnce(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		nodes := []*Store{newNode(t, url), newNode(t, url)}
-		define(t, nodes[0], definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
-		whole(t, nodes[0], "u") // the scripts are known from here on
-		apply(t, nodes[0], "a", definition.Update{Member: "m", Score: 0})
-		whole(t, nodes[0], "u")
-		c := count(nodes...)
-		for round := range 5 {
-			apply(t, nodes[0], "a", definition.Update{Member: "m", Score: 1})
-			old(t, time.Hour, "u", nodes...)
-			var wg sync.WaitGroup
-			var wrong atomic.Int64
-			for i := range 64 {
-				wg.Go(func() {
-					var score int64
-					switch i % 4 {
-					case 0, 1:
-						p, err := nodes[i%2].Page(context.Background(), "u", 1, 1)
-						if err == nil && len(p.Entries) == 1 {
-							score = p.Entries[0].Score
-						}
-					case 2:
-						m, err := nodes[i%2].Members(context.Background(), "u", []string{"m"})
-						if err == nil {
-							score = m.List[0].Score
-						}
-					case 3:
-						n, _ := nodes[i%2].Around(context.Background(), "u", "m", 1)
-						score = n.Entry.Score
-					}
-					if score != int64(round+1) {
-						wrong.Add(1)
-					}
-				})
-			}
-			redistest.Wait(t, "the callers of the test", wg.Wait)
-			require.Zero(t, wrong.Load(), "round %d", round)
-			require.Equal(t, round+1, c.times(script.Swap))
-		}
-		// Younger, it is served as it is, at no cost but the call.
-		scans := c.times(script.Scan)
-		whole(t, nodes[0], "u")
-		require.Equal(t, scans, c.times(script.Scan))
-	})
-}
-
-// A result that is not too old yet is served while the next is built beside that, and
-// nobody waits.
-func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
-		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
-		whole(t, s, "u")
-		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
-		old(t, 49*time.Second, "u", s)
-		require.EqualValues(t, 1, score(t, s, "u", "m"))
-		require.Nil(t, s.builds.under["u"])
-		held := make(chan struct{})
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Scan.Name {
-				<-held
-			}
-			return passes
-		}})
-		old(t, 55*time.Second, "u", s)
-		require.EqualValues(t, 1, score(t, s, "u", "m"), "nobody waits")
-		close(held)
-		redistest.Until(t, "the next", func() bool { return score(t, s, "u", "m") == 2 })
-	})
-}
-
 // Where a build fails the old result is served as long as it is not too old, and no
 // longer.
 func TestUnionThatCannotBeBuilt(t *testing.T) {
@@ -313,7 +236,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 			return passes
 		}})
 		broken.Store(true)
-		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable, "there is none")
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable, "there is none")
 		broken.Store(false)
 		whole(t, s, "u")
 		broken.Store(true)
@@ -321,7 +244,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		old(t, time.Hour, "u", s)
-		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 		broken.Store(false)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 	})
@@ -360,7 +283,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 					}
 					return passes
 				}})
-				require.ErrorIs(t, ErrOf(dead.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+				require.ErrorIs(t, errorOf(dead.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 				k := dead.keys.Board("u", "")
 				total := w.rdb.ZCard(t.Context(), k.Members).Val()
 				if dies.Name == script.Swap.Name && how == isDone {
@@ -400,13 +323,13 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 				if sc == hangs.Name && once {
 					once = false
 					w.pass(buildLease)
-					Must(next.housekeepDue(context.Background()))(t)
+					must(next.housekeepDue(context.Background()))(t)
 					w.write(next, "a", "m", 1)
 					built = whole(t, next, "u")
 				}
 				return passes
 			}})
-			p := Must(slow.Page(t.Context(), "u", 1, 1))(t)
+			p := must(slow.Page(t.Context(), "u", 1, 1))(t)
 			require.EqualValues(t, 2, built.Entries[0].Score)
 			require.Equal(t, built.State, p.State)
 			require.Equal(t, built, whole(t, next, "u"))
@@ -426,7 +349,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 				s.builds.stop()
 			}
 		}})
-		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 		s.Close()
 		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.Build("u").Lock).Val())
 		require.EqualValues(t, 1, score(t, next, "u", "m"))
@@ -448,11 +371,11 @@ func TestUnionOfQuietBoards(t *testing.T) {
 		require.Equal(t, before, whole(t, s, "u"))
 		require.Equal(t, 1, c.times(script.Swap))
 		require.Zero(t, c.times(script.Gather))
-		built := Must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
+		built := must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
 		require.Less(t, s.catalog.clock.now()-built, time.Minute.Microseconds(), "it was noted")
 
 		// One who leaves, and one who changes, is noticed.
-		Must(s.Remove(t.Context(), "a", "m649"))(t)
+		must(s.Remove(t.Context(), "a", "m649"))(t)
 		old(t, time.Hour, "u", s)
 		without := whole(t, s, "u")
 		require.Equal(t, before.Total-1, without.Total)
@@ -483,7 +406,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 		sub := s.rdb.Subscribe(t.Context(), s.keys.Channel("u"))
 		defer sub.Close()
-		Must(sub.Receive(t.Context()))(t)
+		must(sub.Receive(t.Context()))(t)
 		for n := range int64(3) {
 			apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 			ctx, stop := context.WithCancel(t.Context())
@@ -500,7 +423,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 			stop()
 			redistest.Wait(t, "the callers of the test", wg.Wait)
 			require.NoError(t, err)
-			c := Must(feed.ParseChanges(m.Payload))(t)
+			c := must(feed.ParseChanges(m.Payload))(t)
 			require.Empty(t, c.List)
 			require.Equal(t, State{c.Epoch, c.Seq}, s.States(t.Context(), []string{"u"})[0].State)
 			require.Equal(t, fmt.Sprint(n+1), fmt.Sprint(-int64(s.rdb.ZScore(t.Context(), s.keys.Board("u", "").Members, "m").Val()-0.999)))
@@ -522,7 +445,7 @@ func TestUnionOfFamilies(t *testing.T) {
 	for range 3 {
 		require.Zero(t, whole(t, s, "all:nobody").Total)
 		require.Zero(t, s.States(t.Context(), []string{"all:nobody"})[0].State)
-		require.Zero(t, Must(s.Info(t.Context(), "all:nobody"))(t).Total)
+		require.Zero(t, must(s.Info(t.Context(), "all:nobody"))(t).Total)
 	}
 	redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 	require.Equal(t, before, w.allKeys())
@@ -535,11 +458,11 @@ func TestUnionOfFamilies(t *testing.T) {
 	require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, "all:y")))
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "kept:x")))
 	w.cared(false)
-	Must(s.Page(t.Context(), "all:vip", 1, 1))(t, "there is nothing of it")
+	must(s.Page(t.Context(), "all:vip", 1, 1))(t, "there is nothing of it")
 	w.write(s, "fans:vip", "v", 100)
-	require.ErrorIs(t, ErrOf(s.Page(t.Context(), "all:vip", 1, 1)), ErrConflict, "max_instances")
+	require.ErrorIs(t, errorOf(s.Page(t.Context(), "all:vip", 1, 1)), ErrConflict, "max_instances")
 	require.Empty(t, w.rdb.Keys(t.Context(), "rc:{all:vip}*").Val())
-	require.Equal(t, []string{"all:x", "all:y"}, Must(s.Instances(t.Context(), "all:{star}", "", 10))(t).Names)
+	require.Equal(t, []string{"all:x", "all:y"}, must(s.Instances(t.Context(), "all:{star}", "", 10))(t).Names)
 
 	w.pass(9 * time.Minute)
 	w.tend()
@@ -575,8 +498,8 @@ func TestUnionAndItsSources(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
-		Refuses(t, "board", ErrConflict, ErrOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
-		Refuses(t, "board", ErrConflict, ErrOf(s.Remove(t.Context(), "u", "m")))
+		Refuses(t, "board", ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
+		Refuses(t, "board", ErrConflict, errorOf(s.Remove(t.Context(), "u", "m")))
 		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
 			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
 		Refuses(t, "board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
@@ -678,7 +601,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 		}
 		if want == "" {
 			require.NoError(t, err, fields)
-			require.Equal(t, def, Must(definition.ParseBoard("me:{n}", Must(def.MarshalJSON())(t)))(t))
+			require.Equal(t, def, must(definition.ParseBoard("me:{n}", must(def.MarshalJSON())(t)))(t))
 			continue
 		}
 		reason := Refuses(t, want, ErrInvalid, err, fields).Reason
@@ -689,12 +612,12 @@ func TestUnionsThatAreNone(t *testing.T) {
 	}
 	_, err := definition.ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
 	refused(t, err, `boards["u:{x}"].union.of[1]`)
-	defs := Must(definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}")))(t)
+	defs := must(definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}")))(t)
 	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1,
 		Refresh: 90 * time.Second}, defs.Boards[0].Union)
 	refused(t, s.Define(t.Context(), defs), `boards["u:{x}"].union.of[1]`)
 
-	plain := Must(definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize())(t)
+	plain := must(definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize())(t)
 	require.Equal(t, "desc VIgd_is86vU", plain.Shape(), "or all data there are would be of another shape")
 }
 

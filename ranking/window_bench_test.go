@@ -40,8 +40,8 @@ func BenchmarkWindow(b *testing.B) {
 	built, live := window("built", 3, 0), window("live", 3, definition.Live)
 	require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{built, live, {Name: "plain"}}}))
 	used := func() int64 {
-		n := Must(patient.InfoMap(ctx, "memory").Result())(b)
-		return Must(strconv.ParseInt(n["Memory"]["used_memory"], 10, 64))(b)
+		n := must(patient.InfoMap(ctx, "memory").Result())(b)
+		return must(strconv.ParseInt(n["Memory"]["used_memory"], 10, 64))(b)
 	}
 	member := func() string { return fmt.Sprint("m", rand.IntN(members)) }
 	fill := func(board string, windowed bool) int64 {
@@ -58,7 +58,7 @@ func BenchmarkWindow(b *testing.B) {
 							batch[i].At = s.Now().Add(-time.Duration(rand.Int64N(int64(170 * time.Minute)))).Truncate(time.Millisecond)
 						}
 					}
-					Must(s.Apply(ctx, board, batch))(b)
+					must(s.Apply(ctx, board, batch))(b)
 				}
 			})
 		}
@@ -75,13 +75,13 @@ func BenchmarkWindow(b *testing.B) {
 		for board, n := range bytes {
 			b.ReportMetric(float64(n)/float64(events), board+"-bytes/event")
 		}
-		n := Must(patient.MemoryUsage(ctx, s.keys.Board("built", "").Window[0], 0).Result())(b)
+		n := must(patient.MemoryUsage(ctx, s.keys.Board("built", "").Window[0], 0).Result())(b)
 		b.ReportMetric(float64(n)/float64(events), "set-bytes/event")
 	})
 
 	eye.boards, eye.members = []string{"built", "live", "plain"}, members
 	read := func(board string, least int) {
-		require.GreaterOrEqual(b, Must(s.Page(ctx, board, 1, 1))(b).Total, int64(least))
+		require.GreaterOrEqual(b, must(s.Page(ctx, board, 1, 1))(b).Total, int64(least))
 	}
 	build := func(seen int64) {
 		w := s.builds.start("built", "built", seen, false)
@@ -100,7 +100,7 @@ func BenchmarkWindow(b *testing.B) {
 	})
 	b.Run("again", func(b *testing.B) {
 		eye.watch(b, func() {
-			seen := Must(s.builtAt(ctx, s.keys.Board("built", "").Meta))(b)
+			seen := must(s.builtAt(ctx, s.keys.Board("built", "").Meta))(b)
 			build(seen)
 		})
 	})

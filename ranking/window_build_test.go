@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +27,7 @@ func applyScores(t testing.TB, s *Store, board string, members int, score func(i
 	for i := range updates {
 		updates[i] = definition.Update{Member: fmt.Sprint("m", i), Score: score(i)}
 	}
-	outcomes := Must(s.Apply(t.Context(), board, updates))(t)
+	outcomes := must(s.Apply(t.Context(), board, updates))(t)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
@@ -49,94 +48,6 @@ func ago(d time.Duration) time.Time { return time.Now().Add(-d).Truncate(time.Mi
 func knows(t testing.TB, s *Store, sc script.Script) {
 	t.Helper()
 	require.NoError(t, s.rdb.ScriptLoad(t.Context(), sc.Source).Err())
-}
-
-// Five nodes with two hundred readers each build a result once: the first, which all wait
-// for; one that takes the place of a result that is too old, likewise; and one of a result
-// that is only old, which all are served meanwhile, and nobody waits.
-func TestWindowIsBuiltOnce(t *testing.T) {
-	t.Parallel()
-	const nodes = 5
-	redistest.Engines(t, func(t *testing.T, url string) {
-		url += fmt.Sprint("?pool_timeout=", redistest.CallTimeout) // readers wait for one of a few connections
-		readers := redistest.Volume(url, 200)
-		stores := make([]*Store, nodes)
-		for i := range stores {
-			stores[i] = newNode(t, url)
-		}
-		define(t, stores[0], definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Hour})
-		knows(t, stores[0], script.Events)
-		knows(t, stores[0], script.Swap)
-		send(t, stores[0], "b", definition.Update{Member: "m", Score: 1})
-		c := count(stores...)
-		var held atomic.Pointer[chan struct{}] // what builds wait for
-		for _, s := range stores {
-			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if wait := held.Load(); wait != nil && sc == script.Events.Name {
-					<-*wait
-				}
-				return passes
-			}})
-		}
-		read := func(want int64) {
-			t.Helper()
-			var wg sync.WaitGroup
-			for _, s := range stores {
-				for i := range readers {
-					wg.Go(func() {
-						var score int64
-						var err error
-						switch i % 4 {
-						case 0, 1:
-							var p Page
-							if p, err = s.Page(context.Background(), "b", 1, 1); len(p.Entries) == 1 {
-								score = p.Entries[0].Score
-							}
-						case 2:
-							var m Members
-							if m, err = s.Members(context.Background(), "b", []string{"m"}); err == nil {
-								score = m.List[0].Score
-							}
-						case 3:
-							var n Neighbourhood
-							n, err = s.Around(context.Background(), "b", "m", 1)
-							score = n.Entry.Score
-						}
-						if err != nil || score != want {
-							t.Errorf("read %d has %d: %v", i%4, score, err)
-						}
-					})
-				}
-			}
-			redistest.Wait(t, "the callers of the test", wg.Wait)
-			require.False(t, t.Failed())
-		}
-		built := func(times int) {
-			t.Helper()
-			require.Equal(t, times, c.times(script.Events), "what is in the window is read once a build")
-			require.Equal(t, times, c.times(script.Swap))
-		}
-		read(1)
-		built(1)
-		for n := range 3 {
-			send(t, stores[0], "b", definition.Update{Member: "m", Score: 1})
-			old(t, 2*time.Hour, "b", stores...)
-			read(int64(n + 2))
-			built(n + 2)
-		}
-		send(t, stores[0], "b", definition.Update{Member: "m", Score: 1})
-		old(t, 55*time.Minute, "b", stores...)
-		wait := make(chan struct{})
-		held.Store(&wait)
-		read(4)
-		built(4)
-		close(wait)
-		for _, s := range stores {
-			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-		}
-		read(5)
-		built(5)
-	})
 }
 
 // Wherever in a build its node is killed, or goes, nobody ever sees a part of what it has
@@ -163,7 +74,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 			}
 			// shown is how many there are, which scores they have, and those told apart.
 			shown := func() []string {
-				rows := Must(w.rdb.ZRangeWithScores(t.Context(), k.Members, 0, -1).Result())(t)
+				rows := must(w.rdb.ZRangeWithScores(t.Context(), k.Members, 0, -1).Result())(t)
 				scores := make(map[string]bool)
 				for _, row := range rows {
 					scores[fmt.Sprint(int64(-math.Floor(row.Score)))] = true
@@ -182,7 +93,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 				w.tend()
 				dead := w.store(patient)
 				w.stores = w.stores[:1]
-				Must(dead.Board(t.Context(), "b"))(t)
+				must(dead.Board(t.Context(), "b"))(t)
 				_, err := dead.housekeepDue(t.Context()) // by which it hears what time it is
 				require.NoError(t, err)
 				dead.rdb.AddHook(&cutter{answered: func(string) {
@@ -212,7 +123,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					require.Positive(t, lasts)
 					require.LessOrEqual(t, lasts, buildLease)
 					w.pass(buildLease - time.Millisecond)
-					Must(s.catalog.readFresh(t.Context()))(t)
+					must(s.catalog.readFresh(t.Context()))(t)
 					next := &build{instance: "b", seen: s.builds.known("b")}
 					require.NoError(t, s.build(t.Context(), next))
 					require.Equal(t, builtElsewhere, next.came, "another waits for the lease to be over")
@@ -221,7 +132,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 				write() // so that nothing which was left may be of use
 				old(t, time.Hour, "b", s)
 				// It hears what time it is, and that alone: what was left is the next builder's to see to.
-				Must(s.catalog.readFresh(t.Context()))(t)
+				must(s.catalog.readFresh(t.Context()))(t)
 				require.Equal(t, map[string]int64{}, without(scoresOf(whole(t, s, "b")), score), "at call %d", dies)
 				require.Equal(t, of(score), shown(), "at call %d", dies)
 				require.NoError(t, s.scheduleNow(t.Context(), "b"))
@@ -340,9 +251,9 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 				// One comes again, one is set who has an old score of its own.
 				send(t, other, board, definition.Update{Member: "m0", Score: 77})
 				for i := 650; i < 652; i++ {
-					Must(other.SetScore(t.Context(), board, fmt.Sprint("m", i), 5000, Moderator{Reason: "set"}))(t)
+					must(other.SetScore(t.Context(), board, fmt.Sprint("m", i), 5000, Moderator{Reason: "set"}))(t)
 				}
-				Must(other.SetScore(t.Context(), board, "m620", 5000, Moderator{Reason: "set"}))(t)
+				must(other.SetScore(t.Context(), board, "m620", 5000, Moderator{Reason: "set"}))(t)
 			})
 			knows(t, s, script.Swap)
 			calls := count(s)
@@ -391,7 +302,7 @@ func TestRemovedWhileTheClockStands(t *testing.T) {
 			old(t, time.Hour, "b", s)
 		}
 		after(t, s, when, 0, func() {
-			Must(other.Remove(t.Context(), "b", "x"))(t)
+			must(other.Remove(t.Context(), "b", "x"))(t)
 			w.write(other, "b", "y", 1)
 		})
 		require.Equal(t, map[string]int64{"y": int64(6*n + 5)}, scoresOf(whole(t, s, "b")), when.Name)
@@ -413,7 +324,7 @@ func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
 			old(t, time.Hour, "b", s)
 			after(t, s, script.Differs, times, func() {
 				for _, m := range []string{fmt.Sprint("m", n), fmt.Sprint("m", compareItems+n)} {
-					Must(other.Remove(t.Context(), "b", m))(t)
+					must(other.Remove(t.Context(), "b", m))(t)
 				}
 			})
 			require.EqualValues(t, before.Total-int64(2*(n+1)), whole(t, s, "b").Total)
@@ -478,7 +389,7 @@ func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 						old(t, time.Hour, "b", s)
 					}
 					after(t, s, when, 0, func() {
-						Must(other.Erase(context.Background(), "user", "xavier|", Moderator{}))(t)
+						must(other.Erase(context.Background(), "user", "xavier|", Moderator{}))(t)
 						w.until("the erasure", func() error { return w.erased("user", "xavier|") })
 					})
 					got := scoresOf(whole(t, s, "b"))
@@ -512,9 +423,9 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	after(t, s, script.Events, 0, func() {
 		w.pass(time.Second)
 		w.write(other, "b", "m", 5) // with which what is over goes
-		Must(other.Erase(context.Background(), "user", "xavier", Moderator{}))(t)
+		must(other.Erase(context.Background(), "user", "xavier", Moderator{}))(t)
 		for err := w.erased("user", "xavier"); err != nil; err = w.erased("user", "xavier") {
-			Must(other.eraseDue(context.Background()))(t)
+			must(other.eraseDue(context.Background()))(t)
 		}
 	})
 	require.NotContains(t, scoresOf(whole(t, s, "b")), "xavier")
@@ -534,9 +445,9 @@ func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	w.pass(30 * time.Minute)
 	w.write(s, "b", "m", 5) // with which what is over goes
 	require.Len(t, whole(t, s, "b").Entries, 2)
-	Must(s.Remove(t.Context(), "b", "x"))(t)
+	must(s.Remove(t.Context(), "b", "x"))(t)
 	require.Equal(t, map[string]int64{"m": 5}, scoresOf(whole(t, s, "b")))
-	require.ErrorIs(t, ErrOf(s.Remove(t.Context(), "b", "x")), ErrUnknownMember)
+	require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "x")), ErrUnknownMember)
 }
 
 // Who is hidden while a result is built is not in it, and counts on: shown again he is in

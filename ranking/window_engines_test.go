@@ -34,7 +34,7 @@ type passingWindow struct {
 
 // micros is Redis's time, in µs since 1970.
 func (p *passingWindow) micros() int64 {
-	return Must(p.s.rdb.Time(context.Background()).Result())(p.t).UnixMicro()
+	return must(p.s.rdb.Time(context.Background()).Result())(p.t).UnixMicro()
 }
 
 func (p *passingWindow) now() int64 { return p.micros() / 1000 }
@@ -81,7 +81,7 @@ func (p *passingWindow) send() {
 	case 1:
 		u.At = time.UnixMilli(before + rapid.Int64Range(0, 4000).Draw(p.t, "ahead"))
 	}
-	o := Must(p.s.Apply(context.Background(), p.board, []definition.Update{u}))(p.t)
+	o := must(p.s.Apply(context.Background(), p.board, []definition.Update{u}))(p.t)
 	if o[0].Err != nil {
 		require.ErrorIs(p.t, o[0].Err, ErrOutOfRange)
 		require.False(p.t, u.At.IsZero())
@@ -108,7 +108,7 @@ func (p *passingWindow) remove() {
 
 func (p *passingWindow) set() {
 	before, u := p.now(), p.draw()
-	Must(p.s.SetScore(context.Background(), p.board, u.Member, u.Score, Moderator{Reason: "law"}))(p.t)
+	must(p.s.SetScore(context.Background(), p.board, u.Member, u.Score, Moderator{Reason: "law"}))(p.t)
 	p.m.forget(u.Member)
 	p.note(u, before)
 }
@@ -140,7 +140,7 @@ func (p *passingWindow) takeBack() {
 		return
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(p.given))).Draw(p.t, "given")
-	Must(p.s.TakeBack(context.Background(), p.m.def.Kind, id, nil, Moderator{}))(p.t)
+	must(p.s.TakeBack(context.Background(), p.m.def.Kind, id, nil, Moderator{}))(p.t)
 	p.m.events = slices.DeleteFunc(p.m.events, func(e windowEvent) bool { return e.n == p.given[id] })
 }
 
@@ -158,7 +158,7 @@ func (p *passingWindow) read() {
 	defer func() { readWindow(p.t, p.s, p.board).check(p.t, p.m.def) }()
 	if p.m.def.IsLive() {
 		from := p.now()
-		page := Must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
+		page := must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
 		to, got := p.now(), scoresOf(page)
 		moments := []int64{from}
 		for _, e := range p.m.events {
@@ -172,10 +172,10 @@ func (p *passingWindow) read() {
 		return
 	}
 	for {
-		page := Must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
+		page := must(p.s.Page(ctx, p.board, 1, MaxPage))(p.t)
 		for p.s.builds.waits(p.board) {
 		}
-		built := Must(p.s.builtAt(ctx, k.Meta))(p.t)
+		built := must(p.s.builtAt(ctx, k.Meta))(p.t)
 		epoch := p.s.rdb.HGet(ctx, k.Meta, "epoch").Val()
 		if page.Epoch != epoch {
 			continue // there is a newer one meanwhile
@@ -206,7 +206,7 @@ func TestWindowAsTimePasses(t *testing.T) {
 		var all definition.Set
 		for i := range 6 {
 			name := fmt.Sprint("p", runs, "-", i)
-			d := Must(windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second},
+			d := must(windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second},
 				[]time.Duration{time.Second}).Draw(t, "definition").Normalize())(t)
 			all.Boards = append(all.Boards, d)
 			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}})
@@ -311,7 +311,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 					if ago != 0 {
 						u.At = time.UnixMilli(began - ago.Milliseconds())
 					}
-					o := Must(s.Apply(ctx, board, []definition.Update{u}))(t)
+					o := must(s.Apply(ctx, board, []definition.Update{u}))(t)
 					return []any{o[0].Result, text(o[0].Err)}
 				})
 			}
@@ -322,7 +322,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 				if built, err := s.builtAt(ctx, s.keys.Board(board, "").Meta); err == nil && built > 0 {
 					require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(board, "").Meta, builtField, 0).Err())
 				}
-				p := Must(s.Page(ctx, board, 1, MaxPage))(t)
+				p := must(s.Page(ctx, board, 1, MaxPage))(t)
 				for i := range p.Entries {
 					p.Entries[i].Key = 0 // which tells when
 				}
@@ -365,7 +365,7 @@ func TestUnionOfWindows(t *testing.T) {
 			case 0, 1, 2:
 				h := rapid.SampledFrom(sources).Draw(t, "source")
 				u := definition.Update{Member: h.member(), Score: rapid.Int64Range(-5, 9).Draw(t, "score")}
-				o := Must(s.Apply(ctx, h.board, []definition.Update{u}))(t)
+				o := must(s.Apply(ctx, h.board, []definition.Update{u}))(t)
 				require.NoError(t, h.m.update(write{Update: u}, h.now()).meets(o[0]))
 			case 3:
 				sources[1].read()
@@ -374,8 +374,8 @@ func TestUnionOfWindows(t *testing.T) {
 				w.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, 20 * time.Second, time.Minute}).Draw(t, "by"))
 			}
 			sources[0].hear()
-			page := Must(s.Page(ctx, union.Name, 1, MaxPage))(t)
-			is := Must(s.builtAt(ctx, s.keys.Board(union.Name, "").Meta))(t)
+			page := must(s.Page(ctx, union.Name, 1, MaxPage))(t)
+			is := must(s.builtAt(ctx, s.keys.Board(union.Name, "").Meta))(t)
 			if is != built || is == 0 {
 				built = is
 				clear(want)

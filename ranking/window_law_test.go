@@ -123,10 +123,10 @@ func (h *windowHistory) update() definition.Update {
 
 // swept has what is over go where that is more than an update would have go.
 func (h *windowHistory) swept() {
-	n := Must(h.w.rdb.ZCount(context.Background(), h.s.keys.Board(h.board, "").Window[0], "-inf",
+	n := must(h.w.rdb.ZCount(context.Background(), h.s.keys.Board(h.board, "").Window[0], "-inf",
 		strconv.FormatInt(h.m.over(h.now()), 10)).Result())(h.t)
 	if n > 32 {
-		Must(h.s.sweepWindow(context.Background(), h.board))(h.t)
+		must(h.s.sweepWindow(context.Background(), h.board))(h.t)
 	}
 }
 
@@ -136,7 +136,7 @@ func (h *windowHistory) send() {
 	for i := range updates {
 		updates[i] = h.update()
 	}
-	got := Must(h.s.Apply(context.Background(), h.board, updates))(h.t)
+	got := must(h.s.Apply(context.Background(), h.board, updates))(h.t)
 	for i, u := range updates {
 		first := slices.IndexFunc(h.sent, func(s windowSent) bool { return u.ID != "" && s.update.ID == u.ID })
 		if first >= 0 {
@@ -266,11 +266,11 @@ func (h *windowHistory) erase() {
 		return
 	}
 	member := h.member()
-	Must(h.s.Erase(context.Background(), h.m.def.Kind, member, Moderator{}))(h.t)
+	must(h.s.Erase(context.Background(), h.m.def.Kind, member, Moderator{}))(h.t)
 	var told Erasure
 	for i := 0; ; i++ {
 		h.hear()
-		e := Must(h.s.Erasure(context.Background(), h.m.def.Kind, member))(h.t)
+		e := must(h.s.Erasure(context.Background(), h.m.def.Kind, member))(h.t)
 		if told = e; !e.Ended.IsZero() {
 			break
 		}
@@ -301,7 +301,7 @@ func (h *windowHistory) delete() {
 	h.built, h.epoch, h.sent, h.given = 0, "", nil, nil
 	h.hear()
 	for _, key := range h.s.keys.Board(h.board, "").All() {
-		require.Zero(h.t, Must(h.w.rdb.Exists(context.Background(), key).Result())(h.t), key)
+		require.Zero(h.t, must(h.w.rdb.Exists(context.Background(), key).Result())(h.t), key)
 	}
 }
 
@@ -332,8 +332,8 @@ func (h *windowHistory) pass() {
 
 // hear has the store know what time it is, and do what is due then.
 func (h *windowHistory) hear() {
-	Must(h.s.housekeepDue(context.Background()))(h.t)
-	Must(h.s.eraseDue(context.Background()))(h.t)
+	must(h.s.housekeepDue(context.Background()))(h.t)
+	must(h.s.eraseDue(context.Background()))(h.t)
 	raw := h.raw()
 	if len(raw.events) == 0 || raw.events[0].ms > h.m.over(h.now()) {
 		h.m.sweep(h.now()) // as was done
@@ -373,7 +373,7 @@ func (h *windowHistory) result() (built int64, epoch string) {
 	values, err := h.s.rdb.HMGet(context.Background(), h.s.keys.Board(h.board, "").Meta, builtField, "epoch").Result()
 	require.NoError(h.t, err)
 	if text, ok := values[0].(string); ok {
-		built = Must(strconv.ParseInt(text, 10, 64))(h.t)
+		built = must(strconv.ParseInt(text, 10, 64))(h.t)
 	}
 	epoch, _ = values[1].(string)
 	return built, epoch
@@ -387,7 +387,7 @@ func (h *windowHistory) look() {
 	h.hear()
 	built, epoch := h.result()
 	require.True(h.t, built == h.built || built == 0, "built at %d, and again at %d, unasked", h.built, built)
-	first := Must(s.Page(ctx, h.board, 1, MaxPage))(h.t)
+	first := must(s.Page(ctx, h.board, 1, MaxPage))(h.t)
 	h.settle()
 	late := time.Since(began) // that the store may believe it is
 	now, age := h.w.now.UnixMicro(), time.Duration(h.w.now.UnixMicro()-built)*time.Microsecond
@@ -415,15 +415,15 @@ func (h *windowHistory) read() {
 	} else {
 		h.look()
 	}
-	page := Must(s.Page(ctx, h.board, 1, MaxPage))(t)
+	page := must(s.Page(ctx, h.board, 1, MaxPage))(t)
 	h.m.check(t, page.Entries)
 	require.EqualValues(t, len(page.Entries), page.Total)
-	require.Equal(t, page.Total, Must(s.Info(ctx, h.board))(t).Total)
+	require.Equal(t, page.Total, must(s.Info(ctx, h.board))(t).Total)
 	var asked []Lookup
 	for _, member := range windowMembers {
 		asked = append(asked, Lookup{Member: member, Around: 1})
 	}
-	places := Must(s.Places(ctx, h.board, asked))(t)
+	places := must(s.Places(ctx, h.board, asked))(t)
 	require.Equal(t, page.Total, places.Total)
 	for i, l := range asked {
 		at := slices.IndexFunc(page.Entries, func(e Entry) bool { return e.Member == l.Member })
@@ -452,7 +452,7 @@ func readWindow(t require.TestingT, s *Store, board string) windowRaw {
 		pipe.ZRangeWithScores(ctx, k.Window[2], 0, -1)
 	members, hidden, distinct, data := pipe.ZRangeWithScores(ctx, k.Members, 0, -1), pipe.ZRangeWithScores(ctx, k.Hidden, 0, -1),
 		pipe.ZRangeWithScores(ctx, k.Distinct, 0, -1), pipe.HGetAll(ctx, k.Data)
-	Must(pipe.Exec(ctx))(t)
+	must(pipe.Exec(ctx))(t)
 	scores := func(c *redis.ZSliceCmd) map[string]float64 {
 		of := make(map[string]float64)
 		for _, z := range c.Val() {
@@ -559,7 +559,7 @@ func whatCounts(t *testing.T, w *world) {
 	proptest.CheckSeeded(t, redistest.Volume(w.url, 60), func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now)) // all are alike, whatever was drawn before
-		Must(s.housekeepDue(context.Background()))(t)
+		must(s.housekeepDue(context.Background()))(t)
 		name := fmt.Sprint("w", runs)
 		d := windowDefinition(name, lengths, refreshes).Draw(t, "definition")
 		if rapid.IntRange(0, 2).Draw(t, "bounded") == 0 {
@@ -571,7 +571,7 @@ func whatCounts(t *testing.T, w *world) {
 		ctx := context.Background()
 		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d},
 			Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}}}))
-		d = Must(s.Definition(ctx, d.Name))(t)
+		d = must(s.Definition(ctx, d.Name))(t)
 		h := &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"}
 		moves := map[string]func(){
 			"send": h.send, "send more": h.send, "send still more": h.send, "remove": h.remove, "set": h.set, "hide": h.hide,
@@ -608,7 +608,7 @@ func TestConditionAfterALongTime(t *testing.T) {
 		o := apply(t, s, "b", definition.Update{Member: "x", Score: 2, If: definition.Absent})
 		require.NoError(t, o.Err)
 		require.Nil(t, o.Result.Previous)
-		Must(s.housekeepDue(t.Context()))(t)
+		must(s.housekeepDue(t.Context()))(t)
 		require.Equal(t, map[string]int64{"x": 2}, scoresOf(whole(t, s, "b")))
 	}
 }

@@ -59,7 +59,7 @@ func TestWindowsThatChange(t *testing.T) {
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
-		Must(s.housekeepDue(t.Context()))(t)
+		must(s.housekeepDue(t.Context()))(t)
 		p := whole(t, s, board)
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		require.Equal(t, want, scoresOf(p), board)
@@ -142,23 +142,23 @@ func TestWindowsThatAreNone(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, fields)
-		require.Equal(t, def, Must(definition.ParseBoard("me:{n}", Must(def.MarshalJSON())(t)))(t), fields)
+		require.Equal(t, def, must(definition.ParseBoard("me:{n}", must(def.MarshalJSON())(t)))(t), fields)
 	}
 	for text, want := range map[string]string{
 		`{window: 3h, refresh: live}`:              `"window":"3h","refresh":"live"`,
 		`{window: 3h}`:                             `"window":"3h","refresh":"1m"`,
 		`{window: 180m, refresh: 90s, mode: best}`: `"window":"3h","refresh":"90s"`,
 	} {
-		defs := Must(definition.ParseFile([]byte("boards:\n  hot: "+text)))(t, text)
+		defs := must(definition.ParseFile([]byte("boards:\n  hot: "+text)))(t, text)
 		require.Equal(t, 3*time.Hour, defs.Boards[0].Window)
-		written := Must(defs.Boards[0].MarshalJSON())(t)
+		written := must(defs.Boards[0].MarshalJSON())(t)
 		require.Contains(t, string(written), want)
-		again := Must(definition.ParseBoard("hot", written))(t)
+		again := must(definition.ParseBoard("hot", written))(t)
 		require.Equal(t, defs.Boards[0], again)
 		define(t, s, again)
-		require.Equal(t, again, Must(newNode(t, url).Board(t.Context(), "hot"))(t).Definition)
+		require.Equal(t, again, must(newNode(t, url).Board(t.Context(), "hot"))(t).Definition)
 	}
-	refused(t, ErrOf(definition.ParseFile([]byte("boards:\n  hot: {window: live}"))), "boards.hot.window")
+	refused(t, errorOf(definition.ParseFile([]byte("boards:\n  hot: {window: live}"))), "boards.hot.window")
 }
 
 // An update that tells when it was counts from then, where a window is; elsewhere it is
@@ -172,7 +172,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
 	}
-	Refuses(t, "at", ErrInvalid, ErrOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
+	Refuses(t, "at", ErrInvalid, errorOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
 	require.Empty(t, whole(t, s, "plain").Entries)
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
@@ -191,7 +191,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	}
 	look := func(members ...string) {
 		t.Helper()
-		Must(s.housekeepDue(t.Context()))(t)
+		must(s.housekeepDue(t.Context()))(t)
 		for _, board := range []string{"live", "b"} {
 			got := []string{}
 			for _, e := range whole(t, s, board).Entries {
@@ -262,7 +262,7 @@ func TestWhatAWindowTakes(t *testing.T) {
 				Refuses(t, "data", ErrInvalid, o.Err)
 			}
 			rows := 0
-			Refuses(t, "board", ErrConflict, ErrOf(s.Import(t.Context(), board, func() (Row, error) {
+			Refuses(t, "board", ErrConflict, errorOf(s.Import(t.Context(), board, func() (Row, error) {
 				if rows++; rows > 1 {
 					return Row{}, io.EOF
 				}
@@ -295,7 +295,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		t.Helper()
 		o := EventCall{ID: id}
 		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
-		return Must(s.ApplyEvents(t.Context(), event, []EventCall{o}))(t)[0]
+		return must(s.ApplyEvents(t.Context(), event, []EventCall{o}))(t)[0]
 	}
 	counts := func(h EventResult) {
 		t.Helper()
@@ -322,7 +322,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		require.True(t, o.Result.Duplicate)
 	}
 	Refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
-	Must(s.housekeepDue(t.Context()))(t)
+	must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
 	h := happen("gift", "", late)
@@ -330,6 +330,6 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	Refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
-	Must(s.housekeepDue(t.Context()))(t)
+	must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 }

@@ -24,7 +24,7 @@ import (
 func earlier(t testing.TB, s *Store, board string, by time.Duration, which func(member string, score int64) bool) {
 	t.Helper()
 	events := s.keys.Board(board, "").Window[0]
-	rows := Must(s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result())(t)
+	rows := must(s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result())(t)
 	var moved []redis.Z
 	for _, row := range rows {
 		member, _, score, ok := parseWindowEvent(row.Member.(string))
@@ -44,7 +44,7 @@ func hears(t testing.TB, s *Store, board string) (until func(enough func(*feed.C
 	t.Helper()
 	sub := s.rdb.Subscribe(t.Context(), s.keys.Channel(board))
 	t.Cleanup(func() { sub.Close() })
-	Must(sub.Receive(t.Context()))(t)
+	must(sub.Receive(t.Context()))(t)
 	return func(enough func(*feed.Changes) bool) (all []*feed.Changes) {
 		t.Helper()
 		for {
@@ -52,12 +52,20 @@ func hears(t testing.TB, s *Store, board string) (until func(enough func(*feed.C
 			m, err := sub.ReceiveMessage(ctx)
 			cancel()
 			require.NoError(t, err)
-			c := Must(feed.ParseChanges(m.Payload))(t)
+			c := must(feed.ParseChanges(m.Payload))(t)
 			if all = append(all, c); enough(c) {
 				return all
 			}
 		}
 	}
+}
+
+// sweep takes what is over from a board, to the end.
+func sweep(t testing.TB, s *Store, board string) {
+	t.Helper()
+	run := s.startSweep(board)
+	redistest.Receive(t, "the end of the sweep", run.done)
+	require.NoError(t, run.err)
 }
 
 // noneLeft requires that nothing of a window is kept but what counts.
@@ -93,9 +101,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 					left, calls = now, calls+1
 				}
 			}})
-			w := s.startSweep(board)
-			redistest.Receive(t, "the end of w.done", w.done)
-			require.NoError(t, w.err)
+			sweep(t, s, board)
 			require.EqualValues(t, 1, left)
 			require.Equal(t, (members+most-1)/most, calls)
 			if board == "live" {
@@ -202,9 +208,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			knows(t, s, script.Sweep)
 			calls := count(s)
 			if c.how == "sweep" {
-				w := s.startSweep(board)
-				redistest.Receive(t, "the end of w.done", w.done)
-				require.NoError(t, w.err)
+				sweep(t, s, board)
 			}
 			r := send(t, s, board, definition.Update{Member: "m3", Score: 3, Data: `1`})
 			require.Equal(t, Result{Current: &Standing{3, 1}}, r, board)
@@ -251,16 +255,16 @@ func TestReadOfALongBacklog(t *testing.T) {
 				}
 			},
 			"members": func(s *Store) {
-				m := Must(s.Members(t.Context(), "members", []string{"m0", fmt.Sprint("m", members-1)}))(t)
+				m := must(s.Members(t.Context(), "members", []string{"m0", fmt.Sprint("m", members-1)}))(t)
 				require.EqualValues(t, 1, m.List[0].Score)
 				require.EqualValues(t, 1, m.List[1].Score)
 			},
 			"around": func(s *Store) {
-				n := Must(s.Around(t.Context(), "around", fmt.Sprint("m", members-30), 3))(t)
+				n := must(s.Around(t.Context(), "around", fmt.Sprint("m", members-30), 3))(t)
 				require.EqualValues(t, 1, n.Entry.Score)
 			},
 			"info": func(s *Store) {
-				require.EqualValues(t, members, Must(s.Info(t.Context(), "info"))(t).Total)
+				require.EqualValues(t, members, must(s.Info(t.Context(), "info"))(t).Total)
 			},
 		} {
 			s := newNode(t, url)
@@ -287,7 +291,7 @@ func TestWindowThatIsWatched(t *testing.T) {
 	until := hears(t, s, "b")
 	look := func() State {
 		require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda()).Err()) // that what is due is not it
-		Must(s.housekeepDue(t.Context()))(t)
+		must(s.housekeepDue(t.Context()))(t)
 		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err)
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		return s.States(t.Context(), []string{"b"})[0].State
@@ -316,7 +320,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
 			t.Helper()
-			Must(s.housekeepDue(t.Context()))(t)
+			must(s.housekeepDue(t.Context()))(t)
 			p := whole(t, s, "b")
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 			require.Equal(t, want, scoresOf(p), refresh)
@@ -331,9 +335,9 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		}
 		look(map[string]int64{"removed": 10, "set": 10})
 		w.pass(10 * time.Minute)
-		Must(s.Remove(t.Context(), "b", "removed"))(t)
-		require.ErrorIs(t, ErrOf(s.Remove(t.Context(), "b", "removed")), ErrUnknownMember)
-		Must(s.SetScore(t.Context(), "b", "set", 1, Moderator{Reason: "anew"}))(t)
+		must(s.Remove(t.Context(), "b", "removed"))(t)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "removed")), ErrUnknownMember)
+		must(s.SetScore(t.Context(), "b", "set", 1, Moderator{Reason: "anew"}))(t)
 		w.pass(10 * time.Minute)
 		w.write(s, "b", "removed", 3)
 		was := look(map[string]int64{"removed": 3, "set": 1})
@@ -365,7 +369,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		look := func(want map[string]int64) {
 			t.Helper()
 			for _, s := range w.stores {
-				Must(s.housekeepDue(t.Context()))(t)
+				must(s.housekeepDue(t.Context()))(t)
 			}
 			if refresh != definition.Live {
 				old(t, time.Hour, "b", w.stores...)
@@ -388,7 +392,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		w.write(s, "b", "x", 3)
 		w.write(s, "b", "y", 1)
 		look(map[string]int64{"x": 8, "y": 1})
-		Must(s.Remove(t.Context(), "b", "y"))(t)
+		must(s.Remove(t.Context(), "b", "y"))(t)
 		w.write(s, "b", "y", 2)
 		look(map[string]int64{"x": 8, "y": 2})
 		w.pass(2 * time.Hour)
@@ -423,7 +427,7 @@ func TestWindowGoes(t *testing.T) {
 		w.write(s, "b:1", "x", 5)
 		send(t, s, "b:1", definition.Update{Member: "y", Score: 5, ID: "an id"})
 		require.Len(t, whole(t, s, "b:1").Entries, 2)
-		Must(s.Remove(t.Context(), "b:1", "y"))(t)
+		must(s.Remove(t.Context(), "b:1", "y"))(t)
 		for left := 3*time.Hour - time.Second; left > 0; left -= 10 * time.Minute {
 			w.pass(min(left, 10*time.Minute))
 			w.tend()
@@ -450,7 +454,7 @@ func TestWindowIsDeleted(t *testing.T) {
 		for _, board := range []string{"b:1", "live"} {
 			applyScores(t, s, board, 300, func(i int) int64 { return int64(i) })
 			require.Len(t, whole(t, s, board).Entries, 300)
-			Must(s.Remove(t.Context(), board, "m7"))(t)
+			must(s.Remove(t.Context(), board, "m7"))(t)
 			require.NoError(t, s.Hide(t.Context(), board, "m8", Moderator{}))
 			keys := w.rdb.Keys(t.Context(), "rc:{"+board+"}*").Val()
 			for _, key := range s.keys.Board(board, "").Window {
@@ -505,9 +509,9 @@ func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
-	rule := Must(s.compiledNamed(t.Context(), "b"))(t)
+	rule := must(s.compiledNamed(t.Context(), "b"))(t)
 	look := func() time.Duration {
-		return Must(s.nextSweepIn(t.Context(), "b", rule, w.now.UnixMicro()))(t)
+		return must(s.nextSweepIn(t.Context(), "b", rule, w.now.UnixMicro()))(t)
 	}
 	require.Equal(t, windowInterval, look(), "there is nothing")
 	add := func(from, to int) {

@@ -19,9 +19,15 @@ func (w *world) hear() {
 	for _, s := range w.stores {
 		// An earlier read that is still under way may set the clock to the time before. readFresh returns
 		// after the end of that read.
-		Must(s.catalog.readFresh(context.Background()))(w.t)
+		must(s.catalog.readFresh(context.Background()))(w.t)
 		s.catalog.clock.set(w.now.UnixMicro())
 	}
+}
+
+// later moves the clock on, and has all nodes know it.
+func (w *world) later(d time.Duration) {
+	w.pass(d)
+	w.hear()
 }
 
 // What counted when a build began is in its result, although it is over before it is
@@ -32,28 +38,15 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 	simulatedWorlds(t, 2, patient, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
 		applyScores(t, s, "b", 20, func(int) int64 { return 10 })
-		w.pass(time.Hour - 100*time.Millisecond)
-		w.hear()
-		later := func() {
-			w.pass(200 * time.Millisecond)
-			w.hear()
-			send(t, other, "b", definition.Update{Member: "m0", Score: 1})
-			_, err := other.Remove(context.Background(), "b", "m5")
-			require.NoError(t, err)
-			swept := other.startSweep("b")
-			redistest.Receive(t, "the end of swept.done", swept.done)
-			require.NoError(t, swept.err)
-		}
-		k := s.keys.Build("b")
-		r := Must(s.compiledNamed(t.Context(), "b"))(t)
-		d, until, err := s.leasedDefinitions(t.Context())
+		w.later(time.Hour - 100*time.Millisecond)
+		b := holds(t, s, "b", 0)
+		w.later(200 * time.Millisecond)
+		send(t, other, "b", definition.Update{Member: "m0", Score: 1})
+		must(other.Remove(t.Context(), "b", "m5"))(t)
+		sweep(t, other, "b")
+		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		b := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
-		require.True(t, Must(b.lock(t.Context(), until, 0, new(build)))(t))
-		later()
-		n, err := definition.ParseName("b")
-		require.NoError(t, err)
-		require.NoError(t, b.replace(t.Context(), d, n, new(build)))
+		require.NoError(t, b.replace(t.Context(), d, must(definition.ParseName("b"))(t), new(build)))
 		want := make(map[string]int64)
 		for i := range 20 {
 			if i != 5 { // who was removed
@@ -61,9 +54,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, scoresOf(whole(t, s, "b")))
-		swept := s.startSweep("b")
-		redistest.Receive(t, "the end of swept.done", swept.done)
-		require.NoError(t, swept.err)
+		sweep(t, s, "b")
 		require.EqualValues(t, 1, w.rdb.ZCard(t.Context(), b.keys.Window[0]).Val(), "what is over goes after that")
 	})
 }
@@ -78,11 +69,9 @@ func TestUpdateAfterALongTime(t *testing.T) {
 		for range 200 {
 			send(t, s, "b", definition.Update{Member: "a", Score: 1})
 		}
-		w.pass(time.Hour / 2)
-		w.hear()
+		w.later(time.Hour / 2)
 		send(t, s, "b", definition.Update{Member: "x", Score: 1})
-		w.pass(time.Hour/2 + 5*time.Minute)
-		w.hear()
+		w.later(time.Hour/2 + 5*time.Minute)
 		o := apply(t, s, "b", definition.Update{Member: "a", Score: 150, If: definition.Absent})
 		require.NoError(t, o.Err)
 		require.Equal(t, Result{Current: &Standing{150, 1}}, o.Result)
@@ -96,11 +85,9 @@ func TestBackWithinTheBounds(t *testing.T) {
 	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "a", Score: 100})
-	w.pass(30 * time.Minute)
-	w.hear()
+	w.later(30 * time.Minute)
 	send(t, s, "b", definition.Update{Member: "a", Score: -90})
-	w.pass(31 * time.Minute)
-	w.hear()
+	w.later(31 * time.Minute)
 	require.Equal(t, map[string]int64{"a": -90}, scoresOf(whole(t, s, "b")))
 	require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "a", Score: -1}).Err, ErrOutOfRange)
 	require.EqualValues(t, -40, send(t, s, "b", definition.Update{Member: "a", Score: 50}).Current.Score)
@@ -114,20 +101,13 @@ func TestResultFromATimeToCome(t *testing.T) {
 		s := w.stores[0]
 		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
-		w.pass(-time.Hour)
-		w.hear()
+		w.later(-time.Hour)
 		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		require.Equal(t, map[string]int64{"m": 2}, scoresOf(whole(t, s, "b")))
 		// Nor is the lock of one who died then.
-		w.pass(time.Hour)
-		w.hear()
-		r := Must(s.compiledNamed(t.Context(), "b"))(t)
-		_, until, err := s.leasedDefinitions(t.Context())
-		require.NoError(t, err)
-		died := &builder{s: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
-		require.True(t, Must(died.lock(t.Context(), until, s.builds.known("b"), new(build)))(t))
-		w.pass(-time.Hour)
-		w.hear()
+		w.later(time.Hour)
+		holds(t, s, "b", s.builds.known("b"))
+		w.later(-time.Hour)
 		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		old(t, time.Hour, "b", s)
 		require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, "b")))
@@ -160,11 +140,10 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
-	w.pass(time.Minute)
-	w.hear()
+	w.later(time.Minute)
 	send(t, s, "b", definition.Update{Member: "n", Score: 7})
 	after(t, s, script.Events, 0, func() {
-		Must(s.SetScore(context.Background(), "b", "n", 8, Moderator{Reason: "set"}))(t)
+		must(s.SetScore(context.Background(), "b", "n", 8, Moderator{Reason: "set"}))(t)
 	})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 	whole(t, s, "b") // by which the next is built
@@ -178,8 +157,7 @@ func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
 	w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Minute})
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "m", Score: 1})
-	w.pass(2 * time.Minute)
-	w.hear()
+	w.later(2 * time.Minute)
 	knows(t, s, script.Hold)
 	knows(t, s, script.Swap)
 	c := count(w.stores...)
@@ -199,7 +177,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 	s := w.stores[0]
 	applyScores(t, s, "b", 100, func(int) int64 { return 1 })
 	for i := range 100 {
-		Must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
+		must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
 	}
 	k := s.keys.Board("b", "")
 	w.until("nobody to be told of", func() error {
@@ -222,8 +200,7 @@ func TestUpdateThatDoesNotWait(t *testing.T) {
 	}
 	w.pass(time.Minute)
 	send(t, s, "b", definition.Update{Member: "x", Score: 1})
-	w.pass(time.Hour - time.Minute)
-	w.hear()
+	w.later(time.Hour - time.Minute)
 	s.builds.mu.Lock() // a sweep that has been under way for long
 	s.builds.swept = map[string]*sweepRun{"b": {began: time.Now().Add(-s.sweepWait()), done: make(chan struct{})}}
 	s.builds.mu.Unlock()
@@ -247,8 +224,8 @@ func TestWindowAtARoundTime(t *testing.T) {
 			w.tend()
 			w.write(s, "b", "x", 5)
 			require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b")))
-			Must(s.Info(t.Context(), "b"))(t)
-			Must(s.Around(t.Context(), "b", "x", 1))(t)
+			must(s.Info(t.Context(), "b"))(t)
+			must(s.Around(t.Context(), "b", "x", 1))(t)
 		})
 	}
 }

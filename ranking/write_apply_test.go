@@ -33,13 +33,13 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 		require.Equal(t, applied(90, 2, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 95}))
 		require.Equal(t, applied(70, 1, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 70}))
 
-		info := ranking.Must(s.Info(t.Context(), "b"))(t)
+		info := must(s.Info(t.Context(), "b"))(t)
 		require.EqualValues(t, 5, info.Seq, "an update that changes nothing counts as no change")
 		require.EqualValues(t, 2, info.Total)
 
-		gone := ranking.Must(s.Remove(t.Context(), "b", "c"))(t)
+		gone := must(s.Remove(t.Context(), "b", "c"))(t)
 		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
-		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b", "c")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "c")), ranking.ErrUnknownMember)
 		_, err := s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
 	})
@@ -50,9 +50,9 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
 		applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore})
-		before := ranking.Must(s.Page(t.Context(), "b", 1, 10))(t)
+		before := must(s.Page(t.Context(), "b", 1, 10))(t)
 
-		o := ranking.Must(s.Apply(t.Context(), "b", []definition.Update{
+		o := must(s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 1, ID: "over"},
 			{Member: "", Score: 1},
 			{Member: "x", Score: definition.MaxScore + 1},
@@ -70,7 +70,7 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
 		require.ErrorIs(t, o[2].Err, ranking.ErrOutOfRange)
 
-		require.Equal(t, before, ranking.Must(s.Page(t.Context(), "b", 1, 10))(t))
+		require.Equal(t, before, must(s.Page(t.Context(), "b", 1, 10))(t))
 
 		// A refused update keeps no id: with the same one it may try again.
 		require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "a", Score: -1, ID: "over"}).Err)
@@ -122,7 +122,7 @@ func TestRetriesCountOnce(t *testing.T) {
 			})
 		}
 		redistest.Wait(t, "the callers of the test", wg.Wait)
-		page := ranking.Must(s.Page(t.Context(), "b", 1, members))(t)
+		page := must(s.Page(t.Context(), "b", 1, members))(t)
 		got := make(map[string]int64)
 		for _, e := range page.Entries {
 			got[e.Member] = e.Score
@@ -154,11 +154,11 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 			continue
 		}
 		p.CutAnswers(false) // on a slow machine, the definitions have to be read again
-		ranking.Must(cut.Page(t.Context(), "b", 1, 1))(t)
+		must(cut.Page(t.Context(), "b", 1, 1))(t)
 		p.CutAnswers(true)
 	}
 	p.CutAnswers(false)
-	got := ranking.Must(direct.Around(t.Context(), "b", "m", 0))(t)
+	got := must(direct.Around(t.Context(), "b", "m", 0))(t)
 	require.EqualValues(t, 21, got.Entry.Score, "each was carried out, and once")
 	require.EqualValues(t, 22, applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Score)
 }
@@ -168,16 +168,16 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
-		none := ranking.Must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
+		none := must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
 		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
-		page := ranking.Must(s.Page(ctx, "b", 1, 10))(t)
+		page := must(s.Page(ctx, "b", 1, 10))(t)
 		all := page.Entries
 		require.EqualValues(t, 100, all[0].Score)
-		got := ranking.Must(s.Places(ctx, "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}}))(t)
+		got := must(s.Places(ctx, "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}}))(t)
 		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: definition.First, Total: 5, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
@@ -185,25 +185,25 @@ func TestPlaces(t *testing.T) {
 			{Entry: all[2], Position: 3, Below: 2, Around: all[2:3]},
 			{Entry: all[2], Position: 3, Below: 2, Around: all[1:4]},
 		}}, got)
-		require.Equal(t, all[3:], ranking.Must(s.Page(ctx, "b", 4, 10))(t).Entries)
-		require.Empty(t, ranking.Must(s.Page(ctx, "b", 10_000, 10))(t).Entries)
+		require.Equal(t, all[3:], must(s.Page(ctx, "b", 4, 10))(t).Entries)
+		require.Empty(t, must(s.Page(ctx, "b", 10_000, 10))(t).Entries)
 
-		n := ranking.Must(s.Around(ctx, "b", "c", 1))(t)
+		n := must(s.Around(ctx, "b", "c", 1))(t)
 		require.Equal(t, [2]int64{3, 80}, [2]int64{n.Entry.Rank, n.Entry.Score})
 		require.EqualValues(t, 10, *n.ToNext())
 		require.Equal(t, 50.0, n.Percentile())
 		require.Equal(t, []string{"b", "c", "d"}, names(n.Around))
-		top := ranking.Must(s.Around(ctx, "b", "a", 2))(t)
+		top := must(s.Around(ctx, "b", "a", 2))(t)
 		require.Nil(t, top.ToNext())
 		require.Equal(t, 100.0, top.Percentile())
 		require.Len(t, top.Around, 3)
-		last := ranking.Must(s.Around(ctx, "b", "e", 0))(t)
+		last := must(s.Around(ctx, "b", "e", 0))(t)
 		require.Equal(t, 0.0, last.Percentile())
 		require.EqualValues(t, 10, *last.ToNext())
 		require.Len(t, last.Around, 2, "the one above is always there")
-		require.ErrorIs(t, ranking.ErrOf(s.Around(ctx, "b", "nobody", 0)), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Around(ctx, "b", "nobody", 0)), ranking.ErrUnknownMember)
 
-		some := ranking.Must(s.Members(ctx, "b", []string{"e", "nobody", "a"}))(t)
+		some := must(s.Members(ctx, "b", []string{"e", "nobody", "a"}))(t)
 		require.Equal(t, []ranking.Member{{Entry: all[4], Among: 2}, {Entry: ranking.Entry{Member: "nobody"}}, {Entry: all[0], Among: 1}}, some.List)
 
 		for field, lookups := range map[string][]ranking.Lookup{
@@ -211,9 +211,9 @@ func TestPlaces(t *testing.T) {
 			"member":  {{Member: "\n"}},
 			"around":  {{Member: "a", Around: ranking.MaxAround + 1}},
 		} {
-			ranking.Refuses(t, field, ranking.ErrInvalid, ranking.ErrOf(s.Places(t.Context(), "b", lookups)))
+			ranking.Refuses(t, field, ranking.ErrInvalid, errorOf(s.Places(t.Context(), "b", lookups)))
 		}
-		tooMany := ranking.ErrOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6)))
+		tooMany := errorOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6)))
 		require.ErrorIs(t, tooMany, ranking.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }

@@ -21,12 +21,12 @@ import (
 
 // redisCPU is what the server's main thread has used so far.
 func redisCPU(b *testing.B, rdb redis.UniversalClient) time.Duration {
-	info := Must(rdb.Info(context.Background(), "cpu").Result())(b)
+	info := must(rdb.Info(context.Background(), "cpu").Result())(b)
 	var used float64
 	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
-			seconds := Must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
+			seconds := must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
 			used += seconds
 		}
 	}
@@ -48,7 +48,7 @@ func median(costs []cost, of func(cost) time.Duration) float64 {
 // benchStore is a store with a board "b", on a Redis of its own that keeps all in
 // memory.
 func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
-	rdb := Must(Open(redistest.Start(b, redistest.InMemory...).URL()))(b)
+	rdb := must(Open(redistest.Start(b, redistest.InMemory...).URL()))(b)
 	b.Cleanup(func() { rdb.Close() })
 	s := New(rdb, Config{})
 	require.NoError(b, s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
@@ -81,7 +81,7 @@ func BenchmarkApply(b *testing.B) {
 		for _, u := range batch {
 			pipe.ZIncrBy(context.Background(), "plain", float64(u.Score), u.Member)
 		}
-		Must(pipe.Exec(context.Background()))(b)
+		must(pipe.Exec(context.Background()))(b)
 	}
 	for i := 0; i < benchMembers; i += 100 {
 		batch := make([]definition.Update, 100)
@@ -151,7 +151,7 @@ func BenchmarkPlaces(b *testing.B) {
 		for j := range batch {
 			batch[j] = definition.Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
 		}
-		Must(s.Apply(context.Background(), "b", batch))(b)
+		must(s.Apply(context.Background(), "b", batch))(b)
 	}
 	for _, around := range []int{0, 2, 20, MaxAround} {
 		most := min(MaxLookups, MaxLookupRows/Lookup{Around: around}.Rows())
@@ -165,7 +165,7 @@ func BenchmarkPlaces(b *testing.B) {
 					for i := range lookups {
 						lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
 					}
-					Must(s.Places(context.Background(), "b", lookups))(b)
+					must(s.Places(context.Background(), "b", lookups))(b)
 				}
 				costs = append(costs, cost{redis: redisCPU(b, rdb) - cpu})
 			}

@@ -58,7 +58,7 @@ func TestBounds(t *testing.T) {
 					m := fmt.Sprint("m", i)
 					require.NoError(t, applyOne(t, s, "b", definition.Update{Member: m, Score: c.had, Op: definition.Last}).Err,
 						"a first score is no change")
-					before := ranking.Must(s.Info(t.Context(), "b"))(t)
+					before := must(s.Info(t.Context(), "b"))(t)
 					u := definition.Update{Member: m, Score: c.score, Op: c.op, ID: m, Data: `1`}
 					o := applyOne(t, s, "b", u)
 					if c.reason == inRange {
@@ -67,7 +67,7 @@ func TestBounds(t *testing.T) {
 					}
 					ranking.Refuses(t, "score", ranking.ErrOutOfRange, o.Err, "%+v", c)
 					require.ErrorContains(t, o.Err, c.reason, "%+v", c)
-					require.Equal(t, before, ranking.Must(s.Info(t.Context(), "b"))(t))
+					require.Equal(t, before, must(s.Info(t.Context(), "b"))(t))
 					require.Empty(t, data(t, s, "b")[m])
 					u.Score = 0 // what was refused kept no id
 					if c.op != definition.Sum {
@@ -98,14 +98,14 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
-		o := ranking.Must(s.Apply(t.Context(), "b:1", []definition.Update{
+		o := must(s.Apply(t.Context(), "b:1", []definition.Update{
 			{Member: "m", Score: 11, ID: "1", Data: "1"},
 			{Member: "m", Score: 1, If: definition.Exists, Data: "1"},
 			{Member: "m", Op: "no"},
 		}))(t)
 		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
 		require.NoError(t, o[1].Err)
-		require.ErrorIs(t, ranking.ErrOf(s.Remove(t.Context(), "b:1", "m")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b:1", "m")), ranking.ErrUnknownMember)
 		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 		require.NoError(t, applyOne(t, s, "b:2", definition.Update{Member: "m", Score: 10}).Err, "the one place is free")
 	})

@@ -30,7 +30,7 @@ func TestCallsThatAreMade(t *testing.T) {
 	}
 	write := func() { apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"}) }
 	read := func() {
-		Must(s.Page(t.Context(), "b", 1, 1))(t)
+		must(s.Page(t.Context(), "b", 1, 1))(t)
 	}
 	write() // the first: scripts are not known yet
 	stall(s)
@@ -41,7 +41,7 @@ func TestCallsThatAreMade(t *testing.T) {
 	calls = nil
 	read()
 	made("page")
-	Must(s.Page(t.Context(), "b@-3", 1, 1))(t)
+	must(s.Page(t.Context(), "b@-3", 1, 1))(t)
 	made("page")
 
 	at := now
@@ -71,7 +71,7 @@ func TestCallsThatAreMade(t *testing.T) {
 
 	// The first thing that a node does.
 	s = New(s.rdb, patient)
-	Must(s.Page(t.Context(), "b@-1", 1, 1))(t)
+	must(s.Page(t.Context(), "b@-1", 1, 1))(t)
 	made("catalog", "page")
 }
 
@@ -150,7 +150,7 @@ func TestSpans(t *testing.T) {
 			time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 50 * time.Hour},
 	} {
 		c.def.Name = "b"
-		r := Must(definition.Compile(c.def))(t, name)
+		r := must(definition.Compile(c.def))(t, name)
 		sp := r.Span(c.now.UnixMicro())
 		require.Equal(t, c.from.UTC(), time.UnixMicro(sp.From).UTC(), name)
 		require.Equal(t, c.length.Microseconds(), sp.Length, name)

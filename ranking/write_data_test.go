@@ -29,20 +29,20 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 		for i := range updates {
 			updates[i] = definition.Update{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i), Data: want(i)}
 		}
-		ranking.Must(s.Apply(t.Context(), "b", updates))(t)
-		all := ranking.Must(s.Page(t.Context(), "b", 1, ranking.MaxPage))(t)
+		must(s.Apply(t.Context(), "b", updates))(t)
+		all := must(s.Page(t.Context(), "b", 1, ranking.MaxPage))(t)
 		require.Len(t, all.Entries, members)
 		for i, e := range all.Entries {
 			require.Equal(t, updates[i].Member, e.Member)
 			require.Equal(t, want(i), e.Data, e.Member)
 		}
-		after := ranking.Must(s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key,
+		after := must(s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key,
 			Member: all.Entries[9].Member}, Limit: 7}))(t)
 		require.Equal(t, all.Entries[10:17], after.Entries)
-		around := ranking.Must(s.Around(t.Context(), "b", "m0100", 5))(t)
+		around := must(s.Around(t.Context(), "b", "m0100", 5))(t)
 		require.Equal(t, all.Entries[100], around.Entry)
 		require.Equal(t, all.Entries[95:106], around.Around)
-		some := ranking.Must(s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"}))(t)
+		some := must(s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"}))(t)
 		require.Equal(t, []ranking.Entry{all.Entries[7], {Member: "nobody"}, all.Entries[3]},
 			[]ranking.Entry{some.List[0].Entry, some.List[1].Entry, some.List[2].Entry})
 	})
@@ -77,7 +77,7 @@ func TestDataIsTold(t *testing.T) {
 			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1, Data: `{"x":2}`},
 			{Member: "a", Old: key(-7), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
-		require.EqualValues(t, 5, ranking.Must(s.Info(t.Context(), "b"))(t).Seq)
+		require.EqualValues(t, 5, must(s.Info(t.Context(), "b"))(t).Seq)
 	})
 }
 
@@ -129,6 +129,6 @@ func TestConditions(t *testing.T) {
 		}
 		o := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: "perhaps"})
 		require.ErrorIs(t, o.Err, ranking.ErrInvalid)
-		require.EqualValues(t, 2, ranking.Must(s.Info(t.Context(), "b"))(t).Seq)
+		require.EqualValues(t, 2, must(s.Info(t.Context(), "b"))(t).Seq)
 	})
 }

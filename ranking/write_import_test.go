@@ -80,16 +80,16 @@ func TestExportThatIsImported(t *testing.T) {
 					Data:  rapid.SampledFrom([]string{"", "7", `{"a":"b"}`}).Draw(t, "data"),
 				})
 			}
-			ranking.Must(s.Apply(context.Background(), named(source), updates))(t)
+			must(s.Apply(context.Background(), named(source), updates))(t)
 			exported := export(t, s, named(source))
 			runs++
 			for _, d := range defs {
 				for range 2 {
-					done := ranking.Must(s.Import(context.Background(), named(d), rows(exported)))(t)
+					done := must(s.Import(context.Background(), named(d), rows(exported)))(t)
 					require.EqualValues(t, len(exported), done.Rows)
 					require.Zero(t, done.Refused)
 				}
-				got := ranking.Must(s.Page(context.Background(), named(d), 1, 100))(t)
+				got := must(s.Page(context.Background(), named(d), 1, 100))(t)
 				require.EqualValues(t, len(exported), got.Seq)
 				require.Equal(t, rankingtest.Ranked(d, exported), rankingtest.Unkeyed(got.Entries), "from %s to %s", named(source), named(d))
 				if d.Ties == source.Ties && d.Order == source.Order {
@@ -138,10 +138,10 @@ func TestImportAmongMembers(t *testing.T) {
 		o := applyOne(t, s, "b", definition.Update{Member: "after", Score: 5})
 		require.EqualValues(t, 4, o.Result.Current.Rank, "who comes later comes behind")
 
-		require.EqualValues(t, len(file), ranking.Must(s.Import(t.Context(), "few", rows(file)))(t).Rows)
+		require.EqualValues(t, len(file), must(s.Import(t.Context(), "few", rows(file)))(t).Rows)
 		require.Equal(t, []string{"late", "a"}, names(export(t, s, "few")), "the limit holds")
 		applyOne(t, s, "few", definition.Update{Member: "a", Score: 50})
-		ranking.Must(s.Import(t.Context(), "few", rows(file[4:])))(t)
+		must(s.Import(t.Context(), "few", rows(file[4:])))(t)
 		require.EqualValues(t, 3, export(t, s, "few")[1].Score, "a row sets the score, also below a best")
 	})
 }
@@ -156,14 +156,14 @@ func TestImportRefuses(t *testing.T) {
 			definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
 		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1},
 			{Member: "d", Score: -1}, {Member: "a", Score: 0}}
-		done := ranking.Must(s.Import(t.Context(), "b", rows(file)))(t)
+		done := must(s.Import(t.Context(), "b", rows(file)))(t)
 		require.Equal(t, [2]int64{2, 3}, [2]int64{done.Rows, done.Refused})
 		for i, refused := range done.First {
 			require.EqualValues(t, i+2, refused.Line)
 			require.ErrorIs(t, refused, ranking.ErrOutOfRange)
 		}
 		many := slices.Repeat(file[1:2], 2500)
-		done = ranking.Must(s.Import(t.Context(), "b", rows(append(many, file[0]))))(t)
+		done = must(s.Import(t.Context(), "b", rows(append(many, file[0]))))(t)
 		require.Equal(t, [2]int64{1, 2500}, [2]int64{done.Rows, done.Refused})
 		require.Len(t, done.First, ranking.MaxRowErrors)
 
@@ -185,7 +185,7 @@ func TestImportRefuses(t *testing.T) {
 			require.ErrorIs(t, err, kind, board)
 			require.Zero(t, done.Rows)
 		}
-		require.Error(t, ranking.ErrOf(s.Import(t.Context(), "nope", func() (ranking.Row, error) {
+		require.Error(t, errorOf(s.Import(t.Context(), "nope", func() (ranking.Row, error) {
 			require.Fail(t, "nothing is read for a board that there is not")
 			return ranking.Row{}, io.EOF
 		})))
@@ -227,7 +227,7 @@ func TestTransferOverATurn(t *testing.T) {
 	})
 	require.ErrorIs(t, err, ranking.ErrConflict)
 	require.Equal(t, [2]any{today, int64(1000)}, [2]any{done.Period, done.Rows})
-	done = ranking.Must(s.Import(t.Context(), "b", rows(file)))(t)
+	done = must(s.Import(t.Context(), "b", rows(file)))(t)
 	require.Equal(t, tomorrow, done.Period)
 	require.Equal(t, names(file), names(export(t, s, "b")), "sent again it is whole")
 }
@@ -242,7 +242,7 @@ func TestExportOfABoardThatIsDeleted(t *testing.T) {
 			file = append(file, ranking.Entry{Member: fmt.Sprint(i), Score: 1})
 		}
 		fill := func() {
-			ranking.Must(s.Import(t.Context(), "fans:s", rows(file)))(t)
+			must(s.Import(t.Context(), "fans:s", rows(file)))(t)
 		}
 		fill()
 		seen := 0

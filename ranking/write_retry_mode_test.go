@@ -33,13 +33,13 @@ func TestRetryAfterAChangeOfMode(t *testing.T) {
 						retries = append(retries, u)
 					}
 				}
-				outcomes := Must(s.Apply(t.Context(), board, firsts))(t)
+				outcomes := must(s.Apply(t.Context(), board, firsts))(t)
 				for _, o := range outcomes {
 					require.NoError(t, o.Err)
 					require.False(t, o.Result.Duplicate)
 				}
 				define(t, s, definition.Board{Name: board, Mode: after})
-				again := Must(s.Apply(t.Context(), board, retries))(t)
+				again := must(s.Apply(t.Context(), board, retries))(t)
 				for i, o := range again {
 					what := fmt.Sprintf("mode %s, op %q; then mode %s, op %q", before, firsts[i].Op, after, retries[i].Op)
 					if cmp.Or(firsts[i].Op, before) != cmp.Or(retries[i].Op, before) {
@@ -50,7 +50,7 @@ func TestRetryAfterAChangeOfMode(t *testing.T) {
 					require.True(t, o.Result.Duplicate, what)
 					require.Equal(t, outcomes[i].Result.Current, o.Result.Current, what)
 				}
-				page := Must(s.Page(t.Context(), board, 1, 100))(t)
+				page := must(s.Page(t.Context(), board, 1, 100))(t)
 				for _, e := range page.Entries {
 					require.EqualValues(t, 5, e.Score, "%s: a retry counts once", board)
 				}
@@ -71,7 +71,7 @@ func TestTakeBackAfterAChangeOfMode(t *testing.T) {
 				{Name: event, Updates: []definition.Target{{Board: board, Member: "m", Score: "{n}", Op: op}}},
 			}}))
 			send := func(id string, n int) Outcome {
-				happened := Must(s.ApplyEvents(t.Context(), event,
+				happened := must(s.ApplyEvents(t.Context(), event,
 					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}}))(t)
 				require.NoError(t, happened[0].Err)
 				return happened[0].Outcomes[0]
@@ -80,7 +80,7 @@ func TestTakeBackAfterAChangeOfMode(t *testing.T) {
 			require.EqualValues(t, 13, send("b", 8).Result.Current.Score)
 			define(t, s, definition.Board{Name: board, Mode: definition.Best})
 			require.True(t, send("a", 5).Result.Duplicate)
-			taken := Must(s.TakeBack(t.Context(), event, "a", nil, Moderator{By: "ops"}))(t)
+			taken := must(s.TakeBack(t.Context(), event, "a", nil, Moderator{By: "ops"}))(t)
 			require.NoError(t, taken.Outcomes[0].Err)
 			require.EqualValues(t, 8, taken.Outcomes[0].Result.Current.Score)
 		}

@@ -39,7 +39,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
 		defer sub.Close()
-		Must(sub.Receive(t.Context()))(t)
+		must(sub.Receive(t.Context()))(t)
 		cases := 0
 		for _, c := range []struct {
 			name         string
@@ -51,7 +51,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				what := fmt.Sprintf("%s at call %d", c.name, at)
 				prefix := fmt.Sprint("p", cases)
 				var calls atomic.Int64
-				rdb := Must(Open(url))(t)
+				rdb := must(Open(url))(t)
 				redistest.Patient(rdb)
 				rdb.AddHook(&cutter{fate: fateAt(&calls, at, c.fate, c.beyond)})
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
@@ -67,7 +67,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				reached = calls.Load() > at
 				require.True(t, failed == nil || reached, what)
 
-				after := Must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
+				after := must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
 				for i, o := range after {
 					require.NoError(t, o.Err, what)
 					if failed == nil || before != nil && before[i].Err == nil {
@@ -75,7 +75,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 						require.Equal(t, before[i], o, what)
 					}
 				}
-				again := Must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
+				again := must(outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1"))))(t, what)
 				for i := range after {
 					after[i].Result.Duplicate = true
 				}
@@ -89,7 +89,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 		told := make(map[string]int)
 		require.NoError(t, other.rdb.Publish(t.Context(), "end:f:gift", "").Err())
 		for {
-			m := Must(sub.ReceiveMessage(t.Context()))(t)
+			m := must(sub.ReceiveMessage(t.Context()))(t)
 			prefix, _, _ := strings.Cut(m.Channel, ":")
 			if prefix == "end" {
 				break
@@ -142,7 +142,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			calls.Store(0)
-			Must(outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id))))(t)
+			must(outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id))))(t)
 		}
 		require.Equal(t, 6*int64(most), score(t, other, "a", "m"))
 		require.Equal(t, 3*int64(most), score(t, other, "d", "m"))
@@ -180,7 +180,7 @@ func TestEventsAtOneTime(t *testing.T) {
 				count(-1)
 			}
 		}})
-	h := Must(s.ApplyEvents(t.Context(), "e", all))(t)
+	h := must(s.ApplyEvents(t.Context(), "e", all))(t)
 	for _, h := range h {
 		require.NoError(t, errors.Join(h.Err, h.Outcomes[0].Err))
 	}

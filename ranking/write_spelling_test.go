@@ -188,17 +188,17 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 				}
 			}
 			one, two := of(first), of(second)
-			both := Must(s.Apply(t.Context(), "b", []definition.Update{one, two}))(t)
+			both := must(s.Apply(t.Context(), "b", []definition.Update{one, two}))(t)
 			require.NoError(t, both[0].Err)
 			check("in one batch", both[1])
-			again := Must(s.Apply(t.Context(), "b", []definition.Update{of(second)}))(t)
+			again := must(s.Apply(t.Context(), "b", []definition.Update{of(second)}))(t)
 			check("later", again[0])
 			none := func(v any) bool { return v == nil || reflect.DeepEqual(v, "") || reflect.DeepEqual(v, leftOut{}) }
 			if none(first) || none(second) {
 				return // no event has such fields
 			}
 			call := func(v any) EventResult {
-				happened := Must(s.ApplyEvents(t.Context(), "gift",
+				happened := must(s.ApplyEvents(t.Context(), "gift",
 					[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"note": jsontext.Value(spell(t, v))}}}))(t)
 				return happened[0]
 			}
@@ -219,7 +219,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 			{Member: "m", Score: 1, Op: definition.Last}, {Member: "m", Score: 1, If: definition.Exists}} {
 			apply(t, s, "c", definition.Update{Member: "m", Score: 1, ID: "x"})
 			change.ID = "x"
-			all := Must(s.Apply(t.Context(), "c", []definition.Update{change}))(t)
+			all := must(s.Apply(t.Context(), "c", []definition.Update{change}))(t)
 			require.ErrorIs(t, all[0].Err, ErrIDMismatch)
 		}
 	})

@@ -128,10 +128,10 @@ func TestSilentRedisHoldsUpAWriteForOneTimeout(t *testing.T) {
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}},
 			Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 		for _, write := range []func() error{
-			func() error { return ErrOf(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", ID: "1"}})) },
-			func() error { return ErrOf(s.Remove(t.Context(), "b", "m")) },
-			func() error { return ErrOf(s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}})) },
-			func() error { return ErrOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})) },
+			func() error { return errorOf(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", ID: "1"}})) },
+			func() error { return errorOf(s.Remove(t.Context(), "b", "m")) },
+			func() error { return errorOf(s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}})) },
+			func() error { return errorOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})) },
 		} {
 			for _, rest := range []time.Duration{0, lookAgain, lease, time.Hour} {
 				hook.on.Store(false)
@@ -160,7 +160,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 		s, hook := New(redistest.Dial(t, url), Config{ProfileAge: time.Hour}), new(silence)
 		s.rdb.AddHook(hook)
 		ann := map[string]Profile{"a": {Name: "Ann"}}
-		Must(s.SetProfile(t.Context(), "user", "a", ann["a"]))(t)
+		must(s.SetProfile(t.Context(), "user", "a", ann["a"]))(t)
 		read := func() error {
 			found, err := s.Profiles(t.Context(), "user", []string{"a", rand.Text()})
 			require.Equal(t, ann, found)
@@ -195,7 +195,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 		hook.on.Store(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		require.ErrorIs(t, ErrOf(s.Profiles(ctx, "user", []string{rand.Text()})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Profiles(ctx, "user", []string{rand.Text()})), ErrUnavailable)
 		hook.on.Store(false)
 		require.NoError(t, read(), "a caller that gives up says nothing of Redis")
 
@@ -203,7 +203,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 		require.ErrorIs(t, read(), ErrUnavailable)
 		hook.on.Store(false)
 		s.ForgetProfiles()
-		Must(s.Profiles(t.Context(), "user", []string{"a"}))(t, "the feed is up again")
+		must(s.Profiles(t.Context(), "user", []string{"a"}))(t, "the feed is up again")
 	})
 }
 
@@ -217,10 +217,10 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 		s.rdb.AddHook(hook)
 		hook.on.Store(true)
 		for _, call := range []func(context.Context) error{
-			func(ctx context.Context) error { return ErrOf(s.Page(ctx, "b", 1, 1)) },
-			func(ctx context.Context) error { return ErrOf(s.Apply(ctx, "b", []definition.Update{{Member: "m"}})) },
-			func(ctx context.Context) error { return ErrOf(s.ApplyEvents(ctx, "b", []EventCall{{}})) },
-			func(ctx context.Context) error { return ErrOf(s.Boards(ctx)) },
+			func(ctx context.Context) error { return errorOf(s.Page(ctx, "b", 1, 1)) },
+			func(ctx context.Context) error { return errorOf(s.Apply(ctx, "b", []definition.Update{{Member: "m"}})) },
+			func(ctx context.Context) error { return errorOf(s.ApplyEvents(ctx, "b", []EventCall{{}})) },
+			func(ctx context.Context) error { return errorOf(s.Boards(ctx)) },
 			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
 			func(ctx context.Context) error {
 				return s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}}})
@@ -245,9 +245,9 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(s.cfg.CallTimeout) // the look ends by itself
 		}
-		b := Must(s.Board(t.Context(), "b"))(t, "each name is taken for a board")
+		b := must(s.Board(t.Context(), "b"))(t, "each name is taken for a board")
 		require.Equal(t, Board{Name: "b", Instance: "b"}, b)
-		require.ErrorIs(t, ErrOf(s.Board(t.Context(), "B")), ErrInvalid)
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), "B")), ErrInvalid)
 	})
 }
 
@@ -264,7 +264,7 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 		if err != nil { // or it was quicker
 			require.ErrorIs(t, err, ErrUnavailable)
 		}
-		d := Must(s.catalog.readNewer(t.Context(), nil))(t)
+		d := must(s.catalog.readNewer(t.Context(), nil))(t)
 		require.EqualValues(t, 1, d.look, "it is that look")
 		require.Contains(t, d.boards, "b/0")
 	})
@@ -282,18 +282,18 @@ func TestRedisAway(t *testing.T) {
 	r.Kill()
 	for _, age := range []time.Duration{0, lookAgain, lease} {
 		aged(s, age)
-		require.ErrorIs(t, ErrOf(s.Page(t.Context(), "b", 1, 1)), ErrUnavailable)
-		require.ErrorIs(t, ErrOf(s.Info(t.Context(), "b")), ErrUnavailable)
-		require.ErrorIs(t, ErrOf(s.Places(t.Context(), "b", []Lookup{{Member: "m"}})), ErrUnavailable)
-		require.ErrorIs(t, ErrOf(s.Instances(t.Context(), "fans:{x}", "", 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "b", 1, 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Info(t.Context(), "b")), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Places(t.Context(), "b", []Lookup{{Member: "m"}})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Instances(t.Context(), "fans:{x}", "", 1)), ErrUnavailable)
 		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ErrUnavailable)
-		require.ErrorIs(t, ErrOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})), ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
 		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)
 		require.ErrorIs(t, s.Delete(t.Context(), "b", Moderator{}), ErrUnavailable)
-		require.Equal(t, definition.Sum, Must(s.Board(t.Context(), "b"))(t).Definition.Mode)
-		require.ErrorIs(t, ErrOf(s.Board(t.Context(), "c")), ErrUnavailable, "who knows what was defined meanwhile")
+		require.Equal(t, definition.Sum, must(s.Board(t.Context(), "b"))(t).Definition.Mode)
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), "c")), ErrUnavailable, "who knows what was defined meanwhile")
 	}
 	r.Start()
 	redistest.Eventually(t, "the client to try Redis again", func() error { return s.Ping(t.Context()) })

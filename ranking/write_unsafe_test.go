@@ -34,31 +34,31 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 
 		refused(t, apply(t, s, "b", definition.Update{Member: unsafeID, Score: 1}).Err, "member")
 		refused(t, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: unsafeID}).Err, "id")
-		refused(t, ErrOf(s.Apply(ctx, "fans:"+unsafeID, []definition.Update{{Member: "m", Score: 1}})), "board")
-		refused(t, ErrOf(s.SetScore(ctx, "b", unsafeID, 1, Moderator{Reason: "r"})), "member")
-		refused(t, ErrOf(s.SetScore(ctx, "b", "m", 1, Moderator{Reason: unsafeID})), "reason")
+		refused(t, errorOf(s.Apply(ctx, "fans:"+unsafeID, []definition.Update{{Member: "m", Score: 1}})), "board")
+		refused(t, errorOf(s.SetScore(ctx, "b", unsafeID, 1, Moderator{Reason: "r"})), "member")
+		refused(t, errorOf(s.SetScore(ctx, "b", "m", 1, Moderator{Reason: unsafeID})), "reason")
 		refused(t, s.Hide(ctx, "b", "m", Moderator{By: unsafeID}), "by")
 		for field, p := range map[string]Profile{"name": {Name: unsafeID}, "avatar": {Avatar: "/" + unsafeID}} {
-			refused(t, ErrOf(s.SetProfile(ctx, "member", "m", p)), field)
+			refused(t, errorOf(s.SetProfile(ctx, "member", "m", p)), field)
 		}
-		refused(t, ErrOf(s.SetProfile(ctx, "member", unsafeID, Profile{Name: "n"})), "member")
+		refused(t, errorOf(s.SetProfile(ctx, "member", unsafeID, Profile{Name: "n"})), "member")
 		for field, call := range map[string]EventCall{
 			"star": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"u"`)}},
 			"user": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"` + unsafeID + `"`)}},
 			"id":   {ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}},
 		} {
-			h := Must(s.ApplyEvents(ctx, "gift", []EventCall{call}))(t)
+			h := must(s.ApplyEvents(ctx, "gift", []EventCall{call}))(t)
 			refused(t, h[0].Err, field)
 		}
 		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: definition.Label{"": "\u2066p"}}},
 			Moderator{}), "display.unit")
 		event.Name, event.Updates[0].Member = "other", unsafeID
 		refused(t, s.DefineEvent(ctx, event, Moderator{}), "updates[0].member")
-		refused(t, ErrOf(s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })), "board")
+		refused(t, errorOf(s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })), "board")
 
 		require.Empty(t, entriesOf(t, s, "b"))
-		require.Empty(t, Must(s.Instances(ctx, "fans:{star}", "", 10))(t).Names)
-		require.Empty(t, Must(s.Audit(ctx, "", 10))(t))
+		require.Empty(t, must(s.Instances(ctx, "fans:{star}", "", 10))(t).Names)
+		require.Empty(t, must(s.Audit(ctx, "", 10))(t))
 	})
 }
 
@@ -100,10 +100,10 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 5})
 
 		require.Equal(t, []string{unsafeID + " 7 #1", "m 5 #2"}, entriesOf(t, s, "b"))
-		places := Must(s.Places(ctx, "b", []Lookup{{Member: unsafeID, Around: 1}}))(t)
+		places := must(s.Places(ctx, "b", []Lookup{{Member: unsafeID, Around: 1}}))(t)
 		require.EqualValues(t, 1, places.List[0].Entry.Rank)
-		require.EqualValues(t, 7, Must(s.Members(ctx, "b", []string{unsafeID}))(t).List[0].Score)
-		require.ErrorIs(t, ErrOf(s.Profile(ctx, "member", unsafeID)), ErrUnknownMember)
+		require.EqualValues(t, 7, must(s.Members(ctx, "b", []string{unsafeID}))(t).List[0].Score)
+		require.ErrorIs(t, errorOf(s.Profile(ctx, "member", unsafeID)), ErrUnknownMember)
 		require.NoError(t, s.DeleteProfile(ctx, "member", unsafeID))
 
 		require.NoError(t, s.Hide(ctx, "b", unsafeID, Moderator{}))
@@ -111,26 +111,26 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		require.NoError(t, s.Show(ctx, "b", unsafeID, Moderator{}))
 		require.NoError(t, s.HideEverywhere(ctx, "member", unsafeID, Moderator{}))
 		require.NoError(t, s.ShowEverywhere(ctx, "member", unsafeID, Moderator{}))
-		Must(s.Erase(ctx, "member", unsafeID, Moderator{Reason: "r"}))(t)
-		Must(s.Erasure(ctx, "member", unsafeID))(t)
+		must(s.Erase(ctx, "member", unsafeID, Moderator{Reason: "r"}))(t)
+		must(s.Erasure(ctx, "member", unsafeID))(t)
 		require.NoError(t, s.commitUpdates(ctx, "b", []updateItem{{write{definition.Update{Member: unsafeID, Score: 7}, setting}, nil,
 			new(Outcome)}}))
-		require.EqualValues(t, 7, Must(s.Remove(ctx, "b", unsafeID))(t).Previous.Score)
-		require.ErrorIs(t, ErrOf(s.Remove(ctx, "b", unsafeID)), ErrUnknownMember)
+		require.EqualValues(t, 7, must(s.Remove(ctx, "b", unsafeID))(t).Previous.Score)
+		require.ErrorIs(t, errorOf(s.Remove(ctx, "b", unsafeID)), ErrUnknownMember)
 
 		// An event as an older version has applied it.
-		e := Must(s.event(ctx, "gift"))(t)
+		e := must(s.event(ctx, "gift"))(t)
 		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`),
 			"user": jsontext.Value(`"` + unsafeID + `"`)}}
 		old := occurrence{
 			id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(),
 			fields: []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`),
 		}
-		old.result.Updates = Must(e.ExpandRecorded(call.Fields))(t)
+		old.result.Updates = must(e.ExpandRecorded(call.Fields))(t)
 		require.NoError(t, s.applyOccurrences(ctx, "gift", []*occurrence{&old}, func() {}))
 		require.NoError(t, old.result.Outcomes[0].Err)
 		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
-		require.NoError(t, Must(s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{}))(t).Outcomes[0].Err)
+		require.NoError(t, must(s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{}))(t).Outcomes[0].Err)
 		require.Empty(t, entriesOf(t, s, "fans:"+unsafeID))
 		require.NoError(t, s.Delete(ctx, "fans:"+unsafeID, Moderator{}))
 	})
