@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/ingest"
 	"rankcast/server"
@@ -87,7 +88,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		case err == nil:
 			fmt.Println(replayed(moved, left, which))
 		case moved > 0:
-			fmt.Println(lettersMoved(moved) + " before the error")
+			fmt.Println(term.Counted(moved, "dead letter") + " moved before the error")
 		}
 		return err
 	}
@@ -128,14 +129,7 @@ func replayed(moved, left int, which ingest.Which) string {
 	default:
 		reason = ": they may have counted, and only --replay-unknown moves them"
 	}
-	return fmt.Sprintf("%s, %d left%s", lettersMoved(moved), left, reason)
-}
-
-func lettersMoved(n int) string {
-	if n == 1 {
-		return "1 dead letter moved"
-	}
-	return fmt.Sprintf("%d dead letters moved", n)
+	return fmt.Sprintf("%s moved, %d left%s", term.Counted(moved, "dead letter"), left, reason)
 }
 
 // explain describes the error of a refused entry as the API does.

@@ -68,17 +68,17 @@ type Board struct {
 // Me is the entry of the followed member. Its Seq may differ from the board's: each is right as of
 // its own Seq.
 type Me struct {
-	Member string
-	Seq    int64
-	Rank   *int64 // nil if the member is not on the board
-	Score  *int64 // nil like Rank
-	Total  int64  // members on the board at Seq; a change of it alone brings no new Me, see Board.Total
+	Member string `json:"member"`
+	Seq    int64  `json:"seq"`
+	Rank   *int64 `json:"rank"`  // nil if the member is not on the board
+	Score  *int64 `json:"score"` // nil like Rank
+	Total  int64  `json:"total"` // members on the board at Seq; a change of it alone brings no new Me, see Board.Total
 	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may
 	// share, for a member that is not on the board, and if Around is nil.
-	ToNext *int64
+	ToNext *int64 `json:"to_next"`
 	// Around are the neighbours and the member between them, by rank; empty if the member is
 	// not on the board. nil: not watched, or not known at this moment.
-	Around []Entry
+	Around []Entry `json:"around"`
 }
 
 // Watch watches a board until ctx ends or the server refuses permanently. It calls show with a

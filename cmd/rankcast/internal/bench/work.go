@@ -37,15 +37,7 @@ type loopFlags struct {
 }
 
 func (l *loopFlags) settings() string {
-	return fmt.Sprintf("%s, %v", count(l.Callers, "caller"), l.Duration)
-}
-
-// count is a number with its noun.
-func count(n int, one string) string {
-	if n != 1 {
-		one += "s"
-	}
-	return term.Thousands(int64(n)) + " " + one
+	return fmt.Sprintf("%s, %v", term.Counted(l.Callers, "caller"), l.Duration)
 }
 
 // closedRound measures callers of a target in a closed loop. newCall makes the call of each.

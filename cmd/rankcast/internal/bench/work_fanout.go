@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -23,7 +24,7 @@ func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 func (f *Fanout) about() about {
 	return about{
 		name: "fanout", what: "updates of the first ten members of a board that sockets watch", unit: "update",
-		settings: count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings("update"),
+		settings: term.Counted(f.Watchers, "watcher") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
 	}
 }
 

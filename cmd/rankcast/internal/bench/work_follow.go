@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/flags"
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Follow is rankcast bench follow: updates of a board, on which each socket follows the rank of another member.
@@ -30,7 +31,7 @@ func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 func (f *Follow) about() about {
 	return about{
 		name: "follow", what: "updates of members whose own rank sockets follow", unit: "update",
-		settings: count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings("update"),
+		settings: term.Counted(f.Followers, "follower") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"rankcast/cmd/rankcast/internal/flags"
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Gifts is rankcast bench gifts: events with an id, each of which counts on five boards.
@@ -25,7 +26,7 @@ func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, g) }
 func (g *Gifts) about() about {
 	return about{
 		name: "gifts", what: "one event with an id, which counts on five boards", unit: "gift",
-		settings: count(g.Users, "user") + ", " + count(g.Stars, "star") + ", " + g.Loop.settings(),
+		settings: term.Counted(g.Users, "user") + ", " + term.Counted(g.Stars, "star") + ", " + g.Loop.settings(),
 		bare:     "five ZINCRBY, one after the other, on sets of the same sizes",
 	}
 }

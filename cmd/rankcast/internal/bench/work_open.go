@@ -18,7 +18,7 @@ type openFlags struct {
 }
 
 func (o *openFlags) settings(unit string) string {
-	return fmt.Sprintf("%s a second in requests of %s, %v", count(o.Rate, unit), term.Thousands(int64(o.Batch)), o.Duration)
+	return fmt.Sprintf("%s a second in requests of %s, %v", term.Counted(o.Rate, unit), term.Thousands(int64(o.Batch)), o.Duration)
 }
 
 // openRound is one round of a work whose updates have scheduled times and go to members in turn.

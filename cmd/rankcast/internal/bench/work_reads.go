@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Reads is rankcast bench reads: reads of the first ten entries of one board.
@@ -16,7 +18,7 @@ func (r *Reads) Run(ctx context.Context) error { return r.Program.run(ctx, r) }
 
 func (r *Reads) about() about {
 	return about{
-		name: "reads", what: "GET top?limit=10 of one board", unit: "read", settings: count(r.Members, "member") + ", " + r.Loop.settings(),
+		name: "reads", what: "GET top?limit=10 of one board", unit: "read", settings: term.Counted(r.Members, "member") + ", " + r.Loop.settings(),
 		bare: "one ZREVRANGE 0 9 WITHSCORES, on a set of the same size",
 	}
 }

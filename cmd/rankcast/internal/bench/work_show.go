@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/flags"
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Show is rankcast bench show: gifts of viewers who watch, while the changes go to many nodes.
@@ -38,7 +39,7 @@ func (w *Show) Validate() error {
 func (w *Show) Run(ctx context.Context) error { return w.Program.run(ctx, w) }
 
 func (w *Show) about() about {
-	settings := []string{count(w.Nodes, "node"), count(w.Viewers, "viewer") + " on one", count(w.Users, "user"), count(w.Stars, "star"),
+	settings := []string{term.Counted(w.Nodes, "node"), term.Counted(w.Viewers, "viewer") + " on one", term.Counted(w.Users, "user"), term.Counted(w.Stars, "star"),
 		w.Open.settings("gift")}
 	if w.Interval != 0 {
 		settings = append(settings, fmt.Sprintf("a frame each %v", w.Interval))

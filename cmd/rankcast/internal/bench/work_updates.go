@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Updates is rankcast bench updates: updates with an id of one board.
@@ -19,8 +21,8 @@ func (u *Updates) Run(ctx context.Context) error { return u.Program.run(ctx, u) 
 
 func (u *Updates) about() about {
 	return about{
-		name: "updates", what: count(u.Batch, "update") + " with an id in a request", unit: "update",
-		settings: count(u.Members, "member") + ", " + u.Loop.settings(), bare: "one ZINCRBY, on a set of the same size",
+		name: "updates", what: term.Counted(u.Batch, "update") + " with an id in a request", unit: "update",
+		settings: term.Counted(u.Members, "member") + ", " + u.Loop.settings(), bare: "one ZINCRBY, on a set of the same size",
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/definition"
 )
 
@@ -37,22 +38,14 @@ func inFile(name string, err error) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// count is a number of things in words: 1 board, 7 boards.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // summary says how many boards and events there are: 7 boards, 1 event.
 func summary(boards, events int) string {
 	var parts []string
 	if boards > 0 {
-		parts = append(parts, count(boards, "board"))
+		parts = append(parts, term.Counted(boards, "board"))
 	}
 	if events > 0 {
-		parts = append(parts, count(events, "event"))
+		parts = append(parts, term.Counted(events, "event"))
 	}
 	return strings.Join(parts, ", ")
 }

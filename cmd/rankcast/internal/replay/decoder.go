@@ -111,11 +111,7 @@ func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
 			}
 			return &lineError{n, "", reason}
 		}
-		r, err := rec.newRecord(n, f)
-		if err != nil {
-			return err
-		}
-		if err := each(r); err != nil {
+		if err := rec.pass(n, f, each); err != nil {
 			return err
 		}
 	}
@@ -172,24 +168,14 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 		}
 		return row, nil
 	}
-	head, err := next()
-	if errors.Is(err, io.EOF) {
-		return nil
+	row, err := next()
+	head := slices.Clone(row)
+	if err == nil {
+		err = rec.checkHeader(head)
 	}
-	if err != nil {
-		return err
-	}
-	head = slices.Clone(head)
-	if err := rec.checkHeader(head); err != nil {
-		return err
-	}
-	for {
-		row, err := next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
+	for err == nil {
+		if row, err = next(); err != nil {
+			break
 		}
 		f := make(fields, len(row))
 		for i, cell := range row {
@@ -200,14 +186,23 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 				return err
 			}
 		}
-		r, err := rec.newRecord(line, f)
-		if err != nil {
-			return err
-		}
-		if err := each(r); err != nil {
+		if err = rec.pass(line, f, each); err != nil {
 			return err
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// pass makes a record of the fields of a line, and calls each with it.
+func (rec *decoder) pass(line int, f fields, each func(record) error) error {
+	r, err := rec.newRecord(line, f)
+	if err != nil {
+		return err
+	}
+	return each(r)
 }
 
 // checkHeader refuses a header with a missing or a repeated column.
@@ -322,9 +317,6 @@ func (rec *decoder) newRecord(line int, f fields) (record, error) {
 	return r, nil
 }
 
-// maxName is the longest member id or request id, in bytes.
-const maxName = 128
-
 // text returns a field that is a string; "" where it is missing.
 func (f fields) text(name string) (string, error) {
 	v, there := f[name]
@@ -335,13 +327,11 @@ func (f fields) text(name string) (string, error) {
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
 		return "", fmt.Errorf("is %.30s; want a string", v)
 	}
-	switch {
-	case s == "":
-		return "", errors.New("is empty")
-	case len(s) > maxName:
-		return "", fmt.Errorf("has %d bytes; want %d at most", len(s), maxName)
-	case strings.ContainsFunc(s, unicode.IsControl):
+	if strings.ContainsFunc(s, unicode.IsControl) {
 		return "", errors.New("has a control character")
+	}
+	if fault := definition.TextFault(s, definition.MaxIDBytes); fault != "" {
+		return "", errors.New(fault)
 	}
 	return s, nil
 }

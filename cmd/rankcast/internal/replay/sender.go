@@ -108,7 +108,7 @@ func (s *sender) play(ctx context.Context, read func(each func(record) error) er
 				if err := flush(); err != nil {
 					return err
 				}
-				if err := sleep(ctx, time.Until(due)); err != nil {
+				if err := term.Sleep(ctx, time.Until(due)); err != nil {
 					return err
 				}
 			}
@@ -128,28 +128,6 @@ func (s *sender) play(ctx context.Context, read func(each func(record) error) er
 	return flush()
 }
 
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// sendError is the error of a batch that the server did not take, with its first line.
-type sendError struct {
-	line int
-	err  error
-}
-
-func (e *sendError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
-
-func (e *sendError) Unwrap() error { return e.err }
-
 // send sends one batch and waits for its acknowledgement, up to stopGrace after the end of
 // ctx.
 func (s *sender) send(ctx context.Context, batch []record) error {
@@ -157,7 +135,7 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if !s.away.Load() {
-			sleep(sending, stopGrace)
+			term.Sleep(sending, stopGrace)
 		}
 		cancel()
 	})
@@ -170,13 +148,13 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			s.unknown = batch[len(batch)-1].line
 		}
-		return &sendError{batch[0].line, err}
+		return fmt.Errorf("line %d: %w", batch[0].line, err)
 	}
 	for i, r := range results {
 		switch {
 		case errors.Is(r.err, client.ErrOutcomeUnknown):
 			s.next, s.unknown = batch[i].line, batch[len(batch)-1].line
-			return &sendError{batch[i].line, r.err}
+			return fmt.Errorf("line %d: %w", batch[i].line, r.err)
 		case r.err != nil:
 			if s.refused++; s.refused <= maxShownRefusals {
 				s.bar.Clear()

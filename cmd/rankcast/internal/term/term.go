@@ -37,6 +37,14 @@ func Thousands(n int64) string {
 	return sign + text
 }
 
+// Counted is a number of things: 1 board, 1,200 boards.
+func Counted[N int | int64](n N, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(int64(n)) + " " + one + "s"
+}
+
 // Printable makes the text of a server safe to show: characters that move the cursor, end a line
 // or change the direction of the text around them become replacement characters.
 func Printable(text string) string {

@@ -28,9 +28,15 @@ type model struct {
 	width, height int
 	shown         client.Board
 	display       definition.Display // of shown
-	ranks         map[string]int64   // by member, of the last frame
+	places        map[string]place   // by member, of the last frame
 	changes       map[string]change  // by member, highlighted now
 	closing       string             // the result of the previous period; "" if its end was not seen
+}
+
+// place is a member's place in a frame. score is nil for a member that is not among the first entries.
+type place struct {
+	rank  int64
+	score *int64
 }
 
 // change is how a member's row changed, highlighted until then.
@@ -79,41 +85,27 @@ func (s *model) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 
 // apply replaces the board on the screen and reports whether a member changed.
 func (s *model) apply(b client.Board, now time.Time) (moved bool) {
-	scores, scored := make(map[string]int64, len(s.shown.Top)), make(map[string]bool)
-	for _, e := range s.shown.Top {
-		scores[e.Member] = e.Score
-	}
-	for _, e := range b.Top {
-		score, had := scores[e.Member]
-		scored[e.Member] = had && score != e.Score
-	}
-	before, ranks := s.ranks, make(map[string]int64, len(b.Top)+1)
+	before, places := s.places, make(map[string]place, len(b.Top)+1)
 	if m := b.Me; m != nil && m.Rank != nil {
-		ranks[m.Member] = *m.Rank
+		places[m.Member] = place{rank: *m.Rank}
 	}
 	for _, e := range b.Top {
-		ranks[e.Member] = e.Rank
+		places[e.Member] = place{e.Rank, &e.Score}
 	}
 	// The first frame, a frame after an outage and a new period highlight nothing.
 	turned := b.Period != s.shown.Period
-	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
 	if turned {
 		s.closing = s.closingLine()
 	}
-	if compare {
-		for member, rank := range ranks {
-			old, there := before[member]
+	if before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned {
+		for member, is := range places {
+			was, there := before[member]
 			// The own rank arrives after the first entries: the member did not enter the board
 			// then.
-			entered := !there && (member != s.me || s.shown.Me != nil)
-			change := change{entered: entered, scored: scored[member], until: now.Add(highlightFor)}
+			change := change{entered: !there && (member != s.me || s.shown.Me != nil), until: now.Add(highlightFor)}
 			if there {
-				change.places = old - rank
-			}
-			for _, e := range b.Top {
-				if score, had := scores[member]; e.Member == member && had && score != e.Score {
-					change.scored = true
-				}
+				change.places = was.rank - is.rank
+				change.scored = was.score != nil && is.score != nil && *was.score != *is.score
 			}
 			if change.entered || change.places != 0 || change.scored {
 				s.changes[member] = change
@@ -124,7 +116,7 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 		clear(s.changes)
 	}
 	if b.State != client.Connecting {
-		s.ranks = ranks
+		s.places = places
 	}
 	b.Me = keepNeighbours(s.shown.Me, b.Me)
 	s.shown, s.display = b, definition.Display{}
@@ -265,11 +257,8 @@ func (s *model) title() string {
 	}
 	state, style := s.state()
 	members := ""
-	if s.ranks != nil {
-		members = term.Thousands(s.shown.Total) + " members · "
-		if s.shown.Total == 1 {
-			members = "1 member · "
-		}
+	if s.places != nil {
+		members = term.Counted(s.shown.Total, "member") + " · "
 	}
 	for _, t := range [][2]string{{name + period + until, members + state}, {name + period, members + state},
 		{name + period, state}, {name, state}} {

@@ -107,28 +107,14 @@ type jsonBoard struct {
 	State  client.State   `json:"state"`
 	AsOf   *string        `json:"as_of"` // null while live
 	Top    []client.Entry `json:"top"`
-	Me     *jsonMe        `json:"me"` // null without --me
-}
-
-type jsonMe struct {
-	Member string         `json:"member"`
-	Seq    int64          `json:"seq"`
-	Rank   *int64         `json:"rank"`
-	Score  *int64         `json:"score"`
-	Total  int64          `json:"total"`
-	ToNext *int64         `json:"to_next"`
-	Around []client.Entry `json:"around"` // null without --around, or while unknown
+	Me     *client.Me     `json:"me"` // null without --me; its around is null without --around, or while unknown
 }
 
 func newJSONBoard(b client.Board) jsonBoard {
 	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: definition.FormatTime(b.Ends), Final: b.Final, Epoch: b.Epoch,
-		Seq: b.Seq, Total: b.Total,
-		State: b.State, AsOf: definition.FormatTime(b.AsOf), Top: b.Top}
+		Seq: b.Seq, Total: b.Total, State: b.State, AsOf: definition.FormatTime(b.AsOf), Top: b.Top, Me: b.Me}
 	if l.Top == nil {
 		l.Top = []client.Entry{}
-	}
-	if m := b.Me; m != nil {
-		l.Me = &jsonMe{m.Member, m.Seq, m.Rank, m.Score, m.Total, m.ToNext, m.Around}
 	}
 	return l
 }
