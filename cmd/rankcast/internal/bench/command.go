@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,12 +63,12 @@ func (p *programFlags) run(ctx context.Context, w work) error {
 	case err != nil:
 		return err
 	}
-	about := w.about()
-	r.Work, r.About, r.Settings, r.Unit = about.name, about.what, about.settings, about.unit
+	r.finish()
 	if p.JSON {
-		return r.printJSON(os.Stdout)
+		return json.NewEncoder(os.Stdout).Encode(r)
 	}
-	return r.print(os.Stdout)
+	_, err = os.Stdout.WriteString(r.table())
+	return err
 }
 
 // measure runs all rounds. With two programs A and B they are A B B A A B …: what changes on the machine meanwhile
@@ -84,42 +85,33 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 	if err != nil {
 		return nil, err
 	}
-	all := make([]rounds, len(targets))
-	for i, t := range targets {
-		if all[i], err = w.prepare(ctx, t, s); err != nil {
+	about := w.about()
+	r = &report{Work: about.name, About: about.what, Settings: about.settings, Unit: about.unit, URL: p.URL}
+	var run []func(context.Context, *status) (*figures, error) // by column
+	for _, t := range targets {
+		of, err := w.prepare(ctx, t, s)
+		if err != nil {
 			return nil, err
+		}
+		r.Columns, run = append(r.Columns, &column{Name: t.name, Program: t.program}), append(run, of.measure)
+		if len(run) == len(targets) && of.bare != nil && t.own != nil {
+			r.Columns, run = append(r.Columns, &column{Name: columnBare}), append(run, of.bare)
+			r.Bare = about.bare
 		}
 	}
 	n := cmp.Or(p.Rounds, map[int]int{1: 1, 2: versusRounds}[len(targets)])
-	r = &report{URL: p.URL}
-	for _, t := range targets {
-		r.Columns = append(r.Columns, &column{Name: t.name, Program: p.path(t)})
-	}
-	bare := &column{Name: columnBare}
 	for round := range n {
-		for i := range targets {
-			if round%2 == 1 {
+		for i := range run {
+			if round%2 == 1 && i < len(targets) {
 				i = len(targets) - 1 - i
 			}
-			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, targets[i].name)
-			f, err := all[i].measure(ctx, s)
+			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, r.Columns[i].Name)
+			f, err := run[i](ctx, s)
 			if err != nil {
 				return nil, err
 			}
 			r.Columns[i].Rounds = append(r.Columns[i].Rounds, f)
 		}
-		if all[0].bare != nil && targets[0].own != nil {
-			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, columnBare)
-			f, err := all[0].bare(ctx, s)
-			if err != nil {
-				return nil, err
-			}
-			r.Bare = w.about().bare
-			bare.Rounds = append(bare.Rounds, f)
-		}
-	}
-	if len(bare.Rounds) > 0 {
-		r.Columns = append(r.Columns, bare)
 	}
 	return r, nil
 }
@@ -139,27 +131,16 @@ func (p *programFlags) open(ctx context.Context) (targets []*target, err error) 
 			return nil, err
 		}
 	}
-	programs := []string{program}
+	columns := []struct{ name, program string }{{columnOne, program}}
 	if p.Versus != "" {
-		programs = append(programs, p.Versus)
+		columns = []struct{ name, program string }{{columnThis, program}, {columnVersus, p.Versus}}
 	}
-	for i, program := range programs {
-		name := columnOne
-		if len(programs) > 1 {
-			name = []string{columnThis, columnVersus}[i]
-		}
-		t, err := openOwn(ctx, name, program)
+	for _, c := range columns {
+		t, err := openOwn(ctx, c.name, c.program)
 		if err != nil {
 			return targets, err
 		}
 		targets = append(targets, t)
 	}
 	return targets, nil
-}
-
-func (p *programFlags) path(t *target) string {
-	if t.own == nil {
-		return ""
-	}
-	return t.own.program
 }

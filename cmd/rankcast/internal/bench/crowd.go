@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/sync/errgroup"
 
 	"rankcast/cmd/rankcast/internal/term"
 )
@@ -49,43 +50,33 @@ var (
 func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) []string,
 	handle handler) (*crowd, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var reading, joining sync.WaitGroup
+	var reading sync.WaitGroup
 	c := &crowd{frames: new(atomic.Int64), joined: newTally(), lost: newTally(), leave: func() { cancel(); reading.Wait() }}
 	s.phase("connecting", sockets)
 	defer s.endPhase()
 	sch := newSchedule(time.Now(), perSecond, 1, 1, time.Hour)
-	turns := make(chan struct{}, maxJoining)
-	var mu sync.Mutex
-	var first error
+	var joining errgroup.Group
+	joining.SetLimit(maxJoining)
 	for number := range sockets {
 		due := sch.dueRequest(number)
 		term.Sleep(ctx, time.Until(due))
-		turns <- struct{}{}
-		joining.Add(1)
-		reading.Go(func() {
+		joining.Go(func() error {
+			defer s.add(1)
 			one, err := t.join(ctx, number, subscribe(number), handle)
-			at := time.Now()
-			mu.Lock()
-			c.took = max(c.took, at.Sub(sch.dueRequest(0)))
-			if err != nil && first == nil {
-				first = err
-			}
-			mu.Unlock()
 			if err != nil {
 				c.joined.fail("not joined")
-			} else {
-				c.joined.count(outcome{done: 1}, nil, at.Sub(due))
+				return err
 			}
-			s.add(1)
-			<-turns
-			joining.Done()
-			if err == nil {
+			c.joined.count(outcome{done: 1}, nil, time.Since(due))
+			reading.Go(func() {
 				defer one.CloseNow()
 				c.read(ctx, one, number, handle)
-			}
+			})
+			return nil
 		})
 	}
-	joining.Wait()
+	first := joining.Wait()
+	c.took = time.Since(sch.dueRequest(0))
 	if ctx.Err() != nil || c.joined.done <= int64(sockets/2) {
 		c.leave()
 		return nil, fmt.Errorf("%d of %d sockets joined: %w", c.joined.done, sockets, first)
@@ -154,23 +145,31 @@ func untilRight(ctx context.Context, sockets int, right func(context.Context) (i
 	}
 }
 
-// memory is the resident memory of the target's node once it has settled: the lowest of the second that follows. known
-// is false for a server at a URL.
-func (t *target) memory(ctx context.Context) (low int64, known bool) {
+// measureMemory measures the memory of the target's node without sockets. measure then sets what each of so many takes. A server
+// at a URL has no such figure.
+func (t *target) measureMemory(ctx context.Context, f *figures) (measure func(sockets int64)) {
+	before := t.memory(ctx)
+	return func(sockets int64) {
+		if before > 0 {
+			f.set(socketMemory, float64(t.memory(ctx)-before)/float64(sockets))
+		}
+	}
+}
+
+// memory is the resident memory of the target's node once it has settled: the lowest of the second that follows; 0 if it is
+// not known.
+func (t *target) memory(ctx context.Context) (low int64) {
 	if t.own == nil {
-		return 0, false
+		return 0
 	}
 	for i := range 20 {
-		_, now, ok := processUsage(t.own.node.pid())
-		if !ok {
-			return 0, false
-		}
+		_, now, _ := processUsage(t.own.node.pid())
 		if i == 0 || now < low {
 			low = now
 		}
 		term.Sleep(ctx, time.Second/20)
 	}
-	return low, true
+	return low
 }
 
 // restart starts the node of the command again, so that its memory does not depend on rounds before. It leaves a server

@@ -1,9 +1,6 @@
 package bench
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // The names of figures. JSON shows them.
 const (
@@ -102,9 +99,10 @@ func median(values []float64) float64 {
 // ratios returns each figure of a that b has too, divided by that of b. Figures that are 0 in b are missing.
 func ratios(a, b *figures) map[string]float64 {
 	all := make(map[string]float64)
-	for name := range maps.Keys(a.Values) {
-		if beside := b.Values[name]; beside != 0 && compared[name] {
-			all[name] = a.Values[name] / beside
+	for _, row := range tableRows {
+		is, known := a.Values[row.name]
+		if beside := b.Values[row.name]; known && beside != 0 && row.compared {
+			all[row.name] = is / beside
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -60,13 +61,23 @@ func (p *peers) subscribe(ctx context.Context, socket string, channels []string)
 			return err
 		}
 	}
+	p.follow(ctx, func() error {
+		_, err := io.Copy(io.Discard, conn)
+		return cmp.Or(err, io.EOF)
+	})
+	return nil
+}
+
+// follow reads until an error. An error before the end of ctx means that Redis has closed the connection.
+func (p *peers) follow(ctx context.Context, read func() error) {
 	p.reading.Go(func() {
-		io.Copy(io.Discard, conn)
+		for read() == nil {
+			p.messages.Add(1)
+		}
 		if ctx.Err() == nil {
 			p.lost.Add(1)
 		}
 	})
-	return nil
 }
 
 // count adds a peer that counts its messages.
@@ -79,16 +90,9 @@ func (p *peers) count(ctx context.Context, rdb *redis.Client, channels []string)
 		}
 	}
 	context.AfterFunc(ctx, func() { ps.Close() })
-	p.reading.Go(func() {
-		for {
-			if _, err := ps.ReceiveMessage(ctx); err != nil {
-				break
-			}
-			p.messages.Add(1)
-		}
-		if ctx.Err() == nil {
-			p.lost.Add(1)
-		}
+	p.follow(ctx, func() error {
+		_, err := ps.ReceiveMessage(ctx)
+		return err
 	})
 	return nil
 }

@@ -1,13 +1,11 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"rankcast/cmd/rankcast/internal/term"
 )
@@ -43,64 +41,38 @@ func (r *report) finish() {
 	}
 }
 
-// printJSON prints the report as one JSON object.
-func (r *report) printJSON(to io.Writer) error {
-	r.finish()
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(to, "%s\n", b)
-	return err
-}
-
 // tableRow is a figure in the table.
 type tableRow struct {
-	name  string // of the figure
-	label string // with %s for the unit
+	name     string // of the figure
+	label    string // with %s for the unit
+	decimals bool   // the table shows it with decimals
+	compared bool   // it has a ratio
 }
 
 var tableRows = []tableRow{
-	{figureDone, "%ss done"},
-	{figureRate, "%ss a second"},
-	{latencyP50, "latency p50, ms"},
-	{latencyP90, "latency p90, ms"},
-	{latencyP99, "latency p99, ms"},
-	{latencyP999, "latency p99.9, ms"},
-	{latencyMax, "latency max, ms"},
-	{nodeCPU, "node CPU, µs per %s"},
-	{redisCPU, "Redis CPU, µs per %s"},
-	{socketMemory, "node memory, bytes per socket"},
-	{frameRate, "frames a second, all sockets"},
-	{messageRate, "messages of Redis a second, to each node"},
-	{figureSockets, "sockets"},
-	{socketsRight, "sockets that show the end right"},
-	{sentLateP99, "updates sent late p99, ms"},
-	{sentLateMax, "updates sent late max, ms"},
-	{generatorCPU, "bench's own CPU, µs per %s"},
-	{generatorShare, "bench's own CPU, % of the machine"},
-	{othersShare, "other processes, % of the machine"},
-	{stealShare, "other machines (steal), %"},
-	{idleShare, "idle, % of the machine"},
-	{lateP99, "scheduler late p99, ms"},
-	{lateMax, "scheduler late max, ms"},
-}
-
-// compared are the figures that have a ratio.
-var compared = map[string]bool{
-	figureRate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true,
-	nodeCPU: true, redisCPU: true, socketMemory: true,
-}
-
-// whole are the figures that the table shows without decimals.
-var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true,
-	socketMemory: true, messageRate: true}
-
-// print prints the report as a table.
-func (r *report) print(to io.Writer) error {
-	r.finish()
-	_, err := io.WriteString(to, r.table())
-	return err
+	{figureDone, "%ss done", false, false},
+	{figureRate, "%ss a second", false, true},
+	{latencyP50, "latency p50, ms", true, true},
+	{latencyP90, "latency p90, ms", true, true},
+	{latencyP99, "latency p99, ms", true, true},
+	{latencyP999, "latency p99.9, ms", true, true},
+	{latencyMax, "latency max, ms", true, true},
+	{nodeCPU, "node CPU, µs per %s", true, true},
+	{redisCPU, "Redis CPU, µs per %s", true, true},
+	{socketMemory, "node memory, bytes per socket", false, true},
+	{frameRate, "frames a second, all sockets", false, false},
+	{messageRate, "messages of Redis a second, to each node", false, false},
+	{figureSockets, "sockets", false, false},
+	{socketsRight, "sockets that show the end right", false, false},
+	{sentLateP99, "updates sent late p99, ms", true, false},
+	{sentLateMax, "updates sent late max, ms", true, false},
+	{generatorCPU, "bench's own CPU, µs per %s", true, false},
+	{generatorShare, "bench's own CPU, % of the machine", true, false},
+	{othersShare, "other processes, % of the machine", true, false},
+	{stealShare, "other machines (steal), %", true, false},
+	{idleShare, "idle, % of the machine", true, false},
+	{lateP99, "scheduler late p99, ms", true, false},
+	{lateMax, "scheduler late max, ms", true, false},
 }
 
 // table is the report as text, of at most 100 columns.
@@ -118,10 +90,13 @@ func (r *report) table() string {
 		for i, c := range r.Columns {
 			v, ok := c.Median.Values[row.name]
 			known = known || ok
-			line = append(line, cell(row.name, v, ok))
+			line = append(line, row.cell(v, ok))
 			if i > 0 {
-				v, ok := c.Ratios[row.name]
-				line = append(line, cell("", v, ok))
+				ratio := ""
+				if v, ok := c.Ratios[row.name]; ok {
+					ratio = fmt.Sprintf("%.2f", v)
+				}
+				line = append(line, ratio)
 			}
 		}
 		if known {
@@ -131,14 +106,14 @@ func (r *report) table() string {
 	return r.Work + ": " + r.About + "\n" + r.Settings + "\n\n" + align(lines) + "\n" + r.notes()
 }
 
-// cell is a figure in the table. The ones without a name are ratios.
-func cell(name string, v float64, known bool) string {
+// cell is the figure in the table.
+func (r tableRow) cell(v float64, known bool) string {
 	switch {
 	case !known:
 		return ""
-	case whole[name]:
+	case !r.decimals:
 		return term.Thousands(int64(v + 0.5))
-	case name == "" || v < 10:
+	case v < 10:
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.1f", v)
@@ -152,14 +127,14 @@ func align(lines [][]string) string {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], len([]rune(text)))
+			width[i] = max(width[i], utf8.RuneCountInString(text))
 		}
 	}
 	var b strings.Builder
 	for _, line := range lines {
-		text := line[0] + strings.Repeat(" ", width[0]-len([]rune(line[0])))
+		text := fmt.Sprintf("%-*s", width[0], line[0])
 		for i, c := range line[1:] {
-			text += "  " + strings.Repeat(" ", width[i+1]-len([]rune(c))) + c
+			text += fmt.Sprintf("  %*s", width[i+1], c)
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
@@ -194,11 +169,6 @@ func (r *report) notes() string {
 		}
 	}
 	return b.String()
-}
-
-// statusCode is the code of an answer that is not 200.
-func statusCode(status int) string {
-	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
 // errorList is the number of units that were not done, by code.

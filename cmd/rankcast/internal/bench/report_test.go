@@ -81,10 +81,11 @@ func TestFiguresThatAreMissing(t *testing.T) {
 	for _, f := range r.Columns[2].Rounds {
 		f.set(latencyP50, 0)
 	}
-	var text strings.Builder
-	require.NoError(t, r.printJSON(&text))
+	r.finish()
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
 	var got report
-	require.NoError(t, json.Unmarshal([]byte(text.String()), &got))
+	require.NoError(t, json.Unmarshal(text, &got))
 	require.NotContains(t, got.Columns[0].Median.Values, redisCPU)
 	require.NotContains(t, got.Columns[1].Ratios, redisCPU)
 	require.NotContains(t, got.Columns[2].Ratios, latencyP50)

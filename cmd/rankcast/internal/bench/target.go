@@ -20,6 +20,7 @@ import (
 // with prefix. Its methods may be called concurrently.
 type target struct {
 	name    string // of its column
+	program string // that serves; "" for a server at a URL
 	remote  remote.Server
 	client  *client.Client
 	http    *http.Client // of callers

@@ -63,7 +63,7 @@ func openOwn(ctx context.Context, name, program string) (t *target, err error) {
 	if t, err = newTarget(name, remote.Server{URL: "http://" + addr}, ""); err != nil {
 		return nil, err
 	}
-	t.own = own
+	t.own, t.program = own, program
 	return t, nil
 }
 

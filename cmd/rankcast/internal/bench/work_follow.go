@@ -3,8 +3,8 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -112,25 +112,14 @@ func (f *followers) right(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// readMe reads the rank and the score of a frame about the followed member, without allocation.
+// readMe reads the rank and the score of a frame about the followed member.
 func readMe(frame []byte) (rank, score int64, ok bool) {
-	if rank, ok = field(frame, `"rank":`); ok {
-		score, ok = field(frame, `"score":`)
+	var me struct {
+		Rank  *int64 `json:"rank"`
+		Score *int64 `json:"score"`
 	}
-	return rank, score, ok
-}
-
-// field reads the first integer that follows a key.
-func field(frame []byte, key string) (int64, bool) {
-	at := bytes.Index(frame, []byte(key))
-	if at < 0 {
-		return 0, false
+	if err := json.Unmarshal(frame, &me); err != nil || me.Rank == nil || me.Score == nil {
+		return 0, 0, false
 	}
-	digits := frame[at+len(key):]
-	end := 0
-	for end < len(digits) && (digits[end] == '-' || '0' <= digits[end] && digits[end] <= '9') {
-		end++
-	}
-	n, err := strconv.ParseInt(string(digits[:end]), 10, 64)
-	return n, err == nil
+	return *me.Rank, *me.Score, true
 }

@@ -36,7 +36,7 @@ func (j *Join) measure(ctx context.Context, t *target, s *status) (*figures, err
 		return nil, err
 	}
 	f := newFigures()
-	memory, known := t.memory(ctx)
+	measureMemory := t.measureMemory(ctx, f)
 	late := startLateness(ctx, func() {})
 	from := t.read()
 	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board(oneBoard), shownTop)}
@@ -47,10 +47,7 @@ func (j *Join) measure(ctx context.Context, t *target, s *status) (*figures, err
 		return nil, err
 	}
 	defer c.leave()
-	if known {
-		after, _ := t.memory(ctx)
-		f.set(socketMemory, float64(after-memory)/float64(c.joined.done))
-	}
+	measureMemory(c.joined.done)
 	c.leave()
 	f.addTally(c.joined, c.took.Seconds())
 	f.addUsage(from, to, c.joined.done)

@@ -102,16 +102,13 @@ func (o *openRound) count(member string, score int64) int {
 func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler,
 	right func(context.Context) (int, error)) (*figures, error) {
 	f := newFigures()
-	before, known := o.t.memory(ctx)
+	measureMemory := o.t.measureMemory(ctx, f)
 	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)
 	if err != nil {
 		return nil, err
 	}
 	defer c.leave()
-	if known {
-		after, _ := o.t.memory(ctx)
-		f.set(socketMemory, float64(after-before)/float64(c.joined.done))
-	}
+	measureMemory(c.joined.done)
 	if o.joined != nil {
 		if err := o.joined(ctx); err != nil {
 			return nil, err
