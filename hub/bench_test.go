@@ -133,7 +133,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 		rank := int64(1 + at/3)
 		c := feed.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
 		board.applyChanges([]*feed.Changes{{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}})
-		if !board.profilesReady(&board.profiles.waitingSince, &schedule{now: time.Now()}, board.eachTopMember) {
+		if !board.profilesReady(&board.profiles.waitingSince, &schedule{now: time.Now()}, board.view.EachTopMember) {
 			b.Fatal("a profile is missing")
 		}
 		board.publish(time.Now())

@@ -9,12 +9,6 @@ import (
 // maxLargeReads is the most reads of many entries that are under way at one time.
 const maxLargeReads = 16
 
-// newLargeReads makes the turns of reads of many entries. A caller is an address, or a client without one. Each has one
-// such read at a time.
-func newLargeReads() *fair.Semaphore[any] {
-	return fair.NewSemaphore(maxLargeReads, func(any) int { return 1 })
-}
-
 // permit lets a board read many entries. The board waits for a turn of each caller who wants the page, and the first turn
 // gives it the permit. The methods may be called concurrently.
 type permit struct {

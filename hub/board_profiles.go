@@ -55,7 +55,7 @@ func (b *board) loadProfiles(due *schedule, changed map[profileKey]bool) {
 		b.resetProfiles()
 		b.profiles = boardProfiles{kind: kind, changed: make(map[string]bool)}
 		if named { // the profiles shown are of another kind
-			p.changed = b.visibleMembers()
+			p.changed = b.view.Visible()
 			b.dirty, b.ranks.dirty = true, true
 		}
 		if profiled {
@@ -91,7 +91,7 @@ func (b *board) loadVisible() {
 	if b.publication == nil {
 		return
 	}
-	for id := range b.visibleMembers() {
+	for id := range b.view.Visible() {
 		entry := b.profileEntry(id)
 		if entry.overdue = !entry.known; entry.profile != (ranking.Profile{}) {
 			b.markProfileChanged(id)
@@ -105,16 +105,9 @@ func (b *board) markProfileChanged(id string) {
 	b.dirty, b.ranks.dirty = true, true
 }
 
-// visibleMembers are the members of the top and the neighbours of followers.
-func (b *board) visibleMembers() map[string]bool {
-	ids := make(map[string]bool)
-	b.view.EachVisible(func(id string) { ids[id] = true })
-	return ids
-}
-
 // evictProfiles removes the profiles that the board does not show any more.
 func (b *board) evictProfiles() {
-	p, shown := &b.profiles, b.visibleMembers()
+	p, shown := &b.profiles, b.view.Visible()
 	for id, entry := range p.byMember {
 		if !shown[id] {
 			delete(p.byMember, id)
@@ -197,9 +190,6 @@ func (b *board) profilesReady(since *time.Time, due *schedule, each func(do func
 	}
 	return true
 }
-
-// eachTopMember calls do for the members of the top.
-func (b *board) eachTopMember(do func(id string)) { b.view.EachTopMember(do) }
 
 // eachNeighbour returns a function that calls do for the members around those in an answer.
 func eachNeighbour(p *ranking.Places) func(do func(id string)) {

@@ -42,7 +42,7 @@ func (b *board) startStreams() {
 func (b *board) publishDue(due *schedule) {
 	if b.dirty && b.view.Covers(b.largestPublishedTop()) &&
 		(b.rolledOver() || due.has(b.publishedAt.Add(b.hub.cfg.Interval))) &&
-		b.profilesReady(&b.profiles.waitingSince, due, b.eachTopMember) {
+		b.profilesReady(&b.profiles.waitingSince, due, b.view.EachTopMember) {
 		b.publish(due.now)
 	} else if b.publishAsEnd {
 		b.publishStreams(b.publication.asFinal(), due.now, time.Time{})

@@ -24,10 +24,10 @@ func (c *Client) Ready() {
 	})
 }
 
-// Subscription is what one client sees of one board.
+// Subscription is what one client sees of one board or feed.
 type Subscription struct {
 	client *Client
-	top    *delivery
+	top    *delivery // of the board, or of the feed
 	me     *delivery // nil where no member is followed
 }
 

@@ -54,9 +54,6 @@ type itemBatch struct {
 // change at any time.
 type Filter func(board string) bool
 
-// FeedSubscription is what one client sees of one feed.
-type FeedSubscription struct{ delivery *delivery }
-
 // Follow subscribes a client to a feed. The client gets an empty frame once the feed is
 // live, then the items as they arrive: at most Config.FeedRate a second. Each frame counts
 // the items that were skipped for this client since its last frame. It does not count items
@@ -68,31 +65,20 @@ type FeedSubscription struct{ delivery *delivery }
 //
 // Follow calls accepted before the first frame; after that it fails only for a client that
 // has left. The caller makes sure that a client follows a feed once at a time. The
-// subscription ends with Unfollow or Leave. The error is ErrClosed for a hub that shuts
+// subscription ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts
 // down and for a client that has left.
-func (h *Hub) Follow(c *Client, name string, filter Filter, accepted func()) (*FeedSubscription, error) {
-	s, err := h.acquireFeed(c, name)
+func (h *Hub) Follow(c *Client, name string, filter Filter, accepted func()) (*Subscription, error) {
+	d, err := h.acquireFeed(c, name)
 	if err != nil {
 		return nil, fmt.Errorf("follow feed %q: %w", name, err)
 	}
-	s.filter = filter
+	d.filter = filter
 	accepted()
-	joined := false
-	c.shard.do(func() { joined = s.attach() })
-	if !joined {
-		h.release([]*delivery{s})
-		return nil, fmt.Errorf("follow feed %q: %w", name, ErrClosed)
+	sub := &Subscription{client: c, top: d}
+	if err := h.attach(sub); err != nil {
+		return nil, fmt.Errorf("follow feed %q: %w", name, err)
 	}
-	return &FeedSubscription{s}, nil
-}
-
-// Unfollow ends sub. No frame of it is sent after Unfollow has returned.
-func (h *Hub) Unfollow(sub *FeedSubscription) {
-	left := false
-	sub.delivery.client.shard.do(func() { left = sub.delivery.detach() })
-	if left {
-		h.release([]*delivery{sub.delivery})
-	}
+	return sub, nil
 }
 
 // Feeds is the number of followed feeds.

@@ -32,7 +32,7 @@ func sentTimes(conns []*recordingConn) map[*Frame]int {
 }
 
 // followFeed joins a new connection that follows a feed.
-func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
+func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *Subscription) {
 	conn := &fakeConn{}
 	c := h.Join(conn, nil)
 	sub, err := h.Follow(c, name, nil, func() {})

@@ -110,7 +110,7 @@ type Hub struct {
 	turns         pool                 // of boards
 	entering      chan struct{}        // holds a token for each client that subscribes right now
 	fetches       pool                 // reads of the Source
-	largeReads    *fair.Semaphore[any] // for pages of many entries
+	largeReads    *fair.Semaphore[any] // pages of many entries, by address or by client without one: each has one such read at a time
 	verifications *rate.Limiter        // the budget of all boards
 	resyncs       atomic.Int64         // after a seq check, since the last line of resyncLog
 	resyncLog     rate.Sometimes
@@ -151,7 +151,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
-	h.largeReads = newLargeReads()
+	h.largeReads = fair.NewSemaphore(maxLargeReads, func(any) int { return 1 })
 	h.profiles = newProfileIndex()
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.metrics = newMetrics(cfg.Metrics, h)

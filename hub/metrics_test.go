@@ -149,7 +149,7 @@ func TestGaugesFollowSubscriptions(t *testing.T) {
 		_, err = h.Subscribe(first, theBoard, Watch{Top: 5, Me: "m004"}, sub, func() {})
 		require.NoError(t, err)
 		expect(3, 2)
-		h.Unfollow(feed)
+		h.Unsubscribe(feed)
 		expect(2, 2)
 		h.Leave(second)
 		expect(1, 1)

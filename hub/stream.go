@@ -110,6 +110,8 @@ func (st *stream) publish(s *publication, difference *encodedRows, changedAt tim
 	next := &version{generation: s.generation, publication: s, changedAt: changedAt}
 	if before := st.version.Load(); before != nil {
 		next.end = before.endBefore(s)
+		copy(next.before[1:], before.before[:])
+		next.before[0] = versionTime{before.number, before.changedAt}
 		if old := before.publication; s.life == old.life {
 			_, count := difference.prefix(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
@@ -122,10 +124,6 @@ func (st *stream) publish(s *publication, difference *encodedRows, changedAt tim
 				next.delta = nil
 			}
 		}
-	}
-	if before := st.version.Load(); before != nil {
-		copy(next.before[1:], before.before[:])
-		next.before[0] = versionTime{before.number, before.changedAt}
 	}
 	st.setVersion(next)
 	return true

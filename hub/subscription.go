@@ -50,13 +50,21 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 		h.Unsubscribe(replaced)
 	}
 	accepted()
-	joined := false
-	h.enter(func() { c.shard.do(func() { joined = sub.attach() }) })
-	if !joined {
-		h.release(sub.deliveries())
-		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, ErrClosed)
+	if err := h.attach(sub); err != nil {
+		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, err)
 	}
 	return sub, nil
+}
+
+// attach begins the frames of a subscription. For a client that has left it gives the subscription up.
+func (h *Hub) attach(sub *Subscription) error {
+	joined := false
+	h.enter(func() { sub.client.shard.do(func() { joined = sub.attach() }) })
+	if joined {
+		return nil
+	}
+	h.release(sub.deliveries())
+	return ErrClosed
 }
 
 // Unsubscribe ends sub. No frame of it is sent after Unsubscribe has returned.

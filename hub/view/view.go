@@ -264,15 +264,16 @@ func (v *View) EachTopMember(do func(member string)) {
 	}
 }
 
-// EachVisible calls do for the member of each entry and for each neighbour of a followed
-// member. A member may come up more than once.
-func (v *View) EachVisible(do func(member string)) {
-	v.EachTopMember(do)
+// Visible are the members of the entries and the neighbours of the followed members.
+func (v *View) Visible() map[string]bool {
+	members := make(map[string]bool)
+	v.EachTopMember(func(member string) { members[member] = true })
 	for _, f := range v.members.byName {
 		for _, e := range f.neighbours {
-			do(e.Member)
+			members[e.Member] = true
 		}
 	}
+	return members
 }
 
 // Period is the name of the view's period.

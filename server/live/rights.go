@@ -83,7 +83,7 @@ func (ss *session) setCaller(c *access.Caller, version uint64) (lost []lostSubsc
 	for feed, sub := range ss.feeds {
 		if err := checkKept(before, c, access.Event(feed)); err != nil {
 			delete(ss.feeds, feed)
-			lost = append(lost, lostSubscription{feed: feed, err: err, end: func() { ss.sessions.hub.Unfollow(sub) }})
+			lost = append(lost, lostSubscription{feed: feed, err: err, end: func() { ss.sessions.hub.Unsubscribe(sub) }})
 		}
 	}
 	return lost

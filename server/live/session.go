@@ -49,9 +49,9 @@ type session struct {
 	// mu guards the following. It is held for no call of the hub, and for no write to the client. The caller may
 	// read all that the maps hold.
 	mu      sync.Mutex
-	version uint64                           // of the access file at which caller has its rights
-	boards  map[string]*hub.Subscription     // by board, as the client named it
-	feeds   map[string]*hub.FeedSubscription // by event; nil before the first
+	version uint64                       // of the access file at which caller has its rights
+	boards  map[string]*hub.Subscription // by board, as the client named it
+	feeds   map[string]*hub.Subscription // by event; nil before the first
 
 	// Since the socket was made; 0: not yet. Only the goroutine of KeepAlive accesses them.
 	barredAt time.Duration // when the caller was seen without any rights

@@ -36,12 +36,12 @@ func (ss *session) subscribeFeed(m *message) error {
 	}
 	err = ss.keep(m, func() {
 		if ss.feeds == nil {
-			ss.feeds = make(map[string]*hub.FeedSubscription)
+			ss.feeds = make(map[string]*hub.Subscription)
 		}
 		ss.feeds[feed] = sub
 	})
 	if err != nil {
-		ss.sessions.hub.Unfollow(sub)
+		ss.sessions.hub.Unsubscribe(sub)
 		ss.socket.reply(lostSubscription{feed: feed, err: err}.frame())
 	}
 	return nil
@@ -62,7 +62,7 @@ func (ss *session) unsubscribeFeed(m *message) error {
 	if !there {
 		return ranking.Invalid("feed", "has no subscription here")
 	}
-	ss.sessions.hub.Unfollow(sub)
+	ss.sessions.hub.Unsubscribe(sub)
 	ss.socket.reply(answerFrame("ok", m.id))
 	return nil
 }
