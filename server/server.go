@@ -85,11 +85,10 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets,
 		Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.gate.NoteRefusal, Metrics: cfg.Metrics,
 	})
-	shown := reader.New(store, s.guard, s.overviews, s.entries, cfg.MaxTop)
 	s.pages = pages.New(pages.Config{
-		ReadOnly: cfg.ReadOnlySockets, CheckBoard: shown.Check, AnonymousMaySend: shown.AnonymousMaySend, SiteURL: s.gate.SiteURL,
-		MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins, Reader: shown,
-		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) }, Version: s.guard.Version,
+		ReadOnly: cfg.ReadOnlySockets, SiteURL: s.gate.SiteURL, MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins,
+		AvatarOrigins: cfg.AvatarOrigins, Reader: reader.New(store, s.guard, s.overviews, s.entries, cfg.MaxTop),
+		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) },
 	})
 
 	cfg.Metrics.MustRegister(newLimitedCounter(s.limits), newProbeCollector(s))

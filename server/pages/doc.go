@@ -14,7 +14,6 @@
 //	member.go       a member and its boards
 //	board_view.go   a board and its first rows, as the element shows them
 //	portrait.go     the circle of a member
-//	filled.go       pages that the node has just made
 //	static.go       files, compression, ETags
 //	policy.go       what pages may load, and who may frame them
 //	paths.go        paths of boards and cards

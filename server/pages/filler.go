@@ -42,29 +42,24 @@ type filler struct {
 	ctx      context.Context // ends when the page must come without what is not read yet
 	template *pageTemplate
 	page     page
+	show     *Show  // of the star-flower page; nil for another page
 	board    string // the parameter of the path; "" for none
 	// kind and member are the parameters of the path of a member's page.
 	kind, member string
 	isMissing    bool // what the page is about does not exist
 }
 
-// key returns what the filled page depends on: of the URL only what the page uses, so that other parameters make no
-// further page.
-func (f *filler) key(page, locale int, may senders) filledKey {
-	k := filledKey{page: page, locale: locale, may: may, board: f.board}
-	if f.site.cfg.Version != nil {
-		k.version = f.site.cfg.Version()
-	}
+// key tells filled pages apart, by all that they depend on but the boards: of the URL only what the page uses, so that other
+// parameters make no further page.
+func (f *filler) key(page, locale int, may senders) string {
+	options := optionsOf(page, locale, may, f.site.cfg.Reader.Version(), f.board)
 	switch pageFiles[page].path {
 	case overlayPath:
-		k.options = optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"))
+		return options + optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"))
 	case embedPath:
-		k.options = optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
-	default:
-		k.site = f.address
-		k.options = optionsOf(f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member, f.page.Settings)
+		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
 	}
-	return k
+	return options + optionsOf(f.address, f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member, f.page.Settings)
 }
 
 func optionsOf(options ...any) string { return fmt.Sprintf("%#v", options) }
@@ -134,7 +129,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	_, f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx)
+	f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx).Readable
 	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
 	v.Me = f.me("me")
 	v.MeName = v.Me
@@ -267,7 +262,7 @@ func (f *filler) stars() {
 	star := f.star()
 	v.Me = f.me("me")
 	var b *Board
-	if v.Show, _ = f.site.cfg.Reader.Show(f.ctx); v.Show != nil {
+	if v.Show = f.show.Event; v.Show != nil {
 		b = f.read(v, v.Show.Show.Board, starsTop, star, 0)
 	}
 	v.Title, v.Description = f.template.texts["stars_title"], f.template.texts["stars_lead"]

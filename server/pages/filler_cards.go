@@ -16,7 +16,7 @@ const minFiltered = 9
 
 // overview fills the front page.
 func (f *filler) overview() {
-	_, f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx)
+	f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx).Readable
 	o := f.site.cfg.Reader.Overview(f.ctx)
 	if o == nil {
 		return

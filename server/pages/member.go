@@ -32,15 +32,8 @@ func (f *filler) memberPage() {
 		})
 	}
 	// As render in web/assets/member/member.js: charts beside charts.
-	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int {
-		switch {
-		case a.HasHistory == b.HasHistory:
-			return 0
-		case a.HasHistory:
-			return -1
-		}
-		return 1
-	})
+	place := map[bool]int{true: 0, false: 1}
+	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int { return place[a.HasHistory] - place[b.HasHistory] })
 	switch {
 	case m.Missing:
 		v.Note = texts["member_unknown"]

@@ -2,10 +2,7 @@ package pages
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"html/template"
-	"io/fs"
 	"maps"
 	"net/http"
 	"strconv"
@@ -25,37 +22,9 @@ const maxDepth = 64
 // maxBoard bounds the name of a board on the page, in bytes.
 const maxBoard = 300
 
-// notFoundPage answers a person's request for an unknown page, or for a page of an unknown board.
-type notFoundPage struct {
-	templates []*template.Template // for each locale
-	style     template.CSS
-	styleHash string
-}
-
-// newNotFoundPage parses the page and renders it once, so that no later request finds an error.
-func newNotFoundPage(files fs.FS) (notFoundPage, error) {
-	m := notFoundPage{templates: make([]*template.Template, len(locales))}
-	var err error
-	if m.style, m.styleHash, err = readStyle(files, "", []string{"shared/base.css", settingsStyle}); err != nil {
-		return m, err
-	}
-	for i, l := range locales {
-		if m.templates[i], _, err = parsePage(files, "missing.html", l); err != nil {
-			return m, err
-		}
-		if _, err := m.render(i, page{Root: "./", Home: "./", Board: "board"}); err != nil {
-			return m, err
-		}
-	}
-	return m, nil
-}
-
-func (m notFoundPage) render(locale int, data page) ([]byte, error) {
-	var b bytes.Buffer
-	data.Lang, data.LangTag, data.Style = locales[locale].name, locales[locale].tag, m.style
-	err := m.templates[locale].Execute(&b, data)
-	return b.Bytes(), err
-}
+// notFoundFile is the page that answers a person's request for an unknown page, or for a page of an unknown board. How deep
+// it stands depends on the request.
+var notFoundFile = pageFile{file: "missing.html", styles: []string{"shared/base.css", settingsStyle}}
 
 // ServeNotFound answers a request for an unknown page with a page, and reports whether it did. It leaves
 // requests of programs, and paths that cannot be pages, to the caller. The answer has no entity tag: a
@@ -70,14 +39,6 @@ func (s *Site) ServeNotFound(c *echo.Context) (served bool, err error) {
 	}
 	err = s.serveNotFound(c, "")
 	return err == nil || respond.HasBegun(c), err
-}
-
-// checkBoard returns an error if a request is for a page of a board, and there is no such board.
-func checkBoard(c *echo.Context, check func(ctx context.Context, name string) error) error {
-	if check == nil || !isBoardPage(c) {
-		return nil
-	}
-	return check(c.Request().Context(), request.PathValue(c, "board"))
 }
 
 // isBoardPage reports whether a request is for a page of a board.
@@ -101,33 +62,29 @@ func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *ass
 	}
 }
 
+// serveNotFound answers with the page for what does not exist. It names a board, if that is what does not exist; "" is none.
 func (s *Site) serveNotFound(c *echo.Context, board string) error {
-	m := s.notFound()
-	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, m.styleHash))
-	return m.serve(c, board)
-}
-
-// serve answers with the page. It names a board, if that is what does not exist; "" is none.
-func (m notFoundPage) serve(c *echo.Context, board string) error {
 	r, h := c.Request(), c.Response().Header()
-	i := localeOf(r)
-	root := strings.Repeat("../", depth(r))
-	if root == "" {
-		root = "./"
+	t := s.notFound[localeOf(r)]()
+	p := t.page(nobodySends)
+	p.Board, p.Settings = printable(board), lookOf(r)
+	if p.Root = strings.Repeat("../", depth(r)); p.Root == "" {
+		p.Root = "./"
 	}
-	home := root
-	if l := locales[i].name; r.URL.Query().Get("lang") == l { // the link in the text, which no script changes
-		home += "?lang=" + l
+	p.Home = p.Root
+	if r.URL.Query().Get("lang") == t.locale.name { // the link in the text, which no script changes
+		p.Home += "?lang=" + t.locale.name
 	}
-	b, err := m.render(i, page{Root: root, Home: home, Board: printable(board), Settings: lookOf(r)})
-	if err != nil {
+	var b bytes.Buffer
+	if err := t.template.Execute(&b, p); err != nil {
 		return err
 	}
 	maps.Copy(h, newHeader(contentTypes[".html"]))
-	h.Set("Content-Language", locales[i].tag)
+	h.Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, t.styleHash))
+	h.Set("Content-Language", t.locale.tag)
 	h.Add("Vary", "Cookie") // beside what the callers have added
-	h.Set("Content-Length", strconv.Itoa(len(b)))
-	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b.Bytes())
 }
 
 // printable shortens a name that a request holds, and makes it text.

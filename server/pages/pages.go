@@ -21,6 +21,9 @@ import (
 // fillTimeout bounds how long a page waits for what it shows first. Tests of what it shows wait longer.
 var fillTimeout = time.Second
 
+// maxFilledBytes bounds the filled pages that the node keeps: 500 of ten rows.
+const maxFilledBytes = 16 << 20
+
 // manifest is the web manifest (https://www.w3.org/TR/appmanifest/). Its path is that of the front page, to which its
 // addresses are relative.
 const manifest = "manifest.webmanifest"
@@ -72,24 +75,14 @@ var dashboardStyles = []string{
 type Config struct {
 	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
-	// AnonymousMaySend reports whether a viewer without a token may send what the star-flower page sends.
-	// Else the page has controls for viewers with a token only. The Site calls it for each request of that
-	// page, concurrently. Default: anybody may.
-	AnonymousMaySend func(ctx context.Context) bool
-	// CheckBoard returns an error if there is no board or family of a name. Then the answer to a
-	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
-	// soon. Default: there is a board of each name.
-	CheckBoard func(ctx context.Context, name string) error
-	// Reader reads what pages show before their scripts run. Default: they show nothing until then.
+	// Reader reads what pages show before their scripts run. Default: they show nothing until then, there is a board of each
+	// name, and anybody may send.
 	Reader Reader
 	// MayRead returns an error if a request may not cost what the node has not just made. A page then comes without rows,
 	// and the error answers a request for a QR code. Default: it may.
 	MayRead func(c *echo.Context) error
 	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board. Default 1,000.
 	MaxTop int
-	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more. Default:
-	// the rights never change.
-	Version func() uint64
 	// SiteURL returns the address of the root of the site as the client of a request sees it, with a slash at its
 	// end; "" if it is not known. CardPath and BoardPath follow after it. Default: it is never known.
 	SiteURL func(r *http.Request) string
@@ -106,7 +99,7 @@ type Site struct {
 	*content
 	routes []route
 	cfg    Config
-	filled *recent.Cache[*asset] // by filledKey
+	filled *recent.Cache[*asset] // pages that the node has just made: a crowd that opens a page costs one rendering a second
 	policy string                // the field Content-Security-Policy of all but pages; see policyOf
 }
 
@@ -120,12 +113,12 @@ const (
 	sendersCount
 )
 
-// senders returns who may send now. Only the star-flower page says whether that is anybody.
-func (cfg *Config) senders(ctx context.Context, path string) senders {
+// senders returns who may send now. show is that of the star-flower page; nil for another page.
+func (cfg *Config) senders(show *Show) senders {
 	switch {
 	case cfg.ReadOnly:
 		return nobodySends
-	case path != starsPath || cfg.AnonymousMaySend == nil || cfg.AnonymousMaySend(ctx):
+	case show == nil || show.AnonymousMaySend:
 		return anybodySends
 	}
 	return viewersSend
@@ -136,9 +129,8 @@ func (cfg *Config) senders(ctx context.Context, path string) senders {
 type content struct {
 	pages    [][]func() *pageTemplate // by pageFile and locale
 	files    map[string]func() *asset // by path
-	manifest func() *asset
 	docs     []docPage
-	notFound func() notFoundPage
+	notFound []func() *pageTemplate // by locale
 }
 
 // once returns a function that makes a value when it is first called. It panics if the value cannot be made:
@@ -164,7 +156,7 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{cfg: cfg, filled: newFilledPages(), policy: policyOf(cfg.AvatarOrigins, nil, "")}
+	s := &Site{cfg: cfg, filled: recent.New(maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, "")}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
 		s.content = once(func() (*content, error) {
@@ -175,25 +167,28 @@ func New(cfg Config) *Site {
 	for name, a := range s.files {
 		s.get("/"+name, func(c *echo.Context) error { return a().serve(c) })
 	}
-	s.get("/"+manifest, func(c *echo.Context) error { return s.manifest().serve(c) })
 	s.get("/qr.svg", s.serveQR)
 	s.addDocs()
 	return s
 }
 
-// contractFiles are the documents of the contract. They stand at the root, where a reference of one finds the other.
-var contractFiles = []string{"openapi.yaml", "asyncapi.yaml"}
+// otherFiles are files by path. The documents of the contract stand at the root, where a reference of one finds the other.
+var otherFiles = map[string]string{"openapi.yaml": "contract/openapi.yaml", "asyncapi.yaml": "contract/asyncapi.yaml",
+	manifest: "pages/" + manifest, "docs/search.json": "dist/docs/search.json"}
 
 // newContent prepares the content of a Site whose pages show avatars of these origins, which spaces separate.
 func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 	c := &content{files: make(map[string]func() *asset)}
-	for _, p := range pageFiles {
-		pages := make([]func() *pageTemplate, len(locales))
-		for i, l := range locales {
-			pages[i] = once(func() (*pageTemplate, error) { return newPageTemplate(files, p, l, avatarOrigins) })
+	inEachLocale := func(p pageFile) (all []func() *pageTemplate) {
+		for _, l := range locales {
+			all = append(all, once(func() (*pageTemplate, error) { return newPageTemplate(files, p, l, avatarOrigins) }))
 		}
-		c.pages = append(c.pages, pages)
+		return all
 	}
+	for _, p := range pageFiles {
+		c.pages = append(c.pages, inEachLocale(p))
+	}
+	c.notFound = inEachLocale(notFoundFile)
 	dist, err := fs.Sub(files, "dist")
 	if err != nil {
 		return nil, err
@@ -203,23 +198,12 @@ func newContent(files fs.FS, avatarOrigins string) (*content, error) {
 			return nil, err
 		}
 	}
-	for _, name := range contractFiles {
-		c.files[name] = once(func() (*asset, error) { return newFileAsset(files, "contract/"+name) })
+	for path, name := range otherFiles {
+		c.files[path] = once(func() (*asset, error) { return newFileAsset(files, name) })
 	}
 	addStableKit(c.files)
-	c.files["docs/search.json"] = once(func() (*asset, error) { return newFileAsset(dist, "docs/search.json") })
-	c.manifest = once(func() (*asset, error) {
-		content, err := fs.ReadFile(files, "pages/"+manifest)
-		if err != nil {
-			return nil, err
-		}
-		return newAsset(manifest, content)
-	})
-	if c.docs, err = newDocs(files); err != nil {
-		return nil, err
-	}
-	c.notFound = once(func() (notFoundPage, error) { return newNotFoundPage(files) })
-	return c, nil
+	c.docs, err = newDocs(files)
+	return c, err
 }
 
 func (s *Site) addPages() {
@@ -254,8 +238,14 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 		styles = inlineStyles // a hash beside it would turn it off
 	}
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
-	may := s.cfg.senders(c.Request().Context(), file.path)
-	f := &filler{site: s, query: c.QueryParams(), template: t, page: t.page(may)}
+	whole := context.WithoutCancel(c.Request().Context()) // others wait for the page too
+	f := &filler{site: s, query: c.QueryParams(), template: t}
+	if file.path == starsPath && s.cfg.Reader != nil {
+		show := s.cfg.Reader.Show(whole)
+		f.show = &show
+	}
+	may := s.cfg.senders(f.show)
+	f.page = t.page(may)
 	if t.hasSettings {
 		f.page.Settings = settingsOf(c.Request())
 	}
@@ -268,17 +258,21 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
 	}
 	empty := t.empty[may][f.page.Settings]
-	if err := checkBoard(c, s.cfg.CheckBoard); err != nil {
-		return s.serveMissingBoard(c, file.path, empty, err)
+	if s.cfg.Reader == nil {
+		return empty().serve(c)
 	}
-	key := f.key(i, locale, may).String()
+	if f.board != "" {
+		if err := s.cfg.Reader.Check(c.Request().Context(), f.board); err != nil {
+			return s.serveMissingBoard(c, file.path, empty, err)
+		}
+	}
+	key := f.key(i, locale, may)
 	if d, ok := s.filled.Fresh(key); ok {
 		return d.serve(c)
 	}
-	if s.cfg.Reader == nil || s.cfg.MayRead != nil && s.cfg.MayRead(c) != nil {
+	if s.cfg.MayRead != nil && s.cfg.MayRead(c) != nil {
 		return empty().serve(c)
 	}
-	whole := context.WithoutCancel(c.Request().Context()) // others wait for it too
 	d, err := s.filled.Get(whole, key, func() (*asset, error) {
 		var cancel context.CancelFunc
 		f.ctx, cancel = context.WithTimeout(whole, fillTimeout)

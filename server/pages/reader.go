@@ -24,11 +24,22 @@ type Reader interface {
 	Overview(ctx context.Context) *Overview
 	// Family reads the state of the first instances of a family. The slice is nil only if it cannot be read.
 	Family(ctx context.Context, name string) []BoardCard
-	// Show reads the event of the page /stars, with the updates of its show alone; nil for none. readable reports whether
-	// a viewer without a token may read its boards and its feed.
-	Show(ctx context.Context) (e *definition.Event, readable bool)
+	// Show reads what the page /stars shows.
+	Show(ctx context.Context) Show
 	// Definitions reads the definitions of the boards, by name, at most that many.
 	Definitions(ctx context.Context, most int) []definition.Board
+	// Check returns an error if there is no board or family of a name. Then the answer to a request for a page of the
+	// board is that error, or 404 with a page. Check returns soon.
+	Check(ctx context.Context, name string) error
+	// Version is that of the rights by which the Reader reads: a page of an earlier one is not sent any more.
+	Version() uint64
+}
+
+// Show is what the page /stars shows.
+type Show struct {
+	Event            *definition.Event // with the updates of its show alone; nil: there is none
+	Readable         bool              // a viewer without a token may read its boards and its feed
+	AnonymousMaySend bool              // such a viewer may send the event; else the page has controls for viewers with a token only
 }
 
 // Board is a board as a page shows it first.

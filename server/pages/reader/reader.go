@@ -210,20 +210,31 @@ func (r *Reader) Family(ctx context.Context, name string) []pages.BoardCard {
 	return append([]pages.BoardCard{}, o.Cards...)
 }
 
-// Show is part of pages.Reader. Anybody may open the page and read what it shows, so the event has only the updates of
-// its show.
-func (r *Reader) Show(ctx context.Context) (e *definition.Event, readable bool) {
-	if e = r.shownEvent(ctx); e == nil {
-		return nil, false
+// Version is part of pages.Reader.
+func (r *Reader) Version() uint64 { return r.guard.Version() }
+
+// Show is part of pages.Reader. The event is the first one, by name, whose definition has a show. Anybody may open the page
+// and read what it shows, so the event has only the updates of its show. Before there is one, whether anonymous may send is
+// whether they may send an event of any name.
+func (r *Reader) Show(ctx context.Context) (show pages.Show) {
+	ctx, cancel := context.WithTimeout(ctx, boardWait)
+	defer cancel()
+	anonymous := r.guard.Anonymous()
+	events, _ := r.store.Events(ctx) // a list: to look for a name that is not there, a call waits for Redis
+	i := slices.IndexFunc(events, func(e definition.Event) bool { return e.Show != nil })
+	if i < 0 {
+		show.AnonymousMaySend = anonymous.May(access.ScopeWrite, access.Event(""))
+		return show
 	}
+	e := events[i]
 	boards := []string{e.Show.Board, e.Show.Fans, e.Show.Recent}
 	e.Updates = slices.DeleteFunc(slices.Clone(e.Updates), func(t definition.Target) bool { return !slices.Contains(boards, t.Board) })
-	anonymous := r.guard.Anonymous()
-	readable = anonymous.May(access.ScopeRead, access.Event(e.Name))
+	show.Event, show.AnonymousMaySend = &e, anonymous.May(access.ScopeWrite, access.Event(e.Name))
+	show.Readable = anonymous.May(access.ScopeRead, access.Event(e.Name))
 	for _, t := range e.Updates {
-		readable = readable && anonymous.May(access.ScopeRead, access.Board(t.Board))
+		show.Readable = show.Readable && anonymous.May(access.ScopeRead, access.Board(t.Board))
 	}
-	return e, readable
+	return show
 }
 
 // Definitions is part of pages.Reader.
