@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime"
 	"strings"
 	"time"
@@ -23,9 +26,8 @@ type target struct {
 	program string // that serves; "" for a server at a URL
 	remote  remote.Server
 	client  *client.Client
-	http    *http.Client // of callers
-	header  http.Header  // of each request: the key, if there is one
-	own     *ownServer   // nil for a server at a URL
+	header  http.Header // of each request: the key, if there is one
+	own     *ownServer  // nil for a server at a URL
 	prefix  string
 	defined []string // paths of what the command has defined, to delete it again
 }
@@ -57,27 +59,38 @@ func newTarget(name string, at remote.Server, key string) (*target, error) {
 	if key != "" {
 		t.header.Set("Authorization", "Bearer "+key)
 	}
-	t.http = &http.Client{Transport: transport(0)}
 	return t, nil
 }
 
-// loopbackAddresses is the number of addresses from which dialFrom connects to a loopback address. Each has some 28,000
+// loopbackAddresses is the number of addresses from which a dialer connects to a loopback address. Each has some 28,000
 // ports on Linux, which gives a process all of 127.0.0.0/8.
 const loopbackAddresses = 16
 
-// dialFrom opens the connection of that number, from one of several addresses if the server is on this machine.
-func dialFrom(ctx context.Context, addr string, number int) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout}
+// dialer opens the connection of that number, from one of several addresses if the server is on this machine.
+func dialer(addr string, number int) *net.Dialer {
+	d := &net.Dialer{Timeout: dialTimeout}
 	if to, err := netip.ParseAddrPort(addr); err == nil && to.Addr().Is4() && to.Addr().IsLoopback() && runtime.GOOS == "linux" {
 		d.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+number%loopbackAddresses))}
 	}
-	return d.DialContext(ctx, "tcp", addr)
+	return d
+}
+
+// dial opens a connection for requests.
+func (t *target) dial(ctx context.Context) (net.Conn, error) {
+	u, err := url.Parse(t.remote.URL)
+	if err != nil {
+		return nil, err
+	}
+	addr := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
+	if u.Scheme == "https" {
+		return (&tls.Dialer{NetDialer: dialer(addr, 0)}).DialContext(ctx, "tcp", addr)
+	}
+	return dialer(addr, 0).DialContext(ctx, "tcp", addr)
 }
 
 // close deletes the boards of the command, or ends its own server.
 func (t *target) close() error {
 	defer t.client.Close()
-	defer t.http.CloseIdleConnections()
 	if t.own != nil {
 		return t.own.close()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,8 +103,7 @@ func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err 
 			return errors.New("does not serve yet")
 		}
 		addr = found[1]
-		t := &target{http: http.DefaultClient, remote: remote.Server{URL: "http://" + addr}}
-		return t.require(ctx, "GET", "/readyz")
+		return (&target{remote: remote.Server{URL: "http://" + addr}}).require(ctx, "GET", "/readyz")
 	})
 	return addr, err
 }
