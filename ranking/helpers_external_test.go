@@ -28,6 +28,12 @@ func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	return s
 }
 
+// onStore runs a test on both engines, side by side with other tests, with a store that has the boards.
+func onStore(t *testing.T, boards []definition.Board, test func(t *testing.T, s *ranking.Store)) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) { test(t, open(t, url, boards...)) })
+}
+
 // must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
 // [require.NoError].
 func must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any) T {

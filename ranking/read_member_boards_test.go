@@ -37,14 +37,11 @@ func standings(t testing.TB, s *Store, kind, member string, limit int) []string 
 
 // The answer has each board of the kind on which the member stands, with what a look-up on that board says.
 func TestMemberBoards(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best},
-			definition.Board{Name: "week", Kind: "user", Period: "week", Ties: definition.Shared},
-			definition.Board{Name: "fans:{star}", Kind: "user"}, definition.Board{Name: "fans", Kind: "user"},
-			definition.Board{Name: "hot:{a}:{b}", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"},
-			definition.Board{Name: "empty:{x}", Kind: "user"})
+	onNode(t, []definition.Board{{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best},
+		{Name: "week", Kind: "user", Period: "week", Ties: definition.Shared},
+		{Name: "fans:{star}", Kind: "user"}, {Name: "fans", Kind: "user"},
+		{Name: "hot:{a}:{b}", Kind: "user"}, {Name: "stars", Kind: "star"},
+		{Name: "empty:{x}", Kind: "user"}}, func(t *testing.T, s *Store) {
 		for _, board := range []string{"laps", "week", "fans:s1", "fans:s2", "fans", "hot:x:y", "stars"} {
 			apply(t, s, board, definition.Update{Member: "u", Score: 5, Data: `{"n":1}`})
 			apply(t, s, board, definition.Update{Member: "v", Score: 5})
@@ -234,10 +231,7 @@ func TestMemberBoardsCost(t *testing.T) {
 
 // A page that meets only names that the caller may not read says so, and its cursor names none of them.
 func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "b:{n}"}, definition.Board{Name: "c"})
+	onNode(t, []definition.Board{{Name: "b:{n}"}, {Name: "c"}}, func(t *testing.T, s *Store) {
 		for i := range 40 {
 			apply(t, s, fmt.Sprintf("b:%02d", i), definition.Update{Member: "m", Score: 1})
 		}
@@ -276,9 +270,7 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 // A caller of some suffix learns of no family without a board for it: neither from a cursor, nor by an error where
 // there are many such families.
 func TestMemberBoardsOfASuffix(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		defined := []definition.Board{{Name: "b:{n}"}, {Name: "z:{n}"}}
 		boards := []string{"b:vip", "z:vip"}
 		for i := range 60 {

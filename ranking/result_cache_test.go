@@ -149,10 +149,9 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 // A node that remembers a result serves none that is older, and not an empty board,
 // where the result was deleted behind its back, or Redis has lost what came last.
 func TestResultsThatAreLost(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	onTwoNodes(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
+	}, func(t *testing.T, a, b *Store) {
 		apply(t, a, "a", definition.Update{Member: "m", Score: 1})
 		k := a.keys.Board("u", "")
 		reads := map[string]func(int64){
@@ -186,10 +185,9 @@ func TestResultsThatAreLost(t *testing.T) {
 // any more that it is of, and by whoever was about to build it. Whoever began before that
 // does not put his own in its place.
 func TestResultsThatAreNoGood(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	onNode(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
+	}, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		require.NotEmpty(t, whole(t, s, "u").Entries)
 		k := s.keys.Board("u", "")

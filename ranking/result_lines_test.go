@@ -109,14 +109,11 @@ func addRows(t *testing.T, s *Store, key string, rows int) {
 
 // A build is large by what it reads: all members of all sources, and the events of windows.
 func TestLargeBuilds(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b:{x}"}, definition.Board{Name: "w", Window: time.Hour},
-			definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
-			definition.Board{Name: "u:{x}", Union: &definition.Union{Of: []string{"a", "b:{x}"}}},
-			definition.Board{Name: "uw", Union: &definition.Union{Of: []string{"w"}}},
-			definition.Board{Name: "ul", Union: &definition.Union{Of: []string{"live"}}})
+	onNode(t, []definition.Board{{Name: "a"}, {Name: "b:{x}"}, {Name: "w", Window: time.Hour},
+		{Name: "live", Window: time.Hour, Refresh: definition.Live},
+		{Name: "u:{x}", Union: &definition.Union{Of: []string{"a", "b:{x}"}}},
+		{Name: "uw", Union: &definition.Union{Of: []string{"w"}}},
+		{Name: "ul", Union: &definition.Union{Of: []string{"live"}}}}, func(t *testing.T, s *Store) {
 		isLarge := func(instance string) bool { return s.isLargeBuild(t.Context(), &build{instance: instance}) }
 		grows := func(source string, key string, results ...string) {
 			t.Helper()
@@ -148,12 +145,9 @@ func TestLargeBuilds(t *testing.T) {
 
 // A reader of a small union gets its first result while the large ones that others read are built.
 func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "huge"}, definition.Board{Name: "few"},
-			definition.Board{Name: "u:{x}", Union: &definition.Union{Of: []string{"huge"}}},
-			definition.Board{Name: "small", Union: &definition.Union{Of: []string{"few"}}})
+	onNode(t, []definition.Board{{Name: "huge"}, {Name: "few"},
+		{Name: "u:{x}", Union: &definition.Union{Of: []string{"huge"}}},
+		{Name: "small", Union: &definition.Union{Of: []string{"few"}}}}, func(t *testing.T, s *Store) {
 		apply(t, s, "few", definition.Update{Member: "m", Score: 3})
 		addRows(t, s, s.keys.Board("huge", "").Members, smallRows+1)
 		var isSmall atomic.Bool

@@ -223,12 +223,9 @@ func TestUnwantedBuildsDoNotPileUp(t *testing.T) {
 // Readers of many boards without a result have a few builds under way, however many they are. A
 // reader that leaves gets ErrNotBuilt, and what has not begun then is never built.
 func TestReadersStartFewBuilds(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"},
-			definition.Board{Name: "u:{x}", Union: &definition.Union{Of: []string{"a"}}},
-			definition.Board{Name: "watched", Union: &definition.Union{Of: []string{"a"}}})
+	onNode(t, []definition.Board{{Name: "a"},
+		{Name: "u:{x}", Union: &definition.Union{Of: []string{"a"}}},
+		{Name: "watched", Union: &definition.Union{Of: []string{"a"}}}}, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		whole(t, s, "watched")
 		knows(t, s, script.Hold)
@@ -279,11 +276,8 @@ func TestReadersStartFewBuilds(t *testing.T) {
 
 // Unions that take all turns do not wait for turns of the windows that they are made of.
 func TestUnionsBuildTheirWindowsInTheirTurn(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "w:{x}", Window: time.Hour},
-			definition.Board{Name: "u:{x}", Union: &definition.Union{Of: []string{"w:{x}"}}})
+	onNode(t, []definition.Board{{Name: "w:{x}", Window: time.Hour},
+		{Name: "u:{x}", Union: &definition.Union{Of: []string{"w:{x}"}}}}, func(t *testing.T, s *Store) {
 		const boards = 20
 		for i := range boards {
 			apply(t, s, fmt.Sprint("w:", i), definition.Update{Member: "m", Score: int64(i + 1)})

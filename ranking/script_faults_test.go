@@ -45,10 +45,7 @@ func TestListingIsForATime(t *testing.T) {
 // A board-period that holds what its board is not defined for, or that nobody knows to
 // be there, is not mixed with, and taken into care.
 func TestDataOfOtherOrigin(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "b"})
+	onNode(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3, ID: "1"})
 		k := s.keys.Board("b", "")
 		was := s.rdb.HGet(t.Context(), k.Meta, "shape").Val()
@@ -234,9 +231,7 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 
 // What has counted on all boards is answered so, though the feed could not be told.
 func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		s.useThreeTrips()
 		define(t, s, definition.Board{Name: "b"})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift",

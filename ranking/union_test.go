@@ -223,10 +223,9 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 // Where a build fails the old result is served as long as it is not too old, and no
 // longer.
 func TestUnionThatCannotBeBuilt(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	onNode(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
+	}, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		var broken atomic.Bool
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
@@ -339,10 +338,9 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 
 // A node that goes ends its build, and another can go on at once.
 func TestUnionOfANodeThatGoes(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, next := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	onTwoNodes(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
+	}, func(t *testing.T, s, next *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		s.rdb.AddHook(&cutter{answered: func(sc string) {
 			if sc == script.Scan.Name {
@@ -358,10 +356,9 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 
 // What is the same is not swapped: watchers hear nothing, and the epoch stays.
 func TestUnionOfQuietBoards(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Weights: []int64{-2}}})
+	onNode(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Weights: []int64{-2}}},
+	}, func(t *testing.T, s *Store) {
 		for i := range int64(700) {
 			apply(t, s, "a", definition.Update{Member: fmt.Sprint("m", i%650), Score: i % 7})
 		}
@@ -400,10 +397,9 @@ func TestUnionOfQuietBoards(t *testing.T) {
 
 // Watched, it is built without a reader, and told of.
 func TestUnionThatIsWatched(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+	onNode(t, []definition.Board{
+		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}},
+	}, func(t *testing.T, s *Store) {
 		sub := s.rdb.Subscribe(t.Context(), s.keys.Channel("u"))
 		defer sub.Close()
 		must(sub.Receive(t.Context()))(t)

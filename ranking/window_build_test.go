@@ -314,10 +314,7 @@ const swapMost = 250
 
 // Who is removed while it turns out that the result would be the same stays away.
 func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Name: "b", Window: 3 * time.Hour})
+	onTwoNodes(t, []definition.Board{{Name: "b", Window: 3 * time.Hour}}, func(t *testing.T, s, other *Store) {
 		applyScores(t, s, "b", compareItems+9, func(i int) int64 { return int64(i) })
 		before := whole(t, s, "b")
 		for n, times := range []int{0, 1} { // before and after all have been compared

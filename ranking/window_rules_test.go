@@ -239,11 +239,10 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 // On a board with a window an update's op is the board's mode; data are with the entries
 // of a live one alone; and scores are not imported, for they are made of updates.
 func TestWhatAWindowTakes(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
-			definition.Board{Name: "sum", Window: time.Hour}, definition.Board{Name: "best", Window: time.Hour, Mode: definition.Best})
+	onNode(t, []definition.Board{
+		{Name: "live", Window: time.Hour, Refresh: definition.Live},
+		{Name: "sum", Window: time.Hour}, {Name: "best", Window: time.Hour, Mode: definition.Best},
+	}, func(t *testing.T, s *Store) {
 		for board, mode := range map[string]definition.Mode{"live": definition.Sum, "sum": definition.Sum, "best": definition.Best} {
 			for _, op := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
 				o := apply(t, s, board, definition.Update{Member: "op", Score: 3, Op: op})

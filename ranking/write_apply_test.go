@@ -16,9 +16,9 @@ import (
 )
 
 func TestApplyTellsWhatItDid(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
+	onStore(t, []definition.Board{
+		{Name: "b"}, {Name: "laps", Mode: definition.Best, Order: definition.Asc},
+	}, func(t *testing.T, s *ranking.Store) {
 		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
 		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", definition.Update{Member: "c", Score: 9}))
 		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
@@ -46,9 +46,7 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 }
 
 func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
+	onStore(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *ranking.Store) {
 		applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore})
 		before := must(s.Page(t.Context(), "b", 1, 10))(t)
 

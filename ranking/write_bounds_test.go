@@ -113,9 +113,7 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 
 // Scores from before the bounds were drawn stay, and may come back within them.
 func TestBoundsDrawnLater(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
+	onStore(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *ranking.Store) {
 		applyOne(t, s, "b", definition.Update{Member: "m", Score: 1000})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Max: new(int64(100))}}}))
 		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)

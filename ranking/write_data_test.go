@@ -15,9 +15,7 @@ import (
 
 // Each way to read an entry shows its data, and no one else's.
 func TestDataIsReadWithTheEntry(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
+	onStore(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *ranking.Store) {
 		const members = ranking.MaxPage
 		want := func(i int) string {
 			if i%3 == 0 {
@@ -82,9 +80,7 @@ func TestDataIsTold(t *testing.T) {
 }
 
 func TestDataThatIsRefused(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"})
+	onStore(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *ranking.Store) {
 		most := `"` + strings.Repeat("x", 254) + `"`
 		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
 			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: bad})

@@ -102,9 +102,9 @@ func TestExportThatIsImported(t *testing.T) {
 
 // What an import comes to on a board that has members: they keep their places.
 func TestImportAmongMembers(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "few", Mode: definition.Best, Limit: 2})
+	onStore(t, []definition.Board{
+		{Name: "b"}, {Name: "few", Mode: definition.Best, Limit: 2},
+	}, func(t *testing.T, s *ranking.Store) {
 		for _, u := range []definition.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
 			applyOne(t, s, "b", u)
 		}
@@ -149,11 +149,11 @@ func TestImportAmongMembers(t *testing.T) {
 // What is out of range is refused, and the rest goes on; at anything else that is wrong
 // the import ends, and nothing is done of what comes after.
 func TestImportRefuses(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
-			definition.Board{Name: "week", Period: "week"},
-			definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
+	onStore(t, []definition.Board{
+		{Name: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
+		{Name: "week", Period: "week"},
+		{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+	}, func(t *testing.T, s *ranking.Store) {
 		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1},
 			{Member: "d", Score: -1}, {Member: "a", Score: 0}}
 		done := must(s.Import(t.Context(), "b", rows(file)))(t)
@@ -234,9 +234,7 @@ func TestTransferOverATurn(t *testing.T) {
 
 // A board that is made anew while it is exported is not mixed with what it was.
 func TestExportOfABoardThatIsDeleted(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "fans:{star}"})
+	onStore(t, []definition.Board{{Name: "fans:{star}"}}, func(t *testing.T, s *ranking.Store) {
 		var file []ranking.Entry
 		for i := range 1500 {
 			file = append(file, ranking.Entry{Member: fmt.Sprint(i), Score: 1})

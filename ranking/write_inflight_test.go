@@ -130,10 +130,7 @@ func TestNothingIsLostOrCountedTwiceWhileConnectionsEnd(t *testing.T) {
 
 // Redis forgets its scripts while two batches are in flight.
 func TestScriptsAreForgottenWithTwoBatchesInFlight(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "b"})
+	onNode(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 100})
 		require.NoError(t, s.rdb.ScriptFlush(t.Context()).Err())
 		outcomes := twoInFlight(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"}, definition.Update{Member: "m", Score: 10, ID: "2"})
@@ -174,10 +171,7 @@ func TestUpdateThatIsNotSentHasAnOutcome(t *testing.T) {
 
 // One trip carries the scripts of several boards, known to Redis or not, and the error of one.
 func TestScriptsShareATrip(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
-		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
+	onNode(t, []definition.Board{{Name: "a"}, {Name: "b"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 2})
 		trips := new(trips)

@@ -15,9 +15,7 @@ import (
 // An update without op means the mode that the board had when the id was first used. So a retry is the same update for as
 // long as its id counts, whatever the mode is by now, and whether it names the op or not. Another op is another update.
 func TestRetryAfterAChangeOfMode(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := newNode(t, url)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		modes := []definition.Mode{definition.Sum, definition.Best, definition.Last}
 		ops := append([]definition.Mode{""}, modes...)
 		for _, before := range modes {

@@ -106,9 +106,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 // A caller who gives up leaves nothing behind that is written to while he goes on. His
 // event is carried out all the same, or not at all, and once if he sends it again.
 func TestEventOfACallerWhoGivesUp(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s, other := newNode(t, url), newNode(t, url)
+	onTwoNodes(t, nil, func(t *testing.T, s, other *Store) {
 		require.NoError(t, s.Define(t.Context(), fiveBoards))
 		var calls atomic.Int64
 		var giveUp atomic.Pointer[func()]
