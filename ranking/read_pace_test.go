@@ -118,44 +118,23 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 	})
 }
 
-// pageCounter counts the scripts about a board that are under way.
-type pageCounter struct{ now, most atomic.Int64 }
-
-func (*pageCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (*pageCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (c *pageCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if args := cmd.Args(); len(args) > 3 && args[3] == "rc:{b}::z" {
-			now := c.now.Add(1)
-			defer c.now.Add(-1)
-			for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
-			}
-		}
-		return next(ctx, cmd)
-	}
-}
-
 // Any number of exports has one page under way.
 func TestExportsTakeTurns(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var pages pageCounter
 		s, ctx := storeOfBoard(t, url), t.Context()
 		members := redistest.Volume(url, 10*exportPage)
-		updates := make([]definition.Update, members)
-		for i := range updates {
-			updates[i] = definition.Update{Member: benchMember(i), Score: int64(i)}
-		}
-		for len(updates) > 0 {
-			n := min(len(updates), 1000)
-			must(s.Apply(ctx, "b", updates[:n]))(t)
-			updates = updates[n:]
-		}
-		s.rdb.AddHook(&pages)
+		applyScores(t, s, "b", members, func(i int) int64 { return int64(i) })
+		var now, most atomic.Int64 // scripts about the board that are under way
+		s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+			if args := cmds[0].Args(); len(cmds) == 1 && len(args) > 3 && args[3] == "rc:{b}::z" {
+				n := now.Add(1)
+				defer now.Add(-1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+			}
+			return send(ctx, cmds)
+		}))
 		var exports sync.WaitGroup
 		for range 10 {
 			exports.Go(func() {
@@ -173,7 +152,7 @@ func TestExportsTakeTurns(t *testing.T) {
 			})
 		}
 		redistest.Wait(t, "the end of exports", exports.Wait)
-		require.EqualValues(t, 1, pages.most.Load())
+		require.EqualValues(t, 1, most.Load())
 	})
 }
 

@@ -41,8 +41,8 @@ func newBuildWatch(b *testing.B) *buildWatch {
 	rdb := must(Open(r.URL()))(b)
 	options := must(redis.ParseURL(r.URL()))(b)
 	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
-	w := &buildWatch{redis: r, patient: redis.NewClient(options), cpu: &cpuMeter{pid: r.Pid()}, store: New(rdb, Config{})}
-	rdb.AddHook(w.cpu)
+	w := &buildWatch{redis: r, patient: redis.NewClient(options), cpu: newCPUMeter(r), store: New(rdb, Config{})}
+	rdb.AddHook(redistest.Hook(w.cpu.pass))
 	b.Cleanup(func() {
 		w.store.Close()
 		rdb.Close()
@@ -57,7 +57,7 @@ func (w *buildWatch) watch(b *testing.B, do func()) {
 	var holds, updates []time.Duration
 	var h holding
 	var took time.Duration
-	w.cpu.most = nil
+	clear(w.cpu.most)
 	for range b.N {
 		require.NoError(b, w.patient.ConfigSet(ctx, "slowlog-log-slower-than", "1000").Err())
 		require.NoError(b, w.patient.ConfigSet(ctx, "slowlog-max-len", "100000").Err())
@@ -131,30 +131,23 @@ type cpuMeter struct {
 	name map[string]string        // of the scripts that were called, by SHA-1
 }
 
-func (c *cpuMeter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (c *cpuMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+func newCPUMeter(r *redistest.Redis) *cpuMeter {
+	return &cpuMeter{pid: r.Pid(), most: make(map[string]time.Duration), name: make(map[string]string)}
 }
 
-func (c *cpuMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		name := cmp.Or(scriptOf(cmd), cmd.Name())
-		c.learn(cmd)
-		if name == script.ApplyPlain.Name {
-			return next(ctx, cmd)
-		}
-		before := c.used()
-		err := next(ctx, cmd)
-		took := c.used() - before
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.most == nil {
-			c.most = make(map[string]time.Duration)
-		}
-		c.most[name] = max(c.most[name], took)
-		return err
+func (c *cpuMeter) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	name := cmp.Or(scriptOf(cmds[0]), cmds[0].Name())
+	c.learn(cmds[0])
+	if len(cmds) > 1 || name == script.ApplyPlain.Name {
+		return send(ctx, cmds)
 	}
+	before := c.used()
+	err := send(ctx, cmds)
+	took := c.used() - before
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most[name] = max(c.most[name], took)
+	return err
 }
 
 // used is the time of a processor that the process has had so far.
@@ -181,9 +174,6 @@ func (c *cpuMeter) learn(cmd redis.Cmder) {
 	if name := scriptOf(cmd); name != "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.name == nil {
-			c.name = make(map[string]string)
-		}
 		c.name[fmt.Sprint(cmd.Args()[1])] = name
 	}
 }

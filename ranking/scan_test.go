@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,11 +18,7 @@ func TestModerationOutlivesARestartOfRedis(t *testing.T) {
 	s := newNode(t, r.URL())
 	define(t, s, definition.Board{Name: "b", Kind: "user"})
 	const members = 3*moderationPage + 7
-	var updates []definition.Update
-	for i := range members {
-		updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
-	}
-	must(s.Apply(t.Context(), "b", updates))(t)
+	applyScores(t, s, "b", members, func(int) int64 { return 1 })
 	find := func() (n int) {
 		found := make(map[string]bool)
 		require.NoError(t, s.scanMembers(t.Context(), s.keys.Board("b", "").Members, func(member, _ string) { found[member] = true }))
@@ -31,14 +26,12 @@ func TestModerationOutlivesARestartOfRedis(t *testing.T) {
 	}
 	require.Equal(t, members, find(), "Redis knows the script now")
 	restarted := false
-	s.rdb.AddHook(&cutter{answered: func(sc string) {
-		if sc == script.Scan.Name && !restarted {
-			restarted = true
-			r.Kill()
-			r.Start()
-			redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
-		}
-	}})
+	after(t, s, script.Scan, 0, func() {
+		restarted = true
+		r.Kill()
+		r.Start()
+		redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
+	})
 	require.Equal(t, members, find())
 	require.True(t, restarted)
 }

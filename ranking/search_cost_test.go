@@ -19,22 +19,10 @@ type replyMeter struct {
 	values, bytes int // the most so far
 }
 
-func (*replyMeter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (m *replyMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, cmd)
-		m.note(cmd)
-		return err
-	}
-}
-
-func (m *replyMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		err := next(ctx, cmds)
-		m.note(cmds...)
-		return err
-	}
+func (m *replyMeter) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	err := send(ctx, cmds)
+	m.note(cmds...)
+	return err
 }
 
 func (m *replyMeter) note(cmds ...redis.Cmder) {
@@ -117,7 +105,7 @@ func TestCommandsOfASearchReturnLittle(t *testing.T) {
 		}
 		must(s.Apply(ctx, "b", updates))(t)
 		var most replyMeter
-		s.rdb.AddHook(&most)
+		s.rdb.AddHook(redistest.Hook(most.pass))
 		for _, small := range []int64{members, 0} {
 			s.searches.small = small
 			for _, text := range []string{"国", "国 国", "国 一", "国 丁 七", "0", longNames[0]} {

@@ -163,19 +163,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
 		members, page := redistest.Volume(url, 3000), redistest.Volume(url, MaxPage)
 		for _, board := range []string{"a", "b"} {
-			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
-				for i := range members {
-					if !yield(i) {
-						return
-					}
-				}
-			}), 100) {
-				var updates []definition.Update
-				for _, i := range some {
-					updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1000})
-				}
-				must(s.Apply(t.Context(), board, updates))(t)
-			}
+			applyScores(t, s, board, members, func(int) int64 { return 1000 })
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
@@ -316,18 +304,13 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 				definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 			slow, next := w.stores[0], w.stores[1]
 			w.write(next, "a", "m", 1)
-			once := true
 			var built Page
-			slow.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == hangs.Name && once {
-					once = false
-					w.pass(buildLease)
-					must(next.housekeepDue(context.Background()))(t)
-					w.write(next, "a", "m", 1)
-					built = whole(t, next, "u")
-				}
-				return passes
-			}})
+			before(slow, hangs, func() {
+				w.pass(buildLease)
+				must(next.housekeepDue(context.Background()))(t)
+				w.write(next, "a", "m", 1)
+				built = whole(t, next, "u")
+			})
 			p := must(slow.Page(t.Context(), "u", 1, 1))(t)
 			require.EqualValues(t, 2, built.Entries[0].Score)
 			require.Equal(t, built.State, p.State)
@@ -342,11 +325,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
 	}, func(t *testing.T, s, next *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
-		s.rdb.AddHook(&cutter{answered: func(sc string) {
-			if sc == script.Scan.Name {
-				s.builds.stop()
-			}
-		}})
+		after(t, s, script.Scan, 0, s.builds.stop)
 		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
 		s.Close()
 		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.Build("u").Lock).Val())

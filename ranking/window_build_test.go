@@ -27,9 +27,10 @@ func applyScores(t testing.TB, s *Store, board string, members int, score func(i
 	for i := range updates {
 		updates[i] = definition.Update{Member: fmt.Sprint("m", i), Score: score(i)}
 	}
-	outcomes := must(s.Apply(t.Context(), board, updates))(t)
-	for _, o := range outcomes {
-		require.NoError(t, o.Err)
+	for some := range slices.Chunk(updates, 1000) {
+		for _, o := range must(s.Apply(t.Context(), board, some))(t) {
+			require.NoError(t, o.Err)
+		}
 	}
 }
 

@@ -174,35 +174,27 @@ func TestScriptsShareATrip(t *testing.T) {
 	onNode(t, []definition.Board{{Name: "a"}, {Name: "b"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 2})
-		trips := new(trips)
-		s.rdb.AddHook(trips)
+		var trips []int // the number of commands of each trip with several
+		s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+			if len(cmds) > 1 {
+				trips = append(trips, len(cmds))
+			}
+			return send(ctx, cmds)
+		}))
 		page := func(board string, args ...any) script.Call {
 			k := s.keys.Board(board, "")
 			return script.Call{Script: script.Info, Keys: []string{k.Members, k.Meta, k.Data, k.Distinct}, Args: args}
 		}
 		require.NoError(t, s.rdb.ScriptFlush(t.Context()).Err())
 		for _, want := range [][]int{{3, 3}, {3}} {
-			trips.sizes = nil
+			trips = nil
 			replies := script.Send(t.Context(), s.rdb, nil, page("a"),
 				script.Call{Script: script.ApplyPlain, Keys: []string{s.keys.Board("a", "").Meta}}, page("b"))
 			require.NoError(t, replies[0].Err)
 			require.ErrorIs(t, replies[1].Err, ErrUnavailable)
 			require.NoError(t, replies[2].Err)
 			require.NotEqual(t, replies[0].Rest, replies[2].Rest)
-			require.Equal(t, want, trips.sizes)
+			require.Equal(t, want, trips)
 		}
 	})
-}
-
-// trips is a hook that notes the number of commands of each trip with several.
-type trips struct {
-	cutter
-	sizes []int
-}
-
-func (p *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		p.sizes = append(p.sizes, len(cmds))
-		return next(ctx, cmds)
-	}
 }

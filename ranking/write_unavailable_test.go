@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -25,38 +24,23 @@ type silence struct {
 	calls atomic.Int64
 }
 
-func (s *silence) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (s *silence) wait(ctx context.Context) error {
+func (s *silence) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
 	if !s.on.Load() {
-		return nil
+		return send(ctx, cmds)
 	}
 	s.calls.Add(1)
 	<-ctx.Done()
+	for _, cmd := range cmds {
+		cmd.SetErr(ctx.Err())
+	}
 	return ctx.Err()
 }
 
-func (s *silence) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if err := s.wait(ctx); err != nil {
-			return err
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (s *silence) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if err := s.wait(ctx); err != nil {
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
-			return err
-		}
-		return next(ctx, cmds)
-	}
+// silenced is a store with such a hook.
+func silenced(t *testing.T, url string, cfg Config) (*Store, *silence) {
+	s, hook := New(redistest.Dial(t, url), cfg), new(silence)
+	s.rdb.AddHook(redistest.Hook(hook.pass))
+	return s, hook
 }
 
 // While Redis does not answer a name is still understood by the copy that there is.
@@ -66,8 +50,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
-		s.rdb.AddHook(hook)
+		s, hook := silenced(t, url, Config{})
 		define(t, s, definition.Board{Name: "b", Mode: definition.Best})
 		known := func() error {
 			b, err := s.Board(t.Context(), "b")
@@ -123,8 +106,7 @@ func TestSilentRedisHoldsUpAWriteForOneTimeout(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
-		s.rdb.AddHook(hook)
+		s, hook := silenced(t, url, Config{})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}},
 			Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 		for _, write := range []func() error{
@@ -157,8 +139,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(redistest.Dial(t, url), Config{ProfileAge: time.Hour}), new(silence)
-		s.rdb.AddHook(hook)
+		s, hook := silenced(t, url, Config{ProfileAge: time.Hour})
 		ann := map[string]Profile{"a": {Name: "Ann"}}
 		must(s.SetProfile(t.Context(), "user", "a", ann["a"]))(t)
 		read := func() error {
@@ -213,8 +194,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, hook := New(redistest.Dial(t, url), Config{}), new(silence)
-		s.rdb.AddHook(hook)
+		s, hook := silenced(t, url, Config{})
 		hook.on.Store(true)
 		for _, call := range []func(context.Context) error{
 			func(ctx context.Context) error { return errorOf(s.Page(ctx, "b", 1, 1)) },
