@@ -53,117 +53,66 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// boardFields are the fields that readField knows, apart from the name. An error lists them.
-var boardFields = []string{
-	"title", "description", "icon", "mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep",
-	"retain", "starts", "ends", "window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change",
-	"union", "history", "ids", "max_instances", "kind", "display",
-}
-
 // read copies the fields of an object into d.
 func (d *Board) read(v Value) error {
-	return v.ReadObject("an object with the fields of a board, or {} for the defaults", boardFields,
-		func(f FieldValue) error { return d.readField(v.Path, f) })
+	return v.readFields("an object with the fields of a board, or {} for the defaults", "a board", d.readers())
 }
 
-// readField reads one field of the object at path.
-func (d *Board) readField(path string, f FieldValue) error {
-	switch f.Name {
-	case "board":
-		return readName(f, d.Name)
-	case "title":
-		return d.Title.read(f.Value)
-	case "description":
-		return d.Description.read(f.Value)
-	case "icon":
-		return ReadText(f.Value, &d.Icon)
-	case "mode":
-		return ReadText(f.Value, &d.Mode)
-	case "order":
-		return ReadText(f.Value, &d.Order)
-	case "ties":
-		return ReadText(f.Value, &d.Ties)
-	case "period":
-		return ReadText(f.Value, &d.Period)
-	case "base":
-		return readTime(f.Value, &d.Base)
-	case "timezone":
-		return ReadText(f.Value, &d.Timezone)
-	case "week_starts":
-		return ReadText(f.Value, &d.WeekStarts)
-	case "day_starts_at":
-		return ReadText(f.Value, &d.DayStartsAt)
-	case "keep":
-		d.Keep = new(int)
-		return readInteger(f.Value, d.Keep, 0)
-	case "retain":
-		return readDuration(f.Value, &d.Retain)
-	case "starts":
-		return readTime(f.Value, &d.Starts)
-	case "ends":
-		return readTime(f.Value, &d.Ends)
-	case "window":
-		return readRange(f.Value, &d.Window, wantWindow)
-	case "refresh":
-		if f.Value.Kind == '"' && f.Value.Text == liveText {
-			d.Refresh = Live
-			return nil
-		}
-		return readRange(f.Value, &d.Refresh, wantWindowRefresh)
-	case "member_ttl":
-		return readDuration(f.Value, &d.MemberTTL)
-	case "limit":
-		return readInteger(f.Value, &d.Limit, 1)
-	case "tie_span":
-		return readDuration(f.Value, &d.TieSpan)
-	case "min":
-		return readOptionalBound(f.Value, &d.Min)
-	case "max":
-		return readOptionalBound(f.Value, &d.Max)
-	case "max_change":
-		return readInteger(f.Value, &d.MaxChange, 1)
-	case "union":
-		d.Union = new(Union)
-		return d.Union.read(f.Value)
-	case "history":
-		return readRange(f.Value, &d.History, wantHistory)
-	case "ids":
-		return readRange(f.Value, &d.IDs, wantIDs)
-	case "max_instances":
-		return readInteger(f.Value, &d.MaxInstances, 1)
-	case "kind":
-		return ReadText(f.Value, &d.Kind)
-	case "display":
-		return d.Display.read(f.Value)
+func (d *Board) readers() []fieldReader {
+	return []fieldReader{
+		{name: "board", read: readName(d.Name), isName: true},
+		{name: "title", read: d.Title.read},
+		{name: "description", read: d.Description.read},
+		{name: "icon", read: readText(&d.Icon)},
+		{name: "mode", read: readText(&d.Mode)},
+		{name: "order", read: readText(&d.Order)},
+		{name: "ties", read: readText(&d.Ties)},
+		{name: "period", read: readText(&d.Period)},
+		{name: "base", read: readTime(&d.Base)},
+		{name: "timezone", read: readText(&d.Timezone)},
+		{name: "week_starts", read: readText(&d.WeekStarts)},
+		{name: "day_starts_at", read: readText(&d.DayStartsAt)},
+		{name: "keep", read: readOptional(&d.Keep, func(n *int) reader { return readInteger(n, 0) })},
+		{name: "retain", read: readDuration(&d.Retain)},
+		{name: "starts", read: readTime(&d.Starts)},
+		{name: "ends", read: readTime(&d.Ends)},
+		{name: "window", read: readRange(&d.Window, wantWindow)},
+		{name: "refresh", read: readWindowRefresh(&d.Refresh)},
+		{name: "member_ttl", read: readDuration(&d.MemberTTL)},
+		{name: "limit", read: readInteger(&d.Limit, 1)},
+		{name: "tie_span", read: readDuration(&d.TieSpan)},
+		{name: "min", read: readOptional(&d.Min, readBound)},
+		{name: "max", read: readOptional(&d.Max, readBound)},
+		{name: "max_change", read: readInteger(&d.MaxChange, 1)},
+		{name: "union", read: readOptional(&d.Union, (*Union).reader)},
+		{name: "history", read: readRange(&d.History, wantHistory)},
+		{name: "ids", read: readRange(&d.IDs, wantIDs)},
+		{name: "max_instances", read: readInteger(&d.MaxInstances, 1)},
+		{name: "kind", read: readText(&d.Kind)},
+		{name: "display", read: d.Display.read},
 	}
-	return f.Unknown(path, "a board", boardFields)
 }
 
 func (d *Display) read(v Value) error {
-	fields := []string{"unit", "decimals", "format"}
-	return v.ReadObject("an object, such as {decimals: 2}", fields, func(f FieldValue) error {
-		switch f.Name {
-		case "unit":
-			return d.Unit.read(f.Value)
-		case "decimals":
-			return readInteger(f.Value, &d.Decimals, 0)
-		case "format":
-			return ReadText(f.Value, &d.Format)
-		}
-		return f.Unknown(v.Path, "display", fields)
+	return v.readFields("an object, such as {decimals: 2}", "display", []fieldReader{
+		{name: "unit", read: d.Unit.read},
+		{name: "decimals", read: readInteger(&d.Decimals, 0)},
+		{name: "format", read: readText(&d.Format)},
 	})
 }
 
 // readName checks that the name in a body equals the name of the definition being read.
-func readName(f FieldValue, name string) error {
-	var given string
-	if err := ReadText(f.Value, &given); err != nil {
-		return err
+func readName(name string) reader {
+	return func(v Value) error {
+		var given string
+		if err := ReadText(v, &given); err != nil {
+			return err
+		}
+		if given != name {
+			return v.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
+		}
+		return nil
 	}
-	if given != name {
-		return f.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
-	}
-	return nil
 }
 
 // nameIn returns the name that the JSON of a definition contains.
@@ -233,23 +182,13 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v Value) error {
-	fields := []string{"updates", "sender", "fields", "ids", "show"}
-	return v.ReadObject("an object with updates", fields, func(f FieldValue) error {
-		switch f.Name {
-		case "event":
-			return readName(f, e.Name)
-		case "updates":
-			return e.readUpdates(f.Value)
-		case "sender":
-			return ReadText(f.Value, &e.Sender)
-		case "fields":
-			return e.readRules(f.Value)
-		case "ids":
-			return readRange(f.Value, &e.IDs, wantIDs)
-		case "show":
-			return e.readShow(f.Value)
-		}
-		return f.Unknown(v.Path, "an event", fields)
+	return v.readFields("an object with updates", "an event", []fieldReader{
+		{name: "event", read: readName(e.Name), isName: true},
+		{name: "updates", read: e.readUpdates},
+		{name: "sender", read: readText(&e.Sender)},
+		{name: "fields", read: e.readRules},
+		{name: "ids", read: readRange(&e.IDs, wantIDs)},
+		{name: "show", read: readOptional(&e.Show, (*Show).reader)},
 	})
 }
 
@@ -268,25 +207,19 @@ func (e *Event) readUpdates(v Value) error {
 }
 
 func (t *Target) read(v Value) error {
-	fields := []string{"board", "member", "score", "op", "if", "data"}
-	return v.ReadObject("an object with board, member and score", fields, func(f FieldValue) (err error) {
-		switch f.Name {
-		case "board":
-			return ReadText(f.Value, &t.Board)
-		case "member":
-			return ReadText(f.Value, &t.Member)
-		case "score":
-			return t.readScore(f.Value)
-		case "op":
-			return ReadText(f.Value, &t.Op)
-		case "if":
-			return ReadText(f.Value, &t.If)
-		case "data":
-			t.Data, err = f.json(nil)
-			return err
-		}
-		return f.Unknown(v.Path, "an update", fields)
+	return v.readFields("an object with board, member and score", "an update", []fieldReader{
+		{name: "board", read: readText(&t.Board)},
+		{name: "member", read: readText(&t.Member)},
+		{name: "score", read: t.readScore},
+		{name: "op", read: readText(&t.Op)},
+		{name: "if", read: readText(&t.If)},
+		{name: "data", read: t.readData},
 	})
+}
+
+func (t *Target) readData(v Value) (err error) {
+	t.Data, err = v.json(nil)
+	return err
 }
 
 // readScore reads an integer, or a string that names a field.
@@ -298,7 +231,7 @@ func (t *Target) readScore(v Value) error {
 		return ReadText(v, &t.Score)
 	}
 	var n int64
-	if err := readBound(v, &n); err != nil {
+	if err := readBound(&n)(v); err != nil {
 		return err
 	}
 	t.Score = strconv.FormatInt(n, 10)

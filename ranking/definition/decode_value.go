@@ -100,44 +100,91 @@ func ReadText[S ~string](v Value, s *S) error {
 	return nil
 }
 
+// reader reads a value into a variable.
+type reader func(Value) error
+
+// fieldReader reads a field of an object.
+type fieldReader struct {
+	name   string
+	read   reader
+	isName bool // the field holds the name of the definition, so errors do not list it
+}
+
+// readFields reads an object by the readers of its fields. want says in an error what the value should be when it is not
+// an object, and what names the object.
+func (v Value) readFields(want, what string, readers []fieldReader) error {
+	names := namesOf(readers)
+	return v.ReadObject(want, names, func(f FieldValue) error {
+		for _, r := range readers {
+			if r.name == f.Name {
+				return r.read(f.Value)
+			}
+		}
+		return f.Unknown(v.Path, what, names)
+	})
+}
+
+// namesOf lists the fields that an error offers.
+func namesOf(readers []fieldReader) (names []string) {
+	for _, r := range readers {
+		if !r.isName {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+func readText[S ~string](s *S) reader { return func(v Value) error { return ReadText(v, s) } }
+
+// readOptional reads a value that a definition may leave out.
+func readOptional[T any](optional **T, read func(*T) reader) reader {
+	return func(v Value) error {
+		*optional = new(T)
+		return read(*optional)(v)
+	}
+}
+
 // readInteger reads a whole number that is at least least. A caller passes 1 for a field whose
 // zero value means that it was not given.
-func readInteger[N int | int64](v Value, n *N, least int64) error {
-	if v.Kind != '0' {
-		return v.Want("an integer")
+func readInteger[N int | int64](n *N, least int64) reader {
+	return func(v Value) error {
+		if v.Kind != '0' {
+			return v.Want("an integer")
+		}
+		if !integerText.MatchString(v.Text) {
+			return v.Refuse("is %s; want an integer in plain digits, without a fraction or an exponent", Clip(v.Text))
+		}
+		i, err := strconv.ParseInt(v.Text, 10, 64)
+		if err != nil { // the caller checks the field's own range
+			return v.Refuse("is %s; want an integer within ±%d", Clip(v.Text), int64(MaxScore))
+		}
+		if i < least {
+			return v.Refuse("is %d; want at least %d", i, least)
+		}
+		*n = N(i)
+		return nil
 	}
-	if !integerText.MatchString(v.Text) {
-		return v.Refuse("is %s; want an integer in plain digits, without a fraction or an exponent", Clip(v.Text))
-	}
-	i, err := strconv.ParseInt(v.Text, 10, 64)
-	if err != nil { // the caller checks the field's own range
-		return v.Refuse("is %s; want an integer within ±%d", Clip(v.Text), int64(MaxScore))
-	}
-	if i < least {
-		return v.Refuse("is %d; want at least %d", i, least)
-	}
-	*n = N(i)
-	return nil
 }
 
-func readDuration(v Value, d *time.Duration) error {
-	if v.Kind != '"' {
-		return v.Want("a duration as a string, such as 7d")
-	}
-	var ok bool
-	if *d, ok = ParseDuration(v.Text); !ok {
-		return v.Refuse("is %q; %s", Clip(v.Text), wantDuration)
-	}
-	return nil
+func readDuration(d *time.Duration) reader {
+	return readParsed(d, "a duration as a string, such as 7d", wantDuration, ParseDuration)
 }
 
-func readTime(v Value, t *time.Time) error {
-	if v.Kind != '"' {
-		return v.Want("a time as a string, such as 2026-01-01T00:00:00Z")
+func readTime(t *time.Time) reader {
+	return readParsed(t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, parseTime)
+}
+
+// readParsed reads a string in a form of its own. want says in an error what the value should be, and form what its
+// text should be.
+func readParsed[T any](to *T, want, form string, parse func(string) (T, bool)) reader {
+	return func(v Value) error {
+		if v.Kind != '"' {
+			return v.Want(want)
+		}
+		var ok bool
+		if *to, ok = parse(v.Text); !ok {
+			return v.Refuse("is %q; %s", Clip(v.Text), form)
+		}
+		return nil
 	}
-	var ok bool
-	if *t, ok = parseTime(v.Text); !ok {
-		return v.Refuse("is %q; %s", Clip(v.Text), wantTime)
-	}
-	return nil
 }

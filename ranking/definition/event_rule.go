@@ -222,16 +222,9 @@ func (e *Event) readRules(v Value) error {
 }
 
 func (r *FieldRule) read(v Value) error {
-	names := []string{"min", "max", "kind"}
-	return v.ReadObject("an object, such as {min: 1, max: 99} or {kind: star}", names, func(f FieldValue) error {
-		switch f.Name {
-		case "min":
-			return readOptionalBound(f.Value, &r.Min)
-		case "max":
-			return readOptionalBound(f.Value, &r.Max)
-		case "kind":
-			return ReadText(f.Value, &r.Kind)
-		}
-		return f.Unknown(v.Path, "the rule of a field", names)
+	return v.readFields("an object, such as {min: 1, max: 99} or {kind: star}", "the rule of a field", []fieldReader{
+		{name: "min", read: readOptional(&r.Min, readBound)},
+		{name: "max", read: readOptional(&r.Max, readBound)},
+		{name: "kind", read: readText(&r.Kind)},
 	})
 }

@@ -80,18 +80,12 @@ func (e Event) checkShown(path, board string) error {
 	return Invalid(path, fmt.Sprintf(want, Clip(board), e.Name, Clip(strings.Join(boards, ", "))))
 }
 
-func (e *Event) readShow(v Value) error {
-	names := []string{"board", "fans", "recent"}
-	e.Show = new(Show)
-	return v.ReadObject("an object, such as {board: stars, fans: \"fans:{star}\"}", names, func(f FieldValue) error {
-		switch f.Name {
-		case "board":
-			return ReadText(f.Value, &e.Show.Board)
-		case "fans":
-			return ReadText(f.Value, &e.Show.Fans)
-		case "recent":
-			return ReadText(f.Value, &e.Show.Recent)
-		}
-		return f.Unknown(v.Path, "show", names)
-	})
+func (s *Show) reader() reader {
+	return func(v Value) error {
+		return v.readFields("an object, such as {board: stars, fans: \"fans:{star}\"}", "show", []fieldReader{
+			{name: "board", read: readText(&s.Board)},
+			{name: "fans", read: readText(&s.Fans)},
+			{name: "recent", read: readText(&s.Recent)},
+		})
+	}
 }

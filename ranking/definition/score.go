@@ -45,15 +45,11 @@ func fractionFault(digits string) string {
 }
 
 // readBound reads a score from a definition.
-func readBound(v Value, n *int64) error {
-	if v.Kind == '0' && fractionText.MatchString(v.Text) {
-		return v.Refuse("%s", fractionFault(v.Text))
+func readBound(n *int64) reader {
+	return func(v Value) error {
+		if v.Kind == '0' && fractionText.MatchString(v.Text) {
+			return v.Refuse("%s", fractionFault(v.Text))
+		}
+		return readInteger(n, -MaxScore)(v)
 	}
-	return readInteger(v, n, -MaxScore)
-}
-
-// readOptionalBound reads a score that a definition may leave out.
-func readOptionalBound(v Value, n **int64) error {
-	*n = new(int64)
-	return readBound(v, *n)
 }

@@ -50,37 +50,31 @@ const (
 	MaxRefresh     = day // the greatest refresh interval of a union or a window
 )
 
-func (u *Union) read(v Value) error {
-	fields := []string{"of", "weights", "aggregate", "last", "refresh"}
-	return v.ReadObject("an object, such as {of: [a, b]}", fields, func(f FieldValue) error {
-		switch f.Name {
-		case "of":
-			return readEach(f.Value, "a list of boards, such as [a, b]", &u.Of, ReadText)
-		case "weights":
-			return readEach(f.Value, "a list of integers, such as [1, 2]", &u.Weights, func(v Value, n *int64) error {
-				return readInteger(v, n, -maxWeight)
-			})
-		case "aggregate":
-			return ReadText(f.Value, &u.Aggregate)
-		case "last":
-			return readInteger(f.Value, &u.Last, 1)
-		case "refresh":
-			return readRange(f.Value, &u.Refresh, wantRefresh)
-		}
-		return f.Unknown(v.Path, "a union", fields)
-	})
+func (u *Union) reader() reader {
+	return func(v Value) error {
+		return v.readFields("an object, such as {of: [a, b]}", "a union", []fieldReader{
+			{name: "of", read: readEach("a list of boards, such as [a, b]", &u.Of, readText)},
+			{name: "weights", read: readEach("a list of integers, such as [1, 2]", &u.Weights,
+				func(n *int64) reader { return readInteger(n, -maxWeight) })},
+			{name: "aggregate", read: readText(&u.Aggregate)},
+			{name: "last", read: readInteger(&u.Last, 1)},
+			{name: "refresh", read: readRange(&u.Refresh, wantRefresh)},
+		})
+	}
 }
 
 const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
 
 // readRange reads a duration whose range is narrower than that of other fields; want is the
 // reason of its error.
-func readRange(v Value, d *time.Duration, want string) error {
-	err := readDuration(v, d)
-	if err != nil && v.Kind != 'n' {
-		err = v.Refuse("%s", want)
+func readRange(d *time.Duration, want string) reader {
+	return func(v Value) error {
+		err := readDuration(d)(v)
+		if err != nil && v.Kind != 'n' {
+			err = v.Refuse("%s", want)
+		}
+		return err
 	}
-	return err
 }
 
 // refreshFault says what is wrong with a refresh interval, or returns "".
@@ -92,20 +86,22 @@ func refreshFault(d time.Duration) string {
 }
 
 // readEach reads a list that is not empty, and each of its items with read.
-func readEach[T any](v Value, want string, list *[]T, read func(Value, *T) error) error {
-	if v.Kind != '[' {
-		return v.Want(want)
-	}
-	if len(v.Items) == 0 {
-		return v.Refuse("is empty; want %s", want)
-	}
-	*list = make([]T, len(v.Items))
-	for i, item := range v.Items {
-		if err := read(item, &(*list)[i]); err != nil {
-			return err
+func readEach[T any](want string, list *[]T, read func(*T) reader) reader {
+	return func(v Value) error {
+		if v.Kind != '[' {
+			return v.Want(want)
 		}
+		if len(v.Items) == 0 {
+			return v.Refuse("is empty; want %s", want)
+		}
+		*list = make([]T, len(v.Items))
+		for i, item := range v.Items {
+			if err := read(&(*list)[i])(item); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // checkUnion normalizes a union, and refuses the fields that have no meaning on a board that

@@ -20,6 +20,17 @@ const (
 	wantWindowRefresh = "is neither live nor a whole number of s, m, h or d, such as 30s or 1m, from 1s to 1d"
 )
 
+// readWindowRefresh reads the refresh of a window: live, or a duration.
+func readWindowRefresh(d *time.Duration) reader {
+	return func(v Value) error {
+		if v.Kind == '"' && v.Text == liveText {
+			*d = Live
+			return nil
+		}
+		return readRange(d, wantWindowRefresh)(v)
+	}
+}
+
 // checkWindow normalizes a window, and refuses the fields that have no meaning on a board with
 // a window.
 func (d *Board) checkWindow(FamilyName) error {
