@@ -88,6 +88,15 @@ func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) 
 	return r, err
 }
 
+// compiledNamed is compiled for a name that is not parsed yet.
+func (d *definitions) compiledNamed(instance string) (*definition.Compiled, error) {
+	n, err := definition.ParseName(instance)
+	if err != nil {
+		return nil, err
+	}
+	return d.compiled(n)
+}
+
 // unknownName is the error of a name that has no definition. It shows the definition that has the same
 // base and another number of placeholders, where there is one.
 func (d *definitions) unknownName(n definition.Name) error {

@@ -2,8 +2,6 @@ package ranking
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"rankcast/ranking/definition"
@@ -16,22 +14,12 @@ const dropAtOnce = 8
 
 // lastWrite is when a board-period was last written to, or when its last build began, in µs
 // since 1970.
-func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
-	values, err := s.rdb.HMGet(ctx, k.Meta, "clock", "wrote", builtField).Result()
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (latest int64, err error) {
+	r := s.readFields(ctx, k.Meta, "clock", "wrote", builtField)
+	for r.More() {
+		latest = max(latest, r.OptionalNumber())
 	}
-	latest := int64(0)
-	for _, v := range values {
-		if text, ok := v.(string); ok {
-			at, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return 0, fmt.Errorf("%w: %s holds %q, which is not a time", ErrUnavailable, k.Meta, text)
-			}
-			latest = max(latest, at)
-		}
-	}
-	return latest, nil
+	return latest, r.Err
 }
 
 // dropPeriods deletes board-periods, whatever was written to them, and with the last of

@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"rankcast/ranking/calendar"
 	"rankcast/ranking/definition"
@@ -106,32 +107,29 @@ func (s *Store) historyClaim(d *definitions, c claim) historyClaim {
 func (s *Store) freshen(ctx context.Context, d *definitions, claims []historyClaim) error {
 	ctx, cancel := context.WithTimeout(WithoutBuilds(ctx), freshWithin)
 	defer cancel()
-	var wg sync.WaitGroup
-	places := make(chan struct{}, freshAtOnce)
-	errs := make([]error, len(claims))
+	var boards errgroup.Group
+	boards.SetLimit(freshAtOnce)
 	for i := range claims {
 		c := &claims[i]
 		if c.look == nil || !c.look.rule.IsBuilt() && !c.look.rule.IsWindowed() {
 			continue
 		}
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
+		boards.Go(func() error {
 			some, err := s.hasMembers(ctx, d, c.look)
 			if some && err == nil {
 				_, err = s.read(ctx, c.member, Query{})
 			}
 			if err == nil {
-				return
+				return nil
 			}
 			c.look, c.next = nil, fmt.Sprint(c.since+housekeepingInterval.Microseconds())
-			if !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil {
-				errs[i], c.failed = err, true
+			if c.failed = !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil; c.failed {
+				return err
 			}
+			return nil
 		})
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return boards.Wait()
 }
 
 // hasMembers reports whether a result or a window has members, or data from which a build or an update could
@@ -141,21 +139,11 @@ func (s *Store) hasMembers(ctx context.Context, d *definitions, l *historyLook) 
 	if some || err != nil || l.rule.IsWindowed() {
 		return some, err
 	}
-	n, err := definition.ParseName(l.instance)
+	sources, err := s.unionSources(l.rule, d, l.instance, s.catalog.clock.now())
 	if err != nil {
 		return false, err
 	}
-	sources, err := unionSources(l.rule, d, s.keys, n, s.catalog.clock.now())
-	if err != nil {
-		return false, err
-	}
-	var keys []string
-	for _, b := range sources {
-		if keys = append(keys, b.keys.Members); b.rule.IsWindowed() {
-			keys = append(keys, b.keys.Window[0])
-		}
-	}
-	return s.anyOf(ctx, keys...)
+	return s.anyOf(ctx, dataKeys(sources)...)
 }
 
 // recordClaims records the claimed boards.

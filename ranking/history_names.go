@@ -66,9 +66,7 @@ func (s *Store) historyEnd(ctx context.Context, l *historyLook) (epoch, last str
 	if _, err := pipe.Exec(ctx); err != nil {
 		return "", "", fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	epoch, _ = board.Val()[0].(string)
-	last, _ = state.Val()[0].(string)
-	return epoch, last, nil
+	return replyOf(board).Optional(), replyOf(state).Optional(), nil
 }
 
 // usedNumbers reads the numbers of the members that stand in the steps up to last.

@@ -199,11 +199,15 @@ func (s *Store) reschedule(ctx context.Context, c claim, slot string, next int64
 }
 
 func (s *Store) rescheduleOn(ctx context.Context, keys []string, c claim, next int64) error {
-	at := ""
-	if next > 0 {
-		at = strconv.FormatInt(next, 10)
+	return script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, timeArg(next)}).Err
+}
+
+// timeArg is a time for a script, in µs since 1970; "" for none.
+func timeArg(at int64) string {
+	if at <= 0 {
+		return ""
 	}
-	return script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at}).Err
+	return strconv.FormatInt(at, 10)
 }
 
 // scheduleNow puts instances on the agenda for now.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"rankcast/ranking/internal/script"
 )
 
@@ -68,24 +70,26 @@ func (s *Store) claimTurns(ctx context.Context, most int) (due []claim, more boo
 // workers work on claimed items, at most housekeepingWorkers of them at a time. One goroutine at a
 // time may use it.
 type workers struct {
-	places chan struct{} // holds a value for each item in work
-	wg     sync.WaitGroup
-	mu     sync.Mutex // guards errs
-	errs   []error    // since the last call of failed
+	items errgroup.Group // in work
+	mu    sync.Mutex     // guards errs
+	errs  []error        // since the last call of failed
 }
 
-func newWorkers() *workers { return &workers{places: make(chan struct{}, housekeepingWorkers)} }
+func newWorkers() *workers {
+	c := new(workers)
+	c.items.SetLimit(housekeepingWorkers)
+	return c
+}
 
 // start begins the work on an item, as soon as another item leaves a place.
 func (c *workers) start(work func() error) {
-	c.places <- struct{}{}
-	c.wg.Go(func() {
-		defer func() { <-c.places }()
+	c.items.Go(func() error {
 		if err := work(); err != nil {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.errs = append(c.errs, err)
 		}
+		return nil
 	})
 }
 
@@ -100,6 +104,6 @@ func (c *workers) failed() error {
 
 // wait waits for the end of all work that was started, and returns its errors.
 func (c *workers) wait() error {
-	c.wg.Wait()
+	_ = c.items.Wait()
 	return c.failed()
 }

@@ -23,18 +23,18 @@ const (
 // the new period closes, µs since 1970; 0: never. It returns until when the board-period
 // may be created, by Redis's clock in µs since 1970. It returns 0 when the definition is no
 // longer as in d, and ErrConflict when the family has its maximum of instances.
-func (s *Store) registerInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled,
+func (s *Store) registerInstance(ctx context.Context, d *definitions, instance string, r *definition.Compiled,
 	closes int64) (until int64, err error) {
-	slot := n.Slot()
+	slot := r.Slot()
 	reply := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
-		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
+		[]any{instance, r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
 			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes})
 	switch reply.Text() {
 	case "stale":
 		_, err := s.catalog.readNewer(ctx, d)
 		return 0, err
 	case "full":
-		return 0, conflict("board", "%q would be one instance too many: %s can have at most %d (max_instances)", n.Instance(),
+		return 0, conflict("board", "%q would be one instance too many: %s can have at most %d (max_instances)", instance,
 			r.Board.Name, r.InstanceLimit())
 	}
 	return reply.Number(), reply.Err

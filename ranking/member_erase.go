@@ -123,7 +123,7 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 	}
 	e, err := s.readErasure(ctx, kind, member)
 	if err != nil {
-		return Erasure{}, err
+		return Erasure{}, fmt.Errorf("read an erasure: %w", err)
 	}
 	if e == nil {
 		return Erasure{}, &FieldError{Field: "member",
@@ -145,38 +145,29 @@ func (e erasureState) public() Erasure {
 func erasureField(kind, member string) string { return kind + keyspace.FieldSep + member }
 
 func parseErasure(text string) (*erasureState, error) {
-	e := new(erasureState)
-	if err := json.Unmarshal([]byte(text), e); err != nil {
-		return nil, fmt.Errorf("%w: the stored state of an erasure is not valid JSON", ErrUnavailable)
-	}
-	return e, nil
+	return parseStored[erasureState](text, "state of an erasure")
 }
 
 // readErasure returns nil where there is no erasure.
 func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureState, error) {
-	texts, err := s.rdb.HMGet(ctx, s.keys.Erasures(), erasureField(kind, member), kind).Result()
-	if err != nil {
-		return nil, fmt.Errorf("%w: read an erasure: %w", ErrUnavailable, err)
-	}
-	text, ok := texts[0].(string)
-	if !ok {
-		return nil, nil
+	r := s.readFields(ctx, s.keys.Erasures(), erasureField(kind, member), kind)
+	text, walk := r.Optional(), r.Optional()
+	if r.Err != nil || text == "" {
+		return nil, r.Err
 	}
 	e, err := parseErasure(text)
 	if err != nil || e.Ended > 0 {
 		return e, err
 	}
 	e.Boards, e.Left = 0, 0
-	if text, ok = texts[1].(string); ok {
-		w, err := parseWalk(text)
-		if err != nil {
-			return nil, err
-		}
-		if e.Began < w.Began {
-			e.Boards, e.Left = w.Boards, w.Left
-		}
+	if walk == "" {
+		return e, nil
 	}
-	return e, nil
+	w, err := parseWalk(walk)
+	if err == nil && e.Began < w.Began {
+		e.Boards, e.Left = w.Boards, w.Left
+	}
+	return e, err
 }
 
 // recordHead is the length of the head of an event's record, in bytes: a digest, a state, and when it began, see lib/amend.lua.

@@ -43,11 +43,9 @@ const (
 )
 
 func parseWalk(text string) (*erasureWalk, error) {
-	w := &erasureWalk{text: text}
-	if err := json.Unmarshal([]byte(text), w); err != nil {
-		return nil, fmt.Errorf("%w: the stored progress of erasures is not valid JSON", ErrUnavailable)
-	}
-	return w, nil
+	w, err := parseStored[erasureWalk](text, "progress of erasures")
+	w.text = text
+	return w, err
 }
 
 // eraseDue goes on with the erasures of one kind for a while. more reports that there was such a kind.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -199,21 +198,12 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 	}
 	done := make([]moderated, len(periods))
 	for i, v := range values {
-		fields := v.Val()
-		for j := range fields {
-			if fields[j] == nil {
-				fields[j] = ""
-			}
-		}
-		r := &script.Reply{Rest: fields}
-		latest, from := r.Text(), r.Text()
-		done[i].kind, done[i].hides, done[i].shows = r.Text(), hidden[i].Val() > 0, shown[i].Val()
-		if text := cmp.Or(from, latest); text != "" {
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				r.Fail("is not a revision")
-			}
-			done[i].upTo = n
+		r := replyOf(v)
+		latest, hasBegun := r.OptionalNumber(), r.Rest[0] != nil
+		from := r.OptionalNumber()
+		done[i] = moderated{upTo: latest, kind: r.Optional(), hides: hidden[i].Val() > 0, shows: shown[i].Val()}
+		if hasBegun {
+			done[i].upTo = from
 		}
 		if r.Err != nil {
 			return nil, r.Err

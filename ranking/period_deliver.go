@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -105,14 +104,11 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 	if err != nil {
 		return nil
 	}
-	list, err := s.periodRecords(ctx, n.Instance())
+	p, err := s.undelivered(ctx, n)
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
-		if p.Name != n.Period || p.id == "" || p.done {
-			continue
-		}
+	if p != nil {
 		first, _, err := s.markDelivered(ctx, n.Instance(), p.Name, p.id)
 		if err != nil {
 			return err
@@ -122,6 +118,17 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 		}
 	}
 	return s.scheduleNow(ctx, n.Instance())
+}
+
+// undelivered finds a settled period that is not delivered yet; nil: there is none of that name.
+func (s *Store) undelivered(ctx context.Context, n definition.Name) (*periodRecord, error) {
+	list, err := s.periodRecords(ctx, n.Instance())
+	for _, p := range list {
+		if p.Name == n.Period && p.id != "" && !p.done {
+			return &p, nil
+		}
+	}
+	return nil, err
 }
 
 // cancelDeliveries takes closed periods of an instance off the deliveries.
@@ -234,28 +241,22 @@ func (s *Store) delivery(ctx context.Context, c deliveryClaim) (*Delivery, error
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.periodRecords(ctx, n.Instance())
-	if err != nil {
+	p, err := s.undelivered(ctx, n)
+	if p == nil {
 		return nil, err
 	}
-	for _, p := range list {
-		if p.Name != n.Period || p.id == "" || p.done {
-			continue
-		}
-		told, _, err := s.announcement(ctx, n.Instance(), r, p.Period)
-		if told == nil {
-			return nil, err
-		}
-		body, err := json.Marshal(struct {
-			ID string `json:"id"`
-			*closedJSON
-		}{p.id, told})
-		return &Delivery{
-			ID: p.id, Board: n.Instance(), Period: n.Period, Body: body,
-			Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
-		}, err
+	told, _, err := s.announcement(ctx, n.Instance(), r, p.Period)
+	if told == nil {
+		return nil, err
 	}
-	return nil, nil
+	body, err := json.Marshal(struct {
+		ID string `json:"id"`
+		*closedJSON
+	}{p.id, told})
+	return &Delivery{
+		ID: p.id, Board: n.Instance(), Period: n.Period, Body: body,
+		Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
+	}, err
 }
 
 // Delivered records that a delivery has arrived, or that the caller has given it up.
@@ -295,9 +296,5 @@ func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) e
 // rescheduleDelivery puts a claimed delivery back into its line for a time in µs since
 // 1970; 0 takes it off.
 func (s *Store) rescheduleDelivery(ctx context.Context, c deliveryClaim, next int64) error {
-	at := ""
-	if next > 0 {
-		at = strconv.FormatInt(next, 10)
-	}
-	return script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, at}).Err
+	return script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, timeArg(next)}).Err
 }

@@ -178,15 +178,7 @@ func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
 		return true, nil
 	}
-	values, err := s.rdb.HMGet(ctx, s.keys.Definitions(), wantedField+board, wantedField+AllBoards).Result()
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	for _, v := range values {
-		text, _ := v.(string) // '' where there is none
-		if until, err := strconv.ParseInt(text, 10, 64); err == nil && until > s.catalog.clock.now() {
-			return true, nil
-		}
-	}
-	return false, nil
+	r := s.readFields(ctx, s.keys.Definitions(), wantedField+board, wantedField+AllBoards)
+	until := max(r.OptionalNumber(), r.OptionalNumber())
+	return until > s.catalog.clock.now(), r.Err
 }

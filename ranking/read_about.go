@@ -95,11 +95,7 @@ func (s *Store) isListed(ctx context.Context, m resolved) bool {
 		if err != nil {
 			return false
 		}
-		n, err := definition.ParseName(m.Instance)
-		if err != nil {
-			return false
-		}
-		sources, _ := unionSources(m.compiled, d, s.keys, n, s.catalog.clock.now())
+		sources, _ := s.unionSources(m.compiled, d, m.Instance, s.catalog.clock.now())
 		for _, source := range sources {
 			found = append(found, pipe.ZScore(ctx, s.keys.Instances(source.rule.Slot()), source.instance))
 		}

@@ -15,7 +15,6 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/redisconn"
-	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -209,7 +208,7 @@ func (w *boardWalk) lookUp(ctx context.Context) error {
 	for _, b := range w.waiting {
 		switch stands, isBuilt, err := w.s.standsOn(b); {
 		case err != nil:
-			w.fail(fmt.Errorf("read board %q: %w: %w", b.name, ErrUnavailable, err))
+			w.fail(fmt.Errorf("read board %q: %w", b.name, err))
 			continue
 		case !isBuilt:
 			w.page.NotBuilt++
@@ -279,18 +278,14 @@ func (s *Store) standsOn(b *boardLookup) (stands, isBuilt bool, err error) {
 		case err == nil:
 			stands = true
 		case !errors.Is(err, redis.Nil):
-			return false, true, err
+			return false, true, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 	}
 	if b.built == nil {
 		return stands, true, nil
 	}
-	values, err := b.built.Result()
-	if err != nil {
-		return false, true, err
-	}
-	built, err := parseBuilt(&script.Reply{Rest: values})
-	return stands, s.isFresh(b.rule, built), err
+	r := replyOf(b.built)
+	return stands, s.isFresh(b.rule, r.OptionalNumber()), r.Err
 }
 
 // readPlaces reads the places of the member on the boards that were found. It leaves out those on which the member

@@ -308,16 +308,15 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if c == nil {
 			continue
 		}
-		values, err := c.Result()
-		if err != nil {
-			states[i].Err = fmt.Errorf("read board %q: %w: %w", boards[i], ErrUnavailable, err)
+		r := replyOf(c)
+		states[i].State = State{Epoch: r.Optional(), Seq: r.OptionalNumber()}
+		built := r.OptionalNumber()
+		if r.Err != nil {
+			states[i] = BoardState{Kind: states[i].Kind, Err: fmt.Errorf("read board %q: %w", boards[i], r.Err)}
 			continue
 		}
-		states[i].State, states[i].Err = parseState(&script.Reply{Rest: values})
-		if m := meanings[i]; m.compiled.IsBuilt() && len(values) == 3 {
-			if built, err := parseBuilt(&script.Reply{Rest: values[2:]}); err == nil {
-				s.refreshWatched(m, built)
-			}
+		if m := meanings[i]; m.compiled.IsBuilt() {
+			s.refreshWatched(m, built)
 		}
 		if oldest[i] == nil {
 			continue
@@ -346,15 +345,6 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, erro
 	default:
 		return resolved{}, err
 	}
-}
-
-// parseState reads epoch and seq as HMGET returns them: nil for a board that was never
-// written to.
-func parseState(r *script.Reply) (State, error) {
-	if len(r.Rest) > 0 && r.Rest[0] == nil {
-		return State{}, nil
-	}
-	return State{Epoch: r.Text(), Seq: r.Number()}, r.Err
 }
 
 // callRead runs a reading script.

@@ -123,7 +123,7 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		}
 		known := int64(0)
 		if m.compiled.IsBuilt() {
-			if err := s.ensureFresh(ctx, m.Instance, m.compiled); err != nil {
+			if err := s.ensureFresh(ctx, m.Instance, m.compiled, s.builds.wait); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}
 			known = s.builds.known(m.Instance)

@@ -41,11 +41,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := definition.ParseName(instance)
-	if err != nil {
-		return err
-	}
-	r, err := d.compiled(n)
+	r, err := d.compiledNamed(instance)
 	if err != nil {
 		return err
 	}
@@ -54,7 +50,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 	}
 	began, locked := time.Now(), false
 	defer func() { s.metrics.observeBuild(r, time.Since(began), locked, b, err) }()
-	from, err := s.sources(ctx, d, n, r)
+	from, err := s.sources(ctx, d, instance, r)
 	if err != nil {
 		return err
 	}
@@ -72,7 +68,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 		}
 		return err
 	}
-	err = w.replace(ctx, d, n, b)
+	err = w.replace(ctx, d, b)
 	if err != nil {
 		w.release(ctx)
 	}
@@ -109,16 +105,16 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 }
 
 // replace builds the result and swaps it in. Without any members there is none, and it sets that in b.
-func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name, b *build) error {
+func (w *builder) replace(ctx context.Context, d *definitions, b *build) error {
 	// List the instance before it has data, so that housekeeping looks at all data.
-	listed, err := w.s.registerInstance(ctx, d, n, w.rule, 0)
+	listed, err := w.s.registerInstance(ctx, d, w.instance, w.rule, 0)
 	if err != nil {
 		return err
 	}
 	if listed == 0 {
 		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
-	scores, err := w.scores(ctx, d, n)
+	scores, err := w.scores(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -152,11 +148,11 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 }
 
 // scores returns the scores of all members, in no order.
-func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name) ([]scored, error) {
+func (w *builder) scores(ctx context.Context, d *definitions) ([]scored, error) {
 	if w.rule.IsWindowed() {
 		return w.windowScores(ctx)
 	}
-	all, err := unionSources(w.rule, d, w.s.keys, n, w.now)
+	all, err := w.s.unionSources(w.rule, d, w.instance, w.now)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/internal/script"
 )
 
 // A board that is built has a result: a sorted set like any board's, computed from other
@@ -63,14 +62,9 @@ func retention(r *definition.Compiled) time.Duration {
 }
 
 // ensureFresh makes the result of a board readable: not older than refresh plus the time of
-// one build. During a build that began in time it accepts the present result.
-func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled) error {
-	return s.ensureFreshBy(ctx, instance, r, s.builds.wait)
-}
-
-// ensureFreshBy is ensureFresh with a wait for a build, which reports whether the build has ended
-// before the context.
-func (s *Store) ensureFreshBy(ctx context.Context, instance string, r *definition.Compiled, wait func(context.Context, *build) bool) error {
+// one build. During a build that began in time it accepts the present result. wait waits for a build, and reports
+// whether the build has ended before the context.
+func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled, wait func(context.Context, *build) bool) error {
 	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
@@ -145,22 +139,12 @@ func (s *Store) refreshWatched(m resolved, built int64) {
 // builtAt is when the build of the present result began, in µs since 1970; 0: there is
 // none.
 func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
-	values, err := s.rdb.HMGet(ctx, meta, builtField).Result()
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return parseBuilt(&script.Reply{Rest: values})
+	r := s.readFields(ctx, meta, builtField)
+	return r.OptionalNumber(), r.Err
 }
 
 // builtField is the field of meta that holds when the build of the result began.
 const builtField = "built"
-
-func parseBuilt(r *script.Reply) (int64, error) {
-	if len(r.Rest) > 0 && r.Rest[0] == nil {
-		return 0, r.Err
-	}
-	return r.Number(), r.Err
-}
 
 // known is a time, in µs since 1970, at or after which the build of the present result
 // began; 0: not known.

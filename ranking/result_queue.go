@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"rankcast/ranking/definition"
 	"rankcast/ranking/fair"
 )
 
@@ -357,11 +356,7 @@ func (s *Store) isLargeBuild(ctx context.Context, b *build) bool {
 	if err != nil {
 		return false
 	}
-	n, err := definition.ParseName(b.instance)
-	if err != nil {
-		return false
-	}
-	r, err := d.compiled(n)
+	r, err := d.compiledNamed(b.instance)
 	if err != nil {
 		return false
 	}
@@ -371,18 +366,8 @@ func (s *Store) isLargeBuild(ctx context.Context, b *build) bool {
 	if r.Union == nil {
 		return false // it was redefined
 	}
-	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
-	if err != nil {
-		return false
-	}
-	var from []string
-	for _, source := range all {
-		from = append(from, source.keys.Members)
-		if source.rule.IsWindowed() {
-			from = append(from, source.keys.Window[0])
-		}
-	}
-	return s.isOver(ctx, from, smallRows)
+	all, err := s.unionSources(r, d, b.instance, s.catalog.clock.now())
+	return err == nil && s.isOver(ctx, dataKeys(all), smallRows)
 }
 
 // isOver reports whether sorted sets have more than a number of rows together.

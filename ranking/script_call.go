@@ -3,9 +3,11 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
@@ -62,6 +64,29 @@ func appendTexts(args []any, texts []string) []any {
 		args = append(args, text)
 	}
 	return args
+}
+
+// readFields reads fields of a hash. The reply has nil for a field that is missing.
+func (s *Store) readFields(ctx context.Context, hash string, fields ...string) *script.Reply {
+	return replyOf(s.rdb.HMGet(ctx, hash, fields...))
+}
+
+// replyOf returns the answer to a command as a Reply.
+func replyOf(cmd *redis.SliceCmd) *script.Reply {
+	values, err := cmd.Result()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return &script.Reply{Rest: values, Err: err}
+}
+
+// parseStored decodes JSON that Redis holds.
+func parseStored[T any](text, what string) (*T, error) {
+	stored := new(T)
+	if err := json.Unmarshal([]byte(text), stored); err != nil {
+		return stored, fmt.Errorf("%w: the stored %s is not valid JSON", ErrUnavailable, what)
+	}
+	return stored, nil
 }
 
 // takeShape takes the order and the ties with which a board-period was frozen. Where it was

@@ -22,7 +22,11 @@ type unionSource struct {
 
 // unionSources lists the board-periods that count in a union at a moment of Redis's clock,
 // in µs since 1970.
-func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]unionSource, error) {
+func (s *Store) unionSources(r *definition.Compiled, d *definitions, instance string, now int64) ([]unionSource, error) {
+	n, err := definition.ParseName(instance)
+	if err != nil {
+		return nil, err
+	}
 	t, err := definition.ParseFamilyName(r.Board.Name)
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n def
 		}
 		p, there := its.CurrentPeriod(now), true
 		for last := 0; last < u.Last && there; last++ {
-			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: k.Board(source.Instance(), p.Name), weight: u.Weights[i]})
+			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: s.keys.Board(source.Instance(), p.Name), weight: u.Weights[i]})
 			if its.Calendar == nil {
 				break
 			}
@@ -51,6 +55,16 @@ func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n def
 		}
 	}
 	return all, nil
+}
+
+// dataKeys are the keys that hold the members of sources, and the events of those with windows.
+func dataKeys(sources []unionSource) (keys []string) {
+	for _, b := range sources {
+		if keys = append(keys, b.keys.Members); b.rule.IsWindowed() {
+			keys = append(keys, b.keys.Window[0])
+		}
+	}
+	return keys
 }
 
 // unionTotal is a member's total so far: about 120 bytes with the member's id.
@@ -131,11 +145,11 @@ func (w wideSum) score() int64 {
 
 // sources returns the sorted sets that a result is computed from. For a union it first
 // brings the sources with windows up to date.
-func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled) ([]string, error) {
+func (s *Store) sources(ctx context.Context, d *definitions, instance string, r *definition.Compiled) ([]string, error) {
 	if r.IsWindowed() {
-		return []string{s.keys.Board(n.Instance(), "").Window[0]}, nil
+		return []string{s.keys.Board(instance, "").Window[0]}, nil
 	}
-	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
+	all, err := s.unionSources(r, d, instance, s.catalog.clock.now())
 	if err != nil {
 		return nil, err
 	}
@@ -145,15 +159,9 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 		switch {
 		case !b.rule.IsWindowed():
 		case b.rule.IsLive():
-			w := s.startSweep(b.instance)
-			select {
-			case <-w.done:
-				err = w.err
-			case <-ctx.Done():
-				err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
-			}
+			_, err = s.startSweep(b.instance).wait(ctx)
 		default:
-			err = s.ensureFreshBy(ctx, b.instance, b.rule, s.builds.waitInTurn)
+			err = s.ensureFresh(ctx, b.instance, b.rule, s.builds.waitInTurn)
 		}
 		if err != nil {
 			return nil, err

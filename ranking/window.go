@@ -65,16 +65,12 @@ func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Co
 
 // sweepWindow removes events until no overdue event is left that may go.
 func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error) {
-	n, err := definition.ParseName(instance)
-	if err != nil {
-		return swept{}, err
-	}
 	for old := false; ; {
 		d, until, err := s.leasedDefinitions(ctx)
 		if err != nil {
 			return swept{}, err
 		}
-		r, err := d.compiled(n)
+		r, err := d.compiledNamed(instance)
 		if err != nil {
 			return swept{}, err
 		}
@@ -138,7 +134,11 @@ func (s *Store) startSweep(instance string) *sweepRun {
 func (s *Store) sweepToNow(ctx context.Context, instance string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	w := s.startSweep(instance)
+	return s.startSweep(instance).wait(ctx)
+}
+
+// wait waits for the end of the sweep. It returns when the sweep ended, by Redis's clock in µs since 1970.
+func (w *sweepRun) wait(ctx context.Context) (int64, error) {
 	select {
 	case <-w.done:
 		return w.at.now, w.err
@@ -154,15 +154,10 @@ func (s *Store) sweepWait() time.Duration { return s.cfg.CallTimeout / 4 }
 // awaitSweep starts or joins a sweep, and reports whether it succeeded in time.
 func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 	w := s.startSweep(instance)
-	late := time.NewTimer(time.Until(w.began.Add(s.sweepWait())))
-	defer late.Stop()
-	select {
-	case <-w.done:
-		return w.err == nil
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	return false
+	ctx, cancel := context.WithDeadline(ctx, w.began.Add(s.sweepWait()))
+	defer cancel()
+	_, err := w.wait(ctx)
+	return err == nil
 }
 
 // housekeepWindow sweeps a window that may have no reads or writes, and returns when to

@@ -46,7 +46,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 		sweep(t, other, "b")
 		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, b.replace(t.Context(), d, must(definition.ParseName("b"))(t), new(build)))
+		require.NoError(t, b.replace(t.Context(), d, new(build)))
 		want := make(map[string]int64)
 		for i := range 20 {
 			if i != 5 { // who was removed

@@ -3,7 +3,8 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/batch"
@@ -192,8 +193,8 @@ func (b *boardBatch) exhausted() error {
 
 // takeReplies takes the replies for batches, and finds out what their next calls need.
 func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies []*script.Reply) {
-	var lookups sync.WaitGroup
-	room := make(chan struct{}, maxLookups)
+	var lookups errgroup.Group
+	lookups.SetLimit(maxLookups)
 	for i, b := range batches {
 		reply, err := s.takeApplyReply(b.instance, b.args.rule, replies[i], b.waiting[:b.sent])
 		switch {
@@ -210,16 +211,15 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 				b.repeated++
 			}
 			b.why, b.at = reply.why, reply.now
-			room <- struct{}{}
-			lookups.Go(func() {
-				defer func() { <-room }()
+			lookups.Go(func() error {
 				if err := s.lookUp(ctx, b, reply); err != nil {
 					b.fail(err)
 				}
+				return nil
 			})
 		}
 	}
-	lookups.Wait()
+	_ = lookups.Wait() // the batches have the errors
 }
 
 // lookUp finds out what a call for a batch lacked.
@@ -240,7 +240,7 @@ func (s *Store) lookUp(ctx context.Context, b *boardBatch, reply applyReply) (er
 		b.args.isBehind = b.args.isBehind || !s.awaitSweep(ctx, b.instance)
 		b.at = s.catalog.clock.now()
 	case "new":
-		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.name, b.args.rule, b.args.span.End())
+		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.instance, b.args.rule, b.args.span.End())
 	}
 	return err
 }

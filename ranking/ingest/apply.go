@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -45,25 +46,12 @@ func (c *consumer) applyRun(ctx context.Context, run []*message) error {
 	for _, m := range run {
 		byBoard[m.board] = append(byBoard[m.board], m)
 	}
-	var (
-		boards sync.WaitGroup
-		slots  = make(chan struct{}, maxBoards)
-		mu     sync.Mutex
-		failed error
-	)
+	var boards errgroup.Group
+	boards.SetLimit(maxBoards)
 	for board, messages := range byBoard {
-		slots <- struct{}{}
-		boards.Go(func() {
-			defer func() { <-slots }()
-			if err := c.applyUpdates(ctx, board, messages); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = cmp.Or(failed, err)
-			}
-		})
+		boards.Go(func() error { return c.applyUpdates(ctx, board, messages) })
 	}
-	boards.Wait()
-	return failed
+	return boards.Wait()
 }
 
 // applyUpdates applies updates of one board in one call. It returns the error of those without a result.

@@ -59,6 +59,15 @@ func (r *Reply) Optional() string {
 	return r.Text()
 }
 
+// OptionalNumber takes a whole number, or returns 0 for nil and for "".
+func (r *Reply) OptionalNumber() int64 {
+	if len(r.Rest) > 0 && (r.Rest[0] == nil || r.Rest[0] == "") {
+		r.Rest = r.Rest[1:]
+		return 0
+	}
+	return r.Number()
+}
+
 // Number takes a whole number, as an integer, as text, or as Redis prints the score of a sorted
 // set.
 func (r *Reply) Number() int64 {
