@@ -181,13 +181,8 @@ func (q *Query) check() error {
 	case q.FromRank < 1 || q.FromRank > definition.MaxScore:
 		return errFromRank
 	}
-	for _, f := range []struct {
-		name  string
-		bound *int64
-	}{{"min_score", q.MinScore}, {"max_score", q.MaxScore}} {
-		if f.bound != nil && (*f.bound < -definition.MaxScore || *f.bound > definition.MaxScore) {
-			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(definition.MaxScore)))
-		}
+	if err := cmp.Or(definition.CheckBound("min_score", q.MinScore), definition.CheckBound("max_score", q.MaxScore)); err != nil {
+		return err
 	}
 	if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
 		return Invalid("max_score", fmt.Sprintf("is %d, less than min_score, which is %d", *q.MaxScore, *q.MinScore))
@@ -251,8 +246,8 @@ type ScorePosition struct {
 // It also reads up to limit of the members with that score (0 to MaxPage), after a cursor;
 // nil for the first. It returns a FieldError for an invalid score or limit.
 func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (ScorePosition, error) {
-	if score < -definition.MaxScore || score > definition.MaxScore {
-		return ScorePosition{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
+	if err := definition.CheckBound("score", &score); err != nil {
+		return ScorePosition{}, err
 	}
 	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
 	if err != nil {

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,13 +44,8 @@ func (d Board) Normalize() (Board, error) {
 }
 
 func (d *Board) checkRules(FamilyName) error {
-	if err := oneOf("mode", &d.Mode, Sum, Best, Last); err != nil {
-		return err
-	}
-	if err := oneOf("order", &d.Order, Desc, Asc); err != nil {
-		return err
-	}
-	return oneOf("ties", &d.Ties, First, Shared, Dense, ByMember)
+	return cmp.Or(oneOf("mode", &d.Mode, Sum, Best, Last), oneOf("order", &d.Order, Desc, Asc),
+		oneOf("ties", &d.Ties, First, Shared, Dense, ByMember))
 }
 
 func (d *Board) checkDurations(FamilyName) error {
@@ -61,19 +57,16 @@ func (d *Board) checkDurations(FamilyName) error {
 		}
 		d.Period = FormatDuration(length)
 	}
-	if reason := durationFault(d.Retain); reason != "" {
-		return Invalid("retain", reason)
+	return cmp.Or(fault("retain", durationFault(d.Retain)), fault("ids", idsFault(d.IDs)), fault("tie_span", durationFault(d.TieSpan)),
+		fault("member_ttl", durationFault(d.MemberTTL)))
+}
+
+// fault is the FieldError of a field for a reason; nil for "".
+func fault(field, reason string) error {
+	if reason == "" {
+		return nil
 	}
-	if reason := idsFault(d.IDs); reason != "" {
-		return Invalid("ids", reason)
-	}
-	if reason := durationFault(d.TieSpan); reason != "" {
-		return Invalid("tie_span", reason)
-	}
-	if reason := durationFault(d.MemberTTL); reason != "" {
-		return Invalid("member_ttl", reason)
-	}
-	return nil
+	return Invalid(field, reason)
 }
 
 // presence says whether a definition gives a field.
@@ -193,28 +186,31 @@ func (d *Board) checkCalendar(FamilyName) error {
 }
 
 func (d *Board) checkBounds(t FamilyName) error {
-	for _, f := range []struct {
-		name  string
-		bound *int64
-	}{{"min", d.Min}, {"max", d.Max}} {
-		if f.bound != nil && (*f.bound < -MaxScore || *f.bound > MaxScore) {
-			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(MaxScore)))
-		}
+	if err := cmp.Or(CheckBound("min", d.Min), CheckBound("max", d.Max)); err != nil {
+		return err
 	}
 	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
 		return Invalid("max", fmt.Sprintf("is %d, less than min, which is %d; no score would be allowed", *d.Max, *d.Min))
 	}
-	if d.MaxChange < 0 || d.MaxChange > MaxScore {
-		return Invalid("max_change", fmt.Sprintf("is %d; want 1 to %d", d.MaxChange, int64(MaxScore)))
-	}
-	if d.Limit < 0 || d.Limit > maxLimit {
-		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", d.Limit, maxLimit))
-	}
 	if d.MaxInstances == 0 && len(t.Placeholders) > 0 {
 		d.MaxInstances = defaultInstances
 	}
-	if d.MaxInstances < 0 || d.MaxInstances > maxInstances {
-		return Invalid("max_instances", fmt.Sprintf("is %d; want 1 to %d", d.MaxInstances, maxInstances))
+	return cmp.Or(checkOptional("max_change", d.MaxChange, MaxScore), checkOptional("limit", d.Limit, maxLimit),
+		checkOptional("max_instances", int64(d.MaxInstances), maxInstances))
+}
+
+// checkOptional returns a FieldError for a number that is not 1 to most. 0 means that it was not given.
+func checkOptional(field string, n, most int64) error {
+	if n < 0 || n > most {
+		return Invalid(field, fmt.Sprintf("is %d; want 1 to %d", n, most))
+	}
+	return nil
+}
+
+// CheckBound returns a FieldError for a bound of scores that no score can reach; nil stands for no bound.
+func CheckBound(field string, bound *int64) error {
+	if bound != nil && (*bound < -MaxScore || *bound > MaxScore) {
+		return Invalid(field, fmt.Sprintf("is %d; want an integer within ±%d", *bound, int64(MaxScore)))
 	}
 	return nil
 }
@@ -236,12 +232,10 @@ func (d *Board) checkNames(t FamilyName) error {
 			return err
 		}
 	}
-	if d.Icon != "" {
-		if reason := ImageFault(d.Icon, "want an https URL, or a path that starts with one slash", "https"); reason != "" {
-			return Invalid("icon", reason)
-		}
+	if d.Icon == "" {
+		return nil
 	}
-	return nil
+	return fault("icon", ImageFault(d.Icon, "want an https URL, or a path that starts with one slash", "https"))
 }
 
 // templateFault returns the fault of a text in which placeholders of the family stand for parts of a name, or "".

@@ -21,10 +21,7 @@ type textRule func(s string, most int) string
 // CheckMember returns a FieldError unless a member of this id may exist: 1 to 128 bytes of UTF-8 without
 // control characters, and not one of dotFault.
 func CheckMember(id string) error {
-	if reason := dotFault(id); reason != "" {
-		return Invalid("member", reason)
-	}
-	return CheckText("member", id)
+	return cmp.Or(fault("member", dotFault(id)), CheckText("member", id))
 }
 
 // CheckNewMember returns a FieldError unless a request may create a member of this id: CheckMember
@@ -48,10 +45,7 @@ func dotFault(id string) string {
 // CheckText checks s by the rule that existing member ids and request ids share, and returns a
 // FieldError for field.
 func CheckText(field, s string) error {
-	if reason := TextFault(s, MaxIDBytes); reason != "" {
-		return Invalid(field, reason)
-	}
-	return nil
+	return fault(field, TextFault(s, MaxIDBytes))
 }
 
 // CheckNewText is CheckText for an id that the request creates: it also refuses what NewTextFault refuses.
@@ -59,13 +53,7 @@ func CheckNewText(field, s string) error {
 	if s != "" && s[0] != ' ' && len(s) <= MaxIDBytes && isPrintableASCII(s) {
 		return nil // most ids, on the way of each update
 	}
-	if err := CheckText(field, s); err != nil {
-		return err
-	}
-	if reason := unsafeFault(s); reason != "" {
-		return Invalid(field, reason)
-	}
-	return nil
+	return fault(field, NewTextFault(s, MaxIDBytes))
 }
 
 // TextFault says what is wrong with a text of 1 to most bytes, or returns "". It refuses
@@ -188,11 +176,8 @@ func (d Board) CheckNew() error {
 func (e Event) CheckNew() error {
 	for i, t := range e.Updates {
 		path := ItemPath("updates", i)
-		if reason := unsafePartFault(t.Board); reason != "" {
-			return Invalid(path+".board", reason)
-		}
-		if reason := unsafeFault(t.Member); reason != "" {
-			return Invalid(path+".member", reason)
+		if err := cmp.Or(fault(path+".board", unsafePartFault(t.Board)), fault(path+".member", unsafeFault(t.Member))); err != nil {
+			return err
 		}
 	}
 	return nil

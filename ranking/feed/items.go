@@ -3,9 +3,8 @@ package feed
 import (
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -13,23 +12,16 @@ var errNotItems = errors.New("not a feed message")
 
 // parseItems splits a feed message, which is a JSON array, into its items, which are objects.
 func parseItems(payload string) ([][]byte, error) {
-	d := jsontext.NewDecoder(strings.NewReader(payload))
-	if start, err := d.ReadToken(); err != nil || start.Kind() != '[' {
-		return nil, fmt.Errorf("%w: not an array", errNotItems)
+	var values []jsontext.Value
+	if err := json.Unmarshal([]byte(payload), &values); err != nil || values == nil {
+		return nil, fmt.Errorf("%w: not an array: %v", errNotItems, err)
 	}
-	var items [][]byte
-	for d.PeekKind() == '{' {
-		item, err := d.ReadValue()
-		if err != nil {
-			return nil, fmt.Errorf("%w: item %d: %w", errNotItems, len(items), err)
+	items := make([][]byte, len(values))
+	for i, v := range values {
+		if v.Kind() != '{' {
+			return nil, fmt.Errorf("%w: item %d is not an object", errNotItems, i)
 		}
-		items = append(items, item.Clone()) // the decoder reuses its memory at the next read
-	}
-	if end, err := d.ReadToken(); err != nil || end.Kind() != ']' {
-		return nil, fmt.Errorf("%w: item %d is not an object", errNotItems, len(items))
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: more text after the array", errNotItems)
+		items[i] = v
 	}
 	return items, nil
 }
