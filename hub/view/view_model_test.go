@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
@@ -57,11 +58,9 @@ func (w *lossyTransport) allNotified() {
 			continue
 		}
 		s := w.v.Standing(f)
-		if w.notified[f].Entry != s.Entry {
-			w.t.Fatalf("%q was notified of %+v, and is at %+v", f.name, w.notified[f].Entry, s.Entry)
-		}
-		if s.Around != nil && f.around > 0 && !slices.Equal(w.notified[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
-			w.t.Fatalf("%q was notified of the neighbours %+v, and has %+v", f.name, w.notified[f].Around, s.Around)
+		require.Equal(w.t, s.Entry, w.notified[f].Entry, "the last notification of %q", f.name)
+		if s.Around != nil && f.around > 0 {
+			require.Equal(w.t, s.NeighboursWithin(f.around), w.notified[f].NeighboursWithin(f.around), "around %q", f.name)
 		}
 	}
 }
@@ -97,27 +96,20 @@ func (w *lossyTransport) holds() {
 		return
 	}
 	board, ok := w.history()[w.v.State()]
-	if !ok {
-		w.t.Fatalf("period %q never was at %+v", w.v.Period(), w.v.State())
-	}
+	require.True(w.t, ok, "period %q never was at %+v", w.v.Period(), w.v.State())
 	if last := w.m.periods[w.v.Period()].state; w.v.Final() && w.v.State() != last {
 		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.State(), w.v.Period(), last)
 	}
-	if w.v.Total() != int64(len(board)) {
-		w.t.Fatalf("total %d at %+v; the board has %d", w.v.Total(), w.v.State(), len(board))
-	}
-	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
-		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
-	}
-	if top := w.v.Top(len(board)); !slices.Equal(top, w.m.entries(board, 0, len(top))) {
-		w.t.Fatalf("at %+v the view shows\n%v\nthe board has\n%v", w.v.State(), top, board)
-	}
-	if most := New(12).PageSize(); len(w.v.entries) > most {
-		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
-	}
-	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
-		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
-	}
+	require.EqualValues(w.t, len(board), w.v.Total(), "at %+v", w.v.State())
+	n := len(w.v.entries)
+	require.True(w.t, n <= len(board) && slices.Equal(w.v.entries, board[:n]), "at %+v the view has\n%v\nthe board has\n%v",
+		w.v.State(), w.v.entries, board)
+	top := w.v.Top(len(board))
+	require.True(w.t, slices.Equal(top, w.m.entries(board, 0, len(top))), "at %+v the view shows\n%v\nthe board has\n%v",
+		w.v.State(), top, board)
+	require.LessOrEqual(w.t, n, New(12).PageSize(), "more entries than were ever asked for")
+	require.True(w.t, n >= min(w.v.size, len(board)) || w.v.NeedsPage() || w.v.PagePending(),
+		"%d entries of %d asked for, and no page on its way", n, w.v.size)
 	w.scoreRanksHold(board)
 	for _, f := range w.v.members.byName {
 		if f.known {
@@ -130,9 +122,7 @@ func (w *lossyTransport) holds() {
 // scoreRanksHold checks that exactly the needed scores are retained, with their ranks.
 func (w *lossyTransport) scoreRanksHold(board []entry) {
 	tiers := w.v.members.scores
-	if (tiers != nil) != w.m.def.Ties.Tied() {
-		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
-	}
+	require.Equal(w.t, w.m.def.Ties.Tied(), tiers != nil, "a board with ties %s", w.m.def.Ties)
 	if tiers == nil {
 		return
 	}
@@ -147,21 +137,16 @@ func (w *lossyTransport) scoreRanksHold(board []entry) {
 			}
 		}
 	}
-	if !maps.Equal(tiers.counts, want) {
-		w.t.Fatalf("at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
-	}
+	require.True(w.t, maps.Equal(tiers.counts, want), "at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
 	slots := 0
 	for _, b := range tiers.index.blocks {
 		slots += len(b.slots)
 	}
-	if slots != len(want) {
-		w.t.Fatalf("%d slots for %d scores", slots, len(want))
-	}
+	require.Equal(w.t, len(want), slots)
 	for score := range want {
 		i := slices.IndexFunc(board, func(r entry) bool { return scoreKeyOf(r.key) == score })
-		if i < 0 || tiers.rank(score) != w.m.rank(board, i) {
-			w.t.Fatalf("at %+v the score of %v has rank %d; the board has %v", w.v.State(), score, tiers.rank(score), board)
-		}
+		require.True(w.t, i >= 0 && tiers.rank(score) == w.m.rank(board, i), "at %+v the rank of the score %v; the board has %v",
+			w.v.State(), score, board)
 	}
 }
 
@@ -169,21 +154,17 @@ func (w *lossyTransport) scoreRanksHold(board []entry) {
 func (w *lossyTransport) standingHolds(s Standing, at ranking.State, around int) {
 	board := w.history()[at]
 	i := find(board, s.Entry.Member)
-	if s.Position != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
-		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
-	}
+	require.True(w.t, s.Position == int64(i)+1 && s.Seq == at.Seq && s.Total == int64(len(board)),
+		"at %+v the view has %+v; the board has %v", at, s, board)
 	if i < 0 {
 		return
 	}
 	want := w.m.entries(board, i, i+1)[0]
 	want.Data, s.Entry.Data = "", "" // the view does not keep the data of members
-	if s.Entry != want {
-		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
-	}
+	require.True(w.t, s.Entry == want, "at %+v the view has %+v; the board has %+v", at, s.Entry, want)
 	if s.Around != nil && around > 0 {
-		if got, want := s.NeighboursWithin(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
-			w.t.Fatalf("at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
-		}
+		got, want := s.NeighboursWithin(around), w.m.entries(board, i-around, i+around+1)
+		require.True(w.t, slices.Equal(got, want), "at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
 	}
 }
 
@@ -223,18 +204,14 @@ func (w *lossyTransport) answer() {
 
 func (w *lossyTransport) readPage() {
 	if w.page != nil && !w.v.Behind(w.page.State) {
-		if !w.v.ApplyPage(*w.page) {
-			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
-		}
+		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong before it read %+v", w.page.State)
 		w.page, w.asked = nil, 0
 	}
 }
 
 func (w *lossyTransport) readPlaces() {
 	if w.places != nil && !w.v.Behind(w.places.State) {
-		if !w.v.ApplyLookups(*w.places) {
-			w.t.Fatalf("the view was wrong before it read %+v", w.places)
-		}
+		require.True(w.t, w.v.ApplyLookups(*w.places), "the view was wrong before it read %+v", w.places)
 		w.places, w.lookups = nil, nil
 	}
 }
@@ -276,19 +253,14 @@ func (w *lossyTransport) settle() {
 		w.readPlaces()
 		w.holds()
 	}
-	if !w.v.Covers(w.v.size) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
-		w.t.Fatalf("the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
-	}
+	require.True(w.t, w.v.Covers(w.v.size) && w.v.Period() == w.m.name && w.v.State() == w.m.state && !w.v.NeedsPage(),
+		"the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
 	for _, f := range w.v.members.byName {
-		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
-			w.t.Fatalf("%q is followed and not known: %+v", f.name, f)
-		}
+		require.True(w.t, f.known && (w.v.Standing(f).Around != nil || f.around == 0), "%q is followed and not known: %+v", f.name, f)
 	}
 	w.notifyRanks(math.MaxInt)
 	w.allNotified()
-	if !w.v.Recovered() || w.v.BeginLookups() != nil {
-		w.t.Fatalf("the view still waits for %d members", w.v.unrecovered)
-	}
+	require.True(w.t, w.v.Recovered() && w.v.BeginLookups() == nil, "the view still waits for %d members", w.v.unrecovered)
 }
 
 // A snapshot and all changes after it equal a fresh snapshot: at each state, for each mode,
@@ -394,13 +366,9 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 				continue
 			}
 			w.v.Apply(c)
-			if !w.v.valid {
-				t.Fatal("a message that follows on made the view invalid")
-			}
+			require.True(t, w.v.valid, "a message that follows on made the view invalid")
 			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
-			if w.v.NeedsPage() != low {
-				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.rows))
-			}
+			require.Equal(t, low, w.v.NeedsPage(), "with %d entries of %d", len(w.v.entries), len(m.rows))
 			w.ask()
 			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
 			more := func() {
@@ -415,9 +383,7 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 			more()
 			w.readPage()
 			w.readPlaces()
-			if !w.v.valid || w.v.State() != m.state {
-				t.Fatal("a change that arrived during the read is missing")
-			}
+			require.True(t, w.v.valid && w.v.State() == m.state, "a change that arrived during the read is missing")
 			w.holds()
 		}
 	})

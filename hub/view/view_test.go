@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"rankcast/ranking"
 	"rankcast/ranking/feed"
@@ -36,21 +37,15 @@ func TestTopAppendsTheNextMember(t *testing.T) {
 	v.ApplyPage(page)
 	w := len(v.entries)
 	v.Apply(change(2, "m", 10, 0, 0))
-	if len(v.entries) != w-1 {
-		t.Fatal("the member that left is still there")
-	}
+	require.Len(t, v.entries, w-1, "a member left")
 	v.Apply(change(3, "far", 0, 5000, 60))
-	if len(v.entries) != w-1 {
-		t.Fatal("a member far behind was appended")
-	}
+	require.Len(t, v.entries, w-1, "a member far behind is not appended")
 	v.Apply(change(4, "next", 0, int64(10*w+5), int64(w)))
-	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.valid {
-		t.Fatal("the next member was not appended")
-	}
+	require.Len(t, v.entries, w)
+	require.Equal(t, "next", v.entries[w-1].member)
+	require.True(t, v.valid)
 	v.Apply(change(5, "wrong", 0, 15, 3))
-	if v.valid {
-		t.Fatal("a rank that contradicts the view must invalidate it")
-	}
+	require.False(t, v.valid, "a rank that contradicts the view")
 }
 
 // The buffer is bounded. When it overflows, the pending page is discarded.
@@ -61,13 +56,10 @@ func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
 	for i := range int64(MaxBuffered + 1) {
 		v.Apply(change(i+1, "m", i, i+1, 1))
 	}
-	if len(v.buffered) > MaxBuffered+1 {
-		t.Fatalf("%d kept", len(v.buffered))
-	}
+	require.LessOrEqual(t, len(v.buffered), MaxBuffered+1)
 	v.ApplyPage(ranking.Page{})
-	if v.valid || !v.NeedsPage() {
-		t.Fatal("the view is valid with a page that it could not bring forward")
-	}
+	require.False(t, v.valid, "the view could not bring the page forward")
+	require.True(t, v.NeedsPage())
 }
 
 // validView is a view of a page with one member, at seq 5 of epoch "e".
@@ -84,9 +76,8 @@ func TestAnotherEpochInvalidates(t *testing.T) {
 	v := validView()
 	c := change(6, "n", 0, 20, 2)
 	c.Epoch = "f"
-	if v.Apply(c) || v.valid {
-		t.Fatal("a change of another epoch was taken in")
-	}
+	require.False(t, v.Apply(c))
+	require.False(t, v.valid)
 }
 
 // One subscription never repeats a seq. A seq that arrives a second time is another change:
@@ -96,29 +87,22 @@ func TestSeqRegressionInvalidates(t *testing.T) {
 	v := validView()
 	v.Apply(change(6, "n", 0, 20, 2))
 	v.Apply(change(7, "o", 0, 30, 3))
-	if !v.valid {
-		t.Fatal("invalid without a reason")
-	}
+	require.True(t, v.valid)
 	v.Apply(change(7, "p", 0, 40, 3))
-	if v.valid {
-		t.Fatal("seq 7 arrived twice")
-	}
+	require.False(t, v.valid, "seq 7 arrived twice")
 	// The pending page may be from before or after that.
 	v.BeginPage()
 	v.Apply(change(7, "q", 0, 50, 3))
 	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
-	if v.valid {
-		t.Fatal("the page may be from before")
-	}
+	require.False(t, v.valid, "the page may be from before")
 	// A change that the page already contains is no regression: a page may be ahead of the
 	// feed.
 	v = validView()
 	v.Apply(change(4, "x", 0, 40, 3))
 	v.Apply(change(5, "m", 0, 10, 1))
 	v.Apply(change(6, "n", 0, 20, 2))
-	if !v.valid || v.State().Seq != 6 {
-		t.Fatal("changes behind the page were not passed over")
-	}
+	require.True(t, v.valid, "changes behind the page are passed over")
+	require.EqualValues(t, 6, v.State().Seq)
 }
 
 // A page of another period moves the view to that period, with the changes that have
@@ -176,3 +160,5 @@ func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
 	require.True(t, v.Final())
 	require.Empty(t, v.Top(2))
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
