@@ -72,12 +72,15 @@ func (f *fakeBoards) draw(c card.Card) ([]byte, error) {
 	return []byte(fmt.Sprint(c) + strings.Repeat("x", f.size)), nil
 }
 
-// newFakeCards makes cards of fake boards. It draws one card at a time.
-func newFakeCards(limits access.Config) (*Cards, *fakeBoards) {
-	f := &fakeBoards{first: make(map[string]string), takes: 10 * time.Millisecond}
-	c := New(nil, nil, access.New(limits))
-	c.content, c.draw, c.slots = f.read, f.draw, semaphore.NewWeighted(1)
-	return c, f
+// withCards runs a test beside others, on simulated time, with cards of fake boards. One card is drawn at a time.
+func withCards(t *testing.T, limits access.Config, test func(t *testing.T, c *Cards, f *fakeBoards)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeBoards{first: make(map[string]string), takes: 10 * time.Millisecond}
+		c := New(nil, nil, access.New(limits))
+		c.content, c.draw, c.slots = f.read, f.draw, semaphore.NewWeighted(1)
+		test(t, c, f)
+	})
 }
 
 // fromAddress is the address of a client.
@@ -85,35 +88,43 @@ func fromAddress(ip string) access.Address {
 	return access.NewAddresses(nil, nil).Of(&http.Request{RemoteAddr: ip + ":80"})
 }
 
+// anybody is the address of a client where it does not matter.
+var anybody access.Address
+
 // requireCard requires the card of a board with a first name.
-func requireCard(t *testing.T, c *Cards, board, first string) {
+func requireCard(t *testing.T, c *Cards, board string, from access.Address, first string) {
 	t.Helper()
-	drawn, err := c.Get(t.Context(), board, access.Address{})
+	drawn, err := c.Get(t.Context(), board, from)
 	require.NoError(t, err)
 	require.Contains(t, string(drawn.PNG), first)
 }
 
+// requireNoCard requires an error in place of a card.
+func requireNoCard(t *testing.T, c *Cards, board string, from access.Address, want error) {
+	t.Helper()
+	_, err := c.Get(t.Context(), board, from)
+	require.ErrorIs(t, err, want)
+}
+
 // All who ask for a card at about the same time get one that is drawn once.
 func TestCardIsShared(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{})
+	withCards(t, access.Config{}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		f.set("stars", "ana")
 		var wg sync.WaitGroup
 		for range 100 {
-			wg.Go(func() { requireCard(t, c, "stars", "ana") })
+			wg.Go(func() { requireCard(t, c, "stars", anybody, "ana") })
 		}
 		wg.Wait()
 		require.EqualValues(t, 1, f.draws.Load())
 		f.set("stars", "ben")
 		time.Sleep(MaxAge - time.Second)
-		requireCard(t, c, "stars", "ana")
+		requireCard(t, c, "stars", anybody, "ana")
 		time.Sleep(time.Second)
-		requireCard(t, c, "stars", "ben")
+		requireCard(t, c, "stars", anybody, "ben")
 		require.EqualValues(t, 2, f.draws.Load())
 		for range 10 { // a board that does not change costs a read, and no drawing
 			time.Sleep(MaxAge)
-			requireCard(t, c, "stars", "ben")
+			requireCard(t, c, "stars", anybody, "ben")
 		}
 		require.EqualValues(t, 2, f.draws.Load())
 		require.EqualValues(t, 12, f.reads.Load())
@@ -122,15 +133,13 @@ func TestCardIsShared(t *testing.T) {
 
 // The node draws no more cards at a time than it may.
 func TestCardsAreDrawnOneByOne(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{})
+	withCards(t, access.Config{}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		c.slots = semaphore.NewWeighted(2)
 		var wg sync.WaitGroup
 		for i := range 20 {
 			board := fmt.Sprint("b", i)
 			f.set(board, "ana")
-			wg.Go(func() { requireCard(t, c, board, "ana") })
+			wg.Go(func() { requireCard(t, c, board, anybody, "ana") })
 		}
 		wg.Wait()
 		require.EqualValues(t, 20, f.draws.Load())
@@ -139,61 +148,49 @@ func TestCardsAreDrawnOneByOne(t *testing.T) {
 		f.set("slow", "ana")
 		f.set("slower", "ana")
 		for _, board := range []string{"slow", "slower"} {
-			wg.Go(func() { requireCard(t, c, board, "ana") })
+			wg.Go(func() { requireCard(t, c, board, anybody, "ana") })
 		}
 		synctest.Wait()
 		f.set("late", "ana")
-		_, err := c.Get(t.Context(), "late", access.Address{})
-		require.ErrorIs(t, err, access.ErrOverloaded)
+		requireNoCard(t, c, "late", anybody, access.ErrOverloaded)
 		wg.Wait()
 	})
 }
 
 // While Redis is away, the last card stands for a minute.
 func TestCardInAnOutage(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{})
+	withCards(t, access.Config{}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		f.set("stars", "ana")
-		requireCard(t, c, "stars", "ana")
+		requireCard(t, c, "stars", anybody, "ana")
 		f.fail(fmt.Errorf("read: %w", ranking.ErrUnavailable))
 		time.Sleep(cardStale - time.Second)
-		requireCard(t, c, "stars", "ana")
-		_, err := c.Get(t.Context(), "other", access.Address{})
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		requireCard(t, c, "stars", anybody, "ana")
+		requireNoCard(t, c, "other", anybody, ranking.ErrUnavailable)
 		time.Sleep(time.Second)
-		_, err = c.Get(t.Context(), "stars", access.Address{})
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		requireNoCard(t, c, "stars", anybody, ranking.ErrUnavailable)
 		f.fail(nil)
-		requireCard(t, c, "stars", "ana")
+		requireCard(t, c, "stars", anybody, "ana")
 		f.fail(ranking.ErrUnknownBoard) // it is deleted: nothing of it is left
 		time.Sleep(MaxAge)
-		_, err = c.Get(t.Context(), "stars", access.Address{})
-		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+		requireNoCard(t, c, "stars", anybody, ranking.ErrUnknownBoard)
 		f.fail(ranking.ErrUnavailable)
-		_, err = c.Get(t.Context(), "stars", access.Address{})
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		requireNoCard(t, c, "stars", anybody, ranking.ErrUnavailable)
 	})
 }
 
 // Beyond the rate the last card stands, and an address beyond its own does not keep others from a card. Names
 // without scores use up nothing.
 func TestLimitOfCards(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{Cards: 2})
+	withCards(t, access.Config{Cards: 2}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		a, b := fromAddress("198.51.100.1"), fromAddress("198.51.100.2")
 		for i := range 1000 {
-			_, err := c.Get(t.Context(), fmt.Sprint("unknown", i), a)
-			require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+			requireNoCard(t, c, fmt.Sprint("unknown", i), a, ranking.ErrUnknownBoard)
 			f.set(fmt.Sprint("fans:", i), "")
-			_, err = c.Get(t.Context(), fmt.Sprint("fans:", i), a)
-			require.NoError(t, err)
+			requireCard(t, c, fmt.Sprint("fans:", i), a, "fans")
 		}
 		require.EqualValues(t, 1, f.draws.Load(), "all empty boards have one card")
 		require.Equal(t, 1, c.kept.Len())
-		_, err := c.Get(t.Context(), "fans:{star}", a)
-		require.ErrorIs(t, err, ranking.ErrUnknownBoard, "a definition is no board")
+		requireNoCard(t, c, "fans:{star}", a, ranking.ErrUnknownBoard) // a definition is no board
 		boards := 0
 		drawAll := func(from access.Address) (drawn int, err error) {
 			for ; err == nil; drawn++ {
@@ -212,9 +209,7 @@ func TestLimitOfCards(t *testing.T) {
 		require.Equal(t, 4, drawn, "five seconds of half of the rate, less one")
 		f.set("b1", "ben")
 		time.Sleep(MaxAge)
-		shown, err := c.Get(t.Context(), "b1", a)
-		require.NoError(t, err)
-		require.Contains(t, string(shown.PNG), "ben")
+		requireCard(t, c, "b1", a, "ben")
 		drawn, err = drawAll(b)
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, 5, drawn)
@@ -229,23 +224,18 @@ func TestLimitOfCards(t *testing.T) {
 		}
 		before := f.draws.Load()
 		f.set("b1", "cleo")
-		shown, err = c.Get(t.Context(), "b1", a)
-		require.NoError(t, err)
-		require.Contains(t, string(shown.PNG), "ben", "the last card, where a new one is refused")
+		requireCard(t, c, "b1", a, "ben") // the last card, where a new one is refused
 		require.Equal(t, before, f.draws.Load())
 	})
 }
 
 // A caller that shares a read with an address beyond its limit is not refused with it.
 func TestLimitOfCardsIsOfTheAddress(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{Cards: 2})
+	withCards(t, access.Config{Cards: 2}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		a, b := fromAddress("198.51.100.1"), fromAddress("198.51.100.2")
 		for i := range 5 {
 			f.set(fmt.Sprint(i), "ana")
-			_, err := c.Get(t.Context(), fmt.Sprint(i), a)
-			require.NoError(t, err)
+			requireCard(t, c, fmt.Sprint(i), a, "ana")
 		}
 		held := make(chan struct{})
 		read := c.content
@@ -269,17 +259,15 @@ func TestLimitOfCardsIsOfTheAddress(t *testing.T) {
 
 // The node keeps cards of a bounded size together: those that were used last.
 func TestCardsAreBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, f := newFakeCards(access.Config{Cards: access.Unlimited})
+	withCards(t, access.Config{Cards: access.Unlimited}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		f.takes = 0
 		f.set("used", "ana")
 		const most = maxCardBytes / cardOverhead
 		for i := range most + 1 {
 			board := fmt.Sprint("b", i)
 			f.set(board, "ana")
-			requireCard(t, c, board, "ana")
-			requireCard(t, c, "used", "ana")
+			requireCard(t, c, board, anybody, "ana")
+			requireCard(t, c, "used", anybody, "ana")
 		}
 		require.Less(t, c.kept.Len(), most)
 		require.NotNil(t, c.last(cardKey{board: "used"}, 0))
@@ -287,7 +275,7 @@ func TestCardsAreBounded(t *testing.T) {
 		f.size = maxCardBytes / 4
 		for i := range 10 {
 			f.set(fmt.Sprint("large", i), "ana")
-			requireCard(t, c, fmt.Sprint("large", i), "ana")
+			requireCard(t, c, fmt.Sprint("large", i), anybody, "ana")
 		}
 		require.Equal(t, 3, c.kept.Len())
 	})
@@ -295,15 +283,14 @@ func TestCardsAreBounded(t *testing.T) {
 
 // An error of the drawing reaches the caller, and nothing is kept.
 func TestCardThatCannotBeDrawn(t *testing.T) {
-	t.Parallel()
-	c, f := newFakeCards(access.Config{})
-	f.set("stars", "ana")
-	broken := errors.New("broken")
-	c.draw = func(card.Card) ([]byte, error) { return nil, broken }
-	_, err := c.Get(t.Context(), "stars", access.Address{})
-	require.ErrorIs(t, err, broken)
-	require.Zero(t, c.kept.Len())
-	require.True(t, c.slots.TryAcquire(1))
+	withCards(t, access.Config{}, func(t *testing.T, c *Cards, f *fakeBoards) {
+		f.set("stars", "ana")
+		broken := errors.New("broken")
+		c.draw = func(card.Card) ([]byte, error) { return nil, broken }
+		requireNoCard(t, c, "stars", anybody, broken)
+		require.Zero(t, c.kept.Len())
+		require.True(t, c.slots.TryAcquire(1))
+	})
 }
 
 // A card tells times by the clock of its board, as the period above them goes by it.

@@ -124,3 +124,7 @@ func TestPageRedirects(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")
 	}
 }
+
+func TestMain(m *testing.M) {
+	redistest.Main(m, servertest.IdleConnections()...)
+}

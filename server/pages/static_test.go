@@ -2,8 +2,14 @@ package pages_test
 
 import (
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"image/png"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,4 +106,82 @@ func TestKitIsOpenToOtherSites(t *testing.T) {
 		"/pages/dashboard.html": 404, "/index.html": 404} {
 		require.Equal(t, status, n.Do("GET", path, "").Status, path)
 	}
+}
+
+// Each file of the kit has a second address, which browsers keep for a year and which pages of other sites may load.
+func TestKitHasStableAddresses(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	entries, err := fs.ReadDir(web.Files, "dist/kit")
+	require.NoError(t, err)
+	require.Greater(t, len(entries), 10)
+	for _, entry := range entries {
+		newest, stable := n.Do("GET", "/kit/"+entry.Name(), ""), n.Do("GET", "/kit/v1/"+entry.Name(), "", "Origin", "https://elsewhere.example")
+		require.Equal(t, 200, stable.Status, entry.Name())
+		require.Equal(t, newest.Body, stable.Body, entry.Name())
+		require.Equal(t, "no-cache", newest.Header.Get("Cache-Control"))
+		require.Equal(t, "public, max-age=31536000", stable.Header.Get("Cache-Control"))
+		for _, field := range []string{"Content-Type", "ETag", "Vary", "X-Content-Type-Options"} {
+			require.Equal(t, newest.Header.Get(field), stable.Header.Get(field), entry.Name())
+		}
+		require.Equal(t, "*", stable.Header.Get("Access-Control-Allow-Origin"))
+		require.Equal(t, "cross-origin", stable.Header.Get("Cross-Origin-Resource-Policy"))
+
+		again := n.Do("GET", "/kit/v1/"+entry.Name(), "", "If-None-Match", stable.Header.Get("ETag"))
+		require.Equal(t, 304, again.Status, "a reload costs no transfer")
+		require.Equal(t, "public, max-age=31536000", again.Header.Get("Cache-Control"))
+	}
+	for _, path := range []string{"/kit/v1/", "/kit/v1/nothing.js", "/kit/v2/rankcast.js"} {
+		missing := n.Do("GET", path, "")
+		require.Equal(t, 404, missing.Status, path)
+		require.NotContains(t, missing.Header.Get("Cache-Control"), "max-age", path)
+	}
+}
+
+// All pages lead to the manifest by which a device installs the site, and to an icon for iOS, from wherever a proxy serves
+// them. The manifest starts at the front page, and its icons have the sizes that it says.
+func TestSiteCanBeInstalled(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	links := regexp.MustCompile(`<link rel="(?:manifest|apple-touch-icon)" href="([^"]+)">`)
+	for _, path := range []string{"/", "/boards/stars", "/boards/stars/story", "/stars", "/docs/start", "/overlay/stars", "/no/such/page"} {
+		page := n.Do("GET", path, "", "Accept", "text/html")
+		require.Contains(t, page.Header.Get("Content-Security-Policy"), "manifest-src 'self'", path)
+		at, err := url.Parse("https://host/below" + path)
+		require.NoError(t, err)
+		var leadsTo []string
+		for _, link := range links.FindAllStringSubmatch(page.Body, -1) {
+			to, err := at.Parse(link[1])
+			require.NoError(t, err)
+			leadsTo = append(leadsTo, to.String())
+		}
+		require.ElementsMatch(t, []string{"https://host/below/manifest.webmanifest", "https://host/below/assets/shared/icon-ios.png"},
+			leadsTo, path)
+	}
+
+	a := n.Do("GET", "/manifest.webmanifest", "")
+	require.Equal(t, 200, a.Status)
+	require.Equal(t, "application/manifest+json", a.Header.Get("Content-Type"))
+	var m struct {
+		Name, Display string
+		StartURL      string `json:"start_url"`
+		Icons         []struct{ Src, Type, Sizes, Purpose string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &m))
+	require.Equal(t, "Rankcast", m.Name)
+	require.Equal(t, "standalone", m.Display)
+	require.Equal(t, "./", m.StartURL)
+	drawn := make(map[string]bool)
+	for _, icon := range m.Icons {
+		picture := n.Do("GET", "/"+icon.Src, "")
+		require.Equal(t, 200, picture.Status, icon.Src)
+		require.Equal(t, icon.Type, picture.Header.Get("Content-Type"), icon.Src)
+		if icon.Type == "image/png" {
+			size, err := png.DecodeConfig(strings.NewReader(picture.Body))
+			require.NoError(t, err)
+			require.Equal(t, icon.Sizes, fmt.Sprintf("%dx%d", size.Width, size.Height), icon.Src)
+			drawn[icon.Sizes+" "+icon.Purpose] = true
+		}
+	}
+	require.Equal(t, map[string]bool{"192x192 ": true, "512x512 ": true, "512x512 maskable": true}, drawn)
 }

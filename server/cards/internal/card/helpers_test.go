@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"rankcast/ranking/redistest"
 )
@@ -45,3 +46,5 @@ func cardOf(names ...string) Card {
 	}
 	return c
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

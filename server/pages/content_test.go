@@ -1,16 +1,24 @@
 package pages
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/web"
 )
+
+func init() { fillTimeout = 5 * time.Second }
+
+// DocPages are the pages of the documentation in the order of the menu.
+var DocPages = siteContent().docs
 
 // Files are of the type that their name says, whatever the machine thinks.
 func TestAssetContentTypes(t *testing.T) {
@@ -80,4 +88,62 @@ func TestFaceIsSmall(t *testing.T) {
 	license, err := newFileAsset(web.Files, "dist/assets/shared/archivo-OFL.txt")
 	require.NoError(t, err)
 	require.Contains(t, string(license.identity), "SIL Open Font License, Version 1.1")
+}
+
+// A page with a fault is an error that says where, and no page.
+func TestInvalidPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ page, texts, says string }{
+		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
+		{`<p>{{text "b"}}</p>`, `{"a":"A"}`, `texts/en.json has no "b"`},
+		{`<p>{{.Other}}</p>`, `{"a":"A"}`, "Other"},
+		{`<p>{{text "a"`, `{"a":"A"}`, "unclosed action"},
+		{`<p></p>`, `{"a":{"b":"c"}}`, "texts/en.json"},
+		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
+		{`<p></p>`, ``, "texts/en.json"},
+	} {
+		files := fstest.MapFS{"pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
+		if c.says == "" {
+			require.NoError(t, err)
+			d, err := page.render(page.page(anybodySends))
+			require.NoError(t, err)
+			require.Equal(t, "<p>A</p>", string(d.identity))
+			continue
+		}
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// Texts are data in a page, whatever they hold.
+func TestPageEscapesTexts(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"pages/shared.html": {},
+		"pages/p.html":      {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
+		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
+	}
+	page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
+	require.NoError(t, err)
+	d, err := page.render(page.page(anybodySends))
+	require.NoError(t, err)
+	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} `+
+		`\\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
+}
+
+// The portraits of the first answer are those of the kit: TestKitDrawsPortraitsAsTheServer reads the same table.
+func TestPortraits(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../web/testdata/portraits.json")
+	require.NoError(t, err)
+	var cases []struct {
+		ID, Name, Initial string
+		Hue               int
+	}
+	require.NoError(t, json.Unmarshal(b, &cases))
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
+		require.Equal(t, c.Initial, initialOf(c.Name), c.Name)
+		require.Equal(t, c.Hue, hueOf(c.ID), c.ID)
+	}
 }
