@@ -36,8 +36,7 @@ func concurrently(act func(caller int) error) []error {
 
 // A change of a definition leaves a line with its author, and a request that changes nothing leaves none.
 func TestAuditOfDefinitions(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, ctx, ops := newNode(t, url), t.Context(), Moderator{By: "ops", Reason: "season"}
 		board := definition.Board{Name: "b"}
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}
@@ -86,8 +85,7 @@ func TestAuditOfDefinitions(t *testing.T) {
 // However many callers take an event back at the same time, on whichever node, it is taken
 // back once, one caller is told so, and the audit has one line.
 func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		pointEvent(t, nodes[0], definition.Board{Name: "one"}, definition.Board{Name: "two"})
 		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 10})
@@ -131,15 +129,15 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 		prepare func(t *testing.T, s *Store)
 		do      func(ctx context.Context, s *Store) error
 	}{
-		"take_back": {1, nil, func(ctx context.Context, s *Store) error { _, err := s.TakeBack(ctx, "e", "1", nil, why); return err }},
+		"take_back": {1, nil, func(ctx context.Context, s *Store) error { return errorOf(s.TakeBack(ctx, "e", "1", nil, why)) }},
 		"hide":      {1, nil, func(ctx context.Context, s *Store) error { return s.Hide(ctx, "one", "m", why) }},
 		"show": {1, func(t *testing.T, s *Store) { require.NoError(t, s.Hide(t.Context(), "one", "m", why)) },
 			func(ctx context.Context, s *Store) error { return s.Show(ctx, "one", "m", why) }},
 		"hide everywhere": {1, nil, func(ctx context.Context, s *Store) error { return s.HideEverywhere(ctx, "member", "m", why) }},
 		"show everywhere": {1, func(t *testing.T, s *Store) { require.NoError(t, s.HideEverywhere(t.Context(), "member", "m", why)) },
 			func(ctx context.Context, s *Store) error { return s.ShowEverywhere(ctx, "member", "m", why) }},
-		"set":   {2, nil, func(ctx context.Context, s *Store) error { _, err := s.SetScore(ctx, "one", "m", 7, why); return err }},
-		"erase": {2, nil, func(ctx context.Context, s *Store) error { _, err := s.Erase(ctx, "member", "m", why); return err }},
+		"set":   {2, nil, func(ctx context.Context, s *Store) error { return errorOf(s.SetScore(ctx, "one", "m", 7, why)) }},
+		"erase": {2, nil, func(ctx context.Context, s *Store) error { return errorOf(s.Erase(ctx, "member", "m", why)) }},
 		"define_board": {1, nil, func(ctx context.Context, s *Store) error {
 			return s.DefineBoard(ctx, definition.Board{Name: "one", Max: new(int64(9))}, why)
 		}},
@@ -205,13 +203,13 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 		takeBack(t, s, "0") // Redis knows the scripts from here on
 		point(t, s, "1", 4)
 		lost := false
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Audit.Name && !lost {
-				lost = true
-				return isDone
+		cut(s, script.Audit, func() fate {
+			if lost {
+				return passes
 			}
-			return passes
-		}})
+			lost = true
+			return isDone
+		})
 		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), ErrOutcomeUnknown)
 		for range 2 {
 			require.True(t, takeBack(t, s, "1").Before)
@@ -228,8 +226,8 @@ func TestTakeBackDuringAnErasure(t *testing.T) {
 		apply(t, s, "one", definition.Update{Member: "m", Score: 10})
 		point(t, s, "1", 4)
 		redacted := false
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc != script.Audit.Name || redacted {
+		cut(s, script.Audit, func() fate {
+			if redacted {
 				return passes
 			}
 			redacted = true
@@ -242,7 +240,7 @@ func TestTakeBackDuringAnErasure(t *testing.T) {
 				require.NoError(t, script.Redact.Run(t.Context(), other.rdb, []string{hash}, []any{"1", record[:definition.DigestSize]}).Err)
 			}
 			return passes
-		}})
+		})
 		require.False(t, takeBack(t, s, "1").Before)
 		require.True(t, redacted)
 		require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "one"))
@@ -264,13 +262,13 @@ func TestTakeBackOfALaterEventWithTheSameID(t *testing.T) {
 		point(t, s, "1", 4)
 		w.pass(bucket - 11*time.Second)
 		slow := true
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Audit.Name && slow {
+		cut(s, script.Audit, func() fate {
+			if slow {
 				slow = false
 				w.pass(13 * time.Second) // the board keeps its id in one bucket, the audit in the next
 			}
 			return passes
-		}})
+		})
 		require.False(t, takeBack(t, s, "1").Before)
 		w.pass(bucket)
 		point(t, s, "1", 5)
@@ -284,8 +282,7 @@ func TestTakeBackOfALaterEventWithTheSameID(t *testing.T) {
 // Of several callers that hide a member, or show it again, one leaves a line. Each of several
 // callers that set a score, or erase a member, leaves one.
 func TestLinesOfConcurrentActs(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		define(t, nodes[0], definition.Board{Name: "one"})
 		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 3})
@@ -300,10 +297,9 @@ func TestLinesOfConcurrentActs(t *testing.T) {
 			{"hide", false, func(s *Store, by Moderator) error { return s.HideEverywhere(t.Context(), "member", "m", by) }},
 			{"show", false, func(s *Store, by Moderator) error { return s.ShowEverywhere(t.Context(), "member", "m", by) }},
 			{"set", true, func(s *Store, by Moderator) error {
-				_, err := s.SetScore(t.Context(), "one", "m", 7, by)
-				return err
+				return errorOf(s.SetScore(t.Context(), "one", "m", 7, by))
 			}},
-			{"erase", true, func(s *Store, by Moderator) error { _, err := s.Erase(t.Context(), "member", "m", by); return err }},
+			{"erase", true, func(s *Store, by Moderator) error { return errorOf(s.Erase(t.Context(), "member", "m", by)) }},
 		} {
 			errs := concurrently(func(caller int) error {
 				return act.do(nodes[caller%2], Moderator{Reason: "rule 3", By: fmt.Sprint(caller)})
@@ -325,8 +321,7 @@ func TestLinesOfConcurrentActs(t *testing.T) {
 func TestAuditTakesTurns(t *testing.T) {
 	onNode(t, nil, func(t *testing.T, s *Store) {
 		waitsForTurn(t, s, func(ctx context.Context) error {
-			_, err := s.Audit(ctx, "", 1)
-			return err
+			return errorOf(s.Audit(ctx, "", 1))
 		})
 	})
 }

@@ -7,13 +7,11 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 )
 
 // A check of a definition says what Define would, and defines nothing.
 func TestCheckDefine(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "used"}, definition.Board{Name: "unused"})
 		require.NoError(t, applyOne(t, s, "used", definition.Update{Member: "ana", Score: 1}).Err)
 		before := allKeys(t, url)

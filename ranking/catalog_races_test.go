@@ -50,8 +50,7 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 
 // A change that lands between a first write's look and its call is minded too.
 func TestChangeBetweenLookAndWrite(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		for _, sc := range []script.Script{script.ApplyPlain, script.List} {
 			a, b := newNode(t, url), newNode(t, url)
 			board := "b-" + sc.Name
@@ -116,7 +115,7 @@ func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
 		s.rdb.AddHook(&cutter{answered: func(string) { looks.Add(1) }})
 		start := time.Now()
 		for i := range 50 {
-			took, errs := together(20, func() error { _, err := s.Board(t.Context(), fmt.Sprint("x", i)); return err })
+			took, errs := together(20, func() error { return errorOf(s.Board(t.Context(), fmt.Sprint("x", i))) })
 			for _, err := range errs {
 				require.ErrorIs(t, err, ErrUnknownBoard)
 			}

@@ -26,13 +26,13 @@ func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
 		release := sync.OnceFunc(func() { close(hold) })
 		defer release()
 		var reads atomic.Int64
-		b.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Catalog.Name && reads.Add(1) == 1 {
+		cut(b, script.Catalog, func() fate {
+			if reads.Add(1) == 1 {
 				close(begun)
 				<-hold
 			}
 			return passes
-		}})
+		})
 		was := b.catalog.latest.Load()
 		ctx, cancel := context.WithTimeout(t.Context(), redistest.CallTimeout/2) // for a node that does wait
 		defer cancel()

@@ -79,8 +79,7 @@ func TestLease(t *testing.T) {
 // A Redis that has lost all it had is told what boards there are by any node that
 // knows. What was being deleted does not come back.
 func TestDefinitionsAreWrittenBack(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		require.NoError(t, a.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
@@ -90,19 +89,14 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		require.NoError(t, a.rdb.FlushAll(t.Context()).Err())
 
 		// As long as that fails the copy stays in use, for the next try.
-		hook := &cutter{fate: func(sc string) fate {
-			if sc == script.Define.Name {
-				return isLost
-			}
-			return passes
-		}}
-		a.rdb.AddHook(hook)
+		becomes := isLost
+		cut(a, script.Define, func() fate { return becomes })
 		aged(a, lease)
 		again := must(a.Boards(t.Context()))(t)
 		require.Equal(t, boards, again)
 		require.Equal(t, []string{}, a.rdb.Keys(t.Context(), "*").Val())
 
-		hook.fate = nil
+		becomes = passes
 		must(a.catalog.readFresh(t.Context()))(t)
 		again = must(a.Boards(t.Context()))(t)
 		require.Equal(t, boards, again)
@@ -211,8 +205,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 // However many define at a time, on however many nodes, all of it lands, and each can
 // use at once what it has defined.
 func TestDefinitionsAtOneTime(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url), newNode(t, url)}
 		const each = 15
 		var wg sync.WaitGroup

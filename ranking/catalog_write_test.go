@@ -14,8 +14,7 @@ import (
 
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "busy"})
 		applyOne(t, s, "busy", definition.Update{Member: "m", Score: 1})
 		event := func(name, board string) definition.Event {
@@ -45,18 +44,13 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 		} {
 			err := s.Define(t.Context(), c.defs)
 			require.ErrorIs(t, err, c.kind, what)
-			var fe *ranking.FieldError
-			require.ErrorAs(t, err, &fe, what)
-			require.Equal(t, c.field, fe.Field, what)
+			require.Equal(t, c.field, fieldOf(t, err), what)
 			boards := must(s.Boards(t.Context()))(t)
 			require.Len(t, boards, 3, what)
 		}
 		// One by itself is no file.
 		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}, ranking.Moderator{}))
-		err := s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{})
-		var fe *ranking.FieldError
-		require.ErrorAs(t, err, &fe)
-		require.Equal(t, "updates[0].board", fe.Field)
+		require.Equal(t, "updates[0].board", fieldOf(t, s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{})))
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
 		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
@@ -163,9 +157,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 
 // A definition goes by its own name, and by no other with as many parts.
 func TestNamesOfDefinitions(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "fans:{star}"})
+	onStore(t, []definition.Board{{Name: "fans:{star}"}}, func(t *testing.T, s *ranking.Store) {
 		d := must(s.Definition(t.Context(), "fans:{star}"))(t)
 		require.Equal(t, 100_000, d.MaxInstances)
 		for _, name := range []string{"fans", "fans:{user}", "fans:{a}:{b}", "stars"} {

@@ -34,10 +34,8 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		for _, board := range []string{"two", "none", "cup"} {
 			w.write(w.stores[0], board, "a", 1)
 		}
-		w.pass(time.Hour - time.Second)
-		w.tend()
-		w.pass(time.Second)
-		w.tend()
+		w.tendAfter(time.Hour - time.Second)
+		w.tendAfter(time.Second)
 	}
 	// They linger, for those who watch them.
 	require.Equal(t, []string{"11", "12", "13"}, periods("two"))
@@ -45,18 +43,15 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	last := definition.Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
 	require.EqualValues(t, 1, w.total(last))
 	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), "none@-1", 1, 1)), ErrUnknownPeriod)
-	w.pass(definition.ClosedGrace)
-	w.tend()
+	w.tendAfter(definition.ClosedGrace)
 	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), last, 1, 1)), ErrUnknownPeriod)
 	require.Equal(t, []string{"12", "13"}, periods("two"))
 	require.Empty(t, periods("none"))
 	require.Equal(t, []string{"11", "12", "13"}, periods("cup"), "after its end the last period is the current one")
 	require.Len(t, w.announced(), 12)
-	w.pass(time.Hour - time.Second)
-	w.tend()
+	w.tendAfter(time.Hour - time.Second)
 	require.Equal(t, []string{"12", "13"}, periods("two"))
-	w.pass(time.Second)
-	w.tend()
+	w.tendAfter(time.Second)
 	require.Equal(t, []string{"13"}, periods("two"))
 
 	// More is kept, less is kept.
@@ -70,8 +65,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		w.tend() // its instances
 	}
 	define(5)
-	w.pass(3 * time.Hour)
-	w.tend()
+	w.tendAfter(3 * time.Hour)
 	require.Equal(t, []string{"13", "15"}, periods("two"))
 	define(3)
 	require.Equal(t, []string{"15", "18"}, periods("two"))
@@ -117,40 +111,33 @@ func TestBoardsGoByRetain(t *testing.T) {
 				}
 				return boards
 			}
-			w.pass(40 * time.Minute)
-			w.tend()
+			w.tendAfter(40 * time.Minute)
 			// An update that changes nothing is one all the same.
 			o, err := w.stores[1].Apply(t.Context(), "fans:s2", []definition.Update{{Member: "nobody", Score: 1, If: definition.Exists}})
 			require.NoError(t, err)
 			require.NoError(t, o[0].Err)
 			must(w.stores[1].Apply(t.Context(), "cup", []definition.Update{{Member: "a", Score: 1}}))(t)
-			w.pass(20*time.Minute + time.Second)
-			w.tend()
+			w.tendAfter(20*time.Minute + time.Second)
 			require.Equal(t, []string{"fans:s2", "cup", "cups:s1", "stays", "stays:s1"}, there())
 			w.cared(false)
-			w.pass(30*time.Minute - time.Second)
-			w.tend()
+			w.tendAfter(30*time.Minute - time.Second)
 			if delivered {
 				require.Equal(t, []string{"fans:s2", "cup", "cups:s1", "stays", "stays:s1"}, there(), "nobody was told yet")
-				w.pass(100 * time.Hour)
-				w.tend()
+				w.tendAfter(100 * time.Hour)
 				require.Equal(t, []string{"cup", "cups:s1", "stays", "stays:s1"}, there(), "nobody was told yet")
 				due := must(w.stores[0].Deliveries(t.Context(), 10))(t)
 				require.Len(t, due, 3)
 				for _, d := range due {
 					require.NoError(t, w.stores[1].Delivered(t.Context(), d))
 				}
-				w.pass(time.Second)
-				w.tend()
+				w.tendAfter(time.Second)
 				require.Equal(t, []string{"stays", "stays:s1"}, there(), "at once")
 			}
 			require.Equal(t, []string{"cup", "cups:s1@2026-11-20", "stays"}, w.announced())
-			w.pass(time.Hour)
-			w.tend()
+			w.tendAfter(time.Hour)
 			require.Equal(t, []string{"stays", "stays:s1"}, there())
 			for range 3 {
-				w.pass(24 * time.Hour)
-				w.tend()
+				w.tendAfter(24 * time.Hour)
 			}
 			require.Equal(t, []string{"rc:{/}:instances:stays/0", "rc:{/}:instances:stays/1", "rc:{stays:s1}::m", "rc:{stays:s1}::z",
 				"rc:{stays:s1}:p", "rc:{stays}::m", "rc:{stays}::z", "rc:{stays}:p"}, w.allKeys())
@@ -163,16 +150,13 @@ func TestRetainWaitsForThePeriod(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "days:{star}", Period: "day", Retain: time.Hour})
 	w.write(w.stores[0], "days:s1", "a", 1)
-	w.pass(2 * time.Hour)
-	w.tend()
+	w.tendAfter(2 * time.Hour)
 	require.EqualValues(t, 1, w.total("days:s1"))
 	require.Empty(t, w.announced())
-	w.pass(22 * time.Hour)
-	w.tend()
+	w.tendAfter(22 * time.Hour)
 	require.Equal(t, []string{"days:s1@2026-11-20"}, w.announced())
 	for range 3 {
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 	}
 	require.Empty(t, w.allKeys())
 }
@@ -188,13 +172,11 @@ func TestInstancesAreBounded(t *testing.T) {
 		require.ErrorIs(t, err, ErrConflict)
 		w.write(s, "fans:s1", "a", 1)
 	}
-	w.pass(59 * time.Minute)
-	w.tend()
+	w.tendAfter(59 * time.Minute)
 	w.write(w.stores[0], "fans:s2", "b", 1)
 	w.pass(time.Minute)
 	w.until("the one to go", func() error {
-		_, err := w.stores[1].Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}})
-		return err
+		return errorOf(w.stores[1].Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}}))
 	})
 	page := must(w.stores[1].Instances(t.Context(), "fans:{star}", "", 10))(t)
 	require.Equal(t, []string{"fans:s2", "fans:s3"}, page.Names)
@@ -364,8 +346,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				held.housekeepDue(t.Context()) // may fail: what it has claimed is not there any more
 				if reached {
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
-					w.pass(listedFor)
-					w.tend()
+					w.tendAfter(listedFor)
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
 					w.cared(name != "delete")
 				}
@@ -442,8 +423,7 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
 	}
 	w.write(w.stores[0], "cup", "a", 1)
-	w.pass(relistAfter)
-	w.tend()
+	w.tendAfter(relistAfter)
 	require.Zero(t, w.next(), "nothing of them falls due")
 	define := func(boards ...definition.Board) {
 		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: boards}))
@@ -466,8 +446,7 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	require.ErrorIs(t, err, ErrConflict, "its result was announced")
 	define(definition.Board{Name: "fans:{star}"})
 	w.quiet()
-	w.pass(1000 * time.Hour)
-	w.tend()
+	w.tendAfter(1000 * time.Hour)
 	require.EqualValues(t, 1, w.total("fans:s1"), "it is retained for ever again")
 }
 
@@ -514,8 +493,7 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 	require.NoError(t, w.rdb.HDel(t.Context(), keyspace.New("rc").Definitions(), boardField+"fans/1").Err())
 	require.NoError(t, w.rdb.HSet(t.Context(), keyspace.New("rc").Definitions(), "version", "x").Err())
 	for range 5 {
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 	}
 	w.cared(true)
 	w.store(Config{})
@@ -533,12 +511,10 @@ func TestRedisLosesAll(t *testing.T) {
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[0], "old", "a", 1)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "old", Moderator{}))
-	w.pass(lease)
-	w.tend()
+	w.tendAfter(lease)
 	w.tend()
 	require.NoError(t, w.rdb.FlushAll(t.Context()).Err())
-	w.pass(time.Minute)
-	w.tend()
+	w.tendAfter(time.Minute)
 	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
 	for _, s := range w.stores {
 		must(s.catalog.readNewer(t.Context(), s.catalog.latest.Load()))(t)
@@ -627,8 +603,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 		return o[0].Result
 	}
 	send()
-	w.pass(90 * time.Minute)
-	w.tend()
+	w.tendAfter(90 * time.Minute)
 	w.write(w.stores[0], "fans:s1", "b", 1)
 	w.pass(relistAfter)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1", Moderator{}))
@@ -638,8 +613,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.tend()
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1", Moderator{}))
-	w.pass(relistAfter)
-	w.tend()
+	w.tendAfter(relistAfter)
 	require.NoError(t, w.nothingLeft())
 }
 

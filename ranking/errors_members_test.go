@@ -13,16 +13,14 @@ func TestErrorsAboutDamagedDataNameNoMember(t *testing.T) {
 	t.Parallel()
 	const member = "secret-member"
 	for name, parse := range map[string]func() error{
-		"erasure": func() error { _, err := parseErasure(`{"member":"` + member); return err },
-		"walk":    func() error { _, err := parseWalk(`{"member":"` + member); return err },
-		"fields":  func() error { _, err := feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member); return err },
+		"erasure": func() error { return errorOf(parseErasure(`{"member":"` + member)) },
+		"walk":    func() error { return errorOf(parseWalk(`{"member":"` + member)) },
+		"fields":  func() error { return errorOf(feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member)) },
 		"data": func() error {
-			_, err := feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member + "\x1f\x1f2\x1f1\x1f")
-			return err
+			return errorOf(feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member + "\x1f\x1f2\x1f1\x1f"))
 		},
 		"place": func() error {
-			_, err := feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member + "\x1f\x1f2\x1fx")
-			return err
+			return errorOf(feed.ParseChanges("b\x1f\x1fE\x1f7\x1f1\x1e" + member + "\x1f\x1f2\x1fx"))
 		},
 	} {
 		err := parse()

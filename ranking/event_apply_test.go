@@ -11,7 +11,6 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 )
 
 // gifts defines the event of a gift, which five boards count.
@@ -33,8 +32,7 @@ func gifts(t testing.TB, url string) *ranking.Store {
 
 // One event counts on all its boards and is told once.
 func TestHappen(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("", "s18", "u4", 5), gift("2", "s17", "u5", 3))
 		var boards []string
@@ -82,8 +80,7 @@ func TestHappen(t *testing.T) {
 // An event that is wrong in itself is refused before anything is written, and no other
 // of the call with it.
 func TestWrongEventsLeaveNothing(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		before := allKeys(t, url)
 		wrong := []struct {
@@ -109,9 +106,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 			all = append(all, w.o)
 		}
 		for i, h := range happen(t, s, "gift", all...) {
-			var fe *ranking.FieldError
-			require.ErrorAs(t, h.Err, &fe, "%d", i)
-			require.Equal(t, wrong[i].field, fe.Field, "%d: %v", i, h.Err)
+			require.Equal(t, wrong[i].field, fieldOf(t, h.Err), "%d: %v", i, h.Err)
 			require.ErrorIs(t, h.Err, ranking.ErrInvalid)
 		}
 		require.Equal(t, before, allKeys(t, url))
@@ -127,8 +122,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 
 // An id stands for one event of one name: for another nothing is done at all.
 func TestIDsOfEvents(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 			{Name: "visit", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
@@ -158,8 +152,7 @@ func TestIDsOfEvents(t *testing.T) {
 
 // Twins in one call count once; the updates of one board keep their order.
 func TestBatchesOfEvents(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "log", Mode: definition.Last}},
@@ -197,8 +190,7 @@ func TestBatchesOfEvents(t *testing.T) {
 
 // What one board refuses keeps no other back, and no retry either.
 func TestTargetsThatRefuse(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")
 		require.NoError(t, s.Define(t.Context(), definition.Set{

@@ -54,8 +54,7 @@ func fails(t testing.TB, h ranking.EventResult, kind error, field, reason string
 
 // What a viewer may not send is refused, changes nothing and is not published. The others of its batch count.
 func TestGiftsThatAViewerMayNotSend(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, feed := sentGifts(t, url), listen(t, url, "gift")
 		now := time.Now().UTC().Format(time.RFC3339)
 		wrong := []struct {
@@ -121,8 +120,7 @@ func TestEventsThatNeedAKey(t *testing.T) {
 		e := sentGift
 		with(&e)
 		require.NoError(t, s.DefineEvent(t.Context(), e, ranking.Moderator{}))
-		_, err := s.ApplyEvents(t.Context(), "gift", []ranking.EventCall{gift("", "s17", "u4", 3), by(sub, gift("", "s17", "u4", 3))})
-		return err
+		return errorOf(s.ApplyEvents(t.Context(), "gift", []ranking.EventCall{gift("", "s17", "u4", 3), by(sub, gift("", "s17", "u4", 3))}))
 	}
 	open := func(e *definition.Event) { e.Sender, e.Rules = "", nil }
 	unsigned := func(e *definition.Event) {
@@ -141,8 +139,7 @@ func TestEventsThatNeedAKey(t *testing.T) {
 
 // Callers who choose the same id do not get in each other's way: each has a space of its own.
 func TestRequestIDsOfSenders(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := sentGifts(t, url)
 		long := strings.Repeat("x", definition.MaxIDBytes)
 		subs := []string{"u4", "u5", long, "*", ""}
@@ -187,8 +184,7 @@ func TestRequestIDsOfSenders(t *testing.T) {
 
 // A take-back is of the occurrence of one sender, and its line in the audit says whose.
 func TestTakeBackOfASender(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := sentGifts(t, url)
 		senders := []*ranking.Sender{nil, {Sub: "u4"}, {Sub: "u5"}, {}}
 		flowers := int64(0)
@@ -236,8 +232,7 @@ func TestTakeBackOfASender(t *testing.T) {
 // A node accepts a member whose profile another node has set a moment ago, and refuses one whose profile
 // is gone, also for a retry.
 func TestProfilesThatAnEventNeeds(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		a, b := sentGifts(t, url), open(t, url)
 		send := func(s *ranking.Store, star string) ranking.EventResult {
 			return happen(t, s, "gift", by("u4", gift("to "+star, star, "u4", 3)))[0]

@@ -30,12 +30,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 				point(t, s, id, 1)
 			}
 			var left atomic.Int64
-			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == script.ApplyPlain.Name && left.Add(-1) == -1 {
-					return isLost
-				}
-				return passes
-			}})
+			loseCall(s, script.ApplyPlain, &left)
 			w.pass(bucket + time.Second)
 			for _, id := range []string{"half", "gone"} {
 				left.Store(1) // one board takes it back, the other does not hear of it

@@ -11,7 +11,6 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
-	"rankcast/ranking/redistest"
 )
 
 // allOf lists what all boards of giftEvent hold.
@@ -88,8 +87,7 @@ func TestTakeBackAmongOthers(t *testing.T) {
 // An event that got half way, and one whose taking back did, come out as if they never
 // were: nothing of them counts when they are sent again.
 func TestTakeBackHalfWay(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		for n := range 4 {
 			s, other := newNode(t, url), newNode(t, url)
 			s.useThreeTrips()
@@ -97,12 +95,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 			give(t, s, "warm", "warm", "warm", 1)
 			star := fmt.Sprint("s", n)
 			var left atomic.Int64
-			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-				if sc == script.ApplyPlain.Name && left.Add(-1) == -1 {
-					return isLost
-				}
-				return passes
-			}})
+			loseCall(s, script.ApplyPlain, &left)
 			left.Store(int64(n))
 			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: star, Fields: map[string]jsontext.Value{
 				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),

@@ -51,8 +51,7 @@ func watchAll(t *testing.T, f *feed.Feed, heard recorder, boards ...string) {
 func arrives(t *testing.T, s *ranking.Store, heard recorder, board string) {
 	t.Helper()
 	redistest.Eventually(t, "the update to count", func() error {
-		_, err := s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 1}})
-		return err
+		return errorOf(s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 1}}))
 	})
 	require.Equal(t, board, next[*feed.Changes](t, heard).Board)
 }

@@ -28,10 +28,23 @@ func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	return s
 }
 
-// onStore runs a test on both engines, side by side with other tests, with a store that has the boards.
-func onStore(t *testing.T, boards []definition.Board, test func(t *testing.T, s *ranking.Store)) {
+// onEngines runs a test on both engines, side by side with other tests.
+func onEngines(t *testing.T, test func(t *testing.T, url string)) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) { test(t, open(t, url, boards...)) })
+	redistest.Engines(t, test)
+}
+
+// onStore is onEngines with a store that has the boards.
+func onStore(t *testing.T, boards []definition.Board, test func(t *testing.T, s *ranking.Store)) {
+	onEngines(t, func(t *testing.T, url string) { test(t, open(t, url, boards...)) })
+}
+
+// fieldOf is the field that a FieldError names.
+func fieldOf(t testing.TB, err error) string {
+	t.Helper()
+	var fe *ranking.FieldError
+	require.ErrorAs(t, err, &fe)
+	return fe.Field
 }
 
 // must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
@@ -69,9 +82,7 @@ func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
 func conflicts(t testing.TB, field string, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, ranking.ErrConflict)
-	var fe *ranking.FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, field, fe.Field, err)
+	require.Equal(t, field, fieldOf(t, err), err)
 }
 
 // allKeys lists the keys that there are, sorted.

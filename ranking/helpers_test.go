@@ -33,10 +33,15 @@ func newNode(t testing.TB, url string) *Store {
 	return s
 }
 
-// onTwoNodes runs a test on both engines, side by side with other tests. Two nodes on one Redis have the boards.
-func onTwoNodes(t *testing.T, boards []definition.Board, test func(t *testing.T, a, b *Store)) {
+// onEngines runs a test on both engines, side by side with other tests.
+func onEngines(t *testing.T, test func(t *testing.T, url string)) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.Engines(t, test)
+}
+
+// onTwoNodes is onEngines with two nodes on one Redis, which have the boards.
+func onTwoNodes(t *testing.T, boards []definition.Board, test func(t *testing.T, a, b *Store)) {
+	onEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		if boards != nil {
 			define(t, a, boards...)
@@ -635,6 +640,26 @@ func (c *cutter) pass(ctx context.Context, cmds []redis.Cmder, send redis.Proces
 		}
 	}
 	return err
+}
+
+// cut decides the fate of each call of one script that a store makes.
+func cut(s *Store, sc script.Script, decide func() fate) {
+	s.rdb.AddHook(&cutter{fate: func(name string) fate {
+		if name != sc.Name {
+			return passes
+		}
+		return decide()
+	}})
+}
+
+// loseCall loses one call of a script: the one that begins when left is 0. Each call takes 1 from left.
+func loseCall(s *Store, sc script.Script, left *atomic.Int64) {
+	cut(s, sc, func() fate {
+		if left.Add(-1) == -1 {
+			return isLost
+		}
+		return passes
+	})
 }
 
 // scriptOf names the script that a command calls; "" for none.

@@ -57,8 +57,7 @@ func BenchmarkHistory(b *testing.B) {
 							names[i] = fmt.Sprint("h:", some+i)
 						}
 						require.NoError(b, atOnce(names, func(name string) error {
-							_, err := s.Apply(context.Background(), name, updates)
-							return err
+							return errorOf(s.Apply(context.Background(), name, updates))
 						}))
 					}
 				}

@@ -135,6 +135,13 @@ func recordAll(t require.TestingT, w *world, s *Store) {
 	}
 }
 
+// tendAndRecord tends, and records all steps that are due on one node.
+func (w *world) tendAndRecord(s *Store) {
+	w.t.Helper()
+	w.tend()
+	recordAll(w.t, w, s)
+}
+
 // toNextStep moves the clock to the n-th next multiple of a step.
 func (w *world) toNextStep(step time.Duration, n int) {
 	w.pass(w.now.Truncate(step).Add(time.Duration(n) * step).Sub(w.now))

@@ -56,8 +56,7 @@ func (w *world) recordedResults(s *Store) {
 	require.Equal(w.t, []string{"a 4 #1"}, entriesOf(w.t, s, "both"))
 	require.Equal(w.t, []string{"a 2 #1"}, entriesOf(w.t, s, "windows"))
 	require.Equal(w.t, []string{"a 2 #1"}, entriesOf(w.t, s, "copy"))
-	w.pass(shortStep)
-	w.tend()
+	w.tendAfter(shortStep)
 	w.recordResults(s)
 	for board, want := range map[string]string{"live": " a 2", "built": " a 2", "both": " a 4", "windows": " a 2", "copy": " a 2"} {
 		require.Equal(w.t, want, lastStep(w.t, s, board), board)
@@ -129,8 +128,7 @@ func TestHistoryOfAnUnusedResultStays(t *testing.T) {
 		define(t, s, boards...)
 		w.visit()
 		for range 5 {
-			w.pass(time.Hour)
-			w.tend()
+			w.tendAfter(time.Hour)
 			recordAll(t, w, s)
 		}
 		for board, want := range began {

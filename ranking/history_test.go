@@ -47,8 +47,7 @@ func historyOf(t testing.TB, s *Store, board string) (lines []string) {
 func (w *world) planned(board string) {
 	w.t.Helper()
 	w.write(w.stores[0], board, "a", 1)
-	w.pass(shortStep)
-	w.tend()
+	w.tendAfter(shortStep)
 }
 
 // visit lets housekeeping go through the instances of a definition that has changed. It puts them on the agenda by the
@@ -222,13 +221,11 @@ func TestErasedMembersLeaveHistories(t *testing.T) {
 			w.planned(b.Name)
 		}
 		recordAll(t, w, s)
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 		w.write(s, "hours", "forgotten", 7)
 		must(s.Remove(t.Context(), "b", "forgotten"))(t)
 		w.toNextStep(shortStep, 2)
-		w.tend()
-		recordAll(t, w, s)
+		w.tendAndRecord(s)
 		require.Contains(t, w.contents(), "forgotten")
 		e := w.eraseNow(s, "member", "forgotten")
 		require.EqualValues(t, 5, e.Removed, "b has it in the history only")
@@ -300,24 +297,20 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 		for _, b := range boards {
 			w.write(s, b.Name, "a", 1)
 		}
-		w.pass(time.Minute)
-		w.tend()
+		w.tendAfter(time.Minute)
 		recordAll(t, w, s)
 		require.Equal(t, []string{"10:00:04 a 1"}, historyOf(t, s, "short@0"))
 		w.pass(28*time.Minute + 30*time.Second)
 		w.write(s, "cup", "a", 5)
-		w.pass(time.Minute)
-		w.tend()
+		w.tendAfter(time.Minute)
 		recordAll(t, w, s)
 		require.Equal(t, []string{"10:01:00 a 1", "10:30:00 since 10:01:00 a 6"}, historyOf(t, s, "cup"))
 		require.False(t, w.isPlanned("cup"))
 
-		w.pass(29 * time.Minute)
-		w.tend()
+		w.tendAfter(29 * time.Minute)
 		recordAll(t, w, s)
 		w.write(s, "hours", "b", 3) // after the last step
-		w.pass(time.Minute + time.Second)
-		w.tend()
+		w.tendAfter(time.Minute + time.Second)
 		h := must(w.stores[1].History(t.Context(), "hours@-1", HistoryQuery{Limit: 9}))(t)
 		require.True(t, h.Final)
 		require.Equal(t, 7*time.Minute, h.Step)
@@ -327,8 +320,7 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 		// A name without a period goes on in the period of its cursor.
 		w.write(s, "hours", "c", 1)
 		w.toNextStep(7*time.Minute, 1)
-		w.tend()
-		recordAll(t, w, s)
+		w.tendAndRecord(s)
 		page := must(s.History(t.Context(), "hours@-1", HistoryQuery{Limit: 1}))(t)
 		page = must(s.History(t.Context(), "hours", HistoryQuery{Limit: 1, After: page.Next}))(t)
 		require.Equal(t, "2026-11-20T10Z", page.Period)
@@ -339,8 +331,7 @@ func TestHistoryEndsWithTheResult(t *testing.T) {
 		// The best rank is of all kept periods.
 		best := must(s.History(t.Context(), "hours", HistoryQuery{Limit: 1, Member: "a"}))(t)
 		require.Equal(t, &BestRank{Rank: 1, At: friday.Add(time.Minute), Period: "2026-11-20T10Z"}, best.Best)
-		w.pass(2 * time.Hour)
-		w.tend()
+		w.tendAfter(2 * time.Hour)
 		for _, key := range w.allKeys() {
 			require.NotContains(t, key, "2026-11-20T10Z")
 		}
@@ -375,8 +366,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 		s := w.stores[0]
 		w.planned("b")
 		w.pass(time.Minute) // when housekeeping visits it
-		w.tend()
-		recordAll(t, w, s)
+		w.tendAndRecord(s)
 		w.write(s, "b", "a", 1)
 		w.pass(time.Minute)
 		recordAll(t, w, s)
@@ -389,8 +379,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 
 		define(t, s, definition.Board{Name: "b"})
 		w.write(s, "b", "a", 1)
-		w.pass(5 * time.Minute)
-		w.tend()
+		w.tendAfter(5 * time.Minute)
 		recordAll(t, w, s)
 		require.False(t, w.isPlanned("b"))
 		require.Len(t, historyOf(t, s, "b"), 2, "the steps stay")
@@ -425,19 +414,16 @@ func TestHistoryComesBackToTheAgenda(t *testing.T) {
 		recordAll(t, w, s)
 		w.write(s, "b", "a", 1)
 		require.NoError(t, w.rdb.Del(t.Context(), s.keys.HistoryAgenda()).Err())
-		w.pass(historyVisit)
-		w.tend()
+		w.tendAfter(historyVisit)
 		recordAll(t, w, s)
 		require.Equal(t, []string{"10:00:20 a 1", "10:15:20 since 10:00:20 a 2"}, historyOf(t, s, "b"))
 
 		w.pass(time.Hour) // nobody writes to the new hour
-		w.tend()
-		recordAll(t, w, s)
+		w.tendAndRecord(s)
 		require.False(t, w.isPlanned("hours"))
 		require.True(t, w.isPlanned("b"))
 		w.write(s, "hours", "x", 1)
-		w.pass(shortStep)
-		w.tend()
+		w.tendAfter(shortStep)
 		recordAll(t, w, s)
 		require.Equal(t, []string{"11:15:30 x 1"}, historyOf(t, s, "hours"))
 	})
@@ -588,8 +574,7 @@ func TestHistoryOnACluster(t *testing.T) {
 				return err
 			}
 		}
-		_, err := s.recordDue(t.Context())
-		return err
+		return errorOf(s.recordDue(t.Context()))
 	}
 	eachHas := func(want ...string) func() error {
 		return func() error {
@@ -643,9 +628,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	refused(t, err, "step")
 	_, err = s.History(t.Context(), "plain", HistoryQuery{Limit: 1})
 	require.ErrorIs(t, err, ErrUnknownHistory)
-	var wrong *FieldError
-	require.ErrorAs(t, err, &wrong)
-	require.Equal(t, "history", wrong.Field)
+	refusedAs(t, err, "history")
 	for _, text := range []string{"", "!", "AQ", "AQAAAAAAAAAA", "Av__________", "AQD_________", "AQAAAZqgAAAAAA"} {
 		refused(t, errorOf(ParseHistoryCursor(text)), "cursor")
 	}

@@ -107,15 +107,13 @@ func TestASlowItemDelaysNoOther(t *testing.T) {
 		w.write(s, "fans:s1", "a", 1) // by which it hears what time it is
 		held, release := make(chan struct{}), make(chan struct{})
 		var first sync.Once
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Forget.Name {
-				first.Do(func() {
-					close(held)
-					<-release
-				})
-			}
+		cut(s, script.Forget, func() fate {
+			first.Do(func() {
+				close(held)
+				<-release
+			})
 			return passes
-		}})
+		})
 		require.NoError(t, s.scheduleNow(t.Context(), "fans:gone")) // it has no data
 		if w.set != nil {
 			w.pass(time.Second)

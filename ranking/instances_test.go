@@ -19,8 +19,7 @@ import (
 
 // An instance comes to be when it is first written to, and by nothing else.
 func TestReadingCreatesNothing(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "fans:{star}", Period: "week"}, definition.Board{Name: "stars"})
 		before := allKeys(t, url)
 		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
@@ -50,10 +49,8 @@ func TestReadingCreatesNothing(t *testing.T) {
 // Instances have the definition of their family and nothing else in common. A family
 // and a plain board of one name stand beside each other.
 func TestInstancesStandAlone(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Name: "hot"}, definition.Board{Name: "hot:{genre}", Order: definition.Asc},
-			definition.Board{Name: "hot:{genre}:{device}", Mode: definition.Last})
+	onStore(t, []definition.Board{{Name: "hot"}, {Name: "hot:{genre}", Order: definition.Asc},
+		{Name: "hot:{genre}:{device}", Mode: definition.Last}}, func(t *testing.T, s *ranking.Store) {
 		boards := []string{"hot", "hot:moba", "hot:fps", "hot:moba:phone", "hot:moba:pc"}
 		for i, b := range boards {
 			for range i + 1 {
@@ -88,8 +85,7 @@ func TestInstancesStandAlone(t *testing.T) {
 // Whatever a part is made of, it works everywhere that a board does, and pages list
 // the instances by the bytes of their names.
 func TestPartsOfAnyCharacters(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
@@ -141,8 +137,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 // However many create instances at a time, on two nodes, there are as many as may be,
 // and of the others there is nothing.
 func TestMaxInstances(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		const most, creators = 7, 40
 		nodes := []*ranking.Store{open(t, url, definition.Board{Name: "b:{x}", MaxInstances: most}), open(t, url)}
 		var wg sync.WaitGroup
@@ -187,8 +182,7 @@ func TestMaxInstances(t *testing.T) {
 
 // Two prefixes on one Redis see nothing of each other.
 func TestPrefixes(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		opened := func(prefix string) *ranking.Store {
 			rdb := redistest.Dial(t, url)
 			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})

@@ -39,22 +39,19 @@ func BenchmarkLargeBoard(b *testing.B) {
 			request++
 			updates[i] = definition.Update{Member: anyMember(board), Score: 1 + rand.Int64N(100), ID: fmt.Sprint("request-", request)}
 		}
-		_, err := s.Apply(ctx, board, updates)
-		return err
+		return errorOf(s.Apply(ctx, board, updates))
 	}
 	for _, call := range []struct {
 		name string
 		do   func(board string) error
 	}{
-		{"top10", func(board string) error { _, err := s.Page(ctx, board, 1, 10); return err }},
-		{"middle10", func(board string) error { _, err := s.Page(ctx, board, int64(sizes[board]/2), 10); return err }},
+		{"top10", func(board string) error { return errorOf(s.Page(ctx, board, 1, 10)) }},
+		{"middle10", func(board string) error { return errorOf(s.Page(ctx, board, int64(sizes[board]/2), 10)) }},
 		{"rank", func(board string) error {
-			_, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board)}})
-			return err
+			return errorOf(s.Places(ctx, board, []Lookup{{Member: anyMember(board)}}))
 		}},
 		{"follower", func(board string) error {
-			_, err := s.Places(ctx, board, []Lookup{{Member: anyMember(board), Around: 5}})
-			return err
+			return errorOf(s.Places(ctx, board, []Lookup{{Member: anyMember(board), Around: 5}}))
 		}},
 		{"update", func(board string) error { return update(board, 1) }},
 		{"updates16", func(board string) error { return update(board, 16) }},

@@ -45,8 +45,7 @@ func TestErase(t *testing.T) {
 		}
 		require.NoError(t, s.Hide(t.Context(), "hot", "u", Moderator{}))
 		if w.set != nil {
-			w.pass(7 * 24 * time.Hour)
-			w.tend()
+			w.tendAfter(7 * 24 * time.Hour)
 			w.write(s, "week", "u", 1)
 			removed++
 		}
@@ -101,15 +100,12 @@ func TestEraseGoesOn(t *testing.T) {
 	}
 	must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-		if sc != script.Erase.Name {
-			return passes
-		}
+	cut(s, script.Erase, func() fate {
 		if erased.Add(1) > familyPage+familyPage/2 {
 			return isLost
 		}
 		return passes
-	}})
+	})
 	var err error
 	for err == nil && w.erased("user", "u") != nil { // a slow machine may take several steps
 		w.pass(time.Second)

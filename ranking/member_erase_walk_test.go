@@ -34,13 +34,11 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 		}
 		held, release := make(chan struct{}), make(chan struct{})
 		var first sync.Once
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Erase.Name {
-				first.Do(func() { close(held) })
-				<-release
-			}
+		cut(s, script.Erase, func() fate {
+			first.Do(func() { close(held) })
+			<-release
 			return passes
-		}})
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		var role sync.WaitGroup
 		role.Go(func() { s.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })

@@ -37,8 +37,7 @@ func TestHotNews(t *testing.T) {
 		apply(t, s, "hot", definition.Update{Member: "n1", Score: published, If: definition.Absent})
 		require.Equal(t, Result{Current: &Standing{published + 432, 1}, Previous: &Standing{published, 1}}, apply(t, s, "hot", vote).Result)
 		if w.set != nil {
-			w.pass(ttl[true] - time.Second)
-			w.tend()
+			w.tendAfter(ttl[true] - time.Second)
 			require.NoError(t, w.shows("hot", 1))
 			apply(t, s, "hot", definition.Update{Member: "n2", Score: published + 500, If: definition.Absent})
 			// Gone to whoever votes, before it was swept away.
@@ -108,8 +107,7 @@ func TestManyLeave(t *testing.T) {
 // A limit that is lowered has the last ones go, without a write; a member_ttl that is
 // shortened those whose time is over by it.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
 		board := definition.Board{Name: "b", Mode: definition.Best, MemberTTL: 2 * time.Hour}
 		w.open(2, patient, []definition.Board{board})

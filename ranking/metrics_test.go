@@ -30,8 +30,7 @@ func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
 }
 
 func TestUpdatesAreCountedByResult(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		rdb := redistest.Dial(t, url)
 		s := New(rdb, patient)
 		t.Cleanup(s.Close)
@@ -46,8 +45,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 			require.Equal(t, want, updatesBy(s))
 		}
 		apply := func(board string, updates ...definition.Update) error {
-			_, err := s.Apply(t.Context(), board, updates)
-			return err
+			return errorOf(s.Apply(t.Context(), board, updates))
 		}
 		counted(map[string]float64{})
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "b", Score: 1}))
@@ -69,12 +67,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 1 + 2, updateRefused: 6})
 
 		var what atomic.Int32
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.ApplyPlain.Name {
-				return fate(what.Load())
-			}
-			return passes
-		}})
+		cut(s, script.ApplyPlain, func() fate { return fate(what.Load()) })
 		what.Store(int32(isDone))
 		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrOutcomeUnknown)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1})
@@ -133,12 +126,7 @@ func TestBuildsAreCounted(t *testing.T) {
 		require.NoError(t, b.err)
 		require.EqualValues(t, 1, built(other, "union", buildElsewhere))
 
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == script.Hold.Name {
-				return isLost
-			}
-			return passes
-		}})
+		cut(s, script.Hold, func() fate { return isLost })
 		old(t, time.Hour, "sum", s)
 		require.ErrorIs(t, errorOf(s.Page(t.Context(), "sum", 1, 10)), ErrUnavailable)
 		require.EqualValues(t, 1, built(s, "union", buildFailed))
@@ -152,8 +140,7 @@ func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
 		for _, star := range []string{"s1", "s2", "s3"} {
 			w.write(w.stores[0], "fans:"+star, "secret-member", 1)
 		}
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 		log := new(bytes.Buffer)
 		total := 0.0
 		for _, s := range w.stores {

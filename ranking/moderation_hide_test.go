@@ -90,8 +90,7 @@ func TestHideEverywhere(t *testing.T) {
 			w.write(s, b, "v", 3)
 		}
 		if w.set != nil {
-			w.pass(7 * 24 * time.Hour)
-			w.tend()
+			w.tendAfter(7 * 24 * time.Hour)
 			w.write(s, "week", "u", 5)
 			boards = append(boards, "week@-1")
 		}
@@ -182,8 +181,7 @@ func TestHideBehindANodesBack(t *testing.T) {
 // What a node knows of who is hidden is what Redis has, whatever of it the node has seen
 // before.
 func TestModerationIsCaughtUpWith(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
@@ -264,8 +262,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 // A board whose moderation is ahead of what Redis knows, because that was lost with the
 // nodes that knew, takes updates all the same.
 func TestModerationThatWasLost(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})

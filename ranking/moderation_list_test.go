@@ -123,8 +123,7 @@ func TestPagesOfHidden(t *testing.T) {
 
 // A list of hidden members waits while another caller has the turn.
 func TestHiddenTakesTurns(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, s, definition.Board{Name: "few"}, definition.Board{Name: "many"})
 		apply(t, s, "few", definition.Update{Member: "m", Score: 1})
@@ -136,8 +135,7 @@ func TestHiddenTakesTurns(t *testing.T) {
 		require.NoError(t, rdb.ZAdd(t.Context(), k.Board("many", "").Hidden, scored...).Err())
 		for _, board := range []string{"few", "many"} {
 			waitsForTurn(t, s, func(ctx context.Context) error {
-				_, err := s.Hidden(ctx, board, "", 1)
-				return err
+				return errorOf(s.Hidden(ctx, board, "", 1))
 			})
 		}
 	})
@@ -145,8 +143,7 @@ func TestHiddenTakesTurns(t *testing.T) {
 
 // Callers that each carry a long count on by a part complete it together.
 func TestCallersShareALongCount(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	onEngines(t, func(t *testing.T, url string) {
 		s, k := newNode(t, url), keyspace.New("rc")
 		m := &moderation{}
 		for i := range int64(3*moderationPage - 1) {

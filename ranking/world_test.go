@@ -335,6 +335,13 @@ var simulatedTime = strings.NewReplacer(
 	"call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
 )
 
+// tendAfter moves the clock on, and tends.
+func (w *world) tendAfter(d time.Duration) {
+	w.t.Helper()
+	w.pass(d)
+	w.tend()
+}
+
 // housekeepDue does work that is due now, to its end. more reports that more work is due.
 func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
 	c := newWorkers()
