@@ -28,12 +28,10 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 			require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), board, []EventCall{{}})), ErrUnknownEvent)
 			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
 				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
-			got := must(b.Board(t.Context(), board))(t)
-			require.Equal(t, board, got.Definition.Name)
+			require.Equal(t, board, must(b.Board(t.Context(), board))(t).Definition.Name)
 			must(b.ApplyEvents(t.Context(), board, []EventCall{{}}))(t)
 		}
-		page := must(b.Page(t.Context(), "b0", 1, 1))(t)
-		require.EqualValues(t, 1, page.Total)
+		require.EqualValues(t, 1, must(b.Page(t.Context(), "b0", 1, 1))(t).Total)
 
 		apply(t, a, "b0", definition.Update{Member: "m", Score: 9})
 		define(t, a, definition.Board{Name: "b0", Mode: definition.Last})
@@ -153,8 +151,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 
 				apply(t, s, "other", definition.Update{Member: "m", Score: 1})
 				define(t, s, definition.Board{Name: "more"})
-				got := must(s.Boards(t.Context()))(t)
-				require.Len(t, got, 2)
+				require.Len(t, must(s.Boards(t.Context()))(t), 2)
 				h, err := s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}})
 				if err == nil {
 					err = h[0].Err

@@ -45,8 +45,7 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			err := s.Define(t.Context(), c.defs)
 			require.ErrorIs(t, err, c.kind, what)
 			require.Equal(t, c.field, fieldOf(t, err), what)
-			boards := must(s.Boards(t.Context()))(t)
-			require.Len(t, boards, 3, what)
+			require.Len(t, must(s.Boards(t.Context()))(t), 3, what)
 		}
 		// One by itself is no file.
 		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}, ranking.Moderator{}))
@@ -101,10 +100,8 @@ func TestChangesThatReorder(t *testing.T) {
 		} else {
 			require.NoError(t, err, "%d", i)
 		}
-		got := must(s.Definition(t.Context(), c.was.Name))(t)
-		require.Equal(t, want, got)
-		page := must(s.Page(t.Context(), c.was.Name, 1, 1))(t)
-		require.EqualValues(t, 3, page.Entries[0].Score)
+		require.Equal(t, want, must(s.Definition(t.Context(), c.was.Name))(t))
+		require.EqualValues(t, 3, must(s.Page(t.Context(), c.was.Name, 1, 1))(t).Entries[0].Score)
 	}
 }
 
@@ -158,8 +155,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 // A definition goes by its own name, and by no other with as many parts.
 func TestNamesOfDefinitions(t *testing.T) {
 	onStore(t, []definition.Board{{Name: "fans:{star}"}}, func(t *testing.T, s *ranking.Store) {
-		d := must(s.Definition(t.Context(), "fans:{star}"))(t)
-		require.Equal(t, 100_000, d.MaxInstances)
+		require.Equal(t, 100_000, must(s.Definition(t.Context(), "fans:{star}"))(t).MaxInstances)
 		for _, name := range []string{"fans", "fans:{user}", "fans:{a}:{b}", "stars"} {
 			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), ranking.ErrUnknownBoard, name)
 			require.ErrorIs(t, errorOf(s.Instances(t.Context(), name, "", 10)), ranking.ErrUnknownBoard, name)

@@ -37,13 +37,10 @@ func TestCluster(t *testing.T) {
 		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
 		require.Len(t, page.Entries, 1)
 		require.Equal(t, `1`, page.Entries[0].Data)
-		n := must(s.Around(t.Context(), b, "m", 2))(t)
-		require.Equal(t, page.Entries[0], n.Entry)
-		info := must(s.Info(t.Context(), b))(t)
-		require.Equal(t, page.State, info.State)
+		require.Equal(t, page.Entries[0], must(s.Around(t.Context(), b, "m", 2))(t).Entry)
+		require.Equal(t, page.State, must(s.Info(t.Context(), b))(t).State)
 		if page.Period != "" {
-			old := must(s.Page(t.Context(), b+"@-1", 1, 10))(t)
-			require.True(t, old.Final)
+			require.True(t, must(s.Page(t.Context(), b+"@-1", 1, 10))(t).Final)
 		}
 	}
 	for _, st := range s.States(t.Context(), boards) {

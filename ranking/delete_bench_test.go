@@ -237,8 +237,7 @@ func held(b *testing.B, r *redistest.Redis, do func()) (h holding) {
 	})
 	close(stop)
 	pinging.Wait()
-	slow := must(admin.SlowLogGet(ctx, 10000).Result())(b)
-	for _, l := range slow {
+	for _, l := range must(admin.SlowLogGet(ctx, 10000).Result())(b) {
 		if l.Args[0] != "config" && l.Args[0] != "keys" && l.Args[0] != "info" {
 			h.call = max(h.call, l.Duration)
 		}

@@ -24,8 +24,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
 		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
-		list := must(w.stores[1].periodRecords(t.Context(), board))(t)
-		for _, p := range list {
+		for _, p := range must(w.stores[1].periodRecords(t.Context(), board))(t) {
 			names = append(names, p.Name[11:13])
 		}
 		return names
@@ -392,8 +391,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 							dies.Delivered(t.Context(), d)
 						}
 						if reached { // the other tends only from then on, as would be so if it came later
-							due := must(w.stores[1].Deliveries(t.Context(), 10))(t)
-							for _, d := range due {
+							for _, d := range must(w.stores[1].Deliveries(t.Context(), 10))(t) {
 								ids[d.ID] = true
 								require.NoError(t, w.stores[1].Delivered(t.Context(), d))
 							}
@@ -518,8 +516,7 @@ func TestRedisLosesAll(t *testing.T) {
 	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
 	for _, s := range w.stores {
 		must(s.catalog.readNewer(t.Context(), s.catalog.latest.Load()))(t)
-		boards := must(s.Boards(t.Context()))(t)
-		require.Len(t, boards, 1)
+		require.Len(t, must(s.Boards(t.Context()))(t), 1)
 	}
 	w.until("the end", func() error { return missing([]string{definition.Qualify("fans:s1", period)}, w.announced()) })
 }
@@ -644,8 +641,7 @@ func TestTendOnACluster(t *testing.T) {
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:{star}", Moderator{}))
 	w.until("nothing to remain", func() error {
 		for _, m := range masters {
-			all := must(m.Admin().Keys(t.Context(), "*").Result())(t)
-			for _, key := range all {
+			for _, key := range must(m.Admin().Keys(t.Context(), "*").Result())(t) {
 				if keys := keyspace.New("rc"); key != keys.Definitions() && key != keys.Audit() {
 					return fmt.Errorf("there is %s", key)
 				}

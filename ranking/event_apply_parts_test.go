@@ -44,8 +44,7 @@ func TestLargeBatchOfEvents(t *testing.T) {
 		all[i] = occurrenceOf(fmt.Sprint(i))
 	}
 	require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))), ErrTooLarge)
-	h := must(s.ApplyEvents(t.Context(), "gift", all))(t)
-	for _, h := range h {
+	for _, h := range must(s.ApplyEvents(t.Context(), "gift", all))(t) {
 		require.NoError(t, h.Err)
 	}
 	require.EqualValues(t, 3*len(all), score(t, s, "a", "u7"))

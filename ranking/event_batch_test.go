@@ -125,8 +125,7 @@ func TestCallsOfAnEvent(t *testing.T) {
 			}}}}))
 		send := func(all ...EventCall) []EventResult {
 			t.Helper()
-			done := must(s.ApplyEvents(t.Context(), "gift", all))(t)
-			return done
+			return must(s.ApplyEvents(t.Context(), "gift", all))(t)
 		}
 		require.NoError(t, send(giftTo("1", "a", 3))[0].Err)
 		require.Equal(t, 1, published())

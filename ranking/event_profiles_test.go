@@ -29,8 +29,7 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 		hook := new(profileReads)
 		s.rdb.AddHook(redistest.Hook(hook.pass))
 		send := func() (counted int) {
-			h := must(s.ApplyEvents(t.Context(), "e", batch))(t)
-			for _, h := range h {
+			for _, h := range must(s.ApplyEvents(t.Context(), "e", batch))(t) {
 				if h.Err == nil {
 					counted++
 				} else {

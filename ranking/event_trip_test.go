@@ -114,8 +114,7 @@ func TestEventWhoseAnswerIsLost(t *testing.T) {
 		require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"))
 		lost.Store(false)
-		outcomes := must(sendGift(t, s, "1"))(t)
-		require.True(t, outcomes[0].Result.Duplicate)
+		require.True(t, must(sendGift(t, s, "1"))(t)[0].Result.Duplicate)
 	})
 }
 
@@ -143,8 +142,7 @@ func TestNextBatchOfAnEvent(t *testing.T) {
 			"no id": {giftTo("", "a", 1)}, "too much work": many,
 		} {
 			told.Store(0)
-			_, err := s.ApplyEvents(t.Context(), "gift", all)
-			require.NoError(t, err, what)
+			must(s.ApplyEvents(t.Context(), "gift", all))(t, what)
 			redistest.Wait(t, "the events of the store", s.events.Wait)
 			require.EqualValues(t, 1, told.Load(), what)
 		}
@@ -246,7 +244,6 @@ func TestSweepsOfTheScripts(t *testing.T) {
 	for file, want := range map[string]string{
 		"apply.lua": fmt.Sprintf("local EXPIRE, TRIM = %d,", ttlSweep), "lib/apply_window.lua": fmt.Sprintf("local SWEEP = %d ", windowSweep),
 	} {
-		source := must(lua.Files.ReadFile(file))(t)
-		require.Contains(t, string(source), want)
+		require.Contains(t, string(must(lua.Files.ReadFile(file))(t)), want)
 	}
 }

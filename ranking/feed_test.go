@@ -41,8 +41,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		}}, removed)
 		require.True(t, !c.At.Before(before) && c.At.Before(removed.At), "from %s: %s, %s", before, c.At, removed.At)
 
-		page := must(s.Page(t.Context(), "b", 1, 10))(t)
-		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 4}, page.State)
+		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 4}, must(s.Page(t.Context(), "b", 1, 10))(t).State)
 
 		f.Unwatch("b")
 		f.Watch("b")
@@ -72,8 +71,7 @@ func TestFeedTellsItems(t *testing.T) {
 		s := open(t, url, definition.Board{Name: "gift"})
 		rdb := redistest.Dial(t, url)
 		publish := func(feed, message string) int64 {
-			n := must(rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result())(t)
-			return n
+			return must(rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result())(t)
 		}
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)

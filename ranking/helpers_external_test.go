@@ -65,8 +65,7 @@ func errorOf[T any](_ T, err error) error { return err }
 // applyOne sends one update and returns what it did.
 func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
 	t.Helper()
-	o := must(s.Apply(t.Context(), board, []definition.Update{u}))(t)
-	return o[0]
+	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]
 }
 
 func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
@@ -242,8 +241,7 @@ func next[E any](t testing.TB, r recorder) E {
 
 // follow runs a feed on a client of its own until the test ends.
 func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
-	rdb := must(ranking.Open(url))(t)
-	return followBy(t, rdb, probe)
+	return followBy(t, must(ranking.Open(url))(t), probe)
 }
 
 // followBy runs a feed until the test ends, and closes its client then.
@@ -270,8 +268,7 @@ func key(k sortkey.Key) *sortkey.Key { return &k }
 
 // moment reads a time as these tests write it.
 func moment(t testing.TB, s string) time.Time {
-	m := must(time.Parse(time.RFC3339Nano, s))(t)
-	return m
+	return must(time.Parse(time.RFC3339Nano, s))(t)
 }
 
 // countsIn applies an update and returns the period that it counted in.

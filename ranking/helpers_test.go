@@ -89,14 +89,12 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 
 func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
-	o := must(s.Apply(t.Context(), board, []definition.Update{u}))(t)
-	return o[0]
+	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]
 }
 
 func score(t testing.TB, s *Store, board, member string) int64 {
 	t.Helper()
-	n := must(s.Around(t.Context(), board, member, 0))(t)
-	return n.Entry.Score
+	return must(s.Around(t.Context(), board, member, 0))(t).Entry.Score
 }
 
 // aged has a node's copy of the definitions be so old by the node's own clock.
@@ -207,8 +205,7 @@ func point(t testing.TB, s *Store, id string, n int) EventResult {
 
 func takeBack(t testing.TB, s *Store, id string) TakenBack {
 	t.Helper()
-	took := must(s.TakeBack(t.Context(), "e", id, nil, Moderator{}))(t)
-	return took
+	return must(s.TakeBack(t.Context(), "e", id, nil, Moderator{}))(t)
 }
 
 func refusedAs(t testing.TB, err error, field string) {
@@ -300,8 +297,7 @@ func contentOf(m *moderation) moderationContent {
 // lookAtHidden has a node read the moderation.
 func lookAtHidden(t testing.TB, s *Store) *moderation {
 	t.Helper()
-	d := must(s.catalog.readFresh(t.Context()))(t)
-	return d.hidden
+	return must(s.catalog.readFresh(t.Context()))(t).hidden
 }
 
 // contents are all keys with what they hold.
@@ -428,8 +424,7 @@ func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 	t.Helper()
 	s := stores[0]
 	meta := s.keys.Board(board, "").Meta
-	built := must(s.builtAt(t.Context(), meta))(t)
-	require.NotZero(t, built)
+	require.NotZero(t, must(s.builtAt(t.Context(), meta))(t))
 	now := s.rdb.Time(t.Context()).Val().UnixMicro()
 	require.NoError(t, s.rdb.HSet(t.Context(), meta, builtField, now-age.Microseconds()).Err())
 	for _, s := range stores {
@@ -499,8 +494,7 @@ func calls(t testing.TB, r *redistest.Redis, command string) int {
 	if m == nil {
 		return 0
 	}
-	n := must(strconv.Atoi(m[1]))(t)
-	return n
+	return must(strconv.Atoi(m[1]))(t)
 }
 
 // whileErasing has something done by others when a node has taken a member from the n-th

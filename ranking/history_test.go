@@ -273,8 +273,7 @@ func TestHiddenMembersLeaveHistories(t *testing.T) {
 		require.Equal(t, []string{"10:00:10 x 9 a 1"}, historyOf(t, other, "b"))
 		require.NoError(t, s.HideEverywhere(t.Context(), "user", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 a 1"}, historyOf(t, s, "b"))
-		h := must(s.History(t.Context(), "b", HistoryQuery{Member: "x", Limit: 1}))(t)
-		require.Nil(t, h.Best)
+		require.Nil(t, must(s.History(t.Context(), "b", HistoryQuery{Member: "x", Limit: 1}))(t).Best)
 		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "x", Moderator{}))
 		require.Equal(t, []string{"10:00:10 x 9 a 1"}, historyOf(t, s, "b"))
 
@@ -383,8 +382,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 		recordAll(t, w, s)
 		require.False(t, w.isPlanned("b"))
 		require.Len(t, historyOf(t, s, "b"), 2, "the steps stay")
-		h := must(s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Second}))(t)
-		require.Zero(t, h.Step)
+		require.Zero(t, must(s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Second}))(t).Step)
 
 		define(t, s, definition.Board{Name: "b", History: time.Minute})
 		w.visit()
@@ -517,8 +515,7 @@ func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 			}
 			k := s.keys.Board("b", "").History()
 			for _, key := range []string{k.Names, k.Numbers} {
-				n := must(w.rdb.HLen(t.Context(), key).Result())(t)
-				require.LessOrEqual(t, n, int64(251), key)
+				require.LessOrEqual(t, must(w.rdb.HLen(t.Context(), key).Result())(t), int64(251), key)
 			}
 			steps := historyOf(t, s, "b")
 			for i, line := range steps {
@@ -633,8 +630,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 		refused(t, errorOf(ParseHistoryCursor(text)), "cursor")
 	}
 	for _, c := range []HistoryCursor{{At: friday}, {Period: "2026-W47", At: friday.Add(time.Millisecond)}} {
-		again := must(ParseHistoryCursor(c.String()))(t)
-		require.Equal(t, c, again)
+		require.Equal(t, c, must(ParseHistoryCursor(c.String()))(t))
 	}
 }
 

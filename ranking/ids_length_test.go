@@ -171,8 +171,7 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 			}
 			sent := make(map[string]*occurrence)
 			promised := func(o *occurrence) bool { // whether the id counts now
-				count := must(s.EventIDsCount(t.Context(), "e", o.at))(rt)
-				return w.now.Sub(o.at) < count
+				return w.now.Sub(o.at) < must(s.EventIDsCount(t.Context(), "e", o.at))(rt)
 			}
 			for step := range rapid.IntRange(5, 40).Draw(rt, "steps") {
 				i := rapid.IntRange(0, 3).Draw(rt, "id")
@@ -402,8 +401,7 @@ func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
 					require.GreaterOrEqual(t, hours, 14)
 					break
 				}
-				h := must(s.ApplyEvents(t.Context(), "e", []EventCall{o}))(t)
-				for _, outcome := range h[0].Outcomes {
+				for _, outcome := range must(s.ApplyEvents(t.Context(), "e", []EventCall{o}))(t)[0].Outcomes {
 					require.True(t, outcome.Result.Duplicate, "%d hours later", hours)
 				}
 			}

@@ -72,8 +72,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 				for _, id := range ids {
 					calls = append(calls, EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`)}})
 				}
-				h := must(s.ApplyEvents(t.Context(), "e", calls))(t)
-				return h
+				return must(s.ApplyEvents(t.Context(), "e", calls))(t)
 			}
 			require.NoError(t, send("1")[0].Err)
 			apply(t, s, "all", definition.Update{Member: "x", Score: 1, ID: "a"})

@@ -130,8 +130,7 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 				calls = append(calls, EventCall{ID: fmt.Sprint(i),
 					Fields: map[string]jsontext.Value{"user": jsontext.Value(fmt.Sprintf(`"u%d"`, i%5))}})
 			}
-			h := must(s.ApplyEvents(t.Context(), name, calls))(t)
-			for _, o := range h {
+			for _, o := range must(s.ApplyEvents(t.Context(), name, calls))(t) {
 				require.NoError(t, o.Err)
 			}
 		}
@@ -175,8 +174,7 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	for i := range each {
 		calls = append(calls, EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"user": jsontext.Value(`"ana"`)}})
 	}
-	h := must(s.ApplyEvents(t.Context(), "e", calls))(t)
-	for _, o := range h {
+	for _, o := range must(s.ApplyEvents(t.Context(), "e", calls))(t) {
 		require.NoError(t, o.Err)
 	}
 	naming := func() (n int) {

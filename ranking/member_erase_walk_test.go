@@ -90,8 +90,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		}
 		for _, board := range []string{"big", "hours"} {
 			for some := range slices.Chunk(all, 100) {
-				o := must(s.Apply(t.Context(), board, some))(t)
-				require.NoError(t, o[0].Err)
+				require.NoError(t, must(s.Apply(t.Context(), board, some))(t)[0].Err)
 			}
 		}
 		for i := range 3 * walkStep {
@@ -189,10 +188,8 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 		require.Empty(t, audited(t, s))
 		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
 
-		_, err = s.Erase(t.Context(), "star", "u", Moderator{})
-		require.NoError(t, err, "other kinds have a bound of their own")
-		_, err = s.Erase(t.Context(), "user", "waits7", Moderator{})
-		require.NoError(t, err, "it is among them already")
+		must(s.Erase(t.Context(), "star", "u", Moderator{}))(t, "other kinds have a bound of their own")
+		must(s.Erase(t.Context(), "user", "waits7", Moderator{}))(t, "it is among them already")
 
 		w.until("the others", func() error { return w.erased("user", "waits7") })
 		require.EqualValues(t, 1, w.total("a"))
@@ -294,11 +291,9 @@ func TestKindsTakeTurns(t *testing.T) {
 				w.pass(time.Millisecond)
 			}
 		}
-		more := must(s.eraseDue(t.Context()))(t)
-		require.True(t, more)
+		require.True(t, must(s.eraseDue(t.Context()))(t))
 		for kind, boards := range map[string]int64{"first": 1, "second": 0} { // the step may end before the erasure does
-			e := must(s.Erasure(t.Context(), kind, "u"))(t)
-			require.Equal(t, boards, e.Boards, kind)
+			require.Equal(t, boards, must(s.Erasure(t.Context(), kind, "u"))(t).Boards, kind)
 		}
 		require.ErrorContains(t, w.erased("second", "u"), "still")
 		require.Equal(t, []string{"second", "first"}, w.rdb.ZRange(t.Context(), s.keys.ErasureAgenda(), 0, 1).Val())

@@ -210,8 +210,7 @@ func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
 	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().boards["b/0"]
 	// As who expired when the clock of the board's own master had not come to the end.
 	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, redis.Z{Score: 1, Member: "b"}).Err())
-	settled := must(s.settle(t.Context(), "b", rule, list[0], definition.Never))(t)
-	require.Empty(t, settled.id)
+	require.Empty(t, must(s.settle(t.Context(), "b", rule, list[0], definition.Never))(t).id)
 	w.until("the end", func() error { return missing([]string{period}, w.announced()) })
 	require.Empty(t, entriesOf(t, s, period))
 }

@@ -60,8 +60,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.Positive(t, histogram(t, s.metrics.scriptSeconds.WithLabelValues("apply")).GetSampleCount())
 
 		events := []EventCall{giftTo("g1", "s1", 3), giftTo("g2", "s1", 200), {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s1"`)}}}
-		results := must(s.ApplyEvents(t.Context(), "gift", events))(t)
-		require.Error(t, results[2].Err)
+		require.Error(t, must(s.ApplyEvents(t.Context(), "gift", events))(t)[2].Err)
 		counted(map[string]float64{updateApplied: 2 + 3, updateDuplicate: 1, updateRefused: 4 + 2})
 		must(s.ApplyEvents(t.Context(), "gift", events[:1]))(t)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 1 + 2, updateRefused: 6})

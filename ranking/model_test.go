@@ -30,8 +30,7 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					for range rapid.IntRange(1, 8).Draw(t, "calls") {
 						h.Call()
-						page := must(s.Page(context.Background(), h.Board, 1, 1))(t)
-						require.Equal(t, h.Model.Seq(), page.Seq)
+						require.Equal(t, h.Model.Seq(), must(s.Page(context.Background(), h.Board, 1, 1))(t).Seq)
 					}
 					h.Read()
 				})

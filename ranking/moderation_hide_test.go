@@ -51,9 +51,8 @@ func TestHideOnBoard(t *testing.T) {
 				o = apply(t, b, "b", definition.Update{Member: "new", Score: 3})
 				require.EqualValues(t, 3, o.Result.Current.Rank)
 				require.ErrorIs(t, errorOf(a.Around(t.Context(), "b", "q", 1)), ErrUnknownMember)
-				hidden := must(a.Hidden(t.Context(), "b", "", 100))(t)
 				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
-					{"sole", new(int64(7)), false}}, "", 3}, hidden)
+					{"sole", new(int64(7)), false}}, "", 3}, must(a.Hidden(t.Context(), "b", "", 100))(t))
 
 				require.NoError(t, b.Show(t.Context(), "b", "q", why))
 				require.NoError(t, b.Show(t.Context(), "b", "s", why))
@@ -330,8 +329,7 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 	refused(t, errorOf(s.HiddenEverywhere(ctx, "user", "", 0)), "limit")
 	refused(t, errorOf(s.Audit(ctx, "x", 1)), "cursor")
 	refused(t, errorOf(s.Audit(ctx, "", MaxAudit+1)), "limit")
-	lines := must(s.Audit(ctx, "", 10))(t)
-	require.Empty(t, lines)
+	require.Empty(t, must(s.Audit(ctx, "", 10))(t))
 }
 
 // A board with few members costs few calls, however many members of the kind were hidden since.

@@ -166,7 +166,6 @@ func TestCallersShareALongCount(t *testing.T) {
 			rest.hide("b/b", fmt.Sprint("a", i), 1)
 		}
 		l.moderation = rest
-		unscored := must(l.countUnscored(t.Context()))(t)
-		require.Equal(t, 3*moderationPage-1, unscored)
+		require.Equal(t, 3*moderationPage-1, must(l.countUnscored(t.Context()))(t))
 	})
 }

@@ -232,8 +232,7 @@ func (w *world) write(s *Store, board, member string, score int64) Result {
 // total is the number of members of a board.
 func (w *world) total(board string) int64 {
 	w.t.Helper()
-	p := must(w.stores[0].Page(w.t.Context(), board, 1, 1))(w.t)
-	return p.Total
+	return must(w.stores[0].Page(w.t.Context(), board, 1, 1))(w.t).Total
 }
 
 // cared requires what must always be so, or data would stay for ever: each instance
