@@ -184,18 +184,17 @@ func TestRefusalsTellNothing(t *testing.T) {
 		`scopes: [read, write], boards: ["fam*"], events: ["gift*"]`))
 	n = servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: wide.Guard}},
 		definition.Board{Name: "a"}, definition.Board{Name: "fam:{x}:{y}"})
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/tip", `{"updates":[{"board":"a","member":"{user}","score":1}]}`, "Authorization",
-		"Bearer "+wide.Key("ops")).Status)
+	n.Require(201, "PUT", "/v1/events/tip", `{"updates":[{"board":"a","member":"{user}","score":1}]}`, "Authorization",
+		"Bearer "+wide.Key("ops"))
 	for path, hint := range map[string]string{"/v1/events/gift2": "; the events are tip",
 		"/v1/boards/fam:1/top": "; want a name like fam:{x}:{y}"} {
 		require.Contains(t, n.Do("GET", path, "", "Authorization", "Bearer "+wide.Key("ops")).Body, hint)
-		a := n.Do("GET", path, "", "Authorization", "Bearer "+wide.Key("game"))
-		require.Equal(t, 404, a.Status)
+		a := n.Require(404, "GET", path, "", "Authorization", "Bearer "+wide.Key("game"))
 		require.NotContains(t, a.Body, hint)
 	}
 	// A page tells only of boards that callers without credentials may read.
-	require.Equal(t, 200, n.Do("GET", "/boards/secret", "").Status)
-	require.Equal(t, 200, n.Do("GET", "/boards/absent", "").Status)
+	n.Require(200, "GET", "/boards/secret", "")
+	n.Require(200, "GET", "/boards/absent", "")
 }
 
 // Lists show what the caller may read, and nothing else.

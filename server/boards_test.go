@@ -18,12 +18,11 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})
-		answer := a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`)
-		require.Equal(t, 201, answer.Status, answer.Body)
+		answer := a.Require(201, "PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`)
 		week := `{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai",` +
 			`"week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"star"}`
 		require.JSONEq(t, week, answer.Body)
-		require.Equal(t, 200, a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`).Status)
+		a.Require(200, "PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`)
 		// How long request ids count, of a board and of an event.
 		require.Contains(t, a.Do("PUT", "/v1/boards/paid", `{"ids":"7d"}`).Body, `"ids":"7d"`)
 		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/boards/paid", `{"ids":"9m"}`)))
@@ -31,22 +30,21 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 			`{"ids":"1d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`).Body, `"ids":"1d"`)
 		require.Equal(t, "invalid_request ids", code(a.Do("PUT", "/v1/events/pay",
 			`{"ids":"8d","updates":[{"board":"paid","member":"{user}","score":"{coins}"}]}`)))
-		require.Equal(t, 204, a.Do("DELETE", "/v1/events/pay", "").Status)
-		require.Equal(t, 204, a.Do("DELETE", "/v1/boards/paid", "").Status)
+		a.Require(204, "DELETE", "/v1/events/pay", "")
+		a.Require(204, "DELETE", "/v1/boards/paid", "")
 		family := "/v1/boards/" + url.PathEscape("fans:{star}")
-		require.Equal(t, 201, a.Do("PUT", family, `{"period":"day","max_instances":3}`).Status)
+		a.Require(201, "PUT", family, `{"period":"day","max_instances":3}`)
 
 		// Another node knows them at once, and all that works for a board does for an instance.
 		for i := range 3 {
-			answer = b.Do("POST", fmt.Sprintf("/v1/boards/fans:s%d/scores", i), `{"member":"u","score":3,"data":{"from":"b"}}`)
-			require.Equal(t, 200, answer.Status, answer.Body)
+			answer = b.Require(200, "POST", fmt.Sprintf("/v1/boards/fans:s%d/scores", i), `{"member":"u","score":3,"data":{"from":"b"}}`)
 		}
 		require.Equal(t, "conflict board", code(b.Do("POST", "/v1/boards/fans:s3/scores", `{"member":"u","score":3}`)))
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:s2/top", "").Body, `"top":[{"rank":1,"member":"u","score":3,"data":{"from":"b"}}]`)
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:s2/members/u?around=1", "").Body, `"data":{"from":"b"}`)
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:s2/members?id=u", "").Body, `"data":{"from":"b"}`)
 		require.Contains(t, a.Do("GET", "/v1/boards/fans:never/top", "").Body, `"total":0`, "an instance that nobody wrote to is an empty board")
-		require.Equal(t, 200, a.Do("DELETE", "/v1/boards/fans:s2/members/u", "").Status)
+		a.Require(200, "DELETE", "/v1/boards/fans:s2/members/u", "")
 		answer = a.Do("GET", family, "")
 		require.Contains(t, answer.Body,
 			`{"board":"fans:{star}","instances":3,"info":{"kind":"member","period":{"every":"day","timezone":"UTC","opens":null,`+
@@ -95,14 +93,14 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		}
 		require.Equal(t, "invalid_request board", code(a.Do("PUT", "/v1/boards/Stars", `{}`)))
 		require.Equal(t, "conflict board", code(a.Do("PUT", "/v1/boards/"+url.PathEscape("fans:{idol}"), `{}`)))
-		require.Equal(t, 200, b.Do("POST", "/v1/boards/stars/scores", `{"member":"s","score":3}`).Status)
+		b.Require(200, "POST", "/v1/boards/stars/scores", `{"member":"s","score":3}`)
 		require.Equal(t, "conflict period", code(a.Do("PUT", "/v1/boards/stars", `{"period":"day","timezone":"Asia/Shanghai"}`)))
 		require.Equal(t, "conflict order", code(a.Do("PUT", "/v1/boards/stars", `{"order":"asc","period":"week","timezone":"Asia/Shanghai"}`)))
-		require.Equal(t, 200, a.Do("PUT", "/v1/boards/stars", `{"mode":"best","period":"week","timezone":"Asia/Shanghai"}`).Status)
+		a.Require(200, "PUT", "/v1/boards/stars", `{"mode":"best","period":"week","timezone":"Asia/Shanghai"}`)
 
 		// Gone.
-		require.Equal(t, 204, a.Do("DELETE", "/v1/boards/fans:s1", "").Status)
-		require.Equal(t, 204, a.Do("DELETE", family, "").Status)
+		a.Require(204, "DELETE", "/v1/boards/fans:s1", "")
+		a.Require(204, "DELETE", family, "")
 		require.Equal(t, "unknown_board board", code(a.Do("GET", "/v1/boards/fans:s0/top", "")))
 		require.Equal(t, "unknown_board board", code(a.Do("POST", "/v1/boards/fans:s0/scores", `{"member":"u","score":3}`)))
 		require.Equal(t, "unknown_board board", code(a.Do("DELETE", family, "")))
@@ -133,7 +131,7 @@ func TestNamesThatAreNoBoard(t *testing.T) {
 		servertest.RequireProblem(t, a, 400, "invalid_request", "board")
 		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
 	}
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/stars", "").Status)
+	n.Require(200, "GET", "/v1/boards/stars", "")
 }
 
 // A definition comes back as it was sent, whatever fields it has. Each request and answer is by the contract.
@@ -157,8 +155,7 @@ func TestDefinitionsWithEachField(t *testing.T) {
 		{"fans:{who}", `{"mode":"sum","order":"desc","ties":"first","max_instances":7,"kind":"member"}`},
 	} {
 		path := "/v1/boards/" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(of.board)
-		defined := n.Do("PUT", path, of.body)
-		require.Equal(t, 201, defined.Status, defined.Body)
+		defined := n.Require(201, "PUT", path, of.body)
 		require.JSONEq(t, `{"board":"`+of.board+`",`+of.body[1:], defined.Body)
 		var state struct{ Definition map[string]any }
 		n.Do("GET", path, "").Into(&state)
@@ -181,9 +178,9 @@ func TestRefusalsOfTheContract(t *testing.T) {
 		definition.Board{Name: "past", Starts: began, Ends: began.Add(time.Hour)},
 		definition.Board{Name: "all", Union: &definition.Union{Of: []string{"b"}}})
 	event := `{"updates":[{"board":"b","member":"{u}","score":"{n}"}]}`
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
-	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"e1","u":"x","n":1}`).Status)
-	require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", strings.Replace(event, "{u}", "of {u}", 1)).Status)
+	n.Require(201, "PUT", "/v1/events/gift", event)
+	n.Require(200, "POST", "/v1/events/gift", `{"id":"e1","u":"x","n":1}`)
+	n.Require(200, "PUT", "/v1/events/gift", strings.Replace(event, "{u}", "of {u}", 1))
 	const old, set = "/v1/boards/days@1999-01-01", `{"score":1,"reason":"r"}`
 	for _, c := range []struct {
 		method, path, body string
@@ -220,24 +217,24 @@ func TestRefusalsOfTheContract(t *testing.T) {
 func TestActsNameTheirAuthors(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":"{n}"}]}`).Status)
-	require.Equal(t, 200, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u4","n":3}`).Status)
-	require.Equal(t, 200, n.Do("POST", "/v1/events/gift/take-back", `{"id":"g1","by":"kim"}`).Status)
-	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b/members/u4/score", `{"score":5,"reason":"lost result","by":"lee"}`).Status)
+	n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":"{n}"}]}`)
+	n.Require(200, "POST", "/v1/events/gift", `{"id":"g1","user":"u4","n":3}`)
+	n.Require(200, "POST", "/v1/events/gift/take-back", `{"id":"g1","by":"kim"}`)
+	n.Require(200, "PUT", "/v1/boards/b/members/u4/score", `{"score":5,"reason":"lost result","by":"lee"}`)
 	for _, path := range []string{"/v1/boards/b/hidden/u5", "/v1/hidden/user/u5"} {
 		for _, method := range []string{"PUT", "DELETE"} {
-			require.Equal(t, 204, n.Do(method, path+"?reason=bot&by=ann", "").Status)
+			n.Require(204, method, path+"?reason=bot&by=ann", "")
 		}
 	}
-	require.Equal(t, 202, n.Do("DELETE", "/v1/members/user/u5?reason=asked&by=joe", "").Status)
+	n.Require(202, "DELETE", "/v1/members/user/u5?reason=asked&by=joe", "")
 	audit := n.Do("GET", "/v1/audit", "").Body
 	require.Equal(t, 4, strings.Count(audit, `"reason":"bot","by":"ann"`))
 	require.Contains(t, audit, `"reason":"asked","by":"joe"`)
 	require.Contains(t, audit, `"by":"kim"`)
 	require.Contains(t, audit, `"reason":"lost result","by":"lee"`)
 
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"u4","score":1,"if":"exists"}`).Status)
-	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/u4", `{"avatar":"/u4.png"}`).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"u4","score":1,"if":"exists"}`)
+	n.Require(201, "PUT", "/v1/members/user/u4", `{"avatar":"/u4.png"}`)
 	require.Contains(t, n.Do("GET", "/v1/members/user/u4/boards", "").Body, `"member":"u4","avatar":"/u4.png","boards":[{"board":"b"`)
 }
 
@@ -249,7 +246,7 @@ func TestHistoryTellsItsGaps(t *testing.T) {
 	set(now)
 	n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", History: 10 * time.Second})
 	for i, pass := range []time.Duration{10 * time.Second, time.Hour} {
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ann","score":1}`).Status)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"ann","score":1}`)
 		now = now.Add(pass)
 		set(now)
 		redistest.Until(t, "the next step", func() bool {
@@ -268,7 +265,7 @@ func TestOverviewWithUnavailableFamily(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "many:{x}"})
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/many:1/scores", `{"member":"m","score":1}`).Status)
+	n.Require(200, "POST", "/v1/boards/many:1/scores", `{"member":"m","score":1}`)
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{/}:instances:many/1", "no set", 0).Err())
 	require.Contains(t, n.Do("GET", "/v1/overview", "").Body,
 		`"families":[{"board":"many:{x}","instances":0,"info":{"kind":"member","period":null},"unavailable":true}]`)
@@ -282,6 +279,6 @@ func TestClosedPeriodComesOverTheFeed(t *testing.T) {
 	s := servertest.Dial(t, n.Addr)
 	s.Send(`{"type":"subscribe","id":1,"feed":"periods"}`)
 	s.Next("feed") // the feed has begun
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/rounds/scores", `{"member":"ann","score":1}`).Status)
+	n.Require(200, "POST", "/v1/boards/rounds/scores", `{"member":"ann","score":1}`)
 	require.Contains(t, string(s.Next("feed").Items[0].Data), `"board":"rounds"`)
 }

@@ -167,8 +167,7 @@ func ticketOf(t *testing.T, n *servertest.Node, credentials string) string {
 	if credentials != "" {
 		header = []string{"Authorization", "Bearer " + credentials}
 	}
-	a := n.Do("POST", "/v1/tickets", "", header...)
-	require.Equal(t, 201, a.Status, a.Body)
+	a := n.Require(201, "POST", "/v1/tickets", "", header...)
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 	var answer struct{ Ticket, Expires string }
 	a.Into(&answer)

@@ -42,7 +42,7 @@ func TestCard(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, boards...)
 		etag := func(n *servertest.Node, board string) string { return cardOf(t, n, board).Header.Get("ETag") }
 		score := func(board, body string) {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", body).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores", body)
 		}
 		empty, fans := etag(n, "stars"), etag(n, "fans:s17")
 		require.NotEqual(t, empty, fans)
@@ -54,7 +54,7 @@ func TestCard(t *testing.T) {
 		first := stars.Header.Get("ETag")
 		score("stars", `{"member":"s18","score":9}`)
 		require.Equal(t, first, etag(n, "stars"), "the node answers from one card for five seconds")
-		require.Equal(t, 304, n.Do("GET", "/boards/stars/card.png", "", "If-None-Match", first).Status)
+		n.Require(304, "GET", "/boards/stars/card.png", "", "If-None-Match", first)
 		require.NotEqual(t, empty, first)
 		require.Equal(t, "public, max-age=5", stars.Header.Get("Cache-Control"))
 		require.Equal(t, first, n.Do("GET", "/boards/stars/card.png?v=1", "").Header.Get("ETag"), "a query changes nothing")
@@ -66,19 +66,17 @@ func TestCard(t *testing.T) {
 		second := etag(other, "stars")
 		require.NotContains(t, cards, second)
 		cards[second] = true
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"林希"}`).Status)
+		n.Require(201, "PUT", "/v1/members/star/s17", `{"name":"林希"}`)
 		third := servertest.Start(t, url, servertest.Config{})
 		require.NotContains(t, cards, etag(third, "stars"), "cards show the names of profiles")
 
-		head := third.Do("HEAD", "/boards/stars/card.png", "")
-		require.Equal(t, 200, head.Status)
+		head := third.Require(200, "HEAD", "/boards/stars/card.png", "")
 		require.Empty(t, head.Body)
 		require.Equal(t, cardOf(t, third, "stars").Header.Get("Content-Length"), head.Header.Get("Content-Length"))
 
 		for _, name := range []string{"none", "fans:%7Bstar%7D", "fans", "fans:a:b", "stars@2026-W46", "fans:s17@1999-01-01", "a%2Fb",
 			"UPPER", "%00", "%ff", "stars%20", strings.Repeat("a", 300)} {
-			a := n.Do("GET", "/boards/"+name+"/card.png", "")
-			require.Equal(t, 404, a.Status, name)
+			a := n.Require(404, "GET", "/boards/"+name+"/card.png", "")
 			require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
 			require.Empty(t, a.Header.Get("ETag"))
 		}
@@ -94,7 +92,7 @@ func TestHostileNamesOnCards(t *testing.T) {
 		for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.Root}}",
 			strings.Repeat("W", 60), "שלום", "م م م", "🎉🔥", "ᏣᎳᎩ"} {
 			board := fmt.Sprint("fans:s", i)
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":9007199254740991}`).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":9007199254740991}`)
 			a := n.Do("PUT", "/v1/members/user/u", fmt.Sprintf(`{"name":%q}`, name))
 			require.Less(t, a.Status, 300, a.Body)
 			picture := cardOf(t, n, board)
@@ -136,10 +134,10 @@ func TestLimitOfCardsOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := limited(t, url, access.Config{Cards: 4})
-		require.Equal(t, 201, n.Do("PUT", "/v1/boards/fans:%7Bx%7D", `{}`).Status)
+		n.Require(201, "PUT", "/v1/boards/fans:%7Bx%7D", `{}`)
 		for i := range 30 {
 			cardOf(t, n, fmt.Sprint("fans:", i), "X-Forwarded-For", phone)
-			require.Equal(t, 404, n.Do("GET", fmt.Sprintf("/boards/none%d/card.png", i), "", "X-Forwarded-For", phone).Status)
+			n.Require(404, "GET", fmt.Sprintf("/boards/none%d/card.png", i), "", "X-Forwarded-For", phone)
 		}
 		boards := 0
 		// refused asks for 40 new cards at once, until an answer has this status. The node counts a card when it is asked for,
@@ -150,7 +148,7 @@ func TestLimitOfCardsOverHTTP(t *testing.T) {
 				for i := range paths {
 					boards++
 					board := fmt.Sprint("fans:full", boards)
-					require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`).Status)
+					n.Require(200, "POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`)
 					paths[i] = "/boards/" + board + "/card.png"
 				}
 				answers := make(chan servertest.Answer, len(paths))
@@ -175,7 +173,7 @@ func TestLimitOfCardsOverHTTP(t *testing.T) {
 			return servertest.Answer{}
 		}
 		requireLimited(t, n, refused(429, func(int) string { return phone }), 429, "rate_limited", "address_cards")
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:other/scores", `{"member":"u","score":5}`).Status)
+		n.Require(200, "POST", "/v1/boards/fans:other/scores", `{"member":"u","score":5}`)
 		cardOf(t, n, "fans:other", "X-Forwarded-For", laptop) // another client does not notice
 		// Many addresses together may draw no more than the node does.
 		requireLimited(t, n, refused(503, func(i int) string { return fmt.Sprint("203.0.113.", i) }), 503, "overloaded", "cards")
@@ -188,7 +186,7 @@ func TestCardWithoutRedis(t *testing.T) {
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "stars"}, definition.Board{Name: "other"})
 	for _, board := range []string{"stars", "other"} {
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`).Status)
+		n.Require(200, "POST", "/v1/boards/"+board+"/scores", `{"member":"u","score":5}`)
 	}
 	drawn := cardOf(t, n, "stars")
 	r.Kill()

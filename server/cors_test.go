@@ -106,8 +106,7 @@ func TestCORS(t *testing.T) {
 			require.NotEqual(t, 403, a.Status, path)
 			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), path)
 		}
-		asset := n.Do("GET", "/assets/shared/links.js", "", from...)
-		require.Equal(t, 200, asset.Status)
+		asset := n.Require(200, "GET", "/assets/shared/links.js", "", from...)
 		require.Empty(t, asset.Header.Get("Access-Control-Allow-Origin"))
 		for method, path := range map[string]string{"POST": path + "/scores", "PUT": path, "DELETE": path} {
 			allows := c.allows
@@ -308,9 +307,8 @@ func TestPagesOfOtherSitesSendWithAToken(t *testing.T) {
 	key := g.Key("ops")
 	n := servertest.Start(t, redistest.Embedded(t),
 		servertest.Config{Server: server.Config{Access: g.Guard, Origins: []string{named}}}, definition.Board{Name: "a"})
-	a := n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`,
+	n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"a","member":"{user}","score":1}],"sender":"user"}`,
 		"Authorization", "Bearer "+key)
-	require.Equal(t, 201, a.Status, "%s", a.Body)
 	valid := token(g, "m", nil, []string{"gift"}, time.Hour)
 	for _, c := range []struct {
 		origin, credentials string

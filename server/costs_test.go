@@ -128,7 +128,7 @@ func TestAllocationsOfARead(t *testing.T) {
 	for i := range 2 * entries {
 		updates = append(updates, fmt.Sprintf(`{"member":"member%d","score":%d}`, i, 1000+i))
 	}
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("http://%s/v1/boards/b/top?limit=%d", n.Addr, entries), nil)
 	require.NoError(t, err)
 	r.RemoteAddr = "127.0.0.1:1000"
@@ -169,7 +169,7 @@ func BenchmarkPage(b *testing.B) {
 		servertest.Config{Server: server.Config{Limits: access.Config{AddressRequests: access.Unlimited}}},
 		definition.Board{Name: "b", Kind: "star", Period: "week"})
 	for i := range 300 {
-		require.Equal(b, 200, n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":"member-%03d","score":%d}`, i, 1000-i)).Status)
+		n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":"member-%03d","score":%d}`, i, 1000-i))
 		require.Less(b, n.Do("PUT", fmt.Sprintf("/v1/members/star/member-%03d", i), fmt.Sprintf(`{"name":"Member Number %d"}`, i)).Status, 300)
 	}
 	run := 0
@@ -237,13 +237,11 @@ func BenchmarkUpdateBesideExports(b *testing.B) {
 		for i := range members {
 			fmt.Fprintf(&rows, `{"member":"member-%06d","score":%d%s}`+"\n", i, i/10, data)
 		}
-		a := n.Do("POST", "/v1/boards/"+board+"/import", rows.String(), "Content-Type", "application/x-ndjson")
-		require.Equal(b, 200, a.Status, a.Body)
+		n.Require(200, "POST", "/v1/boards/"+board+"/import", rows.String(), "Content-Type", "application/x-ndjson")
 	}
 	update := func() time.Duration {
 		start := time.Now()
-		a := n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`)
-		require.Equal(b, 200, a.Status, a.Body)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`)
 		return time.Since(start)
 	}
 	type scene struct {

@@ -114,7 +114,7 @@ func TestBadInput(t *testing.T) {
 	}
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
-		require.Equal(t, 200, n.Do("POST", scores, `{"member":"a","score":1,"id":"first"}`).Status)
+		n.Require(200, "POST", scores, `{"member":"a","score":1,"id":"first"}`)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {

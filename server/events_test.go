@@ -23,7 +23,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			if board == "spring" {
 				body = `{"starts":"2020-03-01T00:00:00Z","ends":"2020-06-01T00:00:00Z"}`
 			}
-			require.Equal(t, 201, n.Do("PUT", "/v1/boards/"+url.PathEscape(board), body).Status)
+			n.Require(201, "PUT", "/v1/boards/"+url.PathEscape(board), body)
 		}
 		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
 		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}"},"updates":[{"board":"stars",` +
@@ -35,8 +35,8 @@ func TestEventsOverHTTP(t *testing.T) {
 		require.Equal(t, "invalid_request show.recent",
 			code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, `"recent":"fans:{star}"`, `"recent":"spring"`, 1))))
 		require.Equal(t, "invalid_request event", code(n.Do("PUT", "/v1/events/periods", gift)))
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", gift).Status)
-		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
+		n.Require(201, "PUT", "/v1/events/gift", gift)
+		n.Require(200, "PUT", "/v1/events/gift", gift)
 		require.JSONEq(t, `{"event":"gift",`+gift[1:], n.Do("GET", "/v1/events/gift", "").Body)
 		require.JSONEq(t, `{"events":[{"event":"gift",`+gift[1:]+`]}`, n.Do("GET", "/v1/events", "").Body)
 		require.Equal(t, "conflict board", code(n.Do("DELETE", "/v1/boards/stars", "")), "an event needs it")
@@ -83,8 +83,7 @@ func TestEventsOverHTTP(t *testing.T) {
 					Error   struct{ Code, Field string }
 				}
 			}
-			a := n.Do("POST", "/v1/events/gift", batch, "Idempotency-Key", "K")
-			require.Equal(t, 200, a.Status)
+			a := n.Require(200, "POST", "/v1/events/gift", batch, "Idempotency-Key", "K")
 			a.Into(&answer)
 			require.EqualValues(t, 1, answer.Results[0].Results[0].Score)
 			require.Equal(t, "events[1].flowers", answer.Results[1].Error.Field)
@@ -95,14 +94,14 @@ func TestEventsOverHTTP(t *testing.T) {
 		// The rules of fields hold for everybody.
 		rules := strings.Replace(gift, `{"show"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},"show"`, 1)
 		require.Equal(t, "invalid_request fields.flowers.max", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "0", 1))))
-		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", rules).Status)
+		n.Require(200, "PUT", "/v1/events/gift", rules)
 		require.Equal(t, "out_of_range flowers", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":100}`)))
 		require.Equal(t, "invalid_request star", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":1}`)))
-		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
+		n.Require(200, "PUT", "/v1/events/gift", gift)
 
 		top, _ := n.Top("stars", 2)
 		require.Equal(t, []hubtest.Entry{{Rank: 1, Member: "s17", Score: 3}, {Rank: 2, Member: "s1", Score: 3}}, top)
-		require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
+		n.Require(204, "DELETE", "/v1/events/gift", "")
 		require.Equal(t, "unknown_event event", code(n.Do("DELETE", "/v1/events/gift", "")))
 	})
 }
@@ -113,7 +112,7 @@ func TestIdempotencyKeyIsTakenOrRefusedWhole(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`).Status)
+		n.Require(201, "PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`)
 		one := func(item string) func(int) string { return func(int) string { return item } }
 		batch := func(field, item string) func(int) string {
 			return func(items int) string { return `{"` + field + `":[` + strings.Repeat(item+",", items-1) + item + `]}` }
@@ -141,8 +140,7 @@ func TestIdempotencyKeyIsTakenOrRefusedWhole(t *testing.T) {
 			servertest.RequireProblem(t, long, 400, "invalid_request", "Idempotency-Key")
 			require.Contains(t, long.Body, fmt.Sprintf("has %d bytes; want 1 to %d", c.most+1, c.most), what)
 			for range 2 {
-				answer := n.Do("POST", c.path, c.body(c.items), "Idempotency-Key", key)
-				require.Equal(t, 200, answer.Status, "%s: %s", what, answer.Body)
+				answer := n.Require(200, "POST", c.path, c.body(c.items), "Idempotency-Key", key)
 				require.NotContains(t, answer.Body, "error", what)
 			}
 			counted += int64(c.items)
@@ -163,7 +161,7 @@ func TestIdempotencyKeyIsTakenOrRefusedWhole(t *testing.T) {
 func TestRetryInOtherWords(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1,"data":{"d":"{d}"}}]}`).Status)
+	n.Require(201, "PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1,"data":{"d":"{d}"}}]}`)
 	for _, c := range []struct {
 		path string
 		same []string
@@ -183,8 +181,7 @@ func TestRetryInOtherWords(t *testing.T) {
 		}, `{"id":"3","d":{"x":9007199254740992,"y":0}}`},
 	} {
 		for i, body := range c.same {
-			answer := n.Do("POST", c.path, body)
-			require.Equal(t, 200, answer.Status, answer.Body)
+			answer := n.Require(200, "POST", c.path, body)
 			require.Contains(t, answer.Body, `"duplicate":`+map[bool]string{true: "true", false: "false"}[i > 0], body)
 		}
 		servertest.RequireProblem(t, n.Do("POST", c.path, c.not), 409, "idempotency_mismatch", "id")

@@ -55,8 +55,7 @@ func TestFormula1(t *testing.T) {
 				}
 				body := `{"updates":[` + strings.Join(updates, ",") + `]}`
 				for range 2 { // the second time is a retry, which counts nothing
-					a := n.Do("POST", "/v1/boards/"+board+"/scores", body)
-					require.Equal(t, 200, a.Status, a.Body)
+					a := n.Require(200, "POST", "/v1/boards/"+board+"/scores", body)
 					require.NotContains(t, a.Body, "error")
 				}
 				top, total := n.Top(board, 1000)
@@ -127,14 +126,13 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 			"boards/drivers:%7Bseason%7D":      `{"kind":"driver","display":{"decimals":1}}`,
 			"boards/constructors:%7Bseason%7D": `{"kind":"constructor","display":{"decimals":1}}`,
 		} {
-			require.Equal(t, 201, n.Do("PUT", "/v1/"+path, body).Status)
+			n.Require(201, "PUT", "/v1/"+path, body)
 		}
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/points", `{"updates":[
 			{"board":"drivers:{season}","member":"{driver}","score":"{tenths}"},
 			{"board":"constructors:{season}","member":"{constructor}","score":"{tenths}"}]}`).Status)
 		send := func(batch string) string {
-			a := n.Do("POST", "/v1/events/points", batch)
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "POST", "/v1/events/points", batch)
 			require.NotContains(t, a.Body, `"error"`)
 			return a.Body
 		}
@@ -209,10 +207,10 @@ func TestQualifying(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, store string) {
 		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
-		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D",
-			`{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/lap", `{"updates":[
-			{"board":"quali:{race}:{segment}","member":"{driver}","score":"{ms}","data":{"lap":"{lap}"}}]}`).Status)
+		n.Require(201, "PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D",
+			`{"mode":"best","order":"asc","display":{"format":"time_ms"}}`)
+		n.Require(201, "PUT", "/v1/events/lap", `{"updates":[
+			{"board":"quali:{race}:{segment}","member":"{driver}","score":"{ms}","data":{"lap":"{lap}"}}]}`)
 		for _, race := range []string{"monaco", "são paulo", "スズカ"} {
 			var drivers []string
 			for i := range 20 {
@@ -233,8 +231,7 @@ func TestQualifying(t *testing.T) {
 						events = append(events, fmt.Sprintf(`{"id":"%s %s %d","race":%q,"segment":%q,"driver":%q,"ms":%d,"lap":%d}`, race,
 							segment.name, l.Data.Lap, race, segment.name, l.Driver, l.MS, l.Data.Lap))
 					}
-					a := n.Do("POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
-					require.Equal(t, 200, a.Status, a.Body)
+					a := n.Require(200, "POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
 					require.NotContains(t, a.Body, `"error"`)
 					return a.Body
 				}
@@ -283,17 +280,15 @@ func TestFormula1AllTime(t *testing.T) {
 		for _, season := range names {
 			of = append(of, `"drivers:`+season+`"`)
 		}
-		a := n.Do("PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of,
+		a := n.Require(201, "PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of,
 			",")+`],"refresh":"1s"}}`)
-		require.Equal(t, 201, a.Status, a.Body)
 		want := make(map[string]int64)
 		send := func(season string, r *round) {
 			var updates []string
 			for _, e := range r.results {
 				updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
 			}
-			a := n.Do("POST", "/v1/boards/drivers:"+season+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
-			require.Equal(t, 200, a.Status, a.Body)
+			n.Require(200, "POST", "/v1/boards/drivers:"+season+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 		}
 		last := len(names) - 1
 		for i, season := range names {
@@ -334,10 +329,9 @@ func TestFormula1AllTime(t *testing.T) {
 
 		require.Contains(t, n.Do("GET", "/v1/boards/ever", "").Body, `"union":{"of":["drivers:`+names[0]+`"`)
 		require.Contains(t, n.Do("GET", "/v1/boards/ever/periods", "").Body, `"period":`)
-		a = n.Do("POST", "/v1/boards/ever/scores", `{"member":"lewis-hamilton","score":1}`)
-		require.Equal(t, 409, a.Status, a.Body)
+		a = n.Require(409, "POST", "/v1/boards/ever/scores", `{"member":"lewis-hamilton","score":1}`)
 		require.Contains(t, a.Body, `"field":"board"`)
-		require.Equal(t, 409, n.Do("DELETE", "/v1/boards/drivers:%7Bseason%7D", "").Status)
+		n.Require(409, "DELETE", "/v1/boards/drivers:%7Bseason%7D", "")
 		s.WS.CloseNow()
 	})
 }

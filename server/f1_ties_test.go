@@ -106,8 +106,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 		require.NoError(t, n.Store.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "points", Updates: points}}}))
 		send := func(rounds []*round) {
 			for some := range slices.Chunk(results(rounds), 100) {
-				a := n.Do("POST", "/v1/events/points", `{"events":[`+strings.Join(some, ",")+`]}`)
-				require.Equal(t, 200, a.Status, a.Body)
+				a := n.Require(200, "POST", "/v1/events/points", `{"events":[`+strings.Join(some, ",")+`]}`)
 				require.NotContains(t, a.Body, `"error"`)
 			}
 		}

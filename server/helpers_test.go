@@ -177,8 +177,7 @@ func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
 			Top, Members []entry
 			Cursor       *string
 		}
-		a := n.Do("GET", path+cursor, "")
-		require.Equal(t, 200, a.Status, a.Body)
+		a := n.Require(200, "GET", path+cursor, "")
 		a.Into(&page)
 		for _, e := range append(page.Top, page.Members...) {
 			members = append(members, e.Member)

@@ -61,8 +61,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 			History: 10 * time.Second}, definition.Board{Name: "plain"})
 		get := func(query string) (h recorded) {
 			t.Helper()
-			a := n.Do("GET", "/v1/boards/b/history"+query, "")
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "GET", "/v1/boards/b/history"+query, "")
 			a.Into(&h)
 			return h
 		}
@@ -71,11 +70,11 @@ func TestHistoryOverHTTP(t *testing.T) {
 			empty.Body)
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/plain/history", ""), 404, "unknown_history", "history")
 
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/ann", `{"name":"Ann","avatar":"/a.png"}`).Status)
+		n.Require(201, "PUT", "/v1/members/user/ann", `{"name":"Ann","avatar":"/a.png"}`)
 		steps := 0
 		write := func(body string) {
 			t.Helper()
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", body).Status)
+			n.Require(200, "POST", "/v1/boards/b/scores", body)
 			pass()
 			steps++
 			redistest.Until(t, "the next step", func() bool { return len(get("").Steps) >= steps })
@@ -112,7 +111,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 		require.Contains(t, nobody, `"rank":null,"score":null}],"profiles":{}`)
 		require.Contains(t, nobody, `"best":null`)
 
-		require.Equal(t, 204, n.Do("PUT", "/v1/boards/b/hidden/ann", `{}`).Status)
+		n.Require(204, "PUT", "/v1/boards/b/hidden/ann", `{}`)
 		hidden := n.Do("GET", "/v1/boards/b/history", "").Body
 		require.NotContains(t, hidden, "ann")
 		require.NotContains(t, hidden, "Ann")
@@ -122,7 +121,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 		its := get("?member=ann")
 		require.Nil(t, its.Best)
 		require.Equal(t, zed.Steps, its.Steps, "as of a member that never was there")
-		require.Equal(t, 204, n.Do("DELETE", "/v1/boards/b/hidden/ann", ``).Status)
+		n.Require(204, "DELETE", "/v1/boards/b/hidden/ann", ``)
 		require.Equal(t, all.Steps, get("").Steps[:3])
 	})
 }

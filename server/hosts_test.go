@@ -25,7 +25,7 @@ func TestDNSRebinding(t *testing.T) {
 		var logged redistest.Log
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"*"},
 			Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"secret","score":7}`).Status)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"secret","score":7}`)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		const rebound = "Host: evil.com\nOrigin: http://evil.com\nSec-Fetch-Site: same-origin"
 		for _, c := range []struct{ request, body string }{
@@ -53,7 +53,7 @@ func TestDNSRebinding(t *testing.T) {
 			require.Equal(t, 421, res.StatusCode, "no socket opens, whatever its origin")
 		}
 		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
-		require.Equal(t, 404, n.Do("GET", "/v1/boards/c", "").Status)
+		n.Require(404, "GET", "/v1/boards/c", "")
 		require.Equal(t, 1, strings.Count(logged.String(), "another host"), logged.String())
 		require.Contains(t, logged.String(), `host=evil.com flag="--hosts evil.com"`)
 	})

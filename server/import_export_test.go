@@ -28,8 +28,7 @@ const ndjson, commas = "application/x-ndjson", "text/csv"
 // imports sends an import and requires that it is taken whole.
 func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 	t.Helper()
-	a := n.Do("POST", "/v1/boards/"+board+"/import", body, "Content-Type", form)
-	require.Equal(t, 200, a.Status, a.Body)
+	a := n.Require(200, "POST", "/v1/boards/"+board+"/import", body, "Content-Type", form)
 	require.Contains(t, a.Body, `"refused":0,"first_errors":[]`)
 }
 
@@ -52,8 +51,7 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 			{"", ndjson, lines, ndjson}, {"?format=ndjson", ndjson, lines, "Application/X-NDJSON; charset=UTF-8"},
 			{"?format=csv", "text/csv; charset=utf-8", csv, commas},
 		} {
-			a := n.Do("GET", "/v1/boards/b/export"+c.query, "")
-			require.Equal(t, 200, a.Status)
+			a := n.Require(200, "GET", "/v1/boards/b/export"+c.query, "")
 			require.Equal(t, c.contentType, a.Header.Get("Content-Type"))
 			require.Equal(t, strings.TrimSpace(c.want), a.Body)
 			copied := fmt.Sprint("copy:", i)
@@ -168,9 +166,8 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
 
 		// Out of range alone is counted, and the rest goes on.
-		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+
+		a = n.Require(200, "POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+
 			`{"member":"z","score":100}`, "Content-Type", ndjson)
-		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"imported":1,"refused":2,"first_errors":[{"line":1,"code":"out_of_range","message":"score: is`)
 	})
 }
@@ -196,8 +193,7 @@ func TestImportRefusesWrongMembersAlone(t *testing.T) {
 					ndjson: `{"member":"a","score":1}` + "\n" + line[0] + "\n" + `{"member":"b","score":1}`,
 					commas: "member,score\n" + line[1] + "\na,1\nb,1",
 				} {
-					a := n.Do("POST", "/v1/boards/b/import", lines, "Content-Type", form)
-					require.Equal(t, 200, a.Status, a.Body)
+					a := n.Require(200, "POST", "/v1/boards/b/import", lines, "Content-Type", form)
 					require.Contains(t, a.Body, `"imported":2,"refused":1,"first_errors":[{"line":2,"code":"invalid_request","message":"member: `, form)
 				}
 			})

@@ -128,7 +128,7 @@ func TestLimitOfHandshakes(t *testing.T) {
 func TestLimitOfSubscriptions(t *testing.T) {
 	t.Parallel()
 	n := limited(t, redistest.Embedded(t), access.Config{Subscriptions: 1})
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`).Status)
+	n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
 	s := servertest.DialFrom(t, n.Addr, phone)
 	s.Subscribe("b", 1)
 	s.Send(`{"type":"subscribe","id":7,"board":"c"}`)
@@ -291,7 +291,7 @@ func TestLimitOfHeaderFields(t *testing.T) {
 		header = append(header, fmt.Sprintf("X-Field-%d", i), "x")
 	}
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/top", "", header...), 413, "too_large", "header")
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", header[:100]...).Status)
+	n.Require(200, "GET", "/v1/boards/b/top", "", header[:100]...)
 
 	conn := dialShrunk(t, n, phone, "GET /v1/boards/b/top HTTP/1.1\r\n"+strings.TrimSuffix(strings.Repeat("X-Field: x\r\n", 101), "\r\n"))
 	a, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -354,8 +354,8 @@ func TestLimitOfConnections(t *testing.T) {
 func heldExport(t *testing.T, limits access.Config, header ...string) (n *servertest.Node, end func() servertest.Answer) {
 	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
 	n = limited(t, proxy.URL(), limits)
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`).Status)
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/export", "", header...).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`)
+	n.Require(200, "GET", "/v1/boards/b/export", "", header...)
 	proxy.Hold("{b}")
 	first := make(chan servertest.Answer, 1)
 	go func() {

@@ -51,7 +51,7 @@ func TestEveryWriteGivesItsTurnBack(t *testing.T) {
 		s.Next("result")
 		s.Send(`{"type":"update","id":1,"board":"nope","update":{"member":"s","score":1}}`)
 		s.Next("error")
-		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone).Status)
+		n.Require(200, "GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone)
 	}
 	require.Zero(t, maps.Collect(n.Server.Limited())["requests"])
 }
@@ -72,7 +72,7 @@ func TestWritesOfAnAddressDoNotHoldUpAnother(t *testing.T) {
 	redistest.Until(t, "a write of the address to be refused", func() bool { return maps.Collect(n.Server.Limited())["requests"] > 0 })
 	require.Equal(t, 1, proxy.Held())
 	// Not a score: all scores share one connection to Redis, and that one is silent.
-	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/m", `{"name":"Mia"}`, "X-Forwarded-For", laptop).Status)
+	n.Require(201, "PUT", "/v1/members/user/m", `{"name":"Mia"}`, "X-Forwarded-For", laptop)
 	proxy.Hold()
 	proxy.Cut()
 	redistest.Wait(t, "the end of slow", slow.Wait)
@@ -85,8 +85,8 @@ func TestStreamsHaveNoTurn(t *testing.T) {
 	for range 3 {
 		servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "X-Forwarded-For: "+phone).Next("snapshot")
 	}
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone).Status)
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/export", "", "X-Forwarded-For", phone).Status)
+	n.Require(200, "GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone)
+	n.Require(200, "GET", "/v1/boards/b/export", "", "X-Forwarded-For", phone)
 }
 
 // A connection without a request ends after IdleTimeout. While the node drains, each answer ends its connection, so that

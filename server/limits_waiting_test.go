@@ -152,7 +152,7 @@ func TestStreamThatWaitsLongestEnds(t *testing.T) {
 	_, err := old.Read()
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	requireWhole(t, fresh, 1000)
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
+	n.Require(200, "POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`)
 	quick.Next("delta")
 }
 
@@ -226,7 +226,7 @@ func TestSlowBodiesCount(t *testing.T) {
 			err := <-ended
 			require.Error(t, err)
 			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
+			n.Require(200, "POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`)
 		})
 	}
 }

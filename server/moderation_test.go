@@ -22,9 +22,9 @@ func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`).Status)
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"m","score":1}`).Status)
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/m", `{"name":"Mia"}`).Status)
+		n.Require(201, "PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"m","score":1}`)
+		n.Require(201, "PUT", "/v1/members/user/m", `{"name":"Mia"}`)
 		refuses := func(method, path, body, field string) {
 			t.Helper()
 			servertest.RequireProblem(t, n.Do(method, path, body), 400, "invalid_request", field)
@@ -50,8 +50,8 @@ func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
 			}
 		}
 		require.Contains(t, n.Do("GET", "/v1/boards/b/members/m", "").Body, `"name":"Mia"`)
-		require.Equal(t, 200, n.Do("GET", "/v1/events/e", "").Status)
-		require.Equal(t, 404, n.Do("GET", "/v1/members/user/m/erasure", "").Status)
+		n.Require(200, "GET", "/v1/events/e", "")
+		n.Require(404, "GET", "/v1/members/user/m/erasure", "")
 		require.NotContains(t, n.Do("GET", "/v1/audit", "").Body, `"member":"m"`)
 	})
 }
@@ -186,7 +186,7 @@ func TestTakeBackOfASenderOverHTTP(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	event := `{"sender":"user","fields":{"n":{"min":1,"max":9}},"updates":[{"board":"b","member":"{user}","score":"{n}"}]}`
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
+	n.Require(201, "PUT", "/v1/events/gift", event)
 	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("PUT", "/v1/events/gift", event).Body)
 	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("GET", "/v1/events/gift", "").Body)
 	for _, sender := range []*ranking.Sender{nil, {Sub: "u4"}, {}} {
@@ -197,14 +197,13 @@ func TestTakeBackOfASenderOverHTTP(t *testing.T) {
 		require.NoError(t, happened[0].Err)
 	}
 	for i, body := range []string{`{"id":"g1","sub":"u4"}`, `{"id":"g1","sub":""}`, `{"id":"g1"}`} {
-		a := n.Do("POST", "/v1/events/gift/take-back", body)
-		require.Equal(t, 200, a.Status, a.Body)
+		a := n.Require(200, "POST", "/v1/events/gift/take-back", body)
 		require.Contains(t, a.Body, fmt.Sprintf(`"previous":{"score":%d,"rank":1}`, 3-i))
 	}
-	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b", `{"max":9}`).Status)
-	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b", `{"max":9}`).Status)
-	require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
-	require.Equal(t, 204, n.Do("DELETE", "/v1/boards/b", "").Status)
+	n.Require(200, "PUT", "/v1/boards/b", `{"max":9}`)
+	n.Require(200, "PUT", "/v1/boards/b", `{"max":9}`)
+	n.Require(204, "DELETE", "/v1/events/gift", "")
+	n.Require(204, "DELETE", "/v1/boards/b", "")
 	lines := regexp.MustCompile(`"at":"[^"]*",`).ReplaceAllString(n.Do("GET", "/v1/audit", "").Body, "")
 	require.JSONEq(t, `{"cursor":null,"audit":[{"action":"delete_board","board":"b"},{"action":"delete_event","event":"gift"},
 		{"action":"define_board","board":"b"},
@@ -228,7 +227,7 @@ func TestTooManyErasures(t *testing.T) {
 		servertest.RequireProblem(t, a, 503, "unavailable", "kind")
 		require.Contains(t, a.Body, "10000 other members of kind user are being erased")
 		require.NotEmpty(t, a.Header.Get("Retry-After"))
-		require.Equal(t, 404, n.Do("GET", "/v1/members/user/one/erasure", "").Status)
-		require.Equal(t, 202, n.Do("DELETE", "/v1/members/star/one?reason=asked", "").Status)
+		n.Require(404, "GET", "/v1/members/user/one/erasure", "")
+		n.Require(202, "DELETE", "/v1/members/star/one?reason=asked", "")
 	})
 }

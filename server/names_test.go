@@ -20,10 +20,10 @@ func TestDotSegments(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, redisURL string) {
 		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b", Kind: "pq"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`).Status)
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/pq/profile", `{"name":"A member"}`).Status)
+		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
+		n.Require(201, "PUT", "/v1/members/pq/profile", `{"name":"A member"}`)
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/pq/a%2F..%2Fb", `{"name":"Slashes"}`).Status, "an id may hold them")
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"profile","score":7}`).Status)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"profile","score":7}`)
 		ws := servertest.Dial(t, n.Addr)
 		for _, id := range []string{".", ".."} {
 			for body, field := range map[string]string{`{"member":"` + id + `","score":1}`: "member",
@@ -71,15 +71,13 @@ func TestMembersWithAnyName(t *testing.T) {
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "...", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
 		quoted, err := json.Marshal(m)
 		require.NoError(t, err)
-		a := n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
-		require.Equal(t, 200, a.Status, a.Body)
+		a := n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
 		path := "/v1/boards/b/members/" + url.PathEscape(m)
 		var got struct{ Member string }
-		a = n.Do("GET", path, "")
-		require.Equal(t, 200, a.Status, "%s: %s", m, a.Body)
+		a = n.Require(200, "GET", path, "")
 		a.Into(&got)
 		require.Equal(t, m, got.Member)
-		require.Equal(t, 200, n.Do("DELETE", path, "").Status)
+		n.Require(200, "DELETE", path, "")
 	}
 }
 
@@ -88,7 +86,7 @@ func TestUnsafeTextsAreNotCreated(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, redisURL string) {
 		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"fans:{star}","member":"{user}","score":1}]}`).Status)
+		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"fans:{star}","member":"{user}","score":1}]}`)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, r := range "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
 			id := "a" + string(r) + "b"
@@ -125,8 +123,7 @@ func TestUnsafeTextsAreNotCreated(t *testing.T) {
 				ndjson: `{"member":"a` + string(r) + `","score":1}` + "\n" + `{"member":"\u` + fmt.Sprintf("%04x", r) + `","score":1}`,
 				commas: "member,score\na" + string(r) + ",1\n" + string(r) + ",1",
 			} {
-				a := n.Do("POST", "/v1/boards/b/import", lines, "Content-Type", form)
-				require.Equal(t, 200, a.Status, a.Body)
+				a := n.Require(200, "POST", "/v1/boards/b/import", lines, "Content-Type", form)
 				require.Contains(t, a.Body, `"imported":0,"refused":2,`, form)
 				require.Contains(t, a.Body, `"code":"invalid_request","message":"member: has the character U+20`)
 			}
@@ -137,13 +134,13 @@ func TestUnsafeTextsAreNotCreated(t *testing.T) {
 		ws.Send(`{"type":"event","id":2,"event":"gift","data":{"star":"\u2028","user":"u"}}`)
 		require.Equal(t, "data.star", ws.Next("error").Field)
 		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
-		require.Equal(t, 404, n.Do("GET", "/v1/boards/c", "").Status)
+		n.Require(404, "GET", "/v1/boards/c", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/fans:%7Bstar%7D/instances", "").Body, `"total":0`)
 		require.Equal(t, 1, strings.Count(n.Do("GET", "/v1/audit", "").Body, `"action"`), "the definition of the event alone")
 
 		for _, id := range []string{"می\u200cخواهم", "क\u094d\u200dष", "\u200fאב", "a\u200eb"} { // what languages need
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:"+url.PathEscape(id)+"/scores", `{"member":"`+id+`","score":1}`).Status, id)
-			require.Equal(t, 201, n.Do("PUT", "/v1/members/member/"+url.PathEscape(id), `{"name":"`+id+`"}`).Status, id)
+			n.Require(200, "POST", "/v1/boards/fans:"+url.PathEscape(id)+"/scores", `{"member":"`+id+`","score":1}`)
+			n.Require(201, "PUT", "/v1/members/member/"+url.PathEscape(id), `{"name":"`+id+`"}`)
 		}
 	})
 }
@@ -153,7 +150,7 @@ func TestUnsafeTextsAreNamed(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, redisURL string) {
 		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`).Status)
+		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
 		const id = "a%E2%80%AEb"
 		for _, c := range []struct {
 			method, path, body string

@@ -21,8 +21,7 @@ func overview(t testing.TB, n *servertest.Node, want string) {
 	t.Helper()
 	varies := regexp.MustCompile(`"(now|epoch|period|opens|ends)":"[^"]+"|"(name)":"[0-9][^"]+"`)
 	redistest.Eventually(t, "an overview", func() error {
-		a := n.Do("GET", "/v1/overview", "")
-		require.Equal(t, 200, a.Status, a.Body)
+		a := n.Require(200, "GET", "/v1/overview", "")
 		body := regexp.MustCompile(`"rate":\d+`).ReplaceAllString(a.Body, `"rate":null`) // a slow machine has measured one
 		if got := varies.ReplaceAllString(body, `"$1$2":"…"`); got != want {
 			return fmt.Errorf("is %s\nwant %s", got, want)
@@ -59,12 +58,12 @@ func TestOverview(t *testing.T) {
 		)
 		overview(t, n, fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 0, "", 0, "null"), 0, ""))
 
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", profile).Status)
+		n.Require(201, "PUT", "/v1/members/star/s17", profile)
 		for board, body := range map[string]string{
 			"stars":    `{"updates":[{"member":"s3","score":3},{"member":"s17","score":9,"data":{"x":1}}]}`,
 			"fans:s17": `{"member":"u4","score":1}`, "fans:s3": `{"member":"u4","score":1}`,
 		} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", body).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores", body)
 		}
 		overview(t, n, fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 2, "…", 2, leader+`,"runners_up":[`+second+"]"), 2, first))
 
@@ -77,7 +76,7 @@ func TestOverview(t *testing.T) {
 			`],"built":true,"info":{"kind":"star","period":null}}`, empty,
 			fmt.Sprintf(stars, 2, "…", 2, leader+`,"runners_up":[`+second+"]"), 2, first))
 
-		require.Equal(t, 200, n.Do("HEAD", "/v1/overview", "").Status)
+		n.Require(200, "HEAD", "/v1/overview", "")
 		servertest.RequireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
 	})
 }
@@ -104,7 +103,7 @@ func TestOverviewIsSharedByRequests(t *testing.T) {
 	}
 	redistest.Wait(t, "the callers of the test", all.Wait)
 	for range askers / 10 { // one after another, too
-		require.Equal(t, 200, n.Do("GET", "/v1/overview", "").Status)
+		n.Require(200, "GET", "/v1/overview", "")
 	}
 	seconds := int(time.Since(began)/time.Second) + 1
 	made := scriptCalls(t, r) - before
@@ -176,7 +175,7 @@ func TestOverviewWithUnavailableBoard(t *testing.T) {
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"},
 		definition.Board{Name: "many:{x}"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
+	n.Require(200, "POST", "/v1/boards/good/scores", `{"member":"m","score":1}`)
 	overview(t, n, `{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,`+
 		`"leader":null,"built":false,"unavailable":true},`+
 		`{"board":"good","period":"","ends":null,"total":1,"epoch":"…","seq":1,"rate":null,"leader":{"rank":1,"member":"m",`+
@@ -191,12 +190,12 @@ func TestFamilyOverview(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{},
 			definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"}, definition.Board{Name: "plain"})
 		for path, name := range map[string]string{"star/s1": "Lin Xi", "star/s2": "Nova", "user/u4": "Ana"} {
-			require.Equal(t, 201, n.Do("PUT", "/v1/members/"+path, `{"name":"`+name+`","avatar":"/a.png"}`).Status)
+			n.Require(201, "PUT", "/v1/members/"+path, `{"name":"`+name+`","avatar":"/a.png"}`)
 		}
-		require.Equal(t, 204, n.Do("PUT", "/v1/hidden/star/s2", "{}").Status)
+		n.Require(204, "PUT", "/v1/hidden/star/s2", "{}")
 		for _, board := range []string{"fans:s1", "fans:s2", "fans:s3", "plain"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
-				`{"updates":[{"member":"u4","score":9},{"member":"u5","score":3}]}`).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"u4","score":9},{"member":"u5","score":3}]}`)
 		}
 		type part struct{ Kind, Member, Name, Avatar string }
 		type entry struct {

@@ -135,8 +135,7 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 			require.NoError(t, err)
 		}
 		page := func(path string) string {
-			a := n.Do("GET", path, "", "Accept", "text/html")
-			require.Equal(t, 200, a.Status, path)
+			a := n.Require(200, "GET", path, "", "Accept", "text/html")
 			return a.Body
 		}
 		require.Contains(t, page("/boards/open"), "open-member")
@@ -167,8 +166,7 @@ func TestPagesTakeTheRateOfAnonymous(t *testing.T) {
 	require.NoError(t, err)
 	with, without := 0, 0
 	for i := range 60 {
-		a := n.Do("GET", fmt.Sprintf("/embed/b?me=m%d", i), "")
-		require.Equal(t, 200, a.Status)
+		a := n.Require(200, "GET", fmt.Sprintf("/embed/b?me=m%d", i), "")
 		switch body := a.Body; {
 		case a.Header.Get("RateLimit") == "":
 			t.Fatal("the answer does not tell the rate")

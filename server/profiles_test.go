@@ -26,11 +26,10 @@ func TestProfilesOverHTTP(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
 			definition.Board{Name: "stars", Kind: "star"})
 		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
-		a := n.Do("PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
-		require.Equal(t, 201, a.Status, a.Body)
+		a := n.Require(201, "PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.JSONEq(t, `{"kind":"user","member":"u4","name":"<b>Ann</b>","avatar":"/a.png"}`, a.Body)
 		require.Equal(t, a.Body, n.Do("GET", "/v1/members/user/u4", "").Body)
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/a%2Fb", `{"name":"Slash"}`).Status)
+		n.Require(201, "PUT", "/v1/members/user/a%2Fb", `{"name":"Slash"}`)
 		require.JSONEq(t, `{"kind":"user","member":"a/b","name":"Slash"}`, n.Do("GET", "/v1/members/user/a%2Fb", "").Body)
 		for body, field := range map[string]string{
 			`{}`: "name", `{"name":""}`: "name", `{"name":7}`: "name", `{"name":"a","data":1}`: "data", `{"name":null}`: "name",
@@ -41,7 +40,7 @@ func TestProfilesOverHTTP(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("PUT", "/v1/members/No/u4", `{"name":"a"}`), 400, "invalid_request", "kind")
 
 		post := func(board, body string) {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", body).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores", body)
 		}
 		post("b", `{"updates":[{"member":"u4","score":3,"data":{"g":1}},{"member":"u5","score":2}]}`)
 		post("stars", `{"member":"u4","score":3}`)
@@ -58,7 +57,7 @@ func TestProfilesOverHTTP(t *testing.T) {
 			n.Do("GET", "/v1/boards/b/members?id=a/b&id=u4", "").Body)
 		require.NotContains(t, n.Do("GET", "/v1/boards/stars/top", "").Body, "name", "of another kind")
 
-		require.Equal(t, 200, n.Do("PUT", "/v1/members/user/u4", `{"name":"Anna"}`).Status)
+		n.Require(200, "PUT", "/v1/members/user/u4", `{"name":"Anna"}`)
 		require.Contains(t, n.Do("GET", "/v1/boards/b/top", "").Body, `"score":3,"name":"Anna","data"`, "at once on the node that took it")
 	})
 }
@@ -70,8 +69,8 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 		boards := []definition.Board{{Name: "b", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}}
 		n, m := servertest.Start(t, url, servertest.Config{}, boards...), servertest.Start(t, url, servertest.Config{}, boards...)
 		for _, board := range []string{"b", "fans:s1"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
-				`{"updates":[{"member":"u4","score":3},{"member":"u5","score":2},{"member":"u6","score":1}]}`).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"u4","score":3},{"member":"u5","score":2},{"member":"u6","score":1}]}`)
 		}
 		s := servertest.Dial(t, m.Addr)
 		s.Subscribe("b", 10)
@@ -100,8 +99,8 @@ func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{ProfileAge: 100 * time.Millisecond},
 		Hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},
 		definition.Board{Name: "b", Kind: "user"})
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"u4","score":3}`).Status)
-	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/u4", `{"name":"Ann"}`).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"u4","score":3}`)
+	n.Require(201, "PUT", "/v1/members/user/u4", `{"name":"Ann"}`)
 	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 10)
 	s.Until("b", "Ann", func(b *hubtest.Board) bool { return b.Top[0].Name == "Ann" })
@@ -132,11 +131,10 @@ func TestMemberBoards(t *testing.T) {
 				Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
 			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
 		for _, board := range []string{"laps", "fans:s1", "fans:s2", "stars"} {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores",
-				`{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores",
+				`{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`)
 		}
-		answer := n.Do("GET", "/v1/members/user/v/boards?limit=2", "")
-		require.Equal(t, 200, answer.Status, answer.Body)
+		answer := n.Require(200, "GET", "/v1/members/user/v/boards?limit=2", "")
 		place := func(board, member string) string {
 			t.Helper()
 			body := n.Do("GET", "/v1/boards/"+board+"/members/"+member, "").Body
@@ -157,14 +155,14 @@ func TestMemberBoards(t *testing.T) {
 			servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/v/boards?info="+info, ""), 400, "invalid_request", "info")
 		}
 
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/a%2Fb", `{"name":"Ana"}`).Status)
+		n.Require(201, "PUT", "/v1/members/star/a%2Fb", `{"name":"Ana"}`)
 		require.JSONEq(t, fmt.Sprintf(`{"kind":"star","member":"a/b","name":"Ana","boards":[%s],"cursor":null}`, place("stars", "a%2Fb")),
 			n.Do("GET", "/v1/members/star/a%2Fb/boards", "").Body)
 		for _, path := range []string{"/v1/members/star/nobody/boards", "/v1/members/nothing/v/boards"} {
 			kind, member := strings.Split(path, "/")[3], strings.Split(path, "/")[4]
 			require.JSONEq(t, fmt.Sprintf(`{"kind":%q,"member":%q,"boards":[],"cursor":null}`, kind, member), n.Do("GET", path, "").Body)
 		}
-		require.Equal(t, 200, n.Do("HEAD", "/v1/members/user/v/boards", "").Status)
+		n.Require(200, "HEAD", "/v1/members/user/v/boards", "")
 		for path, field := range map[string]string{
 			"/v1/members/User/v/boards": "kind", "/v1/members/user/%01/boards": "member", "/v1/members/user/v/boards?limit=0": "limit",
 			"/v1/members/user/v/boards?limit=101":  "limit",
@@ -181,7 +179,7 @@ func TestMemberBoardsWithAnUnavailableBoard(t *testing.T) {
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::z", "no sorted set", 0).Err())
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
+	n.Require(200, "POST", "/v1/boards/good/scores", `{"member":"m","score":1}`)
 	var page memberBoards
 	n.Do("GET", "/v1/members/member/m/boards", "").Into(&page)
 	require.Len(t, page.Boards, 1)
@@ -208,15 +206,14 @@ func TestMemberBoardsForEachCaller(t *testing.T) {
 			all = append(all, fmt.Sprintf("fans:%02d", i))
 		}
 		for _, board := range all {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", `{"member":"m","score":1}`, ops...).Status)
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores", `{"member":"m","score":1}`, ops...)
 		}
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/user/m", `{"name":"Mia"}`, ops...).Status)
+		n.Require(201, "PUT", "/v1/members/user/m", `{"name":"Mia"}`, ops...)
 
 		walk := func(credentials string) (boards []string, name string, notBuilt int) {
 			t.Helper()
 			for cursor, more := "", true; more; {
-				a := n.Do("GET", "/v1/members/user/m/boards?limit=2&cursor="+cursor, "", "Authorization", "Bearer "+credentials)
-				require.Equal(t, 200, a.Status, a.Body)
+				a := n.Require(200, "GET", "/v1/members/user/m/boards?limit=2&cursor="+cursor, "", "Authorization", "Bearer "+credentials)
 				var page memberBoards
 				a.Into(&page)
 				require.LessOrEqual(t, len(page.Boards), 2)

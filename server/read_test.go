@@ -45,15 +45,15 @@ func (n *heldNode) add(header ...string) {
 	n.t.Helper()
 	n.members++
 	body := fmt.Sprintf(`{"member":"added%d","score":60}`, n.members)
-	require.Equal(n.t, 200, n.Do("POST", "/v1/boards/b/scores", body, header...).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", body, header...)
 }
 
 // warm writes the member m97 to b. It makes Redis know the scripts of reads, so that a read is one call.
 func (n *heldNode) warm(header ...string) {
 	n.t.Helper()
-	require.Equal(n.t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"m97","score":50}`, header...).Status)
-	require.Equal(n.t, 200, n.Do("GET", "/v1/boards/b/top", "", header...).Status)
-	require.Equal(n.t, 404, n.Do("GET", "/v1/boards/b/members/nobody", "", header...).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"m97","score":50}`, header...)
+	n.Require(200, "GET", "/v1/boards/b/top", "", header...)
+	n.Require(404, "GET", "/v1/boards/b/members/nobody", "", header...)
 }
 
 // read sends a request in the background, and returns the answer to come; none if ctx ends before.
@@ -132,7 +132,7 @@ func TestOtherReadsDoNotWait(t *testing.T) {
 		redistest.Receive(t, "the call to reach the gate", gate.Reached())
 		for _, path := range []string{"/top?min_score=-97&limit=9", "/top?min_score=-97&max_score=100", "/top?min_score=-96",
 			"/count?min_score=-97", "/top?min_score=-97&from_rank=2"} {
-			require.Equal(t, 200, n.Do("GET", "/v1/boards/b"+path, "").Status, path)
+			n.Require(200, "GET", "/v1/boards/b"+path, "")
 		}
 		gate.Open()
 		redistest.Receive(t, "a value from held", held)

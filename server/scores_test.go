@@ -18,8 +18,7 @@ func TestScoresOverHTTP(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best",
 			Order: "asc"})
 		post := func(body string, header ...string) string {
-			a := n.Do("POST", "/v1/boards/b/scores", body, header...)
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "POST", "/v1/boards/b/scores", body, header...)
 			return a.Body
 		}
 		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false}`,
@@ -72,15 +71,14 @@ func TestScoresOverHTTP(t *testing.T) {
 		a = n.Do("GET", "/v1/boards", "")
 		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps",`+
 			`"mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
-		a = n.Do("GET", "/v1/boards/b", "")
-		require.Equal(t, 200, a.Status)
+		a = n.Require(200, "GET", "/v1/boards/b", "")
 		require.Contains(t, a.Body, `"total":2,`)
 		require.Contains(t, a.Body, `"seq":8,`)
 		a = n.Do("GET", "/v1/boards/laps", "")
 		require.Contains(t, a.Body, `"epoch":"","seq":0,"last_change":null`)
-		require.Equal(t, 200, n.Do("GET", "/healthz", "").Status)
+		n.Require(200, "GET", "/healthz", "")
 		for _, path := range []string{"/", "/healthz", "/v1/boards", "/v1/boards/b/top"} {
-			require.Equal(t, 200, n.Do("HEAD", path, "").Status, path)
+			n.Require(200, "HEAD", path, "")
 		}
 		n.UntilReady()
 	})

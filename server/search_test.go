@@ -24,13 +24,12 @@ func TestSearchOverHTTP(t *testing.T) {
 			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"中国人"}`, "u3": `{"name":"<img src=x onerror=alert(1)>"}`,
 			"u4": `{"name":"O'Neil"}`, "u5": `{"name":"Ana"}`, "away": `{"name":"Ana Away"}`,
 		} {
-			require.Equal(t, 201, n.Do("PUT", "/v1/members/user/"+member, profile).Status)
+			n.Require(201, "PUT", "/v1/members/user/"+member, profile)
 		}
 		for _, board := range []string{"b", "fans:s1"} {
-			a := n.Do("POST", "/v1/boards/"+board+"/scores",
+			n.Require(200, "POST", "/v1/boards/"+board+"/scores",
 				`{"updates":[{"member":"u1","score":50,"data":{"g":1}},{"member":"u2","score":40},{"member":"u3","score":30},`+
 					`{"member":"u4","score":20},{"member":"u5","score":10},{"member":"u/6","score":5}]}`)
-			require.Equal(t, 200, a.Status, a.Body)
 		}
 		ana, maria := `{"rank":5,"member":"u5","score":10,"name":"Ana"}`,
 			`{"rank":1,"member":"u1","score":50,"name":"Ana María","avatar":"/a.png","data":{"g":1}}`
@@ -46,8 +45,7 @@ func TestSearchOverHTTP(t *testing.T) {
 			{"q=U4", `{"rank":4,"member":"u4","score":20,"name":"O'Neil"}`},
 			{"q=%F0%9F%8C%B8", ""}, {"q=-'", ""}, {"q=rc", ""}, {"q=an*", maria + "," + ana}, {"q=b.*", ""}, {"q=" + url.QueryEscape(`"] or 1`), ""},
 		} {
-			a := n.Do("GET", "/v1/boards/b/search?"+c.query, "")
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "GET", "/v1/boards/b/search?"+c.query, "")
 			require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":6,"complete":true,"entries":[`+c.want+`]}`,
 				a.Body, c.query)
 		}
@@ -62,8 +60,7 @@ func TestSearchOverHTTP(t *testing.T) {
 		require.NotEmpty(t, instance.Period)
 		require.NotNil(t, instance.Ends)
 		require.Len(t, instance.Entries, 2)
-		before := n.Do("GET", "/v1/boards/fans:s1@-1/search?q=ana", "")
-		require.Equal(t, 200, before.Status)
+		before := n.Require(200, "GET", "/v1/boards/fans:s1@-1/search?q=ana", "")
 		require.Contains(t, before.Body, `"final":true,"total":0,"complete":true,"entries":[]`)
 
 		for query, field := range map[string]string{
@@ -76,12 +73,12 @@ func TestSearchOverHTTP(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/fans:%7Bstar%7D/search?q=a", ""), 400, "invalid_request", "board")
 
 		// Hidden, erased, and without a profile.
-		require.Equal(t, 204, n.Do("PUT", "/v1/boards/b/hidden/u1?reason=test", "").Status)
+		n.Require(204, "PUT", "/v1/boards/b/hidden/u1?reason=test", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=maria", "").Body, `"total":5,"complete":true,"entries":[]`)
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=u1", "").Body, `"entries":[]`)
-		require.Equal(t, 202, n.Do("DELETE", "/v1/members/user/u5?reason=asked", "").Status)
+		n.Require(202, "DELETE", "/v1/members/user/u5?reason=asked", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=ana", "").Body, `"entries":[]`)
-		require.Equal(t, 204, n.Do("DELETE", "/v1/members/user/u4/profile", "").Status)
+		n.Require(204, "DELETE", "/v1/members/user/u4/profile", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=neil", "").Body, `"entries":[]`)
 		redistest.Until(t, "the erasure", func() bool {
 			return strings.Contains(n.Do("GET", "/v1/boards/b/search?q=u", "").Body, `"total":4`)
@@ -126,8 +123,7 @@ func TestSearchOverHTTP(t *testing.T) {
 func reindex(t *testing.T, n *servertest.Node, path string) (profiles, changed int64) {
 	t.Helper()
 	for {
-		a := n.Do("POST", path, "")
-		require.Equal(t, 200, a.Status, a.Body)
+		a := n.Require(200, "POST", path, "")
 		var done struct {
 			Kind              string
 			Profiles, Changed int64

@@ -25,7 +25,7 @@ func TestStreamShowsTheBoard(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Mode: definition.Last})
 		score := func(member string, points int) {
-			require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, member, points)).Status)
+			n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, member, points))
 		}
 		for i := range 20 {
 			score(fmt.Sprint("m", i), 100-i)
@@ -69,7 +69,7 @@ func TestStreamTellsWhatTheBoardIs(t *testing.T) {
 			definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"})
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=true")
 		require.Contains(t, s.Next("snapshot").Data, `,"info":{"title":"Fans of s17","kind":"user","period":null}}`)
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":1}`).Status)
+		n.Require(200, "POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":1}`)
 		require.NotContains(t, s.Next("snapshot").Data, `"info"`)
 		require.NotContains(t, servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=false").Next("snapshot").Data, `"info"`)
 		require.Equal(t, "invalid_request info", code(n.Do("GET", "/v1/boards/fans:s17/live?info=yes", "")))

@@ -74,8 +74,7 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 			{"laps", members + "id=e&id=b",
 				`"total":5,"members":[{"member":"e","rank":5,"among":2,"score":30},{"member":"b","rank":1,"among":1,"score":10}]}`},
 		} {
-			a := n.Do("GET", "/v1/boards/"+c.board+c.query, "")
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "GET", "/v1/boards/"+c.board+c.query, "")
 			var page struct{ Cursor *string }
 			a.Into(&page)
 			if strings.Contains(c.want, "CURSOR") {
@@ -127,15 +126,14 @@ func TestPaginationOverHTTP(t *testing.T) {
 		for i := range 25 {
 			updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i, 100-i))
 		}
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+		n.Require(200, "POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 		type page struct {
 			Total  int
 			Top    []struct{ Rank, Score int }
 			Cursor *string
 		}
 		get := func(query string) (p page) {
-			a := n.Do("GET", "/v1/boards/b/top"+query, "")
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "GET", "/v1/boards/b/top"+query, "")
 			a.Into(&p)
 			return p
 		}
@@ -160,12 +158,12 @@ func TestEmptyCursorMeansNone(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
 		definition.Board{Name: "fans:{star}"})
 	for _, path := range []string{"/v1/boards/b", "/v1/boards/fans:s1", "/v1/boards/fans:s2"} {
-		require.Equal(t, 200, n.Do("POST", path+"/scores", `{"updates":[{"member":"x","score":3},{"member":"y","score":3}]}`).Status)
+		n.Require(200, "POST", path+"/scores", `{"updates":[{"member":"x","score":3},{"member":"y","score":3}]}`)
 	}
 	for _, path := range []string{"/v1/boards/b/hidden/x", "/v1/boards/b/hidden/y", "/v1/hidden/user/x", "/v1/hidden/user/y"} {
-		require.Equal(t, 204, n.Do("PUT", path, `{}`).Status, path)
+		n.Require(204, "PUT", path, `{}`)
 	}
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"v","score":3},{"member":"w","score":3}]}`).Status)
+	n.Require(200, "POST", "/v1/boards/b/scores", `{"updates":[{"member":"v","score":3},{"member":"w","score":3}]}`)
 	for _, path := range []string{
 		"/v1/boards/b/top?limit=1",
 		"/v1/boards/b/at?score=3&limit=1",
@@ -174,12 +172,10 @@ func TestEmptyCursorMeansNone(t *testing.T) {
 		"/v1/hidden/user?limit=1",
 		"/v1/audit?limit=1",
 	} {
-		without := n.Do("GET", path, "")
-		require.Equal(t, 200, without.Status, path)
+		without := n.Require(200, "GET", path, "")
 		require.NotContains(t, without.Body, `"cursor":null`, "there are more pages of %s", path)
-		empty := n.Do("GET", path+"&cursor=", "")
-		require.Equal(t, 200, empty.Status, "%s: %s", path, empty.Body)
+		empty := n.Require(200, "GET", path+"&cursor=", "")
 		require.Equal(t, without.Body, empty.Body)
 	}
-	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top?from_rank=2&cursor=", "").Status)
+	n.Require(200, "GET", "/v1/boards/b/top?from_rank=2&cursor=", "")
 }

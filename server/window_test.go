@@ -26,8 +26,7 @@ func defineWindows(t *testing.T, n *servertest.Node) {
 	t.Helper()
 	for board, body := range map[string]string{"live": `{"window":"3h","refresh":"live"}`,
 		"built": `{"window":"3h","refresh":"1d"}`, "plain": `{}`} {
-		a := n.Do("PUT", "/v1/boards/"+board, body)
-		require.Equal(t, 201, a.Status, a.Body)
+		n.Require(201, "PUT", "/v1/boards/"+board, body)
 	}
 }
 
@@ -47,8 +46,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 			}
 			require.Contains(t, n.Do("GET", "/v1/boards/"+c.refresh, "").Body, `"definition":`+definition)
 			require.Contains(t, n.Do("GET", "/v1/boards", "").Body, definition)
-			a := n.Do("POST", "/v1/boards/"+c.refresh+"/scores", `{"member":"a","score":3}`)
-			require.Equal(t, 200, a.Status, a.Body)
+			n.Require(200, "POST", "/v1/boards/"+c.refresh+"/scores", `{"member":"a","score":3}`)
 			for body, field := range map[string]string{
 				`{}`: "window",
 				`{"window":"3h","refresh":"` + map[string]string{"live": "2m", "1m": "live"}[c.refresh] + `"}`: "refresh",
@@ -56,8 +54,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 			} {
 				require.Equal(t, "conflict "+field, code(n.Do("PUT", "/v1/boards/"+c.refresh, body)), body)
 			}
-			a = n.Do("PUT", "/v1/boards/"+c.refresh, `{"window":"2h","refresh":"`+c.refresh+`"}`)
-			require.Equal(t, 200, a.Status, a.Body)
+			n.Require(200, "PUT", "/v1/boards/"+c.refresh, `{"window":"2h","refresh":"`+c.refresh+`"}`)
 			servertest.RequireProblem(t, n.Do("GET", "/v1/boards/"+c.refresh+"@-1/top", ""), 404, "unknown_period", "board")
 		}
 		for body, field := range map[string]string{
@@ -145,8 +142,7 @@ func TestWindowsOverHTTP(t *testing.T) {
 				{`"op":"best"`, 400, "invalid_request", "op"},
 			} {
 				servertest.RequireProblem(t, n.Do("POST", path+"/scores", a+`,`+c.fields+`}`), c.status, c.code, c.field)
-				batch := n.Do("POST", path+"/scores", `{"updates":[`+a+`,`+c.fields+`}]}`)
-				require.Equal(t, 200, batch.Status, batch.Body)
+				batch := n.Require(200, "POST", path+"/scores", `{"updates":[`+a+`,`+c.fields+`}]}`)
 				require.Contains(t, batch.Body, fmt.Sprintf(`"field":"updates[0].%s"`, c.field))
 			}
 
@@ -206,8 +202,8 @@ func TestEventsInThePast(t *testing.T) {
 		for _, board := range []string{"plain", "live", "built"} {
 			updates = append(updates, `{"board":"`+board+`","member":"{user}","score":"{n}"}`)
 		}
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/other", `{"updates":[`+updates[0]+`]}`).Status)
+		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+		n.Require(201, "PUT", "/v1/events/other", `{"updates":[`+updates[0]+`]}`)
 		result := func(board, rest string) string {
 			return `{"board":"` + board + `","period":"","member":"u",` + rest + `}`
 		}
@@ -218,8 +214,7 @@ func TestEventsInThePast(t *testing.T) {
 		}
 		g1 := `{"id":"g1","user":"u","n":7,"at":` + rfc(time.Hour) + `}`
 		for _, duplicate := range []string{"false", "true"} {
-			a := n.Do("POST", "/v1/events/gift", g1)
-			require.Equal(t, 200, a.Status, a.Body)
+			a := n.Require(200, "POST", "/v1/events/gift", g1)
 			require.JSONEq(t, first(duplicate), a.Body)
 		}
 		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400,
@@ -231,9 +226,8 @@ func TestEventsInThePast(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 
 		// Too long ago for the windows, and in a batch.
-		a := n.Do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+
+		a := n.Require(200, "POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+
 			ms(time.Minute)+`}]}`)
-		require.Equal(t, 200, a.Status, a.Body)
 		var results struct {
 			Results []struct {
 				Results []struct {

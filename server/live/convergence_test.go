@@ -67,12 +67,11 @@ func TestEverySocketConverges(t *testing.T) {
 							recount[m] = held{score, arrivals}
 						}
 					}
-					a := n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
-					require.Equal(t, 200, a.Status, a.Body)
+					n.Require(200, "POST", "/v1/boards/"+d.Name+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 					if m := fmt.Sprint("m", random.IntN(60)); random.IntN(3) == 0 {
 						if _, there := recount[m]; there {
 							delete(recount, m)
-							require.Equal(t, 200, n.Do("DELETE", "/v1/boards/"+d.Name+"/members/"+m, "").Status)
+							n.Require(200, "DELETE", "/v1/boards/"+d.Name+"/members/"+m, "")
 						}
 					}
 				}
@@ -216,7 +215,7 @@ func TestClusterMasterOutage(t *testing.T) {
 	s := servertest.Dial(t, n.Addr)
 	for _, d := range boards {
 		s.Subscribe(d.Name, 10)
-		require.Equal(t, 200, n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`).Status)
+		n.Require(200, "POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`)
 	}
 	stale := func(want bool) {
 		for s.Stale == nil || *s.Stale != want {
@@ -226,7 +225,7 @@ func TestClusterMasterOutage(t *testing.T) {
 	for _, m := range masters {
 		m.Kill()
 		stale(true)
-		require.Equal(t, 503, n.Do("GET", "/readyz", "").Status)
+		n.Require(503, "GET", "/readyz", "")
 		m.Start()
 		stale(false)
 		redistest.Eventually(t, "the cluster to take scores again", func() error {

@@ -93,11 +93,11 @@ func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 		require.Equal(t, 5, strings.Count(logged.String(), "another site"), logged.String())
 
 		// A page that fetches is refused by its browser, which cannot say why: the log can.
-		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://localhost:8000").Status)
-		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "https://a.example").Status)
-		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://"+n.Addr).Status)
+		n.Require(200, "GET", "/v1/boards/b/top", "", "Origin", "http://localhost:8000")
+		n.Require(200, "GET", "/v1/boards/b/top", "", "Origin", "https://a.example")
+		n.Require(200, "GET", "/v1/boards/b/top", "", "Origin", "http://"+n.Addr)
 		require.Equal(t, 5, strings.Count(logged.String(), "another site"), logged.String())
-		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://fetches.example").Status)
+		n.Require(200, "GET", "/v1/boards/b/top", "", "Origin", "http://fetches.example")
 		require.Contains(t, logged.String(), "--origins https://a.example,http://fetches.example")
 	})
 }

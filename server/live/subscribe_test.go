@@ -52,7 +52,7 @@ func TestSubscriptionWithInfo(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{},
 			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day",
 				Timezone: "Asia/Shanghai", Kind: "user"})
-		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"鹿见汀"}`).Status)
+		n.Require(201, "PUT", "/v1/members/star/s17", `{"name":"鹿见汀"}`)
 		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"fans:s17","info":true}`)
 		var first struct {
@@ -109,8 +109,8 @@ func TestFeedOfEvent(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})
-		require.Equal(t, 201, a.Do("PUT", "/v1/boards/stars", `{}`).Status)
-		require.Equal(t, 201, a.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+		a.Require(201, "PUT", "/v1/boards/stars", `{}`)
+		a.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`)
 		var sockets []*servertest.Socket
 		for _, n := range []*servertest.Node{a, b} {
 			s := servertest.Dial(t, n.Addr)
@@ -123,7 +123,7 @@ func TestFeedOfEvent(t *testing.T) {
 			require.Equal(t, "2", string(s.Next("ok").ID), "it goes on")
 			sockets = append(sockets, s)
 		}
-		require.Equal(t, 200, a.Do("POST", "/v1/events/gift", `{"id":"1","star":"s17","flowers":3}`).Status)
+		a.Require(200, "POST", "/v1/events/gift", `{"id":"1","star":"s17","flowers":3}`)
 		for _, s := range sockets {
 			m := s.Next("feed")
 			require.Len(t, m.Items, 1)
@@ -143,7 +143,7 @@ func TestFeedOfEvent(t *testing.T) {
 		}
 		s.Send(`{"type":"unsubscribe","id":4,"feed":"gift"}`)
 		s.Next("ok")
-		require.Equal(t, 200, a.Do("POST", "/v1/events/gift", `{"star":"s17","flowers":3}`).Status)
+		a.Require(200, "POST", "/v1/events/gift", `{"star":"s17","flowers":3}`)
 		require.Len(t, sockets[1].Next("feed").Items, 1)
 		s.Send(`{"type":"ping","id":5}`)
 		require.Equal(t, "pong", s.Next("pong", "feed").Type)
@@ -217,8 +217,8 @@ func TestUpdatesAndEventsOverSocket(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{})
-		require.Equal(t, 201, n.Do("PUT", "/v1/boards/stars", `{"max":100}`).Status)
-		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
+		n.Require(201, "PUT", "/v1/boards/stars", `{"max":100}`)
+		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`)
 		s := servertest.Dial(t, n.Addr)
 		ask := func(message, want string) {
 			t.Helper()
