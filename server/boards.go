@@ -138,8 +138,5 @@ func definitionStatus(err, unknown error) int {
 
 // deleteBoard deletes a board or family with all its data, or one instance's data.
 func (s *Server) deleteBoard(c *echo.Context) error {
-	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return respond.Nothing(c, s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)))
 }

@@ -50,8 +50,5 @@ func (s *Server) deleteMemberOf(c *echo.Context) error {
 func (s *Server) getErasure(c *echo.Context) error {
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erasure(c.Request().Context(), kind, member)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, newErasure(kind, member, e))
+	return respond.Answer(c, newErasure(kind, member, e), err)
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v5"
@@ -52,18 +51,12 @@ func (s *Server) putEvent(c *echo.Context) error {
 // getEvent answers the definition of an event.
 func (s *Server) getEvent(c *echo.Context) error {
 	e, err := s.store.Event(c.Request().Context(), request.PathValue(c, "event"))
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, e)
+	return respond.Answer(c, e, err)
 }
 
 // deleteEvent deletes the definition of an event. Scores that the event gave stay.
 func (s *Server) deleteEvent(c *echo.Context) error {
-	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return respond.Nothing(c, s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)))
 }
 
 // postEvents applies one event or a batch of events.
@@ -81,10 +74,7 @@ func (s *Server) postEvents(c *echo.Context) error {
 		return s.applyEvents(c, event, list, key)
 	}
 	answer, err := applyEvent(c.Request().Context(), s.store, gate.Caller(c), event, body, key)
-	if err != nil {
-		return markNotCounted(err)
-	}
-	return respond.OK(c, answer)
+	return respond.Answer(c, answer, markNotCounted(err))
 }
 
 // applyEvent applies one event.
@@ -120,10 +110,7 @@ func (s *Server) applyEvents(c *echo.Context, event string, list jsontext.Value,
 				return newEventResult(gate.Caller(c), happened[i]), nil
 			}, err
 		})
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, results)
+	return respond.Answer(c, results, err)
 }
 
 // senderOf is the sender of a caller's events; nil for a caller whom the definitions of events do not bind.
@@ -136,15 +123,10 @@ func senderOf(c *access.Caller) *ranking.Sender {
 
 // readEvent decodes an event; key is the id that the Idempotency-Key gives it, "" for none.
 func readEvent(o request.Object, key string) (ranking.EventCall, error) {
-	id, err := o.OptionalText("id")
-	if err != nil {
-		return ranking.EventCall{}, err
-	}
-	if id != "" && key != "" && id != key {
-		return ranking.EventCall{}, errConflictingIDs
-	}
+	f := request.FieldsOf(o)
+	id := readID(f, key)
 	delete(o, "id")
-	return ranking.EventCall{ID: cmp.Or(id, key), Fields: o}, nil
+	return ranking.EventCall{ID: id, Fields: o}, f.Err
 }
 
 // newEventResult leaves out the score and the rank on a board that a viewer, or an anonymous caller, may not read.
@@ -172,41 +154,24 @@ type boardRefusalJSON struct {
 
 // takeBackEvent takes back an event by its id (POST …/take-back).
 func (s *Server) takeBackEvent(c *echo.Context) error {
-	body, err := request.ReadObject(c)
-	if err != nil {
-		return err
-	}
-	if err := body.Only("id", "sub", "reason", "by"); err != nil {
-		return err
-	}
-	id, err := body.RequiredText("id")
-	if err != nil {
-		return err
-	}
-	sender, err := readSender(body)
-	if err != nil {
-		return err
-	}
-	by, err := moderatorOf(c, body)
+	f := request.ReadFields(c, "id", "sub", "reason", "by")
+	id, sender := f.RequiredText("id"), readSender(f)
+	by, err := moderatorOf(c, f)
 	if err != nil {
 		return err
 	}
 	result, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, sender, by)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, struct {
+	return respond.Answer(c, struct {
 		Duplicate bool  `json:"duplicate"`
 		Results   []any `json:"results"`
-	}{result.Before, newEventResult(gate.Caller(c), result.EventResult).Results})
+	}{result.Before, newEventResult(gate.Caller(c), result.EventResult).Results}, err)
 }
 
 // readSender reads who has sent an event: without the field "sub" a key, with an empty one an anonymous caller,
 // and else the viewer of that sub.
-func readSender(body request.Object) (*ranking.Sender, error) {
-	if _, there := body["sub"]; !there {
-		return nil, nil
+func readSender(f *request.Fields) *ranking.Sender {
+	if !f.Has("sub") {
+		return nil
 	}
-	sub, err := body.Text("sub")
-	return &ranking.Sender{Sub: sub}, err
+	return &ranking.Sender{Sub: f.Text("sub")}
 }

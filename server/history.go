@@ -50,14 +50,23 @@ type historyRead struct {
 	after         optional[ranking.HistoryCursor]
 }
 
-// boardHistoryJSON answers the history of the first ten entries.
-type boardHistoryJSON struct {
+// historyHead and historyTail are the first and the last fields of an answer with a history.
+type historyHead struct {
 	entry.Head
-	Step     *string                    `json:"step"`
-	Until    *string                    `json:"until"`
-	Steps    []stepJSON                 `json:"steps"`
+	Step  *string `json:"step"`
+	Until *string `json:"until"`
+}
+
+type historyTail struct {
 	Profiles map[string]ranking.Profile `json:"profiles"`
 	Cursor   *string                    `json:"cursor"`
+}
+
+// boardHistoryJSON answers the history of the first ten entries.
+type boardHistoryJSON struct {
+	historyHead
+	Steps []stepJSON `json:"steps"`
+	historyTail
 }
 
 type stepJSON struct {
@@ -74,14 +83,11 @@ type historyEntryJSON struct {
 
 // memberHistoryJSON answers the history of one member.
 type memberHistoryJSON struct {
-	entry.Head
-	Step     *string                    `json:"step"`
-	Until    *string                    `json:"until"`
-	Member   string                     `json:"member"`
-	Best     *bestJSON                  `json:"best"`
-	Steps    []memberStepJSON           `json:"steps"`
-	Profiles map[string]ranking.Profile `json:"profiles"`
-	Cursor   *string                    `json:"cursor"`
+	historyHead
+	Member string           `json:"member"`
+	Best   *bestJSON        `json:"best"`
+	Steps  []memberStepJSON `json:"steps"`
+	historyTail
 }
 
 type memberStepJSON struct {
@@ -103,18 +109,16 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, until := entry.NewHead(r.board, h.Period, h.Bounds), definition.FormatTime(h.Until)
-	var step, cursor *string
+	head := historyHead{Head: entry.NewHead(r.board, h.Period, h.Bounds), Until: definition.FormatTime(h.Until)}
+	tail := historyTail{Profiles: s.entries.History(ctx, h)}
 	if h.Step > 0 {
-		step = new(definition.FormatDuration(h.Step))
+		head.Step = new(definition.FormatDuration(h.Step))
 	}
 	if h.Next != nil {
-		cursor = new(h.Next.String())
+		tail.Cursor = new(h.Next.String())
 	}
-	profiles := s.entries.History(ctx, h)
 	if r.member == "" {
-		answer := &boardHistoryJSON{Head: head, Step: step, Until: until, Steps: make([]stepJSON, len(h.Steps)), Profiles: profiles,
-			Cursor: cursor}
+		answer := &boardHistoryJSON{head, make([]stepJSON, len(h.Steps)), tail}
 		for i, st := range h.Steps {
 			entries := make([]historyEntryJSON, len(st.Entries))
 			for j, e := range st.Entries {
@@ -124,8 +128,7 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 		}
 		return answer, nil
 	}
-	answer := &memberHistoryJSON{Head: head, Step: step, Until: until, Member: r.member,
-		Steps: make([]memberStepJSON, len(h.Steps)), Profiles: profiles, Cursor: cursor}
+	answer := &memberHistoryJSON{head, r.member, nil, make([]memberStepJSON, len(h.Steps)), tail}
 	if h.Best != nil {
 		answer.Best = &bestJSON{h.Best.Rank, definition.FormatTime(h.Best.At), h.Best.Period}
 	}

@@ -210,22 +210,15 @@ func parseObjectLine(line []byte) (row ranking.Row, err error) {
 	if err != nil {
 		return row, err
 	}
-	if err = o.Only(csvColumns...); err != nil {
-		return row, err
+	f := o.Fields(csvColumns...)
+	row.Member = f.RequiredText("member")
+	f.Check(definition.CheckMember(row.Member))
+	if f.Has("data") {
+		row.Data, err = definition.CompactData(f.Value("data"))
+		f.Check(err)
 	}
-	if row.Member, err = o.RequiredText("member"); err != nil {
-		return row, err
-	}
-	if err = definition.CheckMember(row.Member); err != nil {
-		return row, err
-	}
-	if data, there := o["data"]; there {
-		if row.Data, err = definition.CompactData(data); err != nil {
-			return row, err
-		}
-	}
-	row.Score, err = o.Score("score") // last: a score out of range does not stop the import
-	return row, err
+	row.Score = f.Score("score") // last: a score out of range does not stop the import
+	return row, f.Err
 }
 
 // csvLines decodes lines of CSV.

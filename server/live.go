@@ -36,10 +36,7 @@ func (s *Server) live(c *echo.Context) error {
 type socketUpdater struct{ store *ranking.Store }
 
 func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) ([]byte, error) {
-	if err := update.Only(updateFields...); err != nil {
-		return nil, err
-	}
-	answer, err := applyUpdate(ctx, s.store, board, update, "")
+	answer, err := applyUpdate(ctx, s.store, board, update.Fields(updateFields...), "")
 	return encoded(answer, err)
 }
 

@@ -118,8 +118,5 @@ func (s *Server) namedMembers(caller *access.Caller, m ranking.Members) []string
 func (s *Server) deleteMember(c *echo.Context) error {
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
 	r, err := s.store.Remove(c.Request().Context(), board, member)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, newResult(board, member, r))
+	return respond.Answer(c, newResult(board, member, r), err)
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/labstack/echo/v5"
 
@@ -34,22 +33,17 @@ func readModerator(c *echo.Context) (ranking.Moderator, error) {
 		return m, ranking.Invalid("body", "comes beside parameters; give reason and by in the body or as parameters")
 	}
 	o, err := request.ParseObject("body", body)
-	if err == nil {
-		err = o.Only("reason", "by")
-	}
 	if err != nil {
 		return m, err
 	}
-	return moderatorOf(c, o)
+	return moderatorOf(c, o.Fields("reason", "by"))
 }
 
 // moderatorOf reads the moderator and the reason from the fields of a body.
-func moderatorOf(c *echo.Context, o request.Object) (m ranking.Moderator, err error) {
-	if m.Reason, err = o.OptionalText("reason"); err == nil {
-		m.By, err = o.OptionalText("by")
-	}
-	if err != nil {
-		return m, err
+func moderatorOf(c *echo.Context, f *request.Fields) (ranking.Moderator, error) {
+	m := ranking.Moderator{Reason: f.OptionalText("reason"), By: f.OptionalText("by")}
+	if f.Err != nil {
+		return m, f.Err
 	}
 	return checkAuthor(c, m)
 }
@@ -73,40 +67,15 @@ func author(c *echo.Context) ranking.Moderator {
 	return ranking.Moderator{By: gate.Caller(c).KeyName()}
 }
 
-// moderated answers a request that hides a member, or shows it again.
-func moderated(c *echo.Context, do func(ctx context.Context, by ranking.Moderator) error) error {
-	by, err := readModerator(c)
-	if err != nil {
-		return err
+// moderates answers requests that hide a member, or show it again. of is the parameter that says where: a board, or a kind.
+func moderates(of string, do func(ctx context.Context, of, member string, by ranking.Moderator) error) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		by, err := readModerator(c)
+		if err != nil {
+			return err
+		}
+		return respond.Nothing(c, do(c.Request().Context(), request.PathValue(c, of), request.PathValue(c, "member"), by))
 	}
-	if err := do(c.Request().Context(), by); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-func (s *Server) hide(c *echo.Context) error {
-	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.Hide(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
-	})
-}
-
-func (s *Server) show(c *echo.Context) error {
-	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.Show(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
-	})
-}
-
-func (s *Server) hideEverywhere(c *echo.Context) error {
-	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.HideEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
-	})
-}
-
-func (s *Server) showEverywhere(c *echo.Context) error {
-	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.ShowEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
-	})
 }
 
 const defaultHidden = 100

@@ -20,27 +20,15 @@ type profileJSON struct {
 func (s *Server) getProfile(c *echo.Context) error {
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	p, err := s.store.Profile(c.Request().Context(), kind, member)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, profileJSON{kind, member, p})
+	return respond.Answer(c, profileJSON{kind, member, p}, err)
 }
 
 // putProfile replaces the profile of a member of a kind.
 func (s *Server) putProfile(c *echo.Context) error {
-	body, err := request.ReadObject(c)
-	if err != nil {
-		return err
-	}
-	if err := body.Only("name", "avatar"); err != nil {
-		return err
-	}
-	var p ranking.Profile
-	if p.Name, err = body.OptionalText("name"); err != nil {
-		return err
-	}
-	if p.Avatar, err = body.OptionalText("avatar"); err != nil {
-		return err
+	f := request.ReadFields(c, "name", "avatar")
+	p := ranking.Profile{Name: f.OptionalText("name"), Avatar: f.OptionalText("avatar")}
+	if f.Err != nil {
+		return f.Err
 	}
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	first, err := s.store.SetProfile(c.Request().Context(), kind, member, p)
@@ -73,16 +61,10 @@ func (s *Server) postReindex(c *echo.Context) error {
 	}
 	kind := request.PathValue(c, "kind")
 	done, err := s.store.Reindex(c.Request().Context(), kind, from)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, reindexJSON{kind, done.Profiles, done.Changed, newNameCursor(done.Next)})
+	return respond.Answer(c, reindexJSON{kind, done.Profiles, done.Changed, newNameCursor(done.Next)}, err)
 }
 
 // deleteProfile deletes a member's profile only.
 func (s *Server) deleteProfile(c *echo.Context) error {
-	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return respond.Nothing(c, s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")))
 }

@@ -29,19 +29,13 @@ func (s *Server) postScores(c *echo.Context) error {
 		}
 		return s.applyUpdates(c, board, list, key)
 	}
-	if err := body.OnlyOr("; or updates, a list", updateFields...); err != nil {
-		return err
-	}
-	answer, err := applyUpdate(c.Request().Context(), s.store, board, body, key)
-	if err != nil {
-		return markNotCounted(err)
-	}
-	return respond.OK(c, answer)
+	answer, err := applyUpdate(c.Request().Context(), s.store, board, body.FieldsOr("; or updates, a list", updateFields...), key)
+	return respond.Answer(c, answer, markNotCounted(err))
 }
 
-// applyUpdate applies one update, whose fields are those of an update.
-func applyUpdate(ctx context.Context, store *ranking.Store, board string, body request.Object, key string) (resultJSON, error) {
-	u, err := readUpdate(body, key)
+// applyUpdate applies one update.
+func applyUpdate(ctx context.Context, store *ranking.Store, board string, f *request.Fields, key string) (resultJSON, error) {
+	u, err := readUpdate(f, key)
 	if err != nil {
 		return resultJSON{}, err
 	}
@@ -64,10 +58,7 @@ func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value
 				return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
 			}, err
 		})
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, results)
+	return respond.Answer(c, results, err)
 }
 
 // updateFields are the fields of an update.
@@ -75,67 +66,40 @@ var updateFields = []string{"member", "score", "id", "op", "if", "data", "at"}
 
 // readItem decodes an update of a batch.
 func readItem(o request.Object, key string) (definition.Update, error) {
-	if err := o.Only(updateFields...); err != nil {
-		return definition.Update{}, err
-	}
-	return readUpdate(o, key)
+	return readUpdate(o.Fields(updateFields...), key)
 }
 
 // readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none. The store checks its values.
-func readUpdate(o request.Object, key string) (u definition.Update, err error) {
-	if u.Member, err = o.RequiredText("member"); err != nil {
-		return u, err
+func readUpdate(f *request.Fields, key string) (u definition.Update, err error) {
+	u.Member, u.Score = f.RequiredText("member"), f.Score("score")
+	u.Op, u.If = definition.Mode(f.OptionalText("op")), definition.Condition(f.OptionalText("if"))
+	u.Data = string(f.Value("data"))
+	if f.Has("at") {
+		u.At, err = definition.ParseAt(f.Value("at"))
+		f.Check(err)
 	}
-	if u.Score, err = o.Score("score"); err != nil {
-		return u, err
+	u.ID = readID(f, key)
+	return u, f.Err
+}
+
+// readID decodes the id of an item, which has no other one than key; "" for none.
+func readID(f *request.Fields, key string) string {
+	id := f.OptionalText("id")
+	if id != "" && key != "" && id != key {
+		f.Check(errConflictingIDs)
 	}
-	op, err := o.OptionalText("op")
-	if err != nil {
-		return u, err
-	}
-	u.Op = definition.Mode(op)
-	condition, err := o.OptionalText("if")
-	if err != nil {
-		return u, err
-	}
-	u.If = definition.Condition(condition)
-	u.Data = string(o["data"])
-	if at, there := o["at"]; there {
-		if u.At, err = definition.ParseAt(at); err != nil {
-			return u, err
-		}
-	}
-	if u.ID, err = o.OptionalText("id"); err != nil {
-		return u, err
-	}
-	if u.ID != "" && key != "" && u.ID != key {
-		return u, errConflictingIDs
-	}
-	u.ID = cmp.Or(u.ID, key)
-	return u, nil
+	return cmp.Or(id, key)
 }
 
 // putScore sets a member's score, as a moderator's action.
 func (s *Server) putScore(c *echo.Context) error {
-	body, err := request.ReadObject(c)
-	if err != nil {
-		return err
-	}
-	if err := body.Only("score", "reason", "by"); err != nil {
-		return err
-	}
-	score, err := body.Score("score")
-	if err != nil {
-		return err
-	}
-	by, err := moderatorOf(c, body)
+	f := request.ReadFields(c, "score", "reason", "by")
+	score := f.Score("score")
+	by, err := moderatorOf(c, f)
 	if err != nil {
 		return err
 	}
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
 	r, err := s.store.SetScore(c.Request().Context(), board, member, score, by)
-	if err != nil {
-		return err
-	}
-	return respond.OK(c, newResult(board, member, r))
+	return respond.Answer(c, newResult(board, member, r), err)
 }

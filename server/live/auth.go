@@ -15,15 +15,12 @@ const authCallTime = 5 * time.Second
 // auth gives the session the rights of credentials, which are a key or a token. Credentials that are not valid
 // change nothing. Without an access file they have no effect.
 func (ss *session) auth(m *message) error {
-	if err := m.fields.Only("type", "id", "token"); err != nil {
-		return err
-	}
-	token, err := m.fields.RequiredText("token")
-	if err != nil {
-		return err
-	}
+	token := m.fields.RequiredText("token")
 	if token == "" {
-		return ranking.Invalid("token", "is empty")
+		m.fields.Check(ranking.Invalid("token", "is empty"))
+	}
+	if m.fields.Err != nil {
+		return m.fields.Err
 	}
 	ctx, cancel := context.WithTimeout(ss.sessions.calls, authCallTime)
 	defer cancel()

@@ -21,19 +21,21 @@ type MessageNeed struct {
 // messageType is a type of message that a client may send.
 type messageType struct {
 	MessageNeed
-	act func(*session, *message) error
+	fields []string // that it may have
+	act    func(*session, *message) error
 }
 
 // messageTypes are all types of messages, and what decides on the rights for each.
 var messageTypes = []messageType{
-	{MessageNeed{"subscribe", "board", access.ScopeRead, access.BoardResource}, (*session).subscribe},
-	{MessageNeed{"subscribe", "feed", access.ScopeRead, access.EventResource}, (*session).subscribeFeed},
-	{MessageNeed{"update", "board", access.ScopeWrite, access.BoardResource}, (*session).update},
-	{MessageNeed{"event", "event", access.ScopeWrite, access.EventResource}, (*session).event},
-	{MessageNeed{Type: "unsubscribe", Field: "board"}, (*session).unsubscribe},
-	{MessageNeed{Type: "unsubscribe", Field: "feed"}, (*session).unsubscribeFeed},
-	{MessageNeed{Type: "ping"}, (*session).ping},
-	{MessageNeed{Type: "auth"}, (*session).auth},
+	{MessageNeed{"subscribe", "board", access.ScopeRead, access.BoardResource},
+		[]string{"type", "id", "board", "top", "me", "around", "resume", "info"}, (*session).subscribe},
+	{MessageNeed{"subscribe", "feed", access.ScopeRead, access.EventResource}, []string{"type", "id", "feed"}, (*session).subscribeFeed},
+	{MessageNeed{"update", "board", access.ScopeWrite, access.BoardResource}, []string{"type", "id", "board", "update"}, (*session).update},
+	{MessageNeed{"event", "event", access.ScopeWrite, access.EventResource}, []string{"type", "id", "event", "data"}, (*session).event},
+	{MessageNeed{Type: "unsubscribe", Field: "board"}, []string{"type", "id", "board"}, (*session).unsubscribe},
+	{MessageNeed{Type: "unsubscribe", Field: "feed"}, []string{"type", "id", "feed"}, (*session).unsubscribeFeed},
+	{MessageNeed{Type: "ping"}, []string{"type", "id"}, (*session).ping},
+	{MessageNeed{Type: "auth"}, []string{"type", "id", "token"}, (*session).auth},
 }
 
 // MessageNeeds are the needs of all messages that a client may send over a socket.
@@ -64,7 +66,7 @@ func messageTypeOf(name string, o request.Object) (found *messageType) {
 // although the session may get another one meanwhile.
 type message struct {
 	id      jsontext.Value // absent: nil
-	fields  request.Object
+	fields  *request.Fields
 	size    int // in bytes
 	caller  *access.Caller
 	version uint64          // of the access file at which caller had its rights

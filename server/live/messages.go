@@ -38,20 +38,23 @@ func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err
 	if refused != nil {
 		return id, refused
 	}
-	name, err := o.Text("type")
-	if err != nil {
-		return id, err
-	}
+	fields := request.FieldsOf(o)
+	name := fields.Text("type")
 	kind := messageTypeOf(name, o)
 	switch {
+	case fields.Err != nil:
+		return id, fields.Err
 	case name == "":
 		return id, ranking.Invalid("type", "is missing")
 	case kind == nil:
 		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event, auth or ping", name))
 	}
-	m := &message{id: id, fields: o, size: len(encoded)}
+	m := &message{id: id, fields: fields, size: len(encoded)}
 	m.caller, m.version = ss.present()
 	if err := ss.authorize(kind.MessageNeed, m); err != nil {
+		return id, err
+	}
+	if err := o.Only(kind.fields...); err != nil {
 		return id, err
 	}
 	return id, kind.act(ss, m)
@@ -68,11 +71,12 @@ func (ss *session) authorize(n MessageNeed, m *message) error {
 			return err
 		}
 	}
-	name, err := m.fields.RequiredText(n.Field)
-	if err != nil {
-		return err
+	name := m.fields.RequiredText(n.Field)
+	if m.fields.Err != nil {
+		return m.fields.Err
 	}
 	guard := ss.sessions.cfg.Guard
+	var err error
 	if m.caller, err = guard.Reverify(m.caller, m.version); err != nil {
 		return err
 	}
@@ -96,9 +100,6 @@ func (ss *session) checkWrites(c *access.Caller) error {
 
 // ping answers a ping, with the time.
 func (ss *session) ping(m *message) error {
-	if err := m.fields.Only("type", "id"); err != nil {
-		return err
-	}
 	ss.socket.reply(answerFrameAt("pong", m.id, ss.sessions.store.Now()))
 	return nil
 }

@@ -51,18 +51,16 @@ func newMetrics(r prometheus.Registerer, s *Sessions) *metrics {
 			Help: "Time from the oldest change of a frame, by Redis's clock, until the kernel has the frame for one client."}),
 		closed: map[closeCode]prometheus.Counter{},
 	}
-	clients := "rankcast_clients"
-	help := "Clients that are connected, by kind."
-	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "websocket"}}, func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(len(s.sessions))
-	})
-	factory.NewGaugeFunc(prometheus.GaugeOpts{Name: clients, Help: help, ConstLabels: prometheus.Labels{"kind": "stream"}}, func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(len(s.streams))
-	})
+	for kind, count := range map[string]func() int{
+		"websocket": func() int { return len(s.sessions) }, "stream": func() int { return len(s.streams) },
+	} {
+		factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_clients", Help: "Clients that are connected, by kind.",
+			ConstLabels: prometheus.Labels{"kind": kind}}, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(count())
+		})
+	}
 	frames := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total",
 		Help: "Frames that the node sent, by type."}, []string{"kind"})
 	for _, kind := range frameKinds {

@@ -6,45 +6,36 @@ import (
 	"rankcast/hub"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 // update applies an update. The session reads the next message after it has
 // answered this one, so that a client's updates keep their order.
 func (ss *session) update(m *message) error {
-	if err := m.fields.Only("type", "id", "board", "update"); err != nil {
-		return err
-	}
-	body, err := m.fields.Object("update")
-	if err != nil {
-		return err
-	}
-	return ss.write(m, "update", func() ([]byte, error) {
+	return ss.write(m, "update", func(body request.Object) ([]byte, error) {
 		return ss.sessions.updater.Update(ss.sessions.calls, m.about.Name, body)
 	})
 }
 
 // event applies an event.
 func (ss *session) event(m *message) error {
-	if err := m.fields.Only("type", "id", "event", "data"); err != nil {
-		return err
-	}
-	body, err := m.fields.Object("data")
-	if err != nil {
-		return err
-	}
-	return ss.write(m, "data", func() ([]byte, error) {
+	return ss.write(m, "data", func(body request.Object) ([]byte, error) {
 		return ss.sessions.updater.Event(ss.sessions.calls, m.caller, m.about.Name, body)
 	})
 }
 
 // write waits for the turn of a message, does what it asks for, and answers it. field is the field of the message
 // that holds what is written.
-func (ss *session) write(m *message, field string, do func() ([]byte, error)) error {
+func (ss *session) write(m *message, field string, do func(body request.Object) ([]byte, error)) error {
+	body := m.fields.Object(field)
+	if m.fields.Err != nil {
+		return m.fields.Err
+	}
 	release, err := ss.slot.AcquireWrite(ss.sessions.calls, m.size)
 	if err != nil {
 		return err
 	}
-	answer, err := ss.writeNow(m, field, do)
+	answer, err := ss.writeNow(m, field, func() ([]byte, error) { return do(body) })
 	release()
 	if err != nil {
 		return err

@@ -24,21 +24,16 @@ const (
 )
 
 func (ss *session) subscribe(m *message) error {
-	if err := m.fields.Only("type", "id", "board", "top", "me", "around", "resume", "info"); err != nil {
-		return err
-	}
 	board := m.about.Name
-	watch, err := ss.readWatch(m.fields)
-	if err != nil {
-		return err
+	watch, withInfo := ss.readWatch(m.fields), m.fields.OptionalBoolean("info")
+	if m.fields.Err != nil {
+		return m.fields.Err
 	}
 	b, err := ss.sessions.store.Board(ss.sessions.calls, board)
 	if err != nil {
 		return err
 	}
-	if info, err := m.fields.OptionalBoolean("info"); err != nil {
-		return err
-	} else if info {
+	if withInfo {
 		if watch.Info, err = EncodeInfo(ss.sessions.calls, ss.sessions.store, m.caller, board); err != nil {
 			return err
 		}
@@ -98,33 +93,18 @@ func refusedField(field string, refusal error) error {
 }
 
 // readWatch reads what part of a board a subscription shows.
-func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
+func (ss *session) readWatch(f *request.Fields) hub.Watch {
 	most := int64(ss.sessions.cfg.MaxTop)
-	top, err := o.OptionalInteger("top", min(defaultTop, most), 0, most)
-	if err != nil {
-		return w, err
+	w := hub.Watch{Top: int(f.OptionalInteger("top", min(defaultTop, most), 0, most)), Me: f.OptionalText("me"),
+		Around: int(f.OptionalInteger("around", 0, 0, hub.MaxAround))}
+	f.Check(CheckWatch(w))
+	if f.Has("resume") {
+		at := f.Object("resume").Fields("life", "seq")
+		w.Resume = hub.Position{Life: at.RequiredText("life"), Seq: at.Integer("seq", 0, definition.MaxScore)}
+		at.Check(CheckPosition(w.Resume))
+		f.Check(problem.At("resume", at.Err))
 	}
-	if w.Me, err = o.OptionalText("me"); err != nil {
-		return w, err
-	}
-	around, err := o.OptionalInteger("around", 0, 0, hub.MaxAround)
-	if err != nil {
-		return w, err
-	}
-	w.Top, w.Around = int(top), int(around)
-	if err := CheckWatch(w); err != nil {
-		return w, err
-	}
-	if held, there := o["resume"]; there {
-		position, err := request.ParseObject("resume", held)
-		if err != nil {
-			return w, err
-		}
-		if w.Resume, err = readResume(position); err != nil {
-			return w, problem.At("resume", err)
-		}
-	}
-	return w, nil
+	return w
 }
 
 // EncodeInfo encodes the info of a board for hub.Watch, as a caller may read it.
@@ -166,36 +146,24 @@ func CheckPosition(p hub.Position) error {
 	return nil
 }
 
-// readResume reads the position of a client.
-func readResume(o request.Object) (p hub.Position, err error) {
-	if err := o.Only("life", "seq"); err != nil {
-		return p, err
-	}
-	if p.Life, err = o.RequiredText("life"); err != nil {
-		return p, err
-	}
-	if p.Seq, err = o.Integer("seq", 0, definition.MaxScore); err != nil {
-		return p, err
-	}
-	return p, CheckPosition(p)
+func (ss *session) unsubscribe(m *message) error {
+	return endSubscription(ss, m, "board", ss.boards, ss.sessions.hub.Unsubscribe)
 }
 
-func (ss *session) unsubscribe(m *message) error {
-	if err := m.fields.Only("type", "id", "board"); err != nil {
-		return err
-	}
-	board, err := m.fields.RequiredText("board")
-	if err != nil {
-		return err
+// endSubscription ends one of the subscriptions held to boards, or to feeds, which a field of m names.
+func endSubscription[S any](ss *session, m *message, field string, held map[string]S, end func(S)) error {
+	name := m.fields.RequiredText(field)
+	if m.fields.Err != nil {
+		return m.fields.Err
 	}
 	ss.mu.Lock()
-	sub, there := ss.boards[board]
-	delete(ss.boards, board)
+	sub, there := held[name]
+	delete(held, name)
 	ss.mu.Unlock()
 	if !there {
-		return ranking.Invalid("board", "has no subscription here")
+		return ranking.Invalid(field, "has no subscription here")
 	}
-	ss.sessions.hub.Unsubscribe(sub)
+	end(sub)
 	ss.socket.reply(answerFrame("ok", m.id))
 	return nil
 }

@@ -2,15 +2,11 @@ package live
 
 import (
 	"rankcast/hub"
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
 // subscribeFeed subscribes to the feed of an event.
 func (ss *session) subscribeFeed(m *message) error {
-	if err := m.fields.Only("type", "id", "feed"); err != nil {
-		return err
-	}
 	feed := m.about.Name
 	if err := ss.sessions.store.CheckFeed(ss.sessions.calls, feed); err != nil {
 		return err
@@ -48,21 +44,5 @@ func (ss *session) subscribeFeed(m *message) error {
 }
 
 func (ss *session) unsubscribeFeed(m *message) error {
-	if err := m.fields.Only("type", "id", "feed"); err != nil {
-		return err
-	}
-	feed, err := m.fields.RequiredText("feed")
-	if err != nil {
-		return err
-	}
-	ss.mu.Lock()
-	sub, there := ss.feeds[feed]
-	delete(ss.feeds, feed)
-	ss.mu.Unlock()
-	if !there {
-		return ranking.Invalid("feed", "has no subscription here")
-	}
-	ss.sessions.hub.Unsubscribe(sub)
-	ss.socket.reply(answerFrame("ok", m.id))
-	return nil
+	return endSubscription(ss, m, "feed", ss.feeds, ss.sessions.hub.Unsubscribe)
 }

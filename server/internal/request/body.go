@@ -23,6 +23,15 @@ func ReadObject(c *echo.Context) (Object, error) {
 	return ParseObject("body", body)
 }
 
+// ReadFields reads a request's body, an object that has fields of these names only.
+func ReadFields(c *echo.Context, names ...string) *Fields {
+	o, err := ReadObject(c)
+	if err != nil {
+		return &Fields{Err: err}
+	}
+	return o.Fields(names...)
+}
+
 // Turn is a body whose request waits for its turn once the body has arrived: before that it would wait for
 // its client, and then the server decodes the body.
 type Turn interface {

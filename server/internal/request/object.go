@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,8 +16,7 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// Object is a JSON object with undecoded fields. Its methods decode one field each; their errors name
-// the field.
+// Object is a JSON object with undecoded fields. Fields decodes them.
 type Object map[string]jsontext.Value
 
 // ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
@@ -64,100 +64,136 @@ func (o Object) OnlyOr(form string, names ...string) error {
 	return nil
 }
 
+// Fields reads the fields of an object, as a Query reads parameters. The first invalid one sets Err, which names it.
+type Fields struct {
+	Err    error
+	object Object
+}
+
+// FieldsOf reads an object of any fields.
+func FieldsOf(o Object) *Fields { return &Fields{object: o} }
+
+// Fields reads an object that has fields of these names only.
+func (o Object) Fields(names ...string) *Fields { return &Fields{o.Only(names...), o} }
+
+// FieldsOr is Fields for an object that may also have another form, as OnlyOr has it.
+func (o Object) FieldsOr(form string, names ...string) *Fields {
+	return &Fields{o.OnlyOr(form, names...), o}
+}
+
+// Value is a field as it stands; nil without it.
+func (f *Fields) Value(name string) jsontext.Value { return f.object[name] }
+
+// Has reports whether the object has a field.
+func (f *Fields) Has(name string) bool {
+	_, there := f.object[name]
+	return there
+}
+
+// Check sets Err, unless err is nil or an error came before.
+func (f *Fields) Check(err error) { f.Err = cmp.Or(f.Err, err) }
+
+// refuse is Check for a field that is not valid.
+func (f *Fields) refuse(name, reason string) { f.Check(ranking.Invalid(name, reason)) }
+
+// require reports whether the object has a field, without which Err is set.
+func (f *Fields) require(name string) bool {
+	there := f.Has(name)
+	if !there {
+		f.refuse(name, "is missing")
+	}
+	return there
+}
+
 // kinds are the names of the kinds of JSON values in errors.
 var kinds = map[jsontext.Kind]string{
 	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
 // Text decodes a string; "" without the field.
-func (o Object) Text(name string) (string, error) {
-	v, ok := o[name]
-	if !ok {
-		return "", nil
+func (f *Fields) Text(name string) string {
+	v, there := f.object[name]
+	if !there {
+		return ""
 	}
 	if v.Kind() == '"' && bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1]), nil
+		return string(v[1 : len(v)-1])
 	}
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
-		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want a string")
+		f.refuse(name, "is "+kinds[v.Kind()]+"; want a string")
 	}
-	return s, nil
+	return s
 }
 
 // RequiredText decodes a string; an error without the field.
-func (o Object) RequiredText(name string) (string, error) {
-	if _, there := o[name]; !there {
-		return "", ranking.Invalid(name, "is missing")
-	}
-	return o.Text(name)
+func (f *Fields) RequiredText(name string) string {
+	f.require(name)
+	return f.Text(name)
 }
 
 // OptionalText decodes a string; "" without the field, and an error for an empty string.
-func (o Object) OptionalText(name string) (string, error) {
-	s, err := o.Text(name)
-	if _, there := o[name]; there && err == nil && s == "" {
-		err = ranking.Invalid(name, "is empty")
+func (f *Fields) OptionalText(name string) string {
+	s := f.Text(name)
+	if s == "" && f.Err == nil && f.Has(name) {
+		f.refuse(name, "is empty")
 	}
-	return s, err
+	return s
 }
 
-// Object decodes an object; an error without the field.
-func (o Object) Object(name string) (Object, error) {
-	v, there := o[name]
-	if !there {
-		return nil, ranking.Invalid(name, "is missing")
+// Object decodes an object within the object; an error without the field.
+func (f *Fields) Object(name string) Object {
+	if !f.require(name) {
+		return nil
 	}
-	return ParseObject(name, v)
+	o, err := ParseObject(name, f.object[name])
+	f.Check(err)
+	return o
 }
 
 // Score decodes a score; an error without the field.
-func (o Object) Score(name string) (int64, error) {
-	digits, err := o.digits(name)
-	if err != nil {
-		return 0, err
+func (f *Fields) Score(name string) (score int64) {
+	digits, err := f.digits(name)
+	if err == nil {
+		score, err = definition.ParseScore(name, digits)
 	}
-	return definition.ParseScore(name, digits)
+	f.Check(err)
+	return score
 }
 
 // Integer decodes an integer from low to high; an error without the field.
-func (o Object) Integer(name string, low, high int64) (int64, error) {
-	digits, err := o.digits(name)
-	if err != nil {
-		return 0, err
-	}
+func (f *Fields) Integer(name string, low, high int64) int64 {
+	digits, err := f.digits(name)
+	f.Check(err)
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < low || n > high {
-		return 0, ranking.Invalid(name, fmt.Sprintf("is %s; want an integer from %d to %d", definition.Clip(digits), low, high))
+		f.refuse(name, fmt.Sprintf("is %s; want an integer from %d to %d", definition.Clip(digits), low, high))
 	}
-	return n, nil
+	return n
 }
 
 // OptionalInteger decodes an integer from low to high; otherwise without the field.
-func (o Object) OptionalInteger(name string, otherwise, low, high int64) (int64, error) {
-	if _, there := o[name]; !there {
-		return otherwise, nil
+func (f *Fields) OptionalInteger(name string, otherwise, low, high int64) int64 {
+	if !f.Has(name) {
+		return otherwise
 	}
-	return o.Integer(name, low, high)
+	return f.Integer(name, low, high)
 }
 
 // OptionalBoolean decodes a boolean; false without the field.
-func (o Object) OptionalBoolean(name string) (bool, error) {
-	v, there := o[name]
-	switch {
-	case !there:
-		return false, nil
-	case v.Kind() != 't' && v.Kind() != 'f':
-		return false, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want true or false")
+func (f *Fields) OptionalBoolean(name string) bool {
+	v, there := f.object[name]
+	if there && v.Kind() != 't' && v.Kind() != 'f' {
+		f.refuse(name, "is "+kinds[v.Kind()]+"; want true or false")
 	}
-	return v.Kind() == 't', nil
+	return there && v.Kind() == 't'
 }
 
 // digits are the text of a number; an error without the field.
-func (o Object) digits(name string) (string, error) {
-	v, ok := o[name]
+func (f *Fields) digits(name string) (string, error) {
+	v, there := f.object[name]
 	switch {
-	case !ok:
+	case !there:
 		return "", ranking.Invalid(name, "is missing")
 	case v.Kind() == '"':
 		return "", ranking.Invalid(name, "is a string; want an integer, without quotes")

@@ -56,6 +56,22 @@ func HasBegun(c *echo.Context) bool {
 // OK answers with status 200.
 func OK(c *echo.Context, v any) error { return JSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
 
+// Answer is OK, unless there is an error.
+func Answer(c *echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return OK(c, v)
+}
+
+// Nothing answers with status 204, unless there is an error.
+func Nothing(c *echo.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
 // jsonContentType is the field Content-Type of an answer to a read. All answers share it.
 var jsonContentType = []string{echo.MIMEApplicationJSON}
 
