@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,7 +61,7 @@ type keySet struct {
 type fetchedKeys struct {
 	asked        time.Time // start of the fetch
 	keys         map[keyRef]*tokenKey
-	fingerprints []string // sorted, each once
+	fingerprints map[string]bool // of keys
 }
 
 // jwksFault says what is wrong with the address of a key set; "" for nothing.
@@ -96,11 +96,7 @@ func (s *keySet) adopt(before *keySet) {
 // has reports whether a key is in the set.
 func (s *keySet) has(fingerprint string) bool {
 	keys := s.current.Load()
-	if keys == nil {
-		return false
-	}
-	_, found := slices.BinarySearch(keys.fingerprints, fingerprint)
-	return found
+	return keys != nil && keys.fingerprints[fingerprint]
 }
 
 // find finds the key of a token. For a key that is not in the set it asks for a fetch, at most one in keyRetry,
@@ -196,27 +192,14 @@ func (s *keySet) await(ctx context.Context) {
 func (s *keySet) run(ctx context.Context) {
 	defer s.end()
 	for {
-		timer := time.NewTimer(time.Until(s.due))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-s.ask:
-			timer.Stop()
-			if !s.asked() {
-				continue
-			}
-		case <-timer.C:
+		case <-time.After(time.Until(s.due)):
 		}
 		s.refresh(ctx)
 	}
-}
-
-// asked reports whether a fetch is asked for. Between the wake-up and run another fetch may have served it.
-func (s *keySet) asked() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pending != nil
 }
 
 // begin notes the start of a fetch. Tokens that come from now on wait for it.
@@ -226,6 +209,10 @@ func (s *keySet) begin() {
 	s.started = time.Now()
 	if s.pending == nil {
 		s.pending = make(chan struct{})
+	}
+	select {
+	case <-s.ask: // this fetch serves it
+	default:
 	}
 }
 
@@ -237,15 +224,6 @@ func (s *keySet) release() {
 		close(s.pending)
 		s.pending = nil
 	}
-}
-
-// fails notes why the last fetch has failed, "" if it has not, and reports whether that is new.
-func (s *keySet) fails(cause string) (isNew bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	isNew = cause != s.cause
-	s.cause = cause
-	return isNew
 }
 
 // status is the state of the key set, for an operator.
@@ -284,18 +262,22 @@ func (s *keySet) refresh(ctx context.Context) {
 			s.log.Warn("a key of the key set that verifies tokens is left out", "key", reason)
 		}
 	}
+	cause := failureCause(err)
+	s.mu.Lock()
+	isNew := cause != s.cause
+	s.cause = cause
+	s.mu.Unlock()
+	switch {
+	case isNew && err != nil:
+		s.log.Error("the key set that verifies tokens could not be fetched; the node tries again each minute", "host", s.host(), "error", cause)
+	case isNew:
+		s.log.Info("the key set that verifies tokens was fetched again", "host", s.host())
+	}
 	if err != nil {
-		if cause := failureCause(err); s.fails(cause) {
-			s.log.Error("the key set that verifies tokens could not be fetched; the node tries again each minute", "host", s.host(), "error", cause)
-		}
 		return
 	}
 	s.due = time.Now().Add(keyRefresh)
-	before := s.current.Swap(keys)
-	if s.fails("") {
-		s.log.Info("the key set that verifies tokens was fetched again", "host", s.host())
-	}
-	if before == nil || !slices.Equal(before.fingerprints, keys.fingerprints) {
+	if before := s.current.Swap(keys); before == nil || !maps.Equal(before.fingerprints, keys.fingerprints) {
 		s.changed()
 	}
 }
@@ -306,8 +288,11 @@ func (s *keySet) host() string {
 	return u.Host
 }
 
-// failureCause is the text of an error, without what differs each time, and without the address.
+// failureCause is the text of an error, without what differs each time, and without the address; "" for none.
 func failureCause(err error) string {
+	if err == nil {
+		return ""
+	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
@@ -348,11 +333,9 @@ func (s *keySet) fetch(ctx context.Context) (_ *fetchedKeys, ignored []string, e
 	if err != nil {
 		return nil, ignored, err
 	}
-	fetched := &fetchedKeys{asked: asked, keys: keys}
+	fetched := &fetchedKeys{asked, keys, make(map[string]bool)}
 	for _, key := range keys {
-		fetched.fingerprints = append(fetched.fingerprints, key.fingerprint)
+		fetched.fingerprints[key.fingerprint] = true
 	}
-	slices.SortFunc(fetched.fingerprints, strings.Compare)
-	fetched.fingerprints = slices.Compact(fetched.fingerprints)
 	return fetched, ignored, nil
 }

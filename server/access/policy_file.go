@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,23 +102,45 @@ func (p *policy) warnings() (all []string) {
 	return all
 }
 
+// field is a field of an object of the access file. read reads its value.
+type field struct {
+	name string
+	read func(v definition.Value) error
+}
+
+// text is a field that is a string.
+func text(name string, to *string) field {
+	return field{name, func(v definition.Value) error { return definition.ReadText(v, to) }}
+}
+
+// readFields reads an object, which what names and want describes, until a field is wrong.
+func readFields(v definition.Value, what, want string, fields ...field) error {
+	return v.ReadObject(want, namesOf(fields), func(f definition.FieldValue) error { return readField(f, v.Path, what, fields) })
+}
+
+// readField reads a field of the object at a path.
+func readField(f definition.FieldValue, path, what string, fields []field) error {
+	if i := slices.IndexFunc(fields, func(known field) bool { return known.name == f.Name }); i >= 0 {
+		return fields[i].read(f.Value)
+	}
+	return f.Unknown(path, what, namesOf(fields))
+}
+
+func namesOf(fields []field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 func (p *policy) read(v definition.Value) error {
-	sections := []string{"keys", "anonymous", "tokens"}
 	if v.Kind != '{' {
 		return v.Want("an object with keys, anonymous or tokens")
 	}
+	sections := []field{{"keys", p.readKeys}, {"anonymous", p.readAnonymous}, {"tokens", p.readTokens}}
 	var errs []error
-	for _, f := range v.Fields {
-		switch f.Name {
-		case "keys":
-			errs = append(errs, p.readKeys(f.Value))
-		case "anonymous":
-			errs = append(errs, p.readAnonymous(f.Value))
-		case "tokens":
-			errs = append(errs, p.readTokens(f.Value))
-		default:
-			errs = append(errs, f.Unknown(v.Path, "an access file", sections))
-		}
+	for _, f := range v.Fields { // an error names all that is wrong
+		errs = append(errs, readField(f, v.Path, "an access file", sections))
 	}
 	return errors.Join(errs...)
 }
@@ -153,34 +176,11 @@ func (p *policy) readKeys(v definition.Value) error {
 	return errors.Join(errs...)
 }
 
-var keyFields = []string{"name", "hash", "scopes", "boards", "events", "kinds", "rate"}
-
 func readKey(v definition.Value) (*key, error) {
-	k := new(key)
-	r := rights{}
-	var given []definition.FieldValue // grants
-	err := v.ReadObject("an object with name, hash and scopes", keyFields, func(f definition.FieldValue) (err error) {
-		switch f.Name {
-		case "name":
-			return readKeyName(f.Value, &k.name)
-		case "hash":
-			var ok bool
-			if k.hash, ok = parseHash(f.Text); !ok {
-				return f.Refuse("is not the hash of a key; want sha256: and 64 hexadecimal digits, as rankcast key new prints them")
-			}
-			return nil
-		case "scopes":
-			r.scopes, err = readScopes(f.Value)
-			return err
-		case "rate":
-			k.rate, err = readRate(f.Value)
-			return err
-		case "boards", "events", "kinds":
-			given = append(given, f)
-			return r.readGrants(f)
-		}
-		return f.Unknown(v.Path, "a key", keyFields)
-	})
+	k, r := new(key), rights{}
+	err := readFields(v, "a key", "an object with name, hash and scopes",
+		field{"name", k.readName}, field{"hash", k.readHash}, field{"scopes", r.readScopes},
+		field{"boards", r.boards.read}, field{"events", r.events.read}, field{"kinds", r.kinds.read}, field{"rate", k.rate.read})
 	missing := ""
 	switch {
 	case err != nil:
@@ -195,8 +195,10 @@ func readKey(v definition.Value) (*key, error) {
 	if missing != "" {
 		return nil, ranking.Invalid(v.Path+"."+missing, "is missing")
 	}
-	if r.scopes&ScopeAdmin != 0 && len(given) > 0 {
-		return nil, given[0].Refuse("has no effect beside the scope admin, which grants everything; omit it")
+	for _, f := range v.Fields {
+		if r.scopes&ScopeAdmin != 0 && slices.Contains([]string{"boards", "events", "kinds"}, f.Name) {
+			return nil, f.Refuse("has no effect beside the scope admin, which grants everything; omit it")
+		}
 	}
 	k.caller = &Caller{kind: keyCaller, own: r, key: k}
 	if k.rate.perSecond > 0 {
@@ -205,38 +207,39 @@ func readKey(v definition.Value) (*key, error) {
 	return k, nil
 }
 
-// readKeyName reads the name of a key, which the audit shows as "by".
-func readKeyName(v definition.Value, name *string) error {
-	if err := definition.ReadText(v, name); err != nil {
+// readName reads the name of a key, which the audit shows as "by".
+func (k *key) readName(v definition.Value) error {
+	if err := definition.ReadText(v, &k.name); err != nil {
 		return err
 	}
-	if reason := definition.NewTextFault(*name, maxNameBytes); reason != "" {
+	if reason := definition.NewTextFault(k.name, maxNameBytes); reason != "" {
 		return v.Refuse("%s", reason)
 	}
-	if IsKey(*name) {
+	if IsKey(k.name) {
 		return v.Refuse("is a key; want a name, which logs and the audit may show")
 	}
 	return nil
 }
 
+func (k *key) readHash(v definition.Value) (err error) {
+	var ok bool
+	if k.hash, ok = parseHash(v.Text); !ok {
+		err = v.Refuse("is not the hash of a key; want sha256: and 64 hexadecimal digits, as rankcast key new prints them")
+	}
+	return err
+}
+
 func (p *policy) readAnonymous(v definition.Value) error {
-	fields := []string{"scopes", "boards", "events", "kinds", "rate"}
 	r, limit := rights{onlyEvents: true}, tokenRate{}
-	err := v.ReadObject("an object, such as {scopes: [read], boards: [stars]}", fields, func(f definition.FieldValue) (err error) {
-		switch f.Name {
-		case "scopes":
-			if r.scopes, err = readScopes(f.Value); err == nil && r.scopes&(ScopeModerate|ScopeAdmin) != 0 {
-				err = f.Refuse("has %s, which needs a key", r.scopes&(ScopeModerate|ScopeAdmin))
-			}
-			return err
-		case "rate":
-			limit, err = readRate(f.Value)
-			return err
-		case "boards", "events", "kinds":
-			return r.readGrants(f)
+	scopes := func(v definition.Value) error {
+		err := r.readScopes(v)
+		if keys := r.scopes & (ScopeModerate | ScopeAdmin); err == nil && keys != 0 {
+			err = v.Refuse("has %s, which needs a key", keys)
 		}
-		return f.Unknown(v.Path, "anonymous", fields)
-	})
+		return err
+	}
+	err := readFields(v, "anonymous", "an object, such as {scopes: [read], boards: [stars]}", field{"scopes", scopes},
+		field{"boards", r.boards.read}, field{"events", r.events.read}, field{"kinds", r.kinds.read}, field{"rate", limit.read})
 	if err != nil {
 		return err
 	}
@@ -254,31 +257,16 @@ func (p *policy) readAnonymous(v definition.Value) error {
 }
 
 func (p *policy) readTokens(v definition.Value) error {
-	fields := []string{"secret_file", "key_file", "jwks", "audience", "issuer", "rate"}
 	t := new(tokensConfig)
-	err := v.ReadObject("an object, such as {secret_file: token.secret}", fields, func(f definition.FieldValue) (err error) {
-		switch f.Name {
-		case "secret_file":
-			return definition.ReadText(f.Value, &t.secretFile)
-		case "key_file":
-			return definition.ReadText(f.Value, &t.keyFile)
-		case "jwks":
-			if err = definition.ReadText(f.Value, &t.jwks); err == nil {
-				if reason := jwksFault(t.jwks); reason != "" {
-					err = f.Refuse("%s", reason)
-				}
-			}
-			return err
-		case "audience":
-			return definition.ReadText(f.Value, &t.audience)
-		case "issuer":
-			return definition.ReadText(f.Value, &t.issuer)
-		case "rate":
-			t.rate, err = readRate(f.Value)
-			return err
+	jwks := func(v definition.Value) error {
+		err := definition.ReadText(v, &t.jwks)
+		if reason := jwksFault(t.jwks); err == nil && reason != "" {
+			err = v.Refuse("%s", reason)
 		}
-		return f.Unknown(v.Path, "tokens", fields)
-	})
+		return err
+	}
+	err := readFields(v, "tokens", "an object, such as {secret_file: token.secret}", text("secret_file", &t.secretFile),
+		text("key_file", &t.keyFile), field{"jwks", jwks}, text("audience", &t.audience), text("issuer", &t.issuer), field{"rate", t.rate.read})
 	if err != nil {
 		return err
 	}
@@ -301,29 +289,28 @@ func (p *policy) readTokens(v definition.Value) error {
 	return nil
 }
 
-func readScopes(v definition.Value) (s Scope, err error) {
+func (r *rights) readScopes(v definition.Value) error {
 	if v.Kind != '[' || len(v.Items) == 0 {
-		return 0, v.Want("a list of scopes, such as [read, write]")
+		return v.Want("a list of scopes, such as [read, write]")
 	}
 	for _, item := range v.Items {
 		one, ok := scopeOf(item.Text)
 		if item.Kind != '"' || !ok {
-			return 0, item.Refuse("is not a scope; want %s", strings.Join(ScopeNames(), ", "))
+			return item.Refuse("is not a scope; want %s", strings.Join(ScopeNames(), ", "))
 		}
-		s |= one
+		r.scopes |= one
 	}
-	return s, nil
+	return nil
 }
 
-func (r *rights) readGrants(f definition.FieldValue) error {
-	to := map[string]*patterns{"boards": &r.boards, "events": &r.events, "kinds": &r.kinds}[f.Name]
-	if f.Kind != '[' {
-		return f.Want("a list of patterns, such as [stars, \"fans:*\"]")
+func (p *patterns) read(v definition.Value) error {
+	if v.Kind != '[' {
+		return v.Want("a list of patterns, such as [stars, \"fans:*\"]")
 	}
-	if len(f.Items) > maxPatterns {
-		return f.Refuse("has %d patterns; want at most %d", len(f.Items), maxPatterns)
+	if len(v.Items) > maxPatterns {
+		return v.Refuse("has %d patterns; want at most %d", len(v.Items), maxPatterns)
 	}
-	for _, item := range f.Items {
+	for _, item := range v.Items {
 		var pattern string
 		if err := definition.ReadText(item, &pattern); err != nil {
 			return err
@@ -331,7 +318,7 @@ func (r *rights) readGrants(f definition.FieldValue) error {
 		if reason := patternFault(pattern); reason != "" {
 			return item.Refuse("%s", reason)
 		}
-		*to = append(*to, pattern)
+		*p = append(*p, pattern)
 	}
 	return nil
 }
@@ -346,16 +333,17 @@ func patternFault(pattern string) string {
 
 var rateForm = regexp.MustCompile(`^([0-9]{1,9})/(s|m)$`)
 
-// readRate reads a rate: 20/s, or 30/m.
-func readRate(v definition.Value) (tokenRate, error) {
-	r, reason := parseRate(v.Text)
+// read reads a rate: 20/s, or 30/m.
+func (r *tokenRate) read(v definition.Value) error {
+	rate, reason := parseRate(v.Text)
 	if v.Kind != '"' {
 		reason = wantRate
 	}
 	if reason != "" {
-		return tokenRate{}, v.Refuse("%s", reason)
+		return v.Refuse("%s", reason)
 	}
-	return r, nil
+	*r = rate
+	return nil
 }
 
 var wantRate = fmt.Sprintf("want a rate, such as 20/s or 30/m, of more than 0 and at most %d/s", maxRate)
