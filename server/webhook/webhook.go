@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/refusal"
 )
 
 // Source keeps the deliveries. *ranking.Store is one. All methods may be called concurrently.
@@ -62,7 +64,9 @@ type Webhook struct {
 	cfg    Config
 	key    []byte
 	client *http.Client
-	health receiverHealth
+
+	failures refusal.Count // attempts that failed
+	failing  atomic.Bool   // the last line of the log about the receiver tells of a failure
 
 	attempts *prometheus.CounterVec
 }
@@ -170,7 +174,7 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 	switch {
 	case err == nil:
 		w.attempts.WithLabelValues(attemptDelivered).Inc()
-		if w.health.recordSuccess() {
+		if w.failing.Swap(false) {
 			log.Info("the webhook receiver accepts messages again")
 		}
 		recordErr = w.source.Delivered(record, d)
@@ -182,9 +186,10 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 		recordErr = w.source.Delivered(record, d)
 	default:
 		w.attempts.WithLabelValues(attemptFailed).Inc()
-		if tell, failed := w.health.recordFailure(); tell {
+		w.failures.Add(func(failed uint64) {
+			w.failing.Store(true)
 			log.Warn("the webhook receiver does not accept messages; the node tries again", "failed", failed, "error", err)
-		}
+		})
 		recordErr = w.source.Deferred(record, d, w.backoff(min(age, uptime)))
 	}
 	if recordErr != nil {
