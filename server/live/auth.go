@@ -29,7 +29,7 @@ func (ss *session) auth(m *message) error {
 		return err
 	}
 	for _, l := range lost {
-		l.end()
+		ss.sessions.hub.Unsubscribe(l.sub)
 	}
 	ss.socket.reply(answerFrameAt("ok", m.id, ss.sessions.store.Now()))
 	for _, l := range lost {

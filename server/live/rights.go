@@ -56,9 +56,9 @@ func checkKept(before, now *access.Caller, about access.Resource) error {
 
 // lostSubscription is a subscription that a session may not have any more.
 type lostSubscription struct {
-	board, feed string // one of them
-	err         error
-	end         func() // ends it in the hub; it may wait for the hub
+	about access.Resource   // a board, or an event
+	sub   *hub.Subscription // to end in the hub, for which that may wait
+	err   error
 }
 
 // frame tells the client that the subscription has ended, and why.
@@ -66,7 +66,11 @@ func (l lostSubscription) frame() *hub.Frame { return hub.NewFrame(l.json()) }
 
 func (l lostSubscription) json() []byte {
 	p := problem.Of(l.err)
-	return errorJSON{Board: l.board, Feed: l.feed, Code: p.Code, Message: p.Message}.encode()
+	e := errorJSON{Board: l.about.Name, Code: p.Code, Message: p.Message}
+	if l.about.Type == access.EventResource {
+		e.Board, e.Feed = "", l.about.Name
+	}
+	return e.encode()
 }
 
 // setCaller gives the session another caller, of a version of the access file. It takes away the subscriptions
@@ -74,18 +78,16 @@ func (l lostSubscription) json() []byte {
 func (ss *session) setCaller(c *access.Caller, version uint64) (lost []lostSubscription) {
 	before := ss.caller.Swap(c)
 	ss.version = version
-	for board, sub := range ss.boards {
-		if err := checkKept(before, c, access.Board(board)); err != nil {
-			delete(ss.boards, board)
-			lost = append(lost, lostSubscription{board: board, err: err, end: func() { ss.sessions.hub.Unsubscribe(sub) }})
+	lose := func(held map[string]*hub.Subscription, resource func(name string) access.Resource) {
+		for name, sub := range held {
+			if err := checkKept(before, c, resource(name)); err != nil {
+				delete(held, name)
+				lost = append(lost, lostSubscription{resource(name), sub, err})
+			}
 		}
 	}
-	for feed, sub := range ss.feeds {
-		if err := checkKept(before, c, access.Event(feed)); err != nil {
-			delete(ss.feeds, feed)
-			lost = append(lost, lostSubscription{feed: feed, err: err, end: func() { ss.sessions.hub.Unsubscribe(sub) }})
-		}
-	}
+	lose(ss.boards, access.Board)
+	lose(ss.feeds, access.Event)
 	return lost
 }
 
@@ -110,7 +112,7 @@ func (ss *session) renew() {
 	}
 	var all bytes.Buffer
 	for _, l := range lost {
-		l.end()
+		ss.sessions.hub.Unsubscribe(l.sub)
 		for _, piece := range l.frame().WebSocket() {
 			all.Write(piece)
 		}

@@ -241,7 +241,7 @@ func (st *stream) renew(guard *access.Guard) {
 
 // writeLost tells the client why the stream ends.
 func (st *stream) writeLost(why error) {
-	st.write([]byte("event: error\ndata: "), lostSubscription{board: st.board, err: why}.json(), eventEnd)
+	st.write([]byte("event: error\ndata: "), lostSubscription{about: access.Board(st.board), err: why}.json(), eventEnd)
 }
 
 // writePending writes the pending frame.

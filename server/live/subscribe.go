@@ -53,7 +53,7 @@ func (ss *session) subscribe(m *message) error {
 	}
 	if err := ss.keep(m, func() { ss.boards[board] = sub }); err != nil {
 		ss.sessions.hub.Unsubscribe(sub)
-		ss.socket.reply(lostSubscription{board: board, err: err}.frame())
+		ss.socket.reply(lostSubscription{m.about, sub, err}.frame())
 	}
 	return nil
 }
@@ -147,11 +147,11 @@ func CheckPosition(p hub.Position) error {
 }
 
 func (ss *session) unsubscribe(m *message) error {
-	return endSubscription(ss, m, "board", ss.boards, ss.sessions.hub.Unsubscribe)
+	return ss.endSubscription(m, "board", ss.boards)
 }
 
 // endSubscription ends one of the subscriptions held to boards, or to feeds, which a field of m names.
-func endSubscription[S any](ss *session, m *message, field string, held map[string]S, end func(S)) error {
+func (ss *session) endSubscription(m *message, field string, held map[string]*hub.Subscription) error {
 	name := m.fields.RequiredText(field)
 	if m.fields.Err != nil {
 		return m.fields.Err
@@ -163,7 +163,7 @@ func endSubscription[S any](ss *session, m *message, field string, held map[stri
 	if !there {
 		return ranking.Invalid(field, "has no subscription here")
 	}
-	end(sub)
+	ss.sessions.hub.Unsubscribe(sub)
 	ss.socket.reply(answerFrame("ok", m.id))
 	return nil
 }

@@ -38,11 +38,11 @@ func (ss *session) subscribeFeed(m *message) error {
 	})
 	if err != nil {
 		ss.sessions.hub.Unsubscribe(sub)
-		ss.socket.reply(lostSubscription{feed: feed, err: err}.frame())
+		ss.socket.reply(lostSubscription{m.about, sub, err}.frame())
 	}
 	return nil
 }
 
 func (ss *session) unsubscribeFeed(m *message) error {
-	return endSubscription(ss, m, "feed", ss.feeds, ss.sessions.hub.Unsubscribe)
+	return ss.endSubscription(m, "feed", ss.feeds)
 }
