@@ -144,20 +144,13 @@ func TestRedirectsKeepCredentials(t *testing.T) {
 // When its token has expired, a watch comes back with another one.
 func TestWatchRenewsCredentials(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSocketsWith(t, Config{Credentials: inTurn("t1", "t2")})
-		s.start(Watch{})
-		p := <-s.peers
+	watching(t, Config{Credentials: inTurn("t1", "t2")}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
 		require.Equal(t, "Bearer t1", s.header.Get("Authorization"))
-		p.read()
-		p.snapshot("e", 1)
-		s.untilState(Live)
+		s.live(p, 1)
 		p.close(4401, "the token has expired")
 		p = <-s.peers
 		require.Equal(t, "Bearer t2", s.header.Get("Authorization"))
-		p.read()
-		p.snapshot("e", 1)
-		s.untilState(Live)
+		s.live(p, 1)
 		s.cancel()
 		p.lost()
 		require.ErrorIs(t, <-s.ended, context.Canceled)
@@ -167,10 +160,7 @@ func TestWatchRenewsCredentials(t *testing.T) {
 // A key that leaves the access file ends a watch, unless it has been replaced meanwhile.
 func TestWatchWithAWithdrawnKey(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSocketsWith(t, Config{Credentials: inTurn("k1", "k2", "k2", "k3", "k3", "k4")})
-		s.start(Watch{})
-		p := <-s.peers
+	watching(t, Config{Credentials: inTurn("k1", "k2", "k2", "k3", "k3", "k4")}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
 		p.read()
 		p.snapshot("e", 1)
 		p.send(`{"type":"error","code":"forbidden","message":"the key is gone","board":"b"}`)

@@ -32,22 +32,14 @@ func TestDefinitions(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(event), string(d))
 
-		refused := func(err error, status int, code, field string) {
-			t.Helper()
-			var e *client.Error
-			require.ErrorAs(t, err, &e)
-			require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
-			require.Equal(t, client.Error{Status: status, Code: code, Field: field}, client.Error{Status: e.Status, Code: e.Code,
-				Field: e.Field}, "%v", err)
-		}
 		_, err = c.DefineBoard(ctx, family, []byte(`{"mode":"most"}`))
-		refused(err, 400, "invalid_request", "mode")
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "mode"}, refusal(t, err))
 		read2, err := c.BoardDefinition(ctx, family)
 		require.NoError(t, err)
 		require.Equal(t, string(read), string(read2), "a refusal changes nothing")
 		_, err = c.DefineEvent(ctx, "other", []byte(`{"updates":[{"board":"nope","member":"m","score":1}]}`))
-		refused(err, 400, "invalid_request", "updates[0].board")
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "updates[0].board"}, refusal(t, err))
 		_, err = c.BoardDefinition(ctx, "nope")
-		refused(err, 404, "unknown_board", "board")
+		require.Equal(t, client.Error{Status: 404, Code: "unknown_board", Field: "board"}, refusal(t, err))
 	})
 }

@@ -22,9 +22,7 @@ func TestHistory(t *testing.T) {
 		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}})
 		require.NoError(t, err)
 		_, err = c.History(ctx, "b", client.HistoryQuery{})
-		var refused *client.Error
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, "unknown_history", refused.Code)
+		require.Equal(t, "unknown_history", refusal(t, err).Code)
 
 		require.NoError(t, n.Store.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b", Kind: "user", History: time.Minute}}}))
 		var h client.History
@@ -57,9 +55,7 @@ func TestHistory(t *testing.T) {
 		for _, step := range []time.Duration{time.Second, time.Minute + 500*time.Millisecond, 61*time.Second + 1, time.Millisecond,
 			-time.Minute} {
 			_, err = c.History(ctx, "b", client.HistoryQuery{Step: step})
-			refused = nil
-			require.ErrorAs(t, err, &refused, step)
-			require.Equal(t, "step", refused.Field)
+			require.Equal(t, "step", refusal(t, err).Field)
 		}
 	})
 }

@@ -54,9 +54,7 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),
 			"kind": second(c.MemberBoards(ctx, "User", "a/b", 0, "")),
 		} {
-			var refused *client.Error
-			require.ErrorAs(t, err, &refused)
-			require.Equal(t, field, refused.Field)
+			require.Equal(t, field, refusal(t, err).Field)
 		}
 	})
 }

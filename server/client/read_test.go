@@ -73,9 +73,7 @@ func TestReads(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "4 dee & co 10", ranked(found.Entries))
 		_, err = c.Search(ctx, "b", "b", 51)
-		var refused *client.Error
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, "limit", refused.Field)
+		require.Equal(t, "limit", refusal(t, err).Field)
 		friends, err := c.Members(ctx, "b", "dee & co", "nobody", "bob")
 		require.NoError(t, err)
 		require.Len(t, friends, 3)
@@ -90,9 +88,7 @@ func TestReads(t *testing.T) {
 			"score":     second(c.At(ctx, "b", client.MaxScore+1, 0, "")),
 			"id":        second(c.Members(ctx, "b")),
 		} {
-			var refused *client.Error
-			require.ErrorAs(t, err, &refused)
-			require.Equal(t, field, refused.Field)
+			require.Equal(t, field, refusal(t, err).Field)
 		}
 	})
 }
@@ -136,10 +132,8 @@ func TestExportAndImport(t *testing.T) {
 		// What is wrong, and how far it came.
 		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001},
 			{Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
-		var refused *client.Error
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, [2]any{400, "data"}, [2]any{refused.Status, refused.Field})
-		require.Contains(t, refused.Message, "line 3: ")
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "data"}, refusal(t, err))
+		require.ErrorContains(t, err, "line 3: ")
 		require.Equal(t, [2]int64{1, 1}, [2]int64{done.Imported, done.Refused})
 		require.Len(t, done.FirstErrors, 1)
 		require.EqualValues(t, 2, done.FirstErrors[0].Line)
@@ -152,8 +146,7 @@ func TestExportAndImport(t *testing.T) {
 		require.Error(t, err, "an import that is refused at once takes no more rows")
 		for _, err = range c.Export(ctx, "nope") {
 		}
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, "unknown_board", refused.Code)
+		require.Equal(t, "unknown_board", refusal(t, err).Code)
 	})
 }
 

@@ -32,6 +32,16 @@ func newClient(t *testing.T, addr string) *client.Client {
 	return c
 }
 
+// refusal is what a refusal of the server says to programs. Each has a message for people too.
+func refusal(t *testing.T, err error) client.Error {
+	t.Helper()
+	var e *client.Error
+	require.ErrorAs(t, err, &e)
+	require.NotEmpty(t, e.Message)
+	require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
+	return client.Error{Status: e.Status, Code: e.Code, Field: e.Field}
+}
+
 // watching is a board that is being watched.
 type watching struct {
 	t     *testing.T
@@ -105,10 +115,7 @@ func TestUpdatesAndReads(t *testing.T) {
 			{"b", client.Update{Member: "bob", ID: "1"}, client.Error{Status: 409, Code: "idempotency_mismatch", Field: "id"}},
 		} {
 			_, err := c.Update(ctx, c1.board, c1.u)
-			var e *client.Error
-			require.ErrorAs(t, err, &e)
-			require.NotEmpty(t, e.Message)
-			require.Equal(t, c1.want, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
+			require.Equal(t, c1.want, refusal(t, err))
 		}
 
 		odd := []string{"a/b", "?x=1&y#z", "...", "100%", "名前 🏆", "+", `"\`}
@@ -128,12 +135,9 @@ func TestUpdatesAndReads(t *testing.T) {
 			require.EqualValues(t, i+1, place.Rank)
 			require.Len(t, place.Around, min(i+2, 3))
 		}
-		var e *client.Error
-		require.ErrorAs(t, outcomes[len(odd)].Err, &e)
-		require.Equal(t, "out_of_range", e.Code)
+		require.Equal(t, "out_of_range", refusal(t, outcomes[len(odd)].Err).Code)
 		_, err = c.Member(ctx, "b", "nobody", 0)
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, "unknown_member", e.Code)
+		require.Equal(t, "unknown_member", refusal(t, err).Code)
 
 		p, err := c.Top(ctx, "b", client.Query{Limit: 2})
 		require.NoError(t, err)
@@ -227,9 +231,7 @@ func TestEventBatchLimit(t *testing.T) {
 	c := newClient(t, n.Addr)
 	events := slices.Repeat([]client.Event{{Data: []byte(`{}`)}}, client.MaxEventUpdates/32+1)
 	_, err = c.Events(t.Context(), "wide", events)
-	var e *client.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, "too_large", e.Code)
+	require.Equal(t, "too_large", refusal(t, err).Code)
 	require.Zero(t, sum(t, c))
 	_, err = c.Events(t.Context(), "wide", events[1:])
 	require.NoError(t, err)
@@ -266,15 +268,11 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		}
 		require.Equal(t, "fans:s3", got[3].Results[1].Result.Board)
 		require.Equal(t, "u3", got[3].Results[1].Result.Member)
-		var e *client.Error
 		refused := got[300].Results[2]
 		require.Equal(t, "givers", refused.Result.Board)
-		require.ErrorAs(t, refused.Err, &e, "one board refuses, and the others count")
-		require.Equal(t, "out_of_range", e.Code)
-		require.ErrorAs(t, got[301].Err, &e)
-		require.Equal(t, client.Error{Code: "invalid_request", Field: "events[301].user"}, client.Error{Code: e.Code, Field: e.Field})
-		require.ErrorAs(t, got[302].Err, &e)
-		require.Equal(t, "events[302].flowers", e.Field)
+		require.Equal(t, "out_of_range", refusal(t, refused.Err).Code)
+		require.Equal(t, client.Error{Code: "invalid_request", Field: "events[301].user"}, refusal(t, got[301].Err))
+		require.Equal(t, "events[302].flowers", refusal(t, got[302].Err).Field)
 		require.EqualValues(t, 310, sum(t, c))
 		fans, err := c.Top(ctx, "fans:?a=1&b 名前%", client.Query{})
 		require.NoError(t, err)
@@ -300,12 +298,10 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 			{"gift", `{"star":"a","user":"u","flowers":9007199254740992}`, client.Error{Status: 422, Code: "out_of_range", Field: "flowers"}},
 		} {
 			_, err := c.Event(ctx, c1.name, client.Event{Data: []byte(c1.data)})
-			require.ErrorAs(t, err, &e)
-			require.Equal(t, c1.want, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
+			require.Equal(t, c1.want, refusal(t, err))
 		}
 		_, err = c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, "idempotency_mismatch", e.Code)
+		require.Equal(t, "idempotency_mismatch", refusal(t, err).Code)
 
 		text, err := c.EventDefinition(ctx, "gift")
 		require.NoError(t, err)
@@ -324,10 +320,8 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 			Base: time.Now().Truncate(time.Hour)})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const board = "fans:s 17/+%" // the slash is none that a part may have
-		var e *client.Error
 		_, err := c.Top(ctx, board, client.Query{})
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, "invalid_request", e.Code, "and it arrived in one piece")
+		require.Equal(t, "invalid_request", refusal(t, err).Code, "and it arrived in one piece")
 		const name = "fans:s 17+%?#&=名前"
 		r, err := c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists})
 		require.NoError(t, err)
@@ -363,12 +357,10 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period",
 			"fans": "unknown_board", name + "@": "invalid_request"} {
 			_, err = c.Top(ctx, named, client.Query{})
-			require.ErrorAs(t, err, &e)
-			require.Equal(t, code, e.Code, named)
+			require.Equal(t, code, refusal(t, err).Code, named)
 		}
 		_, err = c.Update(ctx, name+"@0", client.Update{Member: "ann"})
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, "not_open", e.Code)
+		require.Equal(t, "not_open", refusal(t, err).Code)
 	})
 }
 
@@ -439,9 +431,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 		me("rank 1", func(m *client.Me) bool { return *m.Rank == 1 && m.Around != nil && m.ToNext == nil })
 		s.stop()
 
-		var e *client.Error
-		require.ErrorAs(t, c.Watch(t.Context(), "b", client.Watch{Around: 1}, func(client.Board) {}), &e)
-		require.Equal(t, "around", e.Field)
+		require.Equal(t, "around", refusal(t, c.Watch(t.Context(), "b", client.Watch{Around: 1}, func(client.Board) {})).Field)
 	})
 }
 
@@ -460,11 +450,8 @@ func TestWatchOfARealServer(t *testing.T) {
 		s.until("the scores", func(b client.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		require.ErrorIs(t, s.stop(), context.Canceled)
 
-		var e *client.Error
-		require.ErrorAs(t, c.Watch(t.Context(), "nope", client.Watch{}, func(client.Board) {}), &e)
-		require.Equal(t, "unknown_board", e.Code)
-		require.ErrorAs(t, c.Watch(t.Context(), "b", client.Watch{Top: 1001}, func(client.Board) {}), &e)
-		require.Equal(t, "top", e.Field)
+		require.Equal(t, "unknown_board", refusal(t, c.Watch(t.Context(), "nope", client.Watch{}, func(client.Board) {})).Code)
+		require.Equal(t, "top", refusal(t, c.Watch(t.Context(), "b", client.Watch{Top: 1001}, func(client.Board) {})).Field)
 	})
 }
 
@@ -630,9 +617,7 @@ func TestProfilesByTheClient(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	_, err = c.Profile(t.Context(), "user", "a/b")
-	var refused *client.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "unknown_member", refused.Code)
+	require.Equal(t, "unknown_member", refusal(t, err).Code)
 	for _, name := range []string{"Ann", "Anna"} {
 		require.NoError(t, c.SetProfile(t.Context(), "user", "a/b", client.Profile{Name: name, Avatar: "/a.png"}))
 		p, err := c.Profile(t.Context(), "user", "a/b")
@@ -640,9 +625,7 @@ func TestProfilesByTheClient(t *testing.T) {
 		require.Equal(t, client.Profile{Name: name, Avatar: "/a.png"}, p)
 	}
 	err = c.SetProfile(t.Context(), "user", "a/b", client.Profile{})
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "name", refused.Field)
-	require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
+	require.Equal(t, "name", refusal(t, err).Field)
 	_, err = c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3})
 	require.NoError(t, err)
 	page, err := c.Top(t.Context(), "b", client.Query{})
@@ -656,6 +639,5 @@ func TestProfilesByTheClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, client.Reindexed{Profiles: 1}, done)
 	_, err = c.Reindex(t.Context(), "No kind")
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "kind", refused.Field)
+	require.Equal(t, "kind", refusal(t, err).Field)
 }

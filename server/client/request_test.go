@@ -67,9 +67,16 @@ func half(w http.ResponseWriter, _ *http.Request) {
 // hang answers nothing for as long as the client waits.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func withAnswers(t *testing.T, cfg Config, script ...http.HandlerFunc) (*Client, *answers) {
-	a := &answers{t: t, script: script, start: time.Now()}
-	return newScripted(t, cfg, a), a
+// script is what a server answers to one request after the other. The last answer stays.
+type script []http.HandlerFunc
+
+// simulate runs a test of a client whose server answers by a script, in simulated time.
+func simulate(t *testing.T, cfg Config, s script, test func(t *testing.T, c *Client, a *answers)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		a := &answers{t: t, script: s, start: time.Now()}
+		test(t, newScripted(t, cfg, a), a)
+	})
 }
 
 const s, ms = time.Second, time.Millisecond
@@ -93,8 +100,7 @@ func TestUpdateIsRetriedWithTheSameID(t *testing.T) {
 		"Retry-After, broken": {says(503, ``, "Retry-After", "soon"), 250 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c1, a := withAnswers(t, Config{}, c.first, says(200, accepted))
+			simulate(t, Config{}, script{c.first, says(200, accepted)}, func(t *testing.T, c1 *Client, a *answers) {
 				r, err := c1.Update(t.Context(), "b", Update{Member: "m", Score: 3})
 				require.NoError(t, err)
 				score, rank := int64(3), int64(1)
@@ -111,8 +117,7 @@ func TestUpdateIsRetriedWithTheSameID(t *testing.T) {
 
 func TestUpdatesHaveIDsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, says(200, accepted))
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, a *answers) {
 		for _, id := range []string{"", "", "mine"} {
 			_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3, Op: Best, ID: id})
 			require.NoError(t, err)
@@ -137,8 +142,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 		{500, `{"code":"internal","detail":"oops"}`, Error{500, "internal", "oops", "", 0, false}},
 		{403, `<html>Forbidden</html>`, Error{403, "", "Forbidden", "", 0, false}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			cl, a := withAnswers(t, Config{}, says(c.status, c.body))
+		simulate(t, Config{}, script{says(c.status, c.body)}, func(t *testing.T, cl *Client, a *answers) {
 			_, err := cl.Update(t.Context(), "b", Update{Member: "m", Score: 3})
 			var e *Error
 			require.ErrorAs(t, err, &e)
@@ -154,8 +158,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 func TestInvalidAnswer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "<html>", "[]", `{"score":"x"}`, `{"results":"` + strings.Repeat("x", maxAnswer) + `"}`} {
-		synctest.Test(t, func(t *testing.T) {
-			c, a := withAnswers(t, Config{}, says(200, body))
+		simulate(t, Config{}, script{says(200, body)}, func(t *testing.T, c *Client, a *answers) {
 			_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
 			require.ErrorIs(t, err, errAnswer)
 			require.Len(t, a.bodies, 1)
@@ -167,46 +170,39 @@ func TestInvalidAnswer(t *testing.T) {
 // wrong last is in the error.
 func TestRetriesEnd(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"later"}`))
-		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
-		var e *Error
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, Error{Status: 503, Code: "unavailable", Message: "later"}, *e)
-		require.Equal(t, []time.Duration{0, 250 * ms, 750 * ms, 1750 * ms, 3750 * ms, 7750 * ms, 15750 * ms, 30750 * ms, 45750 * ms}, a.at)
-	})
-	synctest.Test(t, func(t *testing.T) { // a wait that is longer than there is time is none
-		c, a := withAnswers(t, Config{RetryFor: 3 * s}, says(503, ``, "Retry-After", "5"))
-		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
-		require.ErrorAs(t, err, new(*Error))
-		require.Zero(t, time.Since(a.start))
-	})
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{RetryFor: -1}, cut)
-		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
-		require.ErrorIs(t, err, io.EOF)
-		require.Len(t, a.bodies, 1)
-	})
-	synctest.Test(t, func(t *testing.T) { // the caller's time counts too
-		c, a := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"later"}`))
-		ctx, cancel := context.WithTimeout(t.Context(), s)
-		defer cancel()
-		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorAs(t, err, new(*Error), "and why it took so long is told")
-		require.Equal(t, s, time.Since(a.start))
-		require.Len(t, a.bodies, 3)
-	})
-	synctest.Test(t, func(t *testing.T) { // during an attempt
-		c, a := withAnswers(t, Config{}, hang)
-		ctx, cancel := context.WithTimeout(t.Context(), s)
-		defer cancel()
-		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, s, time.Since(a.start))
-	})
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, says(200, accepted))
+	later, refused := says(503, `{"code":"unavailable","detail":"later"}`), &Error{Status: 503, Code: "unavailable", Message: "later"}
+	for name, c := range map[string]struct {
+		cfg    Config
+		answer http.HandlerFunc
+		within time.Duration // the caller's time
+		want   error
+		why    *Error // that the error tells; nil for none
+		at     []time.Duration
+		took   time.Duration
+	}{
+		"when there is no time left": {Config{}, later, time.Hour, nil, refused,
+			[]time.Duration{0, 250 * ms, 750 * ms, 1750 * ms, 3750 * ms, 7750 * ms, 15750 * ms, 30750 * ms, 45750 * ms}, 45750 * ms},
+		"before a wait that is longer than there is time": {Config{RetryFor: 3 * s}, says(503, ``, "Retry-After", "5"), time.Hour, nil,
+			&Error{Status: 503, Message: "Service Unavailable", retryAfter: 5 * s}, []time.Duration{0}, 0},
+		"after one attempt":      {Config{RetryFor: -1}, cut, time.Hour, io.EOF, nil, []time.Duration{0}, 0},
+		"with the caller's time": {Config{}, later, s, context.DeadlineExceeded, refused, []time.Duration{0, 250 * ms, 750 * ms}, s},
+		"with it, in an attempt": {Config{}, hang, s, context.DeadlineExceeded, nil, []time.Duration{0}, s},
+	} {
+		simulate(t, c.cfg, script{c.answer}, func(t *testing.T, client *Client, a *answers) {
+			ctx, cancel := context.WithTimeout(t.Context(), c.within)
+			defer cancel()
+			_, err := client.Update(ctx, "b", Update{Member: "m", Score: 3})
+			require.Equal(t, c.took, time.Since(a.start), name)
+			require.Equal(t, c.at, a.at, name)
+			if c.want != nil {
+				require.ErrorIs(t, err, c.want, name)
+			}
+			var told *Error
+			errors.As(err, &told)
+			require.Equal(t, c.why, told, name)
+		})
+	}
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, a *answers) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
@@ -218,8 +214,7 @@ func TestRetriesEnd(t *testing.T) {
 // A client dials a server that is not there until it is.
 func TestServerThatStartsLater(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{}, says(200, accepted))
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, _ *answers) {
 		transport := c.http.Transport.(*http.Transport)
 		dial, start := transport.DialContext, time.Now()
 		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -237,12 +232,13 @@ func TestServerThatStartsLater(t *testing.T) {
 // sent again, alone, with the ids it had.
 func TestBatchIsRetriedInPart(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		later := `{"error":{"code":"unavailable","message":"later"}}`
-		c, a := withAnswers(t, Config{}, cut,
-			says(200, `{"results":[`+accepted+`,`+later+
-				`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
-			says(200, `{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"updates[1].score: no","field":"updates[1].score"}}]}`))
+	const later = `{"error":{"code":"unavailable","message":"later"}}`
+	simulate(t, Config{}, script{
+		cut,
+		says(200, `{"results":[`+accepted+`,`+later+
+			`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
+		says(200, `{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"updates[1].score: no","field":"updates[1].score"}}]}`),
+	}, func(t *testing.T, c *Client, a *answers) {
 		var updates []Update
 		for i := range 4 {
 			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: 3})
@@ -269,22 +265,18 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 // What is known of a batch when retries end is told; where nothing is, that.
 func TestBatchRetriesEnd(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{},
-			says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``))
+	simulate(t, Config{}, script{says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``)}, func(t *testing.T, c *Client, _ *answers) {
 		got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
 		require.NoError(t, err)
 		require.NoError(t, got[0].Err)
 		require.ErrorIs(t, got[1].Err, ErrOutcomeUnknown)
 		require.ErrorContains(t, got[1].Err, "502")
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{}, says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`))
+	simulate(t, Config{}, script{says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`)}, func(t *testing.T, c *Client, _ *answers) {
 		_, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}})
 		require.ErrorAs(t, err, new(*Error))
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, says(200, `{"results":[]}`))
+	simulate(t, Config{}, script{says(200, `{"results":[]}`)}, func(t *testing.T, c *Client, a *answers) {
 		_, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}})
 		require.ErrorIs(t, err, errAnswer)
 		_, err = c.Updates(t.Context(), "b", nil)
@@ -299,11 +291,10 @@ func TestBatchRetriesEnd(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, cut,
-			says(200, `{"results":[{"results":[`+accepted+
-				`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal",`+
-				`"message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
+	simulate(t, Config{}, script{cut,
+		says(200, `{"results":[{"results":[`+accepted+
+			`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal",`+
+			`"message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`)}, func(t *testing.T, c *Client, a *answers) {
 		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{"star":"s17","flowers":3}`)}, {Data: []byte(`{}`)}})
 		require.NoError(t, err)
 		require.Equal(t, a.bodies[0], a.bodies[1])
@@ -369,26 +360,23 @@ func TestHeadersAndPath(t *testing.T) {
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	unavailable := `{"error":{"code":"unavailable","message":"later"}}`
-	for name, answers := range map[string][]http.HandlerFunc{
+	for name, of := range map[string]script{
 		"an answer that is none": {says(200, `{"results":[`+accepted+`,`+unavailable+`]}`), says(200, `{"results":["x"]}`)},
 		"away in the end":        {says(200, `{"results":[`+accepted+`,`+unavailable+`]}`), says(503, `{"code":"unavailable","detail":"away"}`)},
 		"an error inside":        {says(200, `{"results":[`+accepted+`,{"error":{"code":"internal","message":"oh"}}]}`)},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c, _ := withAnswers(t, Config{}, answers...)
+		simulate(t, Config{}, of, func(t *testing.T, c *Client, _ *answers) {
 			got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
 			require.NoError(t, err, name)
 			require.NoError(t, got[0].Err, name)
 			require.ErrorIs(t, got[1].Err, ErrOutcomeUnknown, name)
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"away"}`))
+	simulate(t, Config{}, script{says(503, `{"code":"unavailable","detail":"away"}`)}, func(t *testing.T, c *Client, _ *answers) {
 		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
 		require.ErrorIs(t, err, ErrOutcomeUnknown)
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{}, says(422, `{"code":"out_of_range","detail":"no"}`))
+	simulate(t, Config{}, script{says(422, `{"code":"out_of_range","detail":"no"}`)}, func(t *testing.T, c *Client, _ *answers) {
 		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
 		require.NotErrorIs(t, err, ErrOutcomeUnknown)
 		var refused *Error
@@ -401,26 +389,25 @@ func TestUpdateThatHasNotCounted(t *testing.T) {
 	t.Parallel()
 	full := says(503, `{"code":"unavailable","detail":"the disk is full","counted":false}`)
 	for name, of := range map[string]struct {
-		answers []http.HandlerFunc
+		answers script
 		open    bool
 	}{
-		"known":                {[]http.HandlerFunc{full}, false},
-		"overloaded":           {[]http.HandlerFunc{says(503, `{"code":"overloaded","detail":"busy"}`), full}, false},
-		"too fast":             {[]http.HandlerFunc{says(429, `{"code":"rate_limited","detail":"slower"}`), full}, false},
-		"no answer at first":   {[]http.HandlerFunc{cut, full}, true},
-		"no answer at last":    {[]http.HandlerFunc{full, cut}, true},
-		"open at first":        {[]http.HandlerFunc{says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
-		"open within":          {[]http.HandlerFunc{full, says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
-		"a proxy's 503":        {[]http.HandlerFunc{says(503, `<html>`), full}, true},
-		"a refusal at last":    {[]http.HandlerFunc{full, says(404, `{"code":"unknown_board","detail":"no board"}`)}, false},
-		"a key that ended":     {[]http.HandlerFunc{cut, says(401, `{"code":"unauthorized","detail":"no key"}`)}, true},
-		"a board that is gone": {[]http.HandlerFunc{cut, says(404, `{"code":"unknown_board","detail":"no board"}`)}, true},
-		"an answer cut short":  {[]http.HandlerFunc{full, half, full}, true},
+		"known":                {script{full}, false},
+		"overloaded":           {script{says(503, `{"code":"overloaded","detail":"busy"}`), full}, false},
+		"too fast":             {script{says(429, `{"code":"rate_limited","detail":"slower"}`), full}, false},
+		"no answer at first":   {script{cut, full}, true},
+		"no answer at last":    {script{full, cut}, true},
+		"open at first":        {script{says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"open within":          {script{full, says(503, `{"code":"unavailable","detail":"away"}`), full}, true},
+		"a proxy's 503":        {script{says(503, `<html>`), full}, true},
+		"a refusal at last":    {script{full, says(404, `{"code":"unknown_board","detail":"no board"}`)}, false},
+		"a key that ended":     {script{cut, says(401, `{"code":"unauthorized","detail":"no key"}`)}, true},
+		"a board that is gone": {script{cut, says(404, `{"code":"unknown_board","detail":"no board"}`)}, true},
+		"an answer cut short":  {script{full, half, full}, true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c, _ := withAnswers(t, Config{}, of.answers...)
+		simulate(t, Config{}, of.answers, func(t *testing.T, c *Client, a *answers) {
 			_, one := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
-			c, _ = withAnswers(t, Config{}, of.answers...)
+			a.bodies = nil // from the begin
 			ctx, interrupt := context.WithTimeout(t.Context(), 2*s)
 			defer interrupt()
 			_, event := c.Event(ctx, "gift", Event{Data: []byte(`{}`)})
@@ -437,10 +424,8 @@ func TestUpdateThatHasNotCounted(t *testing.T) {
 // with its id: what is missing is done then.
 func TestPartlyAppliedEventIsRetried(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{},
-			says(200, `{"results":[{"results":[`+accepted+`]},{"error":{"code":"unavailable","message":"later"}}]}`),
-			says(200, `{"results":[{"results":[`+accepted+`]}]}`))
+	simulate(t, Config{}, script{says(200, `{"results":[{"results":[`+accepted+`]},{"error":{"code":"unavailable","message":"later"}}]}`),
+		says(200, `{"results":[{"results":[`+accepted+`]}]}`)}, func(t *testing.T, c *Client, a *answers) {
 		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{}`)}, {ID: "2", Data: []byte(`{}`)}})
 		require.NoError(t, err)
 		for _, e := range got {
@@ -449,16 +434,14 @@ func TestPartlyAppliedEventIsRetried(t *testing.T) {
 		}
 		require.Equal(t, []string{`{"events":[{"id":"1"},{"id":"2"}]}`, `{"events":[{"id":"2"}]}`}, a.bodies)
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, cut, says(503, `{"code":"unavailable","detail":"later"}`), says(200, `{"results":[`+accepted+`]}`))
+	simulate(t, Config{}, script{cut, says(503, `{"code":"unavailable","detail":"later"}`), says(200, `{"results":[`+accepted+`]}`)}, func(t *testing.T, c *Client, a *answers) {
 		got, err := c.Event(t.Context(), "gift", Event{Data: []byte(`{"star":"s17"}`)})
 		require.NoError(t, err)
 		require.Len(t, got, 1)
 		require.Equal(t, []string{a.bodies[0], a.bodies[0], a.bodies[0]}, a.bodies)
 		require.Regexp(t, `^{"id":"\w+","star":"s17"}$`, a.bodies[0])
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := withAnswers(t, Config{}, says(404, `{"code":"unknown_event","detail":"no such event"}`))
+	simulate(t, Config{}, script{says(404, `{"code":"unknown_event","detail":"no such event"}`)}, func(t *testing.T, c *Client, _ *answers) {
 		_, err := c.Event(t.Context(), "gift", Event{Data: []byte(`{}`)})
 		require.NotErrorIs(t, err, ErrOutcomeUnknown)
 		_, err = c.EventDefinition(t.Context(), "gift")
@@ -493,8 +476,7 @@ func TestNothingSent(t *testing.T) {
 		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
 		return err
 	}
-	synctest.Test(t, func(t *testing.T) {
-		c, a := withAnswers(t, Config{}, says(200, accepted))
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, a *answers) {
 		c.http.Transport.(*http.Transport).DialContext = refuse
 		err := update(c, t.Context())
 		require.ErrorIs(t, err, ErrNotSent)
@@ -509,8 +491,7 @@ func TestNothingSent(t *testing.T) {
 		require.NotErrorIs(t, err, ErrOutcomeUnknown)
 		require.Empty(t, a.bodies)
 	})
-	synctest.Test(t, func(t *testing.T) { // ctx ends while the client dials, and before it
-		c, _ := withAnswers(t, Config{}, says(200, accepted))
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, _ *answers) { // ctx ends while the client dials, and before it
 		c.http.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -524,8 +505,7 @@ func TestNothingSent(t *testing.T) {
 			require.NotErrorIs(t, err, ErrOutcomeUnknown)
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // the first attempt has got through
-		c, a := withAnswers(t, Config{}, nil)
+	simulate(t, Config{}, script{nil}, func(t *testing.T, c *Client, a *answers) { // the first attempt has got through
 		a.script[0] = func(w http.ResponseWriter, r *http.Request) {
 			c.http.Transport.(*http.Transport).DialContext = refuse
 			cut(w, r)
@@ -536,8 +516,7 @@ func TestNothingSent(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		require.Len(t, a.bodies, 1)
 	})
-	synctest.Test(t, func(t *testing.T) { // a transport that does not say how far it got
-		c, _ := withAnswers(t, Config{}, says(200, accepted))
+	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, _ *answers) { // a transport that does not say how far it got
 		c.http = &http.Client{Transport: transportFunc(func(*http.Request) (*http.Response, error) {
 			_, err := refuse(t.Context(), "", "")
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"rankcast/ranking/redistest"
 
@@ -121,6 +122,24 @@ func (s *scripted) start(w Watch) {
 	s.cancel = cancel
 	s.t.Cleanup(cancel)
 	go func() { s.ended <- s.Watch(ctx, "b", w, func(b Board) { s.shown <- b }) }()
+}
+
+// watching runs a test of a watch of the board "b", with its first connection, in simulated time.
+func watching(t *testing.T, cfg Config, w Watch, test func(t *testing.T, s *scripted, p *peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScriptedSocketsWith(t, cfg)
+		s.start(w)
+		test(t, s, <-s.peers)
+	})
+}
+
+// live answers the subscribe of a connection with a snapshot at a seq, and waits until that is shown.
+func (s *scripted) live(p *peer, seq int) {
+	s.t.Helper()
+	p.read()
+	p.snapshot("e", seq)
+	s.untilState(Live)
 }
 
 // until returns the first state shown that is as wanted.

@@ -15,10 +15,7 @@ import (
 
 func TestWatchShowsServerState(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSockets(t)
-		s.start(Watch{Top: 3, Me: "m", Around: 1})
-		p := <-s.peers
+	watching(t, Config{}, Watch{Top: 3, Me: "m", Around: 1}, func(t *testing.T, s *scripted, p *peer) {
 		require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 3.0, "me": "m", "around": 1.0,
 			"info": true}, p.read())
 		require.Equal(t, Board{Board: "b", State: Connecting}, <-s.shown)
@@ -75,10 +72,7 @@ func TestReconnectResumes(t *testing.T) {
 			"x", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScriptedSockets(t)
-				s.start(Watch{Me: "m"})
-				p := <-s.peers
+			watching(t, Config{}, Watch{Me: "m"}, func(t *testing.T, s *scripted, p *peer) {
 				require.Equal(t, map[string]any{"type": "subscribe", "id": 1.0, "board": "b", "top": 10.0, "me": "m", "info": true}, p.read())
 				p.snapshot("e", 7)
 				s.untilState(Live)
@@ -120,13 +114,8 @@ func TestMissingFrame(t *testing.T) {
 		"twice one": `{"type":"delta","board":"b","from":7,"seq":9,"total":3,"rows":[[0,{"rank":1,"member":"b","score":30}]],"len":3}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScriptedSockets(t)
-				s.start(Watch{})
-				p := <-s.peers
-				p.read()
-				p.snapshot("e", 7)
-				s.untilState(Live)
+			watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
+				s.live(p, 7)
 				gap := time.Now()
 				p.send("%s", delta)
 				b := s.untilState(Away)
@@ -168,13 +157,8 @@ func TestHalfOpenConnection(t *testing.T) {
 	t.Parallel()
 	for name, reads := range map[string]bool{"takes what is sent": true, "takes nothing": false} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScriptedSockets(t)
-				s.start(Watch{})
-				p := <-s.peers
-				p.read()
-				p.snapshot("e", 7)
-				s.untilState(Live)
+			watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
+				s.live(p, 7)
 
 				// Asked in time, it lives.
 				start := time.Now()
@@ -216,13 +200,8 @@ func TestReconnectDelay(t *testing.T) {
 		"no last words":  {func(p *peer) { p.ws.CloseNow(); close(p.gone) }, 250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScriptedSockets(t)
-				s.start(Watch{})
-				p := <-s.peers
-				p.read()
-				p.snapshot("e", 7)
-				s.untilState(Live)
+			watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
+				s.live(p, 7)
 				c.end(p)
 				s.untilState(Away)
 				start := time.Now()
@@ -279,10 +258,7 @@ func TestPermanentRefusalEndsWatch(t *testing.T) {
 			Error{Code: "closed", Message: "the server closed the connection for good (4999)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScriptedSockets(t)
-				s.start(Watch{})
-				p := <-s.peers
+			watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
 				c.end(p)
 				var e *Error
 				require.ErrorAs(t, <-s.ended, &e)
@@ -299,10 +275,7 @@ func TestPermanentRefusalEndsWatch(t *testing.T) {
 func TestTemporaryRefusal(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"unavailable", "overloaded", "rate_limited", "limit_reached"} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newScriptedSockets(t)
-			s.start(Watch{})
-			p := <-s.peers
+		watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
 			id := p.read()["id"]
 			for _, wait := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond} {
 				p.send(`{"type":"error","id":99,"code":"unknown_board","message":"is about something else"}`)
@@ -321,10 +294,7 @@ func TestTemporaryRefusal(t *testing.T) {
 
 func TestStale(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSockets(t)
-		s.start(Watch{})
-		p := <-s.peers
+	watching(t, Config{}, Watch{}, func(t *testing.T, s *scripted, p *peer) {
 		p.read()
 		p.send(`{"type":"status","stale":true}`) // before anything was known
 		require.True(t, s.untilState(Stale).AsOf.IsZero())
@@ -385,10 +355,7 @@ func (p *peer) turn(closed, open string) {
 func TestRollover(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-	synctest.Test(t, func(t *testing.T) {
-		s := newScriptedSockets(t)
-		s.start(Watch{Me: "m"})
-		p := <-s.peers
+	watching(t, Config{}, Watch{Me: "m"}, func(t *testing.T, s *scripted, p *peer) {
 		p.read()
 		p.send(`{"type":"snapshot","board":"b","period":"1","ends":"2026-11-23T00:00:00.000Z","epoch":"e1","seq":8,"total":1,` +
 			`"top":[{"rank":1,"member":"a","score":9}]}`)
