@@ -181,8 +181,7 @@ func TestOldPeriods(t *testing.T) {
 		"b@-4", "b@2026-11-16", "b@-1000", "b@2026-11-21", "b@-0", "b@-01", "b@2026-11-31", "b@2026-1-1", "b@2026", "b@2026-W47", "b@0", "b@x",
 		"none@-1", "none@2026-11-19", "plain@-1", "plain@2026-11-20", "long@4", "long@-4", "long@00", "long@99999999999999999999",
 	} {
-		_, err := s.Page(t.Context(), name, 1, 1)
-		ranking.Refuses(t, "board", ranking.ErrUnknownPeriod, err, name)
+		ranking.Refuses(t, "board", ranking.ErrUnknownPeriod, errorOf(s.Page(t.Context(), name, 1, 1)), name)
 		require.ErrorIs(t, errorOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
 		require.Equal(t, []ranking.BoardState{{}}, s.States(t.Context(), []string{name}), name)
 	}

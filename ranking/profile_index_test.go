@@ -228,8 +228,7 @@ func TestReindexGoesOn(t *testing.T) {
 		}
 	}
 	for _, from := range []string{"x", "[]", `{"part":-1}`, `{"part":"1"}`} {
-		_, err := s.Reindex(t.Context(), "user", from)
-		refused(t, err, "cursor", from)
+		refused(t, errorOf(s.Reindex(t.Context(), "user", from)), "cursor", from)
 	}
 	require.ErrorIs(t, errorOf(s.Reindex(t.Context(), "No kind", "")), ErrInvalid)
 }

@@ -81,8 +81,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), ranking.ErrInvalid, bad)
 		require.ErrorIs(t, errorOf(s.Profile(t.Context(), bad[0], bad[1])), ranking.ErrInvalid, bad)
 	}
-	_, err := s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))
-	require.ErrorIs(t, err, ranking.ErrInvalid)
+	require.ErrorIs(t, errorOf(s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))), ranking.ErrInvalid)
 }
 
 // A value that another program wrote in place of a profile counts as no profile, and hides no other one. A change replaces

@@ -35,8 +35,7 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 		})
 	}
 	snapshot := func(t *testing.T, r *redistest.Redis) string {
-		dir := must(r.Admin().ConfigGet(t.Context(), "dir").Result())(t)
-		return filepath.Join(dir["dir"], "dump.rdb")
+		return filepath.Join(must(r.Admin().ConfigGet(t.Context(), "dir").Result())(t)["dir"], "dump.rdb")
 	}
 	for name, c := range map[string]struct {
 		begin, end func(*testing.T, *redistest.Redis)
