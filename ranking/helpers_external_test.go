@@ -21,9 +21,16 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
-	s := ranking.New(redistest.Dial(t, url), ranking.Config{CallTimeout: redistest.CallTimeout})
+// newNode is a node on a Redis, which waits as long as tests do.
+func newNode(t testing.TB, url string, cfg ranking.Config) *ranking.Store {
+	cfg.CallTimeout = redistest.CallTimeout
+	s := ranking.New(redistest.Dial(t, url), cfg)
 	t.Cleanup(s.Close)
+	return s
+}
+
+func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
+	s := newNode(t, url, ranking.Config{})
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
 	return s
 }

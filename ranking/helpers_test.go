@@ -26,6 +26,9 @@ import (
 // patient is how the stores of tests wait.
 var patient = Config{CallTimeout: redistest.CallTimeout}
 
+// aAndUnion are a board, and its union.
+var aAndUnion = []definition.Board{{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}}}
+
 // newNode is one of several stores on one Redis.
 func newNode(t testing.TB, url string) *Store {
 	s := New(redistest.Dial(t, url), patient)

@@ -256,9 +256,7 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	url := redistest.Embedded(t)
-	rdb := redistest.Dial(t, url)
-	there := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, ProfileAge: 50 * time.Millisecond})
-	defer there.Close()
+	there := newNode(t, url, ranking.Config{ProfileAge: 50 * time.Millisecond})
 	s := open(t, url)
 	for i := range 3 {
 		name := fmt.Sprint("Ann ", i)

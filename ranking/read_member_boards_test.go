@@ -35,6 +35,23 @@ func standings(t testing.TB, s *Store, kind, member string, limit int) []string 
 	}
 }
 
+// eachPage hands out the boards on each page for the member "m", and how many boards the page has no answer of.
+func eachPage(t testing.TB, s *Store, q MemberBoardsQuery, page func(boards []string, missing int)) error {
+	for more := true; more; more = q.After != "" {
+		p, err := s.MemberBoards(t.Context(), "member", "m", q)
+		if err != nil {
+			return err
+		}
+		var boards []string
+		for _, b := range p.Boards {
+			boards = append(boards, b.Board)
+		}
+		page(boards, p.Unavailable)
+		q.After = p.Next
+	}
+	return nil
+}
+
 // The answer has each board of the kind on which the member stands, with what a look-up on that board says.
 func TestMemberBoards(t *testing.T) {
 	onNode(t, []definition.Board{{Name: "laps", Kind: "user", Order: definition.Asc, Mode: definition.Best},
@@ -73,10 +90,8 @@ func TestMemberBoards(t *testing.T) {
 		require.Equal(t, []string{"fans:s1 5 #2", "fans:s2 5 #2", "hot:x:y 5 #2", "week 5 #2"}, standings(t, s, "user", "u", 2))
 
 		for field, ask := range map[string]func() error{
-			"kind": func() error { return errorOf(s.MemberBoards(t.Context(), "K", "u", MemberBoardsQuery{Limit: 1})) },
-			"member": func() error {
-				return errorOf(s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1}))
-			},
+			"kind":   func() error { return errorOf(s.MemberBoards(t.Context(), "K", "u", MemberBoardsQuery{Limit: 1})) },
+			"member": func() error { return errorOf(s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1})) },
 			"limit": func() error {
 				_, none := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{})
 				require.ErrorIs(t, none, ErrInvalid)
@@ -94,7 +109,7 @@ func TestMemberBoardsWithoutTheHiddenAndErased(t *testing.T) {
 	boards := func(time.Time) []definition.Board {
 		return []definition.Board{{Name: "day", Period: "day", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}, {Name: "stars", Kind: "star"}}
 	}
-	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		for _, board := range []string{"day", "fans:a", "fans:b", "stars"} {
 			for _, member := range []string{"hidden", "erased", "v"} {
@@ -124,7 +139,7 @@ func TestMemberBoardsOfResults(t *testing.T) {
 		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
 		{Name: "built:{x}", Window: time.Hour}, {Name: "live", Window: time.Hour, Refresh: definition.Live},
 	}
-	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		answer := func() (list []string, notBuilt int) {
 			t.Helper()
@@ -175,7 +190,7 @@ func TestMemberBoardsOfResults(t *testing.T) {
 func TestMemberBoardsJustAfterARollover(t *testing.T) {
 	t.Parallel()
 	boards := []definition.Board{{Name: "day", Period: "day"}, {Name: "days:{x}", Period: "day"}}
-	simulatedWorlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 2, patient, boards, func(t *testing.T, w *world) {
 		behind, other := w.stores[0], w.stores[1]
 		for _, board := range []string{"day", "days:x"} {
 			w.write(other, board, "old", 1)
@@ -340,15 +355,10 @@ func TestMemberBoardsWithoutAMaster(t *testing.T) {
 				redistest.Eventually(t, "an answer of the masters that are there", func() error {
 					var found []string
 					unavailable := 0
-					for after, more := "", true; more; more = after != "" {
-						page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 100})
-						if err != nil {
-							return err
-						}
-						for _, b := range page.Boards {
-							found = append(found, b.Board)
-						}
-						after, unavailable = page.Next, unavailable+page.Unavailable
+					if err := eachPage(t, s, MemberBoardsQuery{Limit: 100}, func(boards []string, missing int) {
+						found, unavailable = append(found, boards...), unavailable+missing
+					}); err != nil {
+						return err
 					}
 					slices.Sort(found)
 					if !slices.Equal(want, found) || unavailable != missing {
@@ -382,7 +392,6 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 		apply(t, other, board, definition.Update{Member: "m", Score: 1})
 	}
 	p.Hold(s.keys.Instances("b/1"))
-	all := []definition.NameSpan{definition.SpanOfPrefix("")}
 	for who, c := range map[string]struct {
 		only *BoardFilter
 		want []string
@@ -391,28 +400,18 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 		"the family": {&BoardFilter{Has: func(board string) bool { return board != "b:1" && board != "b:\xff" },
 			Spans: definition.JoinSpans([]definition.NameSpan{definition.SpanOfName("a"), definition.SpanOfPrefix("b:"),
 				definition.SpanOfName("c")})}, []string{"a", "1", "c", "0"}},
-		"a suffix": {&BoardFilter{Has: func(board string) bool {
-			return !strings.Contains(board, ":") || strings.HasSuffix(board,
-				":vip")
-		}, Spans: all},
-			[]string{"a", "0", "unavailable"}},
+		"a suffix": {&BoardFilter{Has: func(board string) bool { return !strings.Contains(board, ":") || strings.HasSuffix(board, ":vip") },
+			Spans: []definition.NameSpan{definition.SpanOfPrefix("")}}, []string{"a", "0", "unavailable"}},
 	} {
 		redistest.Eventually(t, "the other boards of a caller of "+who, func() error { // a slow machine may miss more of them
 			var got []string
-			for after, more := "", true; more; more = after != "" {
-				page, err := s.MemberBoards(t.Context(), "member", "m", MemberBoardsQuery{After: after, Limit: 10, Only: c.only})
-				if errors.Is(err, ErrUnavailable) {
-					got = append(got, "unavailable")
-					break
-				}
-				if err != nil {
-					return err
-				}
-				for _, b := range page.Boards {
-					got = append(got, b.Board)
-				}
-				got = append(got, fmt.Sprint(page.Unavailable))
-				after = page.Next
+			err := eachPage(t, s, MemberBoardsQuery{Limit: 10, Only: c.only}, func(boards []string, missing int) {
+				got = append(append(got, boards...), fmt.Sprint(missing))
+			})
+			if errors.Is(err, ErrUnavailable) {
+				got = append(got, "unavailable")
+			} else if err != nil {
+				return err
 			}
 			if !slices.Equal(c.want, got) {
 				return fmt.Errorf("%v; want %v", got, c.want)

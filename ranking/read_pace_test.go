@@ -79,7 +79,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}, Moderator{}))
 		must(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
 		ctx, giveUp := context.WithCancel(t.Context())
-		another := New(s.rdb, Config{CallTimeout: redistest.CallTimeout})
+		another := New(s.rdb, patient)
 		t.Cleanup(another.Close)
 		holds(t, another, "u", 0)
 		held := make(chan struct{})

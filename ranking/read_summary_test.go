@@ -18,7 +18,7 @@ func TestGlance(t *testing.T) {
 		{Name: "a", Kind: "star"}, {Name: "day", Period: "day"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
 		{Name: "built", Window: time.Hour}, {Name: "live", Window: time.Hour, Refresh: definition.Live},
 	}
-	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		glance := func(board string) Summary {
 			t.Helper()

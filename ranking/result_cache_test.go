@@ -26,7 +26,7 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 		total int64
 	}{"a result": {total: 1}, "nobody is left": {hide: true}} {
 		t.Run(name, func(t *testing.T) {
-			w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
+			w := simulated(t, 1, patient,
 				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 			s := w.stores[0]
 			w.write(s, "a", "m", 1)
@@ -59,7 +59,7 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[time.Duration]error{2 * time.Second: nil, time.Minute: ErrNotBuilt} {
 		t.Run(after.String(), func(t *testing.T) {
-			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
+			w := simulated(t, 2, patient,
 				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 			w.write(w.stores[0], "a", "m", 1)
 			whole(t, w.stores[0], "u")
@@ -84,8 +84,7 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
-		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 2, patient, aAndUnion...)
 	first := holds(t, w.stores[0], "u", 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
@@ -111,8 +110,7 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
-		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 1, patient, aAndUnion...)
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {
@@ -149,9 +147,7 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 // A node that remembers a result serves none that is older, and not an empty board,
 // where the result was deleted behind its back, or Redis has lost what came last.
 func TestResultsThatAreLost(t *testing.T) {
-	onTwoNodes(t, []definition.Board{
-		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
-	}, func(t *testing.T, a, b *Store) {
+	onTwoNodes(t, aAndUnion, func(t *testing.T, a, b *Store) {
 		apply(t, a, "a", definition.Update{Member: "m", Score: 1})
 		k := a.keys.Board("u", "")
 		reads := map[string]func(int64){
@@ -185,9 +181,7 @@ func TestResultsThatAreLost(t *testing.T) {
 // any more that it is of, and by whoever was about to build it. Whoever began before that
 // does not put his own in its place.
 func TestResultsThatAreNoGood(t *testing.T) {
-	onNode(t, []definition.Board{
-		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
-	}, func(t *testing.T, s *Store) {
+	onNode(t, aAndUnion, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		require.NotEmpty(t, whole(t, s, "u").Entries)
 		k := s.keys.Board("u", "")

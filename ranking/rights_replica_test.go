@@ -1,11 +1,7 @@
 package ranking_test
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,8 +28,7 @@ func TestCheckOnReplica(t *testing.T) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	open(t, r.URL(), definition.Board{Name: "stars"})
 	becomeReplica(t, r)
-	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(s.Close)
+	s := newNode(t, r.URL(), ranking.Config{})
 	var missing *ranking.MissingRightsError
 	require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
 	require.Equal(t, readOnlyReplica, missing.Reason)
@@ -73,15 +68,10 @@ func TestFirstWriteAfterFailover(t *testing.T) {
 func TestARefusedWriteFindsReplica(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, redistest.WithDebug...)
-	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: time.Hour})
-	t.Cleanup(s.Close)
+	s := newNode(t, r.URL(), ranking.Config{ProbeInterval: time.Hour})
 	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "stars"}, ranking.Moderator{}))
 	require.NoError(t, s.CheckRights(t.Context()))
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.DiscardHandler)) })
-	defer wg.Wait()
-	defer cancel()
+	checksRights(t, s)
 	becomeReplica(t, r)
 	require.NoError(t, s.MissingRights(), "no write was refused")
 	requireRefused(t, r, s, readOnlyReplica)
@@ -93,26 +83,15 @@ func TestARefusedWriteFindsReplica(t *testing.T) {
 func TestProbeFindsReplica(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: 20 * time.Millisecond})
-	t.Cleanup(s.Close)
+	s := newNode(t, r.URL(), ranking.Config{ProbeInterval: 20 * time.Millisecond})
 	require.NoError(t, s.CheckRights(t.Context()))
-	log := new(redistest.Log)
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })
-	defer wg.Wait()
-	defer cancel()
+	log := checksRights(t, s)
 	for round := range 2 {
 		becomeReplica(t, r)
 		redistest.Until(t, "the probe", func() bool { return s.MissingRights() != nil })
 		require.ErrorContains(t, s.MissingRights(), readOnlyReplica)
 		r.Promote()
-		redistest.Eventually(t, "the node to go on by itself", func() error {
-			if n := strings.Count(log.String(), "Redis allows what this node needs"); n != round+1 {
-				return errors.New(log.String())
-			}
-			return nil
-		})
+		goesOn(t, log, round+1)
 		require.NoError(t, s.MissingRights())
 		require.Equal(t, round+1, strings.Count(log.String(), readOnlyReplica), log.String())
 	}

@@ -1,14 +1,12 @@
 package ranking_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +22,28 @@ var allRights = []string{"~rc:*", "&rc:*", "+@all", "-@dangerous", "-@admin", "+
 
 // without returns all rights and then further rules.
 func without(rules ...string) []string { return append(append([]string{}, allRights...), rules...) }
+
+// checksRights runs the checks of rights of a node until the test ends, and returns their log.
+func checksRights(t *testing.T, s *ranking.Store) *redistest.Log {
+	log := new(redistest.Log)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.RunRightsChecks(t.Context(), slog.New(slog.NewTextHandler(log, nil)))
+	}()
+	t.Cleanup(func() { <-ended })
+	return log
+}
+
+// goesOn waits until the log has so many times that the node goes on.
+func goesOn(t *testing.T, log *redistest.Log, times int) {
+	redistest.Eventually(t, "the log", func() error {
+		if n := strings.Count(log.String(), "Redis allows what this node needs"); n != times {
+			return errors.New(log.String())
+		}
+		return nil
+	})
+}
 
 // A check names the missing right. No update counts before the operator grants it.
 func TestMissingRights(t *testing.T) {
@@ -65,8 +85,7 @@ func TestMissingRights(t *testing.T) {
 			t.Parallel()
 			r := redistest.Start(t, redistest.WithDebug...)
 			open(t, r.URL(), definition.Board{Name: "stars"})
-			s := ranking.New(redistest.Dial(t, r.AppURL(c.rules...)), ranking.Config{CallTimeout: redistest.CallTimeout})
-			t.Cleanup(s.Close)
+			s := newNode(t, r.AppURL(c.rules...), ranking.Config{})
 			before := r.Digest()
 			err := s.CheckRights(t.Context())
 			require.ErrorContains(t, err, c.reason)
@@ -89,8 +108,7 @@ func TestRenamedCommands(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			r := redistest.Start(t, append([]string{"--rename-command", command, ""}, redistest.WithDebug...)...)
-			s := ranking.New(redistest.Dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
-			t.Cleanup(s.Close)
+			s := newNode(t, r.URL(), ranking.Config{})
 			require.Error(t, s.CheckRights(t.Context()))
 			reason := s.MissingRights().(*ranking.MissingRightsError).Reason
 			require.Regexp(t, command+`.*: ERR [Uu]nknown`, reason)
@@ -203,12 +221,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift",
 		Updates: []definition.Target{{Board: "stars", Member: "{m}", Score: "1"}}}}}))
 	require.NoError(t, s.CheckRights(t.Context()))
-	log := new(redistest.Log)
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })
-	defer wg.Wait()
-	defer cancel()
+	log := checksRights(t, s)
 	gift := []ranking.EventCall{{ID: "1", Fields: map[string]jsontext.Value{"m": jsontext.Value(`"ana"`)}}}
 	update := []definition.Update{{Member: "ana", Score: 1}}
 	for i, c := range []struct {
@@ -236,12 +249,7 @@ func TestRightsLostAndGranted(t *testing.T) {
 		r.AppURL(allRights...)
 		redistest.Eventually(t, "the node to go on by itself", s.MissingRights)
 		require.NoError(t, c.write())
-		redistest.Eventually(t, "the log", func() error {
-			if n := strings.Count(log.String(), "Redis allows what this node needs"); n != i+1 {
-				return errors.New(log.String())
-			}
-			return nil
-		})
+		goesOn(t, log, i+1)
 		outages := strings.SplitAfter(log.String(), "Redis allows what this node needs")
 		// A check amid a change of the rights finds other refusals, and has a reason of its own.
 		reasons := regexp.MustCompile(`reason=.*`).FindAllString(outages[i], -1)

@@ -127,7 +127,7 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 // source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
+	w := simulated(t, 1, patient,
 		definition.Board{Name: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Name: "ever"},
 		definition.Board{Name: "week:{x}", Union: &definition.Union{Of: []string{"daily:{x}"}, Last: 3}},
 		definition.Board{Name: "both:{x}", Union: &definition.Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
@@ -211,9 +211,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 // Where a build fails the old result is served as long as it is not too old, and no
 // longer.
 func TestUnionThatCannotBeBuilt(t *testing.T) {
-	onNode(t, []definition.Board{
-		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
-	}, func(t *testing.T, s *Store) {
+	onNode(t, aAndUnion, func(t *testing.T, s *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		var broken atomic.Bool
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
@@ -244,8 +242,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 	for _, dies := range []script.Script{script.Hold, script.List, script.Scan, script.Gather, script.Swap} {
 		for _, how := range []fate{isLost, isDone} {
 			t.Run(fmt.Sprint(dies.Name, how), func(t *testing.T) {
-				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
-					definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+				w := simulated(t, 2, patient, aAndUnion...)
 				dead, next := w.stores[0], w.stores[1]
 				for i := range int64(gatherItems + 50) {
 					w.write(next, "a", fmt.Sprint("m", i), i)
@@ -300,8 +297,7 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []script.Script{script.List, script.Scan, script.Gather, script.Swap} {
 		t.Run(hangs.Name, func(t *testing.T) {
-			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"},
-				definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+			w := simulated(t, 2, patient, aAndUnion...)
 			slow, next := w.stores[0], w.stores[1]
 			w.write(next, "a", "m", 1)
 			var built Page
@@ -321,9 +317,7 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 
 // A node that goes ends its build, and another can go on at once.
 func TestUnionOfANodeThatGoes(t *testing.T) {
-	onTwoNodes(t, []definition.Board{
-		{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}},
-	}, func(t *testing.T, s, next *Store) {
+	onTwoNodes(t, aAndUnion, func(t *testing.T, s, next *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		after(t, s, script.Scan, 0, s.builds.stop)
 		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
@@ -410,7 +404,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 // nobody has asked for them for some time; or when they are deleted.
 func TestUnionOfFamilies(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
+	w := simulated(t, 2, patient,
 		definition.Board{Name: "fans:{star}"}, definition.Board{Name: "hot:{genre}:{star}"},
 		definition.Board{Name: "all:{star}", MaxInstances: 2,
 			Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},

@@ -218,7 +218,7 @@ func TestWindowAtARoundTime(t *testing.T) {
 	at := time.UnixMilli(1_795_500_000_000)
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
 		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
-		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
+		simulatedWorlds(t, 1, patient, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.pass(at.Sub(w.now))
 			w.tend()
