@@ -281,3 +281,12 @@ func TestRightsLostAndGranted(t *testing.T) {
 	page := must(s.Page(t.Context(), "stars", 1, 10))(t)
 	require.EqualValues(t, 2, page.Entries[0].Score, "the gift and the update, each once")
 }
+
+// A user who may not ask for the memory of a key gets an estimate.
+func TestMemoryIsEstimatedWithoutTheRight(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := open(t, r.AppURL("~rc:*", "&rc:*", "+@all", "-memory"), definition.Board{Name: "stars"})
+	applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1})
+	require.Positive(t, must(s.Info(t.Context(), "stars"))(t).Memory)
+}
