@@ -85,10 +85,8 @@ func TestCard(t *testing.T) {
 
 // A name of any text is on the card of its own row, and the answer is a picture.
 func TestHostileNamesOnCards(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Limits: access.Config{Cards: access.Unlimited}}},
-			definition.Board{Name: "fans:{star}", Kind: "user"})
+	servertest.With(servertest.Config{Server: server.Config{Limits: access.Config{Cards: access.Unlimited}}},
+		definition.Board{Name: "fans:{star}", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.Root}}",
 			strings.Repeat("W", 60), "שלום", "م م م", "🎉🔥", "ᏣᎳᎩ"} {
 			board := fmt.Sprint("fans:s", i)

@@ -175,9 +175,7 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 
 // A body counts with each type that may stand beside JSON in UTF-8, and with no other type.
 func TestTypesOfBodies(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		const update = `{"member":"ana","score":1}`
 		accepted := []string{
 			"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=UTF-8",

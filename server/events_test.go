@@ -15,9 +15,7 @@ import (
 )
 
 func TestEventsOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for _, board := range []string{"stars", "fans:{star}", "spring"} {
 			body := `{}`
 			if board == "spring" {
@@ -109,9 +107,7 @@ func TestEventsOverHTTP(t *testing.T) {
 // An Idempotency-Key is taken for each item of a batch or for none: the longest key that fits all
 // items counts once, and one byte more is refused before anything counts.
 func TestIdempotencyKeyIsTakenOrRefusedWhole(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`)
 		one := func(item string) func(int) string { return func(int) string { return item } }
 		batch := func(field, item string) func(int) string {

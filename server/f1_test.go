@@ -204,9 +204,7 @@ func recount(laps []lap) (order []lap) {
 // after the first and the second. Laps come in batches, some of which come twice,
 // and the drivers are so close that best laps are often equal.
 func TestQualifying(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, store string) {
-		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
+	servertest.With(servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D",
 			`{"mode":"best","order":"asc","display":{"format":"time_ms"}}`)
 		n.Require(201, "PUT", "/v1/events/lap", `{"updates":[

@@ -162,9 +162,7 @@ func TestMetricsOfReadiness(t *testing.T) {
 
 // One update, from the request to the frame, as the metrics show it.
 func TestMetricsOfOneUpdate(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.UntilMetric(`rankcast_redis_up`, 1)
 		scores := `{"member":"ana","score":1},{"member":"ben","score":90},{"member":"eli","score":80},{"member":"kim","score":70}`
 		n.Do("POST", "/v1/boards/b/scores", `{"updates":[`+scores+`]}`)

@@ -34,10 +34,8 @@ func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 
 // A board goes out and in again in both forms, whatever its members are called.
 func TestExportAndImportOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b"},
-			definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"},
+		definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		const lines = `{"member":"é  \"q\", \\ <b>","score":9007199254740991}
 {"member":"z","score":5,"data":{"a":"x,\"y\""}}
 {"member":" a","score":5}
@@ -174,9 +172,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 
 // A member that no request may create refuses its row alone, whatever is wrong with it.
 func TestImportRefusesWrongMembersAlone(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for name, line := range map[string][2]string{
 			"missing":           {`{"score":1}`, ",1"},
 			"a control":         {`{"member":"a\tb","score":1}`, "a\tb,1"},

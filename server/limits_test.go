@@ -14,7 +14,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -262,8 +261,7 @@ func TestClientCannotChooseItsAddress(t *testing.T) {
 
 // A client that sends too much waits for each refusal, so that it cannot have the node send them without end.
 func TestRefusalsComeSlowly(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := server.New(nil, nil, server.Config{Limits: access.Config{AddressRequests: 1}})
 		began := time.Now()
 		get := func() int {

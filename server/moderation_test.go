@@ -19,9 +19,7 @@ import (
 // A DELETE refuses a body that it would ignore, and unknown fields and parameters. An empty reason is refused
 // alike in the body and as a parameter. What was refused has changed nothing.
 func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"m","score":1}]}`)
 		n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"m","score":1}`)
 		n.Require(201, "PUT", "/v1/members/user/m", `{"name":"Mia"}`)
@@ -59,10 +57,8 @@ func TestDeletesRefuseWhatTheyWouldIgnore(t *testing.T) {
 // What moderators do over HTTP: hide and show, set a score, take back an event, erase; and
 // each leaves a line that can be read.
 func TestModerationOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
-			definition.Board{Name: "c", Kind: "user", Mode: "best"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+		definition.Board{Name: "c", Kind: "user", Mode: "best"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
 			a := n.Do(method, path, body)

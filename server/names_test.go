@@ -17,9 +17,7 @@ import (
 // No request creates a member whose id is a segment that paths resolve, and no path with such a segment reaches
 // another member.
 func TestDotSegments(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, redisURL string) {
-		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b", Kind: "pq"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "pq"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
 		n.Require(201, "PUT", "/v1/members/pq/profile", `{"name":"A member"}`)
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/pq/a%2F..%2Fb", `{"name":"Slashes"}`).Status, "an id may hold them")
@@ -83,9 +81,7 @@ func TestMembersWithAnyName(t *testing.T) {
 
 // Requests and sockets create no text that changes the text around it, and name the field.
 func TestUnsafeTextsAreNotCreated(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, redisURL string) {
-		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"fans:{star}","member":"{user}","score":1}]}`)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, r := range "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
@@ -147,9 +143,7 @@ func TestUnsafeTextsAreNotCreated(t *testing.T) {
 
 // Whatever exists can be read, hidden, erased and taken back, and followed: its id is no bad request.
 func TestUnsafeTextsAreNamed(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, redisURL string) {
-		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
 		const id = "a%E2%80%AEb"
 		for _, c := range []struct {

@@ -21,10 +21,8 @@ import (
 )
 
 func TestProfilesOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
-			definition.Board{Name: "stars", Kind: "star"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"},
+		definition.Board{Name: "stars", Kind: "star"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
 		a := n.Require(201, "PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.JSONEq(t, `{"kind":"user","member":"u4","name":"<b>Ann</b>","avatar":"/a.png"}`, a.Body)
@@ -124,12 +122,10 @@ type memberBoards struct {
 
 // One request tells the boards of a kind on which a member stands, each as the member's own answer on it does.
 func TestMemberBoards(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user",
-				Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
-			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
+	servertest.With(servertest.Config{},
+		definition.Board{Name: "laps", Kind: "user", Order: definition.Asc}, definition.Board{Name: "fans:{star}", Kind: "user",
+			Period: "week", History: 10 * time.Second}, definition.Board{Name: "stars", Kind: "star"},
+		definition.Board{Name: "hour", Kind: "user", Window: time.Hour}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for _, board := range []string{"laps", "fans:s1", "fans:s2", "stars"} {
 			n.Require(200, "POST", "/v1/boards/"+board+"/scores",
 				`{"updates":[{"member":"a/b","score":3,"data":{"x":1}},{"member":"v","score":5}]}`)

@@ -8,15 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 func TestScoresOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best",
-			Order: "asc"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best",
+		Order: "asc"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		post := func(body string, header ...string) string {
 			a := n.Require(200, "POST", "/v1/boards/b/scores", body, header...)
 			return a.Body

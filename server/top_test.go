@@ -119,9 +119,7 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 }
 
 func TestPaginationOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		var updates []string
 		for i := range 25 {
 			updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i, 100-i))

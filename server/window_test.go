@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -33,9 +32,7 @@ func defineWindows(t *testing.T, n *servertest.Node) {
 // A window is defined by data, is told with the board, and what makes no sense beside it
 // is refused by name.
 func TestWindowsAreDefinedOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for _, c := range []struct{ body, refresh string }{{`{"window":"3h"}`, "1m"}, {`{"window":"3h","refresh":"live"}`, "live"}} {
 			definition := `{"board":"` + c.refresh + `","mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"` +
 				c.refresh + `","kind":"member"}`
@@ -92,9 +89,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 // Scores are sent to a window with the time that they were at, and read as on any board;
 // those of a board whose result is built are told when they are read, and not before.
 func TestWindowsOverHTTP(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		defineWindows(t, n)
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
@@ -194,9 +189,7 @@ func TestWindowsOverHTTP(t *testing.T) {
 // An event that happened a while ago counts from then on the windows among its boards,
 // and now on the others.
 func TestEventsInThePast(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		defineWindows(t, n)
 		var updates []string
 		for _, board := range []string{"plain", "live", "built"} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -78,6 +79,13 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 		t.Fatalf("gave up waiting for %s; the goroutines:\n%s", what, stacks[:runtime.Stack(stacks, true)])
 		panic("not reached")
 	}
+}
+
+// InBubble runs a test in parallel with others, by a clock of its own (synctest).
+func InBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
 }
 
 // Go calls run in a goroutine. The channel is closed at its end.

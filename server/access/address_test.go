@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 func TestAddressOfAClient(t *testing.T) {
@@ -122,8 +123,7 @@ func TestParseProxies(t *testing.T) {
 
 // A proxy that no flag names leaves one line an hour, with the flag that names it beside those that are named.
 func TestLogNamesTheProxy(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		var log bytes.Buffer
 		proxies, err := ParseProxies([]string{"10.0.0.0/8"})
 		require.NoError(t, err)

@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -107,13 +106,6 @@ func counted(l *Limits) map[string]uint64 {
 	all := maps.Collect(l.Counts())
 	maps.DeleteFunc(all, func(_ string, n uint64) bool { return n == 0 })
 	return all
-}
-
-// inBubble runs a test by a clock of its own.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
 }
 
 func must[V any](v V, err error) V {

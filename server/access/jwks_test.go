@@ -97,7 +97,7 @@ const keySetFile = `tokens: {jwks: "https://keys.example/set?code=hush", audienc
 // inKeyBubble runs a test by a clock of its own, with a Guard that fetches keys of a keyServer.
 func inKeyBubble(t *testing.T, begin func(*keyServer), test func(t *testing.T, s *keyServer, g *Guard, log *redistest.Log)) {
 	t.Helper()
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s, log := new(keyServer), new(redistest.Log)
 		begin(s)
 		g := runGuard(t, GuardConfig{Text: keySetFile, HTTP: &http.Client{Transport: s}, Log: slog.New(slog.NewTextHandler(log, nil))})
@@ -414,7 +414,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 // A new access file with the same key set refuses no token while the server fetches the keys again; one with
 // another audience ends the rights of all viewers of the former one.
 func TestAccessFileChangesBesideAKeySet(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		a, s := newSigner("a"), new(keyServer)
 		s.publish(a)
 		file := writeFiles(t, map[string]string{"access.yaml": keySetFile})

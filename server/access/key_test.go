@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
 )
 
 func TestNewKey(t *testing.T) {
@@ -80,7 +82,7 @@ func TestBucketHoldsWhatItsRateSaves(t *testing.T) {
 // A request of more tokens than a bucket holds passes when the bucket is full, and then the caller waits as
 // long as all of them take to come.
 func TestTakeManyTokens(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		r := tokenRate{10, 10 * time.Second}
 		b := r.bucket()
 		q, wait := r.take(b, "key", 30, 0)

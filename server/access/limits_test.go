@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 var local = newAddress(netip.MustParseAddr("127.0.0.1"))
 
 func TestRequestsOfAnAddress(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{AddressRequests: 2})
 		one := func() error { return l.AllowRequest(client(1)) }
 		allow(t, 40, one) // those of 20 s
@@ -35,7 +37,7 @@ func TestRequestsOfAnAddress(t *testing.T) {
 
 // A bucket is forgotten only when it is full again, unless too many addresses send.
 func TestBucketsAreForgottenWhenFull(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		for range 20 {
 			require.Zero(t, b.take(client(1)))
@@ -56,7 +58,7 @@ func TestBucketsAreForgottenWhenFull(t *testing.T) {
 }
 
 func TestBucketsAreBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		b.most = 100
 		for range 20 {
@@ -73,7 +75,7 @@ func TestBucketsAreBounded(t *testing.T) {
 }
 
 func TestSocketsOfAnAddress(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{AddressSockets: 2, Sockets: 5})
 		first, err := l.AcquireSocket(client(1))
 		require.NoError(t, err)
@@ -110,7 +112,7 @@ func TestAddressWithoutSocketsTakesNoMemory(t *testing.T) {
 
 // One address never gets more than half of the node: neither its sockets nor its handshakes.
 func TestOneAddressGetsHalf(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{AddressSockets: 10_000, Sockets: 30, Handshakes: Unlimited})
 		acquire := func(a Address) func() error {
 			return func() error { _, err := l.AcquireSocket(a); return err }
@@ -134,7 +136,7 @@ func TestOneAddressGetsHalf(t *testing.T) {
 
 // A node draws a bounded number of cards, and half of them for one address.
 func TestCards(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Cards: 10})
 		draw := func(a Address) func() error { return func() error { return l.AllowCard(a) } }
 		allow(t, 25, draw(client(1))) // half of five seconds' cards
@@ -149,7 +151,7 @@ func TestCards(t *testing.T) {
 }
 
 func TestMessagesOfASocket(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Messages: 10})
 		s, err := l.AcquireSocket(local)
 		require.NoError(t, err)
@@ -215,7 +217,7 @@ func TestExports(t *testing.T) {
 }
 
 func TestUnlimited(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{
 			Subscriptions: Unlimited, Messages: Unlimited, AddressSockets: Unlimited, AddressRequests: Unlimited, Sockets: Unlimited,
 			Connections: Unlimited, Handshakes: Unlimited, Exports: Unlimited, Cards: Unlimited, Requests: Unlimited, WaitingBytes: Unlimited,
@@ -240,7 +242,7 @@ func TestUnlimited(t *testing.T) {
 // and open a socket with five subscriptions, meet no limit; nor do they when they all come back a few
 // seconds later.
 func TestPhonesBehindOneAddressPass(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		const phones, requests, messages, connections = 5000, 10, 5, 6
 		const files = 75_000
 		l := New(Config{Sockets: files / 10 * 9, Connections: files / 20 * 19})
@@ -271,7 +273,7 @@ func TestPhonesBehindOneAddressPass(t *testing.T) {
 
 // 9,000 clients of as many addresses that come back at one moment meet no limit of the node.
 func TestCrowdComesBack(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Sockets: 18_000})
 		for i := range 9000 {
 			_, err := l.AcquireSocket(client(i))

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // scriptedListener accepts connections of peers that a test names. Each value of peers is the address of one,
@@ -141,7 +143,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 
 // The log says once a minute that, and why, the node takes no connections.
 func TestRefusedConnectionsAreLogged(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		log := new(bytes.Buffer)
 		inner, accept, refuse := accepting(t, New(Config{Connections: 2, Log: slog.New(slog.NewTextHandler(log, nil))}), log)
 		require.Empty(t, log.String())

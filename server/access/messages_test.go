@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // flood sends messages on sockets of one address for a time, each as soon as the last refusal allows. It
@@ -53,7 +55,7 @@ func flood(t *testing.T, l *Limits, sockets int, span time.Duration) (allowed, r
 // Many sockets of one address together are read at the rate of the address, whether their messages are allowed
 // or refused; none is closed for what the others send. At least every second message gets through.
 func TestMessagesOfAnAddress(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		const perSecond, saved, sockets, seconds = 100, 2000, 150, 10
 		l := New(Config{AddressRequests: perSecond, Messages: Unlimited})
 		allowed, refused := flood(t, l, sockets, seconds*time.Second)
@@ -67,7 +69,7 @@ func TestMessagesOfAnAddress(t *testing.T) {
 // The sockets of an address that has more of them than it can pay for in five seconds do not wait longer,
 // and what they reserve does not keep the address out for longer.
 func TestMessagesAreHeldForFiveSeconds(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		const perSecond, sockets = 2, 100
 		l := New(Config{AddressRequests: perSecond})
 		allowed, refused := flood(t, l, sockets, time.Minute)
@@ -83,7 +85,7 @@ func TestMessagesAreHeldForFiveSeconds(t *testing.T) {
 // A message is refused with the time until the socket may send the next one, which is then allowed. Requests
 // reserve nothing.
 func TestMessagesCountAsRequests(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{AddressRequests: 10})
 		allow(t, 150, func() error { return l.AllowRequest(client(1)) })
 		s, err := l.AcquireSocket(client(1))
@@ -106,7 +108,7 @@ func TestMessagesCountAsRequests(t *testing.T) {
 // A socket may send a KiB for each message of its rate, and so may all sockets of an address together. Beyond
 // that the caller reads nothing for a while.
 func TestBytesOfSockets(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Messages: 10, AddressRequests: 100})
 		s, err := l.AcquireSocket(client(1))
 		require.NoError(t, err)

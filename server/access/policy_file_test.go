@@ -230,7 +230,7 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 // A changed file, and a changed file that it names, come into force within two seconds; one that is not valid
 // leaves the last good one in force, until it is corrected.
 func TestAccessFileIsReloaded(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		key, other := NewKey(), NewKey()
 		line := func(name, key string) string {
 			line, err := CheckKeyLine(name, HashKey(key), []string{"write"}, []string{"stars"}, nil, nil, "1/s")

@@ -19,7 +19,7 @@ import (
 // Batches that take tokens in advance give a caller no more than its rate, however long they take to pay back,
 // and whatever others send in the meantime.
 func TestBatchesKeepToTheRate(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		const batch, seconds = 1000, 5000
 		table := newBuckets[string](tokenRate{1, rateSaved})
 		taken := 0
@@ -40,7 +40,7 @@ func TestBatchesKeepToTheRate(t *testing.T) {
 // A caller that owes tokens and stays away still owes them when it comes back, also when many others have come
 // in the meantime. Once all are paid, the table forgets it.
 func TestDebtOfACallerThatStaysAway(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		table := newBuckets[string](tokenRate{1, rateSaved})
 		table.most = 100
 		_, wait := table.rate.take(table.bucket("cheat"), "viewer", 1000, 0)
@@ -64,7 +64,7 @@ func TestDebtOfACallerThatStaysAway(t *testing.T) {
 
 // Callers that owe tokens do not make the table grow beyond its bound.
 func TestDebtsAreBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		table := newBuckets[int](tokenRate{1, rateSaved})
 		table.most = 100
 		for i := range 1000 {
@@ -108,7 +108,7 @@ func TestBucketGivesNoMoreThanItsRate(t *testing.T) {
 
 // A client that writes much delays another client only by the requests under way.
 func TestWritesTakeTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Requests: 4})
 		var mu sync.Mutex
 		var order []string
@@ -143,7 +143,7 @@ func TestWritesTakeTurns(t *testing.T) {
 
 // A write that has waited for two seconds is refused, and one whose caller has gone leaves its place.
 func TestWriteWaitsForALimitedTime(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		l := New(Config{Requests: 2})
 		release, waited, err := l.AcquireWrite(t.Context(), client(1), 0)
 		require.NoError(t, err)

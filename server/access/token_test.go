@@ -19,6 +19,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 const testSecret = "0123456789abcdef0123456789abcdef"
@@ -53,7 +55,7 @@ func respell(token string) string {
 }
 
 func TestTokenGivesItsRights(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		g := secretGuard(t, ", audience: rankcast, issuer: shop")
 		expires := time.Now().Add(time.Hour)
 		c, err := g.Authenticate(t.Context(), signHS256(object{
@@ -78,7 +80,7 @@ func TestTokenGivesItsRights(t *testing.T) {
 
 // A token is valid for 30 s longer at both ends, and not a second more.
 func TestTokenLeeway(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		g := secretGuard(t, "")
 		now := time.Now().Unix() // the bubble begins at a whole second
 		for name, c := range map[string]struct {
@@ -114,7 +116,7 @@ func TestTokenLeeway(t *testing.T) {
 }
 
 func TestTokenExpiresWhileItsViewerIsConnected(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		g := secretGuard(t, "")
 		token := signHS256(claims(object{"exp": time.Now().Add(time.Minute).Unix()}))
 		c, err := g.Authenticate(t.Context(), token)

@@ -54,10 +54,8 @@ func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message
 // A follower far below the top is told where it stands, and each time it moves:
 // by itself, for others, off the board and onto it.
 func TestOwnRank(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			definition.Board{Name: "b"})
+	servertest.With(servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+		definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		descending(t, n, "b", 200)
 		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100"}`)
@@ -135,10 +133,8 @@ func TestLeadersHaveNoPlaceAbove(t *testing.T) {
 // Neighbours and the distance to the next place come with a follower's own, and
 // are right after every change near it, be it in the first entries or far below.
 func TestAround(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			definition.Board{Name: "b"})
+	servertest.With(servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+		definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		descending(t, n, "b", 200)
 		s := servertest.Dial(t, n.Addr)
 		near := func() {

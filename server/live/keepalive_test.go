@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"rankcast/ranking/redistest"
@@ -49,8 +48,7 @@ func (r readerOf) Read(b []byte) (int, error) { return r(b) }
 // The node pings a client after 25 s of silence, and closes the connection 10 s later unless the client
 // has sent anything.
 func TestSilentClientsArePinged(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s, stop := keptAlive(t)
 		_, dead := silentClient(t, s)
 		_, answers := silentClient(t, s)
@@ -94,8 +92,7 @@ func TestSilentClientsArePinged(t *testing.T) {
 
 // A client that is accepting a large frame slowly is not taken for silent: the write timeout is for it.
 func TestBusySocketIsNotPinged(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s, stop := keptAlive(t)
 		so, client := silentClient(t, s)
 		so.mu.Lock() // a write is under way

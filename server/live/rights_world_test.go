@@ -79,6 +79,12 @@ func (w *rightsWorld) client(connected func(net.Conn)) *http.Client {
 	}}}
 }
 
+// inRightsWorld runs a test in a world with an access file, by a clock of its own.
+func inRightsWorld(t *testing.T, file string, test func(t *testing.T, w *rightsWorld)) {
+	t.Helper()
+	redistest.InBubble(t, func(t *testing.T) { withRights(t, file, func(w *rightsWorld) { test(t, w) }) })
+}
+
 // withRights runs a test in a world with an access file. At its end the test has closed all connections.
 func withRights(t *testing.T, file string, test func(w *rightsWorld)) {
 	w := &rightsWorld{t: t, guard: accesstest.Start(t, file), limits: access.New(access.Config{Requests: 2}), conns: make(pipeListener)}

@@ -275,11 +275,9 @@ func TestWatchersOfCachedWindow(t *testing.T) {
 
 // Windows run by the clock of whatever engine there is: what was sent shows, and goes.
 func TestWindowsExpire(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, swift,
-			definition.Board{Name: "live", Window: 4 * time.Second, Refresh: definition.Live},
-			definition.Board{Name: "built", Window: 4 * time.Second, Refresh: time.Second})
+	servertest.With(swift,
+		definition.Board{Name: "live", Window: 4 * time.Second, Refresh: definition.Live},
+		definition.Board{Name: "built", Window: 4 * time.Second, Refresh: time.Second}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		sockets := make(map[string]*servertest.Socket)
 		for _, board := range []string{"live", "built"} {
 			s := servertest.Dial(t, n.Addr)

@@ -172,8 +172,7 @@ func TestNothingFollowsCloseFrame(t *testing.T) {
 // A client that accepts a little all the time gets even a large frame; one that
 // accepts nothing is given up after the write timeout.
 func TestSlowClientKeepsConnection(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		var running sync.WaitGroup
@@ -229,8 +228,7 @@ func (noBoards) Unfollow(string)              {}
 // A frame that is turned away because a reply is being written is not lost: the
 // client gets the newest version after the reply.
 func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		h := hub.New(noBoards{}, noBoards{}, hub.Config{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running, hubRuns sync.WaitGroup
@@ -281,8 +279,7 @@ func tlsOver(t *testing.T, server, client net.Conn) (*tls.Conn, *tls.Conn) {
 // After a write that has timed out, a TLS connection is broken. The socket closes it at once, and does not wait
 // until a client that accepts nothing takes the last message of TLS.
 func TestStalledTLSConnectionClosesAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		server, client := net.Pipe() // holds nothing
 		defer client.Close()
 		conn, _ := tlsOver(t, server, client)
@@ -300,8 +297,7 @@ func TestStalledTLSConnectionClosesAtOnce(t *testing.T) {
 
 // A silent client whose connection is full does not hold up the goroutine that closes it.
 func TestFullTLSConnectionClosesAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		server, client := net.Pipe()
 		defer client.Close()
 		conn, _ := tlsOver(t, server, client)
@@ -347,8 +343,7 @@ func TestFramesOverTLS(t *testing.T) {
 
 // A client that the node holds back is not silent meanwhile: its messages, and its pongs, wait to be read.
 func TestHeldClientIsNotSilent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := New(nil, nil, nil, Config{})
 		near, client := net.Pipe()
 		defer client.Close()
@@ -362,8 +357,7 @@ func TestHeldClientIsNotSilent(t *testing.T) {
 
 // A node that stops waits for nobody that it holds back.
 func TestStopEndsHold(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := New(nil, nil, nil, Config{})
 		near, client := net.Pipe()
 		defer client.Close()

@@ -93,8 +93,7 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 
 // A quiet stream gets a comment every 25 s, so that no proxy takes it for idle.
 func TestStreamHeartbeats(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := &lockedRecorder{ResponseRecorder: httptest.NewRecorder()}
 		_, stop := runStream(t, 1<<20, w)
 		status := w.body()
@@ -126,8 +125,7 @@ func heldStream(t *testing.T, limit int) (w *heldWriter, s *Sessions, st *stream
 
 // One frame waits for a client that does not read. The hub is told when the client has accepted it.
 func TestStreamHoldsOneFrame(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w, s, st, stop := heldStream(t, 100)
 		f := hub.NewFrame([]byte(`{"type":"x"}`))
 		require.True(t, st.Free())
@@ -146,8 +144,7 @@ func TestStreamHoldsOneFrame(t *testing.T) {
 
 // A stream that the node gives up ends at once, in the middle of an event.
 func TestStreamIsGivenUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		_, s, st, stop := heldStream(t, 100)
 		began := time.Now()
 		require.True(t, st.Send(hub.NewFrame(make([]byte, 80)), time.Time{}))
@@ -168,8 +165,7 @@ func TestStreamIsGivenUp(t *testing.T) {
 
 // A stream ends at once if its frame is larger than all that may wait: before it writes a byte.
 func TestStreamWithoutRoom(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		_, s, st, stop := heldStream(t, 100)
 		began := time.Now()
 		require.True(t, st.Send(hub.NewFrame(make([]byte, 200)), time.Time{}))
@@ -183,8 +179,7 @@ func TestStreamWithoutRoom(t *testing.T) {
 // When too much waits on the node, the socket that has waited longest is closed at once, and the others go
 // on: also the one whose frame is one too many.
 func TestLongestWaitIsGivenUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		limits := access.New(access.Config{WaitingBytes: 250_000})
 		var running sync.WaitGroup
 		var clients []net.Conn
@@ -220,8 +215,7 @@ func TestLongestWaitIsGivenUp(t *testing.T) {
 
 // A frame that is larger than all that may wait ends the socket that waits for it.
 func TestFrameLargerThanTheLimit(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		limits := access.New(access.Config{WaitingBytes: 1000})
 		near, client := net.Pipe()
 		var running sync.WaitGroup
@@ -250,8 +244,7 @@ func (c writeHook) Write(b []byte) (int, error) {
 
 // A socket that the node gives up is closed, even if its client accepts the rest of the frame at that moment.
 func TestGivenUpWhileTheLastByteGoes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		limits := access.New(access.Config{WaitingBytes: 1000})
 		near, client := net.Pipe()
 		conn := writeHook{near, func() {

@@ -18,9 +18,7 @@ import (
 )
 
 func TestUpdateReachesSubscriber(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
 		require.JSONEq(t, "1", string(s.Next("ok").ID))
@@ -47,11 +45,9 @@ func TestUpdateReachesSubscriber(t *testing.T) {
 
 // With info, the first snapshot tells what the board is, as of that moment.
 func TestSubscriptionWithInfo(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{},
-			definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day",
-				Timezone: "Asia/Shanghai", Kind: "user"})
+	servertest.With(servertest.Config{},
+		definition.Board{Name: "fans:{star}", Title: definition.Label{"en": "Fans of {star}", "zh": "{star}的粉丝"}, Period: "day",
+			Timezone: "Asia/Shanghai", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/members/star/s17", `{"name":"鹿见汀"}`)
 		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"fans:s17","info":true}`)
@@ -153,10 +149,8 @@ func TestFeedOfEvent(t *testing.T) {
 // Who comes back is sent one delta from what it has, if the server knows what
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
-			definition.Board{Name: "b"})
+	servertest.With(servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
+		definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		descending(t, n, "b", 50)
 		stays, first := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 		stays.Subscribe("b", 10)
@@ -214,9 +208,7 @@ func TestResume(t *testing.T) {
 }
 
 func TestUpdatesAndEventsOverSocket(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, at string) {
-		n := servertest.Start(t, at, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/boards/stars", `{"max":100}`)
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`)
 		s := servertest.Dial(t, n.Addr)

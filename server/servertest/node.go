@@ -94,6 +94,22 @@ func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 	return Top(n.t, n.Addr, board, limit)
 }
 
+// Setup is a node that a test starts on each engine.
+type Setup struct {
+	cfg    Config
+	boards []definition.Board
+}
+
+// With is the Setup of a node with boards defined.
+func With(cfg Config, boards ...definition.Board) Setup { return Setup{cfg, boards} }
+
+// OnEngines runs a test in parallel with others, on a node of each engine.
+func (s Setup) OnEngines(t *testing.T, test func(t *testing.T, n *Node)) {
+	t.Helper()
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) { test(t, Start(t, url, s.cfg, s.boards...)) })
+}
+
 // Start starts a node on the Redis at url, with boards defined. It does not wait until the node is
 // ready. The node stops at the end of the test.
 func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {

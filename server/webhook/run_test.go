@@ -121,8 +121,7 @@ func startWebhook(t *testing.T, source Source, receiver answers, cfg Config) (lo
 // A receiver that hangs has so many tries at most, each of which begins when it is
 // claimed and ends long before others may claim it.
 func TestSlowReceiverDelaysNoOther(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		var ids []string
 		for i := range 100 {
 			ids = append(ids, fmt.Sprint("m", i))
@@ -182,8 +181,7 @@ func TestNodeStopsDuringClaim(t *testing.T) {
 
 // While the store does not answer, nothing is sent; that is said once.
 func TestUnavailableStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		source := newFakeSource("m")
 		source.err = ranking.ErrUnavailable
 		log, stop := startWebhook(t, source, func(*http.Request) (int, error) { return 200, nil }, Config{})
@@ -227,8 +225,7 @@ func TestSignature(t *testing.T) {
 // The log has it when the receiver begins to fail, how often it failed each minute, and
 // when it takes again; a try that is taken at once is not told.
 func TestReceiverHealthLog(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		source := newFakeSource()
 		down := atomic.Bool{}
 		down.Store(true)
@@ -287,8 +284,7 @@ func TestReceiverHealthLog(t *testing.T) {
 
 // One message that is never taken among others that are makes no flood in the log.
 func TestReceiverHealthLogWithPartialFailures(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		source := newFakeSource()
 		log, stop := startWebhook(t, source, func(r *http.Request) (int, error) {
 			if strings.HasPrefix(r.Header.Get("webhook-id"), "odd") {
@@ -313,8 +309,7 @@ func TestReceiverHealthLogWithPartialFailures(t *testing.T) {
 // A receiver that never takes a message is tried for a day, ever more seldom; the log
 // has that it failed, and that it was given up.
 func TestBackoff(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		source, began, registry := newFakeSource("m"), time.Now(), prometheus.NewRegistry()
 		var tries []time.Duration
 		log, stop := startWebhook(t, source, func(*http.Request) (int, error) {
@@ -354,8 +349,7 @@ rankcast_webhooks_total{result="given_up"} 1
 
 // All nodes were down for days: what waited is tried as if it were new.
 func TestOldMessagesAreTriedAfterRestart(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		source := newFakeSource("m")
 		time.Sleep(72 * time.Hour)
 		began := time.Now()

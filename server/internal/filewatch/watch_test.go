@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // words is the value of the files one and two, of which each holds a word.
@@ -47,8 +49,7 @@ func loadWords(dir string) func(ReadFile, *words) (*words, error) {
 // A change comes into force at the second look that finds it, and at once after Reload. Files that are not valid
 // leave the last valid ones in force.
 func TestChangesComeIntoForce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		write := func(name, text string) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))

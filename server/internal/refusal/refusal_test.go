@@ -7,10 +7,11 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // However many names clients invent, the log and the node's memory stay small.
@@ -32,8 +33,7 @@ func TestLogHasAFewNames(t *testing.T) {
 
 // A crowd of invented names hides no real one for longer than an hour.
 func TestLogHasANameAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		var log bytes.Buffer
 		l := NewLog(slog.New(slog.NewTextHandler(&log, nil)), "many")
 		for i := range 2 * MaxNames {

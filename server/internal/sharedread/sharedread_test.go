@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"rankcast/ranking/redistest"
 )
 
 var errSilent = errors.New("the store is silent")
@@ -76,8 +78,7 @@ func (s *source) requireIdle(t *testing.T) {
 }
 
 func TestCallersThatWaitShareOneReadMore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		first := s.do(t.Context(), "a")
 		s.value = 1
@@ -120,8 +121,7 @@ func TestCallerAloneDoesNotWait(t *testing.T) {
 }
 
 func TestReadsOfOtherKeysDoNotWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		a, b := s.do(t.Context(), "a"), s.do(t.Context(), "b")
 		require.Equal(t, 2, s.begun)
@@ -135,8 +135,7 @@ func TestReadsOfOtherKeysDoNotWait(t *testing.T) {
 
 // When a caller gives up, both the read that waits and the one that others share go on.
 func TestCallerThatGivesUpEndsNoOther(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		first := s.do(t.Context(), "a")
 		early, giveUpEarly := context.WithCancel(t.Context())
@@ -158,8 +157,7 @@ func TestCallerThatGivesUpEndsNoOther(t *testing.T) {
 
 // The read of a caller alone ends with it, and those that wait read then.
 func TestCallerAloneThatGivesUpEndsItsRead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		s.reads.FailsWaiting = func(error) bool { return true }
 		ctx, giveUp := context.WithCancel(t.Context())
@@ -173,8 +171,7 @@ func TestCallerAloneThatGivesUpEndsItsRead(t *testing.T) {
 }
 
 func TestReadEndsWhenAllHaveGivenUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		first := s.do(t.Context(), "a")
 		ctx, giveUp := context.WithCancel(t.Context())
@@ -192,8 +189,7 @@ func TestReadEndsWhenAllHaveGivenUp(t *testing.T) {
 
 // Nobody reads for a group that has given up before its read began, and the next caller reads.
 func TestNoReadForNobody(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		first := s.do(t.Context(), "a")
 		ctx, giveUp := context.WithCancel(t.Context())
@@ -212,8 +208,7 @@ func TestNoReadForNobody(t *testing.T) {
 
 // A caller may join a group whose other callers have all given up.
 func TestGroupThatAllHaveLeftTakesCallers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		first := s.do(t.Context(), "a")
 		ctx, giveUp := context.WithCancel(t.Context())
@@ -231,8 +226,7 @@ func TestGroupThatAllHaveLeftTakesCallers(t *testing.T) {
 
 // Those that share a read share its error. Those that wait for its end share only an error that holds for them.
 func TestErrors(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newSource()
 		s.reads.FailsWaiting = func(err error) bool { return errors.Is(err, errSilent) }
 		wrong := errors.New("no such board")
@@ -257,8 +251,7 @@ func TestErrors(t *testing.T) {
 
 // A panic is the caller's own in its goroutine, and an error to those that share the read. It stops no further read.
 func TestPanicHangsNobody(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		open := make(chan bool)
 		reads := Reads[string, int]{Read: func(context.Context, string) (int, error) {
 			if <-open {
