@@ -16,24 +16,21 @@ func report(w io.Writer, all []doctor.Finding) error {
 		wide = max(wide, len(f.Check))
 	}
 	const level = len("unknown")
-	margin := strings.Repeat(" ", level+2+wide+2)
-	// in puts the lines of a text below each other.
-	in := func(text string) string {
-		lines := strings.Split(text, "\n") // an error of a file has a line for each mistake
-		for i, line := range lines {
-			lines[i] = term.Printable(line)
-		}
-		return strings.Join(lines, "\n"+margin)
-	}
 	var out strings.Builder
 	for _, f := range all {
 		found := f.Found
 		if f.Server != "" {
 			found = f.Server + ": " + found
 		}
-		fmt.Fprintf(&out, "%-*s  %-*s  %s\n", level, f.Level, wide, f.Check, in(found))
+		for i, line := range strings.Split(found, "\n") { // an error of a file has a line for each mistake
+			head := []string{f.Level.String(), f.Check}
+			if i > 0 {
+				head = []string{"", ""}
+			}
+			fmt.Fprintf(&out, "%-*s  %-*s  %s\n", level, head[0], wide, head[1], term.Printable(line))
+		}
 		if f.Fix != "" {
-			fmt.Fprintf(&out, "%s  %s\n", margin, in(f.Fix))
+			fmt.Fprintf(&out, "%-*s  %-*s    %s\n", level, "", wide, "", term.Printable(f.Fix))
 		}
 	}
 	fmt.Fprintln(&out, summary(all))

@@ -5,43 +5,33 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/alecthomas/kong"
 )
 
 // Command is rankcast example: it prints the files that the documentation uses.
 type Command struct {
-	Boards     boardsCommand     `cmd:"" help:"Print the boards file of all examples, for --boards and rankcast check."`
-	Alerts     alertsCommand     `cmd:"" help:"Print alerts for Prometheus, of the job rankcast."`
-	Grafana    grafanaCommand    `cmd:"" help:"Print a dashboard for Grafana, to import."`
-	Compose    composeCommand    `cmd:"" help:"Print a compose file: two nodes, a Redis that keeps the scores, and Caddy in front."`
-	Systemd    systemdCommand    `cmd:"" help:"Write systemd units into a folder: nodes by their ports, and a Redis that keeps the scores."`
-	Kubernetes kubernetesCommand `cmd:"" help:"Print Kubernetes manifests: two nodes, and a Redis that keeps the scores."`
+	Boards     printed        `cmd:"" help:"Print the boards file of all examples, for --boards and rankcast check."`
+	Alerts     printed        `cmd:"" help:"Print alerts for Prometheus, of the job rankcast."`
+	Grafana    printed        `cmd:"" help:"Print a dashboard for Grafana, to import."`
+	Compose    printed        `cmd:"" help:"Print a compose file: two nodes, a Redis that keeps the scores, and Caddy in front."`
+	Systemd    systemdCommand `cmd:"" help:"Write systemd units into a folder: nodes by their ports, and a Redis that keeps the scores."`
+	Kubernetes printed        `cmd:"" help:"Print Kubernetes manifests: two nodes, and a Redis that keeps the scores."`
 }
 
-type (
-	boardsCommand     struct{}
-	alertsCommand     struct{}
-	grafanaCommand    struct{}
-	composeCommand    struct{}
-	kubernetesCommand struct{}
-	systemdCommand    struct {
-		Dir string `arg:"" type:"existingdir" help:"Folder, such as /etc/systemd/system."`
-	}
-)
+// printed is a command that prints the file of its name.
+type printed struct{}
 
-// Run prints the boards file on the standard output.
-func (boardsCommand) Run() error { return write(Boards) }
+// Run prints the file on the standard output.
+func (printed) Run(command *kong.Context) error {
+	files := map[string][]byte{"boards": Boards, "alerts": Alerts, "grafana": Grafana, "compose": Compose, "kubernetes": Kubernetes}
+	_, err := os.Stdout.Write(files[command.Selected().Name])
+	return err
+}
 
-// Run prints the alerts on the standard output.
-func (alertsCommand) Run() error { return write(Alerts) }
-
-// Run prints the dashboard on the standard output.
-func (grafanaCommand) Run() error { return write(Grafana) }
-
-// Run prints the compose file on the standard output.
-func (composeCommand) Run() error { return write(Compose) }
-
-// Run prints the manifests on the standard output.
-func (kubernetesCommand) Run() error { return write(Kubernetes) }
+type systemdCommand struct {
+	Dir string `arg:"" type:"existingdir" help:"Folder, such as /etc/systemd/system."`
+}
 
 // Run writes the units into the folder. It replaces no file.
 func (c *systemdCommand) Run() error {
@@ -76,9 +66,4 @@ func create(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
-}
-
-func write(file []byte) error {
-	_, err := os.Stdout.Write(file)
-	return err
 }
