@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -195,14 +194,13 @@ func TestResultFits(t *testing.T) {
 func TestBoardFitsTheScreenAfterALongerPeriod(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}}`)
-	sockets, _, _ := strings.Cut(wire, "var connection")
 	const (
 		listed = `String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [data-member]').length)`
 		fits   = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
 	)
 	for _, size := range [][2]int{{390, 844}, {1280, 720}, {1920, 1080}} {
 		ctx := ownWindow(t, size[0], size[1])
-		assert.NoError(t, chromedp.Do(ctx, beforeScripts(sockets), chromedp.Navigate("http://"+p.Addr+"/boards/days?lang=en"),
+		assert.NoError(t, chromedp.Do(ctx, beforeScripts(scriptFile(t, "sockets.js")), chromedp.Navigate("http://"+p.Addr+"/boards/days?lang=en"),
 			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`),
 			becomes(`String(socket() !== undefined)`, "true"),
 			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period,

@@ -22,14 +22,30 @@ import (
 
 // The verbs of this package's tests, and what bounds them.
 var (
-	window        = e2etest.Window
-	ownWindow     = e2etest.OwnWindow
 	becomes       = e2etest.Becomes
 	script        = e2etest.Script
 	beforeScripts = e2etest.BeforeScripts
 )
 
 const patience = e2etest.Patience
+
+// window is e2etest.Window whose pages have page.js.
+func window(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	return withPage(t, e2etest.Window(t, width, height))
+}
+
+// ownWindow is e2etest.OwnWindow whose pages have page.js.
+func ownWindow(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	return withPage(t, e2etest.OwnWindow(t, width, height))
+}
+
+func withPage(t testing.TB, ctx context.Context) context.Context {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, beforeScripts(scriptFile(t, "page.js"))))
+	return ctx
+}
 
 // rows is an expression for the members of the list, in order.
 const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]

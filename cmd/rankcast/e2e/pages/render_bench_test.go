@@ -23,7 +23,7 @@ func BenchmarkRender(b *testing.B) {
 	run := func(text string) {
 		require.NoError(b, chromedp.Do(ctx, script(text)))
 	}
-	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), script(wire), script(alone)))
+	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), standIn(b)))
 	require.NoError(b, e2etest.Call(ctx, performance.Enable, performance.EnableParams{}))
 	run(`
 		var entries, seq = 0, done = 0, busy = rounds => {
@@ -82,7 +82,7 @@ func BenchmarkFrames(b *testing.B) {
 	run := func(text string) {
 		require.NoError(b, chromedp.Do(ctx, script(text)))
 	}
-	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), script(wire), script(alone)))
+	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), standIn(b)))
 	run(`make({top: 20, me: 'member 7', moments: ''})`)
 	require.NoError(b, chromedp.Do(ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe")))
 	run(`

@@ -1,0 +1,500 @@
+// The element, on a page whose server is the test.
+
+// The list and the own place come on their own ways: which to trust.
+test('ElementTrustsTheNewer', async () => {
+	await openBoard({me: 'u'});
+	const members = [
+			['a', 30],
+			['b', 20],
+			['c', 20, 3],
+		],
+		shown = '1 a 30, 2 b 20, 3 c 20';
+	for (const [me, want] of [
+		[[], ''],
+		[[own(10, null, null)], ', below u has no score yet'],
+		[[own(10, 9, 1, {to_next: 2, around: []})], ', below 9 u 2 to next 1'],
+		[[own(10, 9, 1, {to_next: 2, around: [{rank: 9, member: 'u', score: 1, name: 'Uma'}]})], ', below 9 Uma 2 to next 1'],
+		[[own(10, 9, 1)], ', below 9 u 1'],
+		// On its way into the list.
+		[[own(21, 2, 25, {to_next: 5})], ', below 2 u 5 to next 25'],
+		// It was there, and the list says that it is no longer.
+		[[own(19, 3, 19, {to_next: 1})], ', below … u 19'],
+		[[own(19, 2, 20, {to_next: 0})], ', below … u 20'],
+		// Level with the last shown, on a board where they share the rank.
+		[[own(19, 3, 20, {to_next: 0})], ', below 3 u level with the next 20'],
+	]) {
+		board.setAttribute('board', 'x');
+		board.setAttribute('board', 'b');
+		await becomes(() => text() + sockets.at(-1).sent.at(-1).board, 'b');
+		say(list(20, members), ...me);
+		await becomes(text, shown + want);
+	}
+	// In the list: its own entry counts, whatever else was said.
+	for (const me of [own(19, null, null), own(21, 9, 1)]) {
+		say(
+			list(20, [
+				['a', 30],
+				['u', 20],
+				['c', 20],
+			]),
+			me,
+		);
+		await becomes(text, '1 a 30, me 2 u 10 to next 20, 3 c 20');
+	}
+	say(
+		list(20, [
+			['u', 30],
+			['a', 20],
+		]),
+	);
+	await becomes(text, 'me 1 u 30, 2 a 20');
+	// The unit is said once in a row, beside the score.
+	board.setAttribute('unit', 'hearts');
+	say(
+		list(21, [
+			['a', 30],
+			['u', 20],
+		]),
+	);
+	await becomes(text, '1 a 30 hearts, me 2 u 10 to next 20 hearts');
+});
+
+// With around, neighbours stand beside the followed member, and nobody twice.
+test('ElementShowsNeighbours', async () => {
+	await openBoard({me: 'u', top: 3, around: 2, format: 'time_ms'});
+	const neighbours = {
+		to_next: 500,
+		around: [
+			['c', 3],
+			['d', 4],
+			['u', 5],
+			['e', 6],
+			['f', 7],
+		].map(([member, rank]) => ({member, rank, score: rank * 1000})),
+	};
+	await becomes(
+		() => JSON.stringify(sockets.at(-1).sent.at(-1)),
+		'{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"info":true,"id":1}',
+	);
+	say(
+		list(20, [
+			['a', 1000],
+			['b', 2000],
+			['c', 3000],
+		]),
+		own(20, 5, 5000, neighbours),
+	);
+	await becomes(
+		text,
+		'1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0.500 to next 0:05.000, below 6 e 0:06.000, below 7 f 0:07.000',
+	);
+	await becomes(() => [...root.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join(), 'u');
+	// Its own place may be newer than what is known of those beside it, and they are in order.
+	say(own(21, 8, 7500));
+	await becomes(
+		text,
+		'1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 6 e 0:06.000, below 7 f 0:07.000, below 8 u 0:07.500',
+	);
+	// None are shown where none are wanted.
+	board.setAttribute('around', '0');
+	await becomes(text, '1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 8 u 0:07.500');
+});
+
+// A page makes its rows of what it likes; what is filled in is text.
+test('ElementMakesRowsOfATemplate', async () => {
+	await openBoard({});
+	// The page may be in a language that is none, and have this twice.
+	var again = '';
+	document.documentElement.lang = 'en-GB-oed';
+	import('/kit/rankcast.js?2').then(
+		({connect}) => (again = typeof connect),
+		error => (again = String(error)),
+	);
+	await becomes(() => again, 'function');
+	// Words are in the order in which they are written, whatever is in names; and numbers are exact.
+	var words = '';
+	import('/kit/format.js').then(
+		({fill, scoreFormat}) =>
+			(words = [
+				fill('{a} of {n}, {b}', {a: '\u202efi\u2028rst\u2069', n: 1234, b: 'אב'}),
+				scoreFormat({decimals: 2})(Number.MAX_SAFE_INTEGER),
+			].join(' ')),
+	);
+	await becomes(() => words, 'first of 1,234, \u2068אב\u2069 90,071,992,547,409.91');
+	var template = document.createElement('template');
+	template.slot = 'row';
+	template.innerHTML =
+		'<b part="place" data-field="rank"></b>/<i data-field="name"></i>/<i data-field="member"></i>' +
+		'/<i data-field="score"></i>/<i data-field="data.car.team"></i>/<img data-field="avatar">';
+	board.append(template);
+	document.body.append(board);
+	await becomes(() => sockets.at(-1).sent.filter(({type}) => type === 'subscribe').length, 2);
+	say({
+		...list(1, []),
+		top: [
+			{
+				rank: 1,
+				member: 'a',
+				score: 1234,
+				name: '<b>Ann</b>',
+				avatar: '/assets/shared/favicon.svg',
+				data: {car: {team: '<i>Red</i>'}},
+			},
+			{rank: 2, member: '<img src=x onerror=alert(1)>', score: 5, data: {car: {team: {toString: 0}}}},
+		],
+	});
+	await becomes(text, '1/<b>Ann</b>/a/1,234/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5//');
+	await becomes(
+		() => [...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join(),
+		'/assets/shared/favicon.svgfalse,/healthztrue',
+	);
+	await becomes(() => root.querySelectorAll('b').length + ' ' + root.querySelector('[part=place]').textContent, '2 1');
+	// How scores are shown may change at any time, and takes no server.
+	sockets.at(-1).lose();
+	board.setAttribute('unit', 'pt');
+	await becomes(
+		text,
+		'1/<b>Ann</b>/a/1,234 pt/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5 pt//',
+	);
+	// Another template is that of all rows.
+	template.remove();
+	template = document.createElement('template');
+	template.slot = 'row';
+	template.innerHTML = '<u data-field="score"></u>';
+	board.append(template);
+	document.body.append(board);
+	await becomes(text, '1,234 pt, 5 pt');
+	// One element has all of the row; several stand beside each other, also where they come after the element.
+	await becomes(
+		() => (row => String(row.firstElementChild.offsetWidth > row.clientWidth / 2))(root.querySelector('[data-member]')),
+		'true',
+	);
+	make({me: 'u'});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.me + '', 'u');
+	board.insertAdjacentHTML(
+		'beforeend',
+		'<template slot="row"><b data-field="rank"></b><b data-field="name"></b>' +
+			'<b data-field="data.team"></b><b data-field="score"></b></template>',
+	);
+	say(
+		list(1, [
+			['u', 3],
+			['b', 2],
+		]),
+	);
+	await becomes(text, 'me 1u3, 2b2');
+	await becomes(
+		() =>
+			(middles => String(Math.max(...middles) - Math.min(...middles) < 3))(
+				[...root.querySelectorAll('[data-member=u] b')]
+					.map(field => field.getBoundingClientRect())
+					.map(({top, bottom}) => (top + bottom) / 2),
+			),
+		'true',
+	);
+	// No row is over what the page has over the element.
+	var menu = document.createElement('div');
+	menu.style = 'position: absolute; inset: 0; z-index: 1';
+	document.body.append(menu);
+	await becomes(
+		() =>
+			(({left, top}) => String(document.elementFromPoint(left + 5, top + 5) === menu))(
+				root.querySelector('[data-member=u]').getBoundingClientRect(),
+			),
+		'true',
+	);
+});
+
+// What is not known for a moment is shown as it was, and nothing comes and goes.
+test('ElementKeepsWhatFollows', async () => {
+	await openBoard({me: 'u', top: 1, around: 1});
+	const neighbours = {
+		to_next: 5,
+		around: [
+			{rank: 4, member: 'd', score: 10},
+			{rank: 5, member: 'u', score: 5, name: 'Uma'},
+			{rank: 6, member: 'e', score: 4},
+		],
+	};
+	say(list(1, [['a', 50]]), own(1, 5, 5, neighbours));
+	await becomes(text, '1 a 50, below 4 d 10, below 5 Uma 5 to next 5, below 6 e 4');
+	say(own(2, 6, 5));
+	await becomes(text, '1 a 50, below 4 d 10, below 6 Uma 5 to next 5, below 6 e 4');
+	say(own(3, 5, 6));
+	await becomes(text, '1 a 50, below 4 d 10, below 5 Uma 6, below 6 e 4'); // what it lacks is another now
+	say(own(4, null, null));
+	await becomes(text, '1 a 50, below u has no score yet');
+	say(own(5, 9, 1));
+	await becomes(text, '1 a 50, below 9 u 1');
+});
+
+// What happens on a board is told to its page, and what was so when it came is not.
+test('ElementTellsWhatHappens', async () => {
+	await openBoard({me: 'u', top: 3});
+	const tells = want => becomes(() => told.splice(0).join(', ') || 'nothing', want);
+	const shows = want => becomes(text, want);
+	say(
+		list(1, [
+			['a', 30],
+			['b', 20],
+			['c', 10],
+		]),
+		own(1, 9, 2),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 9 u 2');
+	await tells('nothing');
+	say(
+		list(2, [
+			['a', 30],
+			['b', 20],
+			['c', 10],
+		]),
+		own(2, 7, 4),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 7 u 4');
+	await tells('rank-up u 9 7');
+	say(
+		own(3, 8, 4, {
+			around: [
+				{rank: 7, member: 'x', score: 5},
+				{rank: 8, member: 'u', score: 4},
+			],
+		}),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 8 u 4');
+	await tells('overtaken u 7 8 x');
+	say(
+		list(4, [
+			['b', 40],
+			['a', 30],
+			['u', 12],
+		]),
+		own(4, 3, 12),
+	);
+	await shows('1 b 40, 2 a 30, me 3 u 18 to next 12');
+	await tells('enter-top u, new-leader b a, rank-up u 8 3');
+	say(
+		list(5, [
+			['b', 40],
+			['u', 33],
+			['a', 30],
+		]),
+	);
+	await shows('1 b 40, me 2 u 7 to next 33, 3 a 30');
+	await tells('rank-up u 3 2');
+	say(
+		list(6, [
+			['a', 50],
+			['b', 40],
+			['u', 33],
+		]),
+	);
+	await shows('1 a 50, 2 b 40, me 3 u 7 to next 33');
+	await tells('new-leader a b, overtaken u 2 3 b');
+	// Out of the list: the list tells it first, and its rank follows.
+	say(
+		list(7, [
+			['a', 50],
+			['b', 40],
+			['c', 35],
+		]),
+	);
+	await shows('1 a 50, 2 b 40, 3 c 35, below … u 12');
+	await tells('enter-top c');
+	say(own(7, 4, 33, {to_next: 2}));
+	await shows('1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33');
+	await tells('overtaken u 3 4 c');
+	// By whom is told only where that is known: neighbours that are from before say nothing of it.
+	say(
+		own(7, 5, 33, {
+			around: [
+				{rank: 4, member: 'x', score: 34},
+				{rank: 5, member: 'u', score: 33},
+				{rank: 6, member: 'y', score: 3},
+			],
+		}),
+	);
+	await tells('overtaken u 4 5 x');
+	say(own(7, 9, 1));
+	await tells('overtaken u 5 9');
+	await becomes(() => /no score/.test(root.querySelector('[part=announcer]').textContent), false);
+	// Off the board, and on it again.
+	say(own(8, null, null));
+	await shows('1 a 50, 2 b 40, 3 c 35, below u has no score yet');
+	say(own(9, 6, 1));
+	await shows('1 a 50, 2 b 40, 3 c 35, below 6 u 1');
+	await tells('nothing');
+	// Another board, and another period, begin anew.
+	say(list(7, [['x', 1]], {period: '1'}));
+	await shows('1 x 1');
+	told.length = 0;
+	say(list(1, [['y', 1]], {period: '2'}));
+	await shows('1 y 1');
+	await tells('nothing');
+	board.setAttribute('board', 'x');
+	board.setAttribute('board', 'b');
+	await shows('');
+	say(list(1, [['z', 1]]));
+	await shows('1 z 1');
+	await tells('nothing');
+});
+
+// However fast a board changes, what is shown changes once in a frame, or in a pace.
+test('ElementRendersOnceAFrame', async () => {
+	await openBoard({top: 200});
+	var entries = Array.from({length: 200}, (_, i) => ['m' + i, 1000 - i]),
+		seq = 1,
+		renders = 0,
+		frames = 0;
+	board.addEventListener('update', () => renders++);
+	say(list(seq, entries));
+	await becomes(() => root.querySelectorAll('[data-member]').length, 200);
+	var changes = 0,
+		done = 0,
+		count = () => {
+			frames++;
+			requestAnimationFrame(count);
+		};
+	renders = 0;
+	requestAnimationFrame(count);
+	var burst = () => {
+		for (let i = 0; i < 20; i++, changes++) {
+			const from = Math.floor(Math.random() * 200),
+				[moved] = entries.splice(from, 1);
+			entries.splice(Math.floor(Math.random() * 200), 0, moved);
+			entries.forEach((entry, place) => (entry[1] = 1000 - place));
+			sockets.at(-1).say(list(++seq, entries));
+		}
+		if (changes < 400) setTimeout(burst);
+		else done = 1;
+	};
+	burst();
+	await becomes(
+		() =>
+			String(
+				done &&
+					text() ===
+						entries.map(([member, score], i) => i + 1 + ' ' + member + ' ' + score.toLocaleString('en')).join(', '),
+			),
+		'true',
+	);
+	await becomes(() => renders > 0 && renders <= frames + 1, true);
+	await becomes(() => text() && String([...root.querySelectorAll('[data-member]')].length), '200');
+});
+
+// With a pace, what comes within it is one change. Time stands still.
+test('ElementRendersOnceAPace', async () => {
+	stopClock();
+	await openBoard({top: 3, pace: 1000});
+	let renders = 0;
+	board.addEventListener('update', () => renders++);
+	say(
+		list(1, [
+			['a', 3],
+			['b', 2],
+		]),
+	);
+	await becomes(text, '1 a 3, 2 b 2');
+	renders = 0;
+	sockets.at(-1).say(
+		list(2, [
+			['b', 5],
+			['a', 3],
+		]),
+	);
+	await becomes(() => (timers.size > 1 ? text() : ''), '1 a 3, 2 b 2');
+	sockets.at(-1).say(
+		list(3, [
+			['b', 6],
+			['a', 3],
+		]),
+	);
+	pass(1000);
+	await becomes(text, '1 b 6, 2 a 3');
+	await becomes(() => renders, 1);
+	// But that the server is gone is no score.
+	sockets.at(-1).lose();
+	await becomes(() => board.dataset.state, 'away');
+});
+
+// An element without a board says so until it gets one.
+test('ElementWithoutABoard', async () => {
+	const missing = 'board is missing: <live-leaderboard board="stars">';
+	const note = () => [board.dataset.state, root.querySelector('[part=note]').textContent].join(': ');
+	document.body.textContent = '';
+	import('/kit/rankcast.js').then(() => {
+		board = document.createElement('live-leaderboard');
+		board.setAttribute('server', 'http://stand-in');
+		root = board.shadowRoot;
+		document.body.append(board);
+	});
+	await becomes(() => typeof board, 'object');
+	await becomes(note, 'stopped: ' + missing);
+	board.setAttribute('top', '3');
+	await becomes(note, 'stopped: ' + missing);
+	await becomes(() => sockets.length, 0);
+	// One that there is not is named.
+	board.setAttribute('board', 'ponits{n}');
+	await becomes(() => asked(sockets.at(-1)), '3 - 0 anew');
+	sockets
+		.at(-1)
+		.say({type: 'error', id: sockets.at(-1).sent.at(-1).id, code: 'unknown_board', message: 'board: there is no board'});
+	await becomes(note, 'stopped: There is no board “ponits{n}”.');
+	board.setAttribute('board', 'b');
+	await becomes(() => asked(sockets.at(-1)), '3 - 0 anew');
+	await becomes(note, 'connecting: ');
+	say(list(1, [['a', 3]]));
+	await becomes(text, '1 a 3');
+	await becomes(note, 'live: ');
+	board.removeAttribute('board');
+	await becomes(note, 'stopped: ' + missing);
+	await becomes(text, '');
+	// The element says nothing if a script sets the board in time.
+	board.remove();
+	board = document.createElement('live-leaderboard');
+	board.setAttribute('server', 'http://stand-in');
+	root = board.shadowRoot;
+	document.body.append(board);
+	board.setAttribute('board', 'c');
+	await becomes(note, 'connecting: ');
+	board.setAttribute('board', '');
+	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
+	await becomes(note, 'connecting: ');
+});
+
+// Whatever its direction, a name leaves the rank and the score beside it in place, in the rows of the
+// kit and in a page's own row of one line.
+test('ElementIsolatesNames', async () => {
+	await openBoard({});
+	const names = [
+		'Ann',
+		'אבג',
+		'محمد 12',
+		'12 אבג 34',
+		'\u202egnorw',
+		'\u202e',
+		'\u2067x',
+		'a\u202d\u202e',
+		'\u200fb',
+		'אב\u2029גד',
+	].map((name, i) => ['m' + i, 1234 - i, undefined, name]);
+	var named = top => ({
+		...list(1, []),
+		total: top.length,
+		top: top.map(([member, score, , name], i) => ({rank: i + 12, member, score, name})),
+	});
+	await tick();
+	say(named(names));
+	await becomes(() => rowsOf(board).length, 10);
+	await becomes(() => inOrder(rowsOf(board).filter(visible)), '');
+	var template = document.createElement('template');
+	template.slot = 'row';
+	template.innerHTML =
+		'<p><span data-field="rank"></span>. <span data-field="name"></span>: <span data-field="score"></span></p>';
+	board.append(template);
+	document.body.append(board);
+	await tick();
+	say(named(names));
+	await becomes(() => String(rowsOf(board).length) + rowsOf(board)[0].querySelectorAll('p').length, '101');
+	await becomes(() => inOrder(rowsOf(board).filter(visible)), '');
+});
