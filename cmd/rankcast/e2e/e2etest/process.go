@@ -140,6 +140,22 @@ func (p *Process) Post(board, body string) servertest.Answer {
 	return p.Submit("/v1/boards/"+board+"/scores", body)
 }
 
+// Scores is the body of updates: a member and its score, and the next ones.
+func Scores(pairs ...any) string {
+	var updates []string
+	for i := 0; i < len(pairs); i += 2 {
+		updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%d}`, pairs[i], pairs[i+1]))
+	}
+	return `{"updates":[` + strings.Join(updates, ",") + `]}`
+}
+
+// Update is Post of updates that the node takes.
+func (p *Process) Update(board, body string) {
+	p.T.Helper()
+	a := p.Post(board, body)
+	require.Equal(p.T, 200, a.Status, a.Body)
+}
+
 // Submit posts as a client does that loses no update and counts none twice: with an id, and after a 503 again. On a
 // busy machine, the store may take longer than the node waits for it.
 func (p *Process) Submit(path, body string) (a servertest.Answer) {
@@ -299,4 +315,22 @@ func LaunchShared(args ...string) (*Process, error) {
 func (got Ran) Is(t testing.TB, code int, stdout, stderr string) {
 	t.Helper()
 	require.Equal(t, Ran{code, stdout, stderr}, got)
+}
+
+// Fails requires that a command ended with a code and printed these texts to its standard error.
+func (got Ran) Fails(t testing.TB, code int, says ...string) {
+	t.Helper()
+	require.Equal(t, code, got.Code, got.Stdout+got.Stderr)
+	for _, text := range says {
+		require.Contains(t, got.Stderr, text)
+	}
+}
+
+// Succeeds requires that a command ended well and printed these texts.
+func (got Ran) Succeeds(t testing.TB, says ...string) {
+	t.Helper()
+	require.Zero(t, got.Code, got.Stdout+got.Stderr)
+	for _, text := range says {
+		require.Contains(t, got.Stdout, text)
+	}
 }

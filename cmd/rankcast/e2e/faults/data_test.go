@@ -109,7 +109,7 @@ func TestDataOfTwoNodes(t *testing.T) {
 	first := e2etest.Launch(t, "--data", dir)
 	second := e2etest.Launch(t, "--redis", "unix://"+dir+"/redis.sock")
 	second.Ready()
-	require.Equal(t, 200, first.Post("stars", `{"member":"ana","score":1}`).Status)
+	first.Update("stars", `{"member":"ana","score":1}`)
 	require.Contains(t, second.Post("stars", `{"member":"ana","score":1}`).Body, `"score":2`)
 	got := e2etest.Run(t, "", "serve", "--addr", "127.0.0.1:0", "--data", dir)
 	require.Equal(t, 1, got.Code)
@@ -350,7 +350,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	t.Parallel()
 	d := limitedDisk(t)
 	p := e2etest.LaunchWith(t, d.env, "--data", d.dir)
-	require.Equal(t, 200, p.Post("stars", `{"member":"m","score":1}`).Status)
+	p.Update("stars", `{"member":"m","score":1}`)
 	d.fill()
 	score := int64(1)
 	for p.PostOnce("stars", `{"member":"m","score":1}`).Status == 200 {

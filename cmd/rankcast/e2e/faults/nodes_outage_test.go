@@ -72,7 +72,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 
 	// A node that dies takes nobody else along.
 	a.Kill()
-	require.Equal(t, 200, b.Post("stars", `{"member":"m1","score":1000}`).Status)
+	b.Update("stars", `{"member":"m1","score":1000}`)
 	e2etest.EndsAs(onB, b, "stars")
 	require.Equal(t, "m1", onB.Boards["stars"].Top[0].Member)
 }
@@ -88,14 +88,14 @@ func TestSilentConnection(t *testing.T) {
 	b.Ready()
 	onB := servertest.Dial(t, b.Addr)
 	onB.Subscribe("stars", 10)
-	require.Equal(t, 200, a.Post("stars", `{"member":"before","score":1}`).Status)
+	a.Update("stars", `{"member":"before","score":1}`)
 	e2etest.EndsAs(onB, a, "stars")
 	require.Equal(t, 1, proxy.Swallow())
-	require.Equal(t, 200, a.Post("stars", `{"member":"meanwhile","score":2}`).Status)
+	a.Update("stars", `{"member":"meanwhile","score":2}`)
 	e2etest.UntilStale(onB, true)
 	e2etest.UntilStale(onB, false)
 	e2etest.EndsAs(onB, a, "stars")
-	require.Equal(t, 200, a.Post("stars", `{"member":"after","score":3}`).Status)
+	a.Update("stars", `{"member":"after","score":3}`)
 	e2etest.EndsAs(onB, a, "stars")
 	require.Equal(t, "after", onB.Boards["stars"].Top[0].Member)
 }
@@ -156,12 +156,7 @@ func TestNodeStartsBeforeItsRedis(t *testing.T) {
 		fmt.Fprintf(&boards, ", b%02d: {}", i)
 	}
 	p := e2etest.LaunchBoards(t, "boards: {stars: {}"+boards.String()+"}", "--redis", r.URL())
-	redistest.Eventually(t, "the reason in the log", func() error {
-		if !strings.Contains(p.Output(), `msg="Redis does not answer; this node is ready when it does" reason="dial unix`) {
-			return errors.New(p.Output())
-		}
-		return nil
-	})
+	p.Logs(`msg="Redis does not answer; this node is ready when it does" reason="dial unix`)
 	require.NotContains(t, p.Output(), "script")
 	s := servertest.Dial(t, p.Addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"stars"}`)
@@ -169,12 +164,63 @@ func TestNodeStartsBeforeItsRedis(t *testing.T) {
 	require.Equal(t, 503, p.PostOnce("stars", `{"member":"m","score":1}`).Status)
 	r.Start()
 	e2etest.UntilStale(s, false)
-	require.Equal(t, 200, p.Post("stars", `{"member":"m","score":1}`).Status)
+	p.Update("stars", `{"member":"m","score":1}`)
 	e2etest.EndsAs(s, p, "stars")
-	redistest.Eventually(t, "the end of the wait in the log", func() error {
-		if !strings.Contains(p.Output(), `msg="Redis answers; this node is ready" boards="b00 b01 b02 b03 b04 b05 b06 b07 b08 b09 and 3 more"`) {
-			return errors.New(p.Output())
-		}
-		return nil
-	})
+	p.Logs(`msg="Redis answers; this node is ready" boards="b00 b01 b02 b03 b04 b05 b06 b07 b08 b09 and 3 more"`)
+}
+
+// readOnlyReplica is the reason of a node whose Redis is a replica.
+const readOnlyReplica = "READONLY You can't write against a read only replica."
+
+// A node whose Redis is a read-only replica is not ready, at its start and later, and says why. It shows
+// boards, and takes updates once the replica has become the primary.
+func TestReadOnlyReplica(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../web/docs/operations.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), readOnlyReplica, "the page shows what /readyz says")
+	primary, replica := redistest.Start(t), redistest.Start(t)
+	a := e2etest.Launch(t, "--redis", primary.URL())
+	a.Ready()
+	require.Equal(t, 200, a.PostOnce("stars", `{"member":"m","score":1,"id":"1"}`).Status)
+	replica.Replicate(primary)
+
+	b := e2etest.Launch(t, "--redis", replica.URL(), "--probe-interval", "100ms")
+	s := servertest.Dial(t, b.Addr)
+	s.Subscribe("stars", 10)
+	e2etest.EndsAs(s, a, "stars")
+	refuses := func(id string) {
+		t.Helper()
+		b.Refuses(readOnlyReplica)
+		answer := b.PostOnce("stars", `{"member":"m","score":1,"id":"`+id+`"}`)
+		require.Equal(t, 503, answer.Status, answer.Body)
+		require.Contains(t, answer.Body, readOnlyReplica)
+		e2etest.EndsAs(s, b, "stars")
+	}
+	logged := func(refusals, ends int) {
+		t.Helper()
+		require.Equal(t, refusals, strings.Count(b.Output(), `reason="`+readOnlyReplica), b.Output())
+		require.Equal(t, ends, strings.Count(b.Output(), "Redis allows what this node needs"), b.Output())
+	}
+	refuses("2")
+	require.Equal(t, 200, a.PostOnce("stars", `{"member":"m","score":1,"id":"3"}`).Status)
+	e2etest.EndsAs(s, a, "stars")
+	require.NoError(t, b.NotReady(readOnlyReplica))
+	logged(1, 0)
+	require.NotContains(t, b.Output(), "node is ready")
+
+	replica.Promote()
+	b.Ready()
+	require.Contains(t, b.PostOnce("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":3`)
+	logged(1, 1)
+
+	// No connection breaks, and no client sends anything: the node notices by itself.
+	replica.Replicate(primary)
+	refuses("4")
+	logged(2, 1)
+	replica.Promote()
+	b.Ready()
+	require.Contains(t, b.PostOnce("stars", `{"member":"m","score":2,"id":"4"}`).Body, `"score":4`)
+	e2etest.EndsAs(s, b, "stars")
+	logged(2, 2)
 }

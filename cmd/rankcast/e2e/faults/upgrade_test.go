@@ -130,7 +130,7 @@ func requireRefusal(t *testing.T, previous string) {
 	r := redistest.Start(t, redistest.WithDebug...)
 	node := e2etest.LaunchProgram(t, previous, nil, "--redis", r.URL())
 	node.Ready()
-	require.Equal(t, 200, node.Post("stars", `{"member":"m","score":3}`).Status)
+	node.Update("stars", `{"member":"m","score":3}`)
 	node.Terminate()
 	require.Zero(t, node.Ended())
 	requireLayoutRefused(t, r)

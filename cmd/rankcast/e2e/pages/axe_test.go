@@ -20,7 +20,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 	require.NoError(t, err, "AXE is the path of axe.min.js")
 	addr := demo(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	withSample(t, ctx)
 	for _, path := range append([]string{
 		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/boards/stars/story?me=s20",

@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,9 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
 )
 
 // calmPages are pages that must stay where they are while they load, each with an expression that is true once all of its parts
@@ -27,8 +32,7 @@ var calmPages = []struct{ path, ready string }{
 }
 
 // starsReady is an expression for whether the star-flower page has its board, its winners and its events.
-const starsReady = `document.querySelector('#stars').dataset.state === 'live' && !document.querySelector('.to-come') &&
-	performance.getEntriesByType('resource').some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd)`
+const starsReady = `page.state('stars') === 'live' && !document.querySelector('.to-come') && page.answered('v1/events')`
 
 // mostShift is the greatest sum of layout shifts that a page may have, half of what counts as good (web.dev/cls).
 const mostShift = 0.05
@@ -47,9 +51,9 @@ func TestPagesAreCalm(t *testing.T) {
 						release()
 					}
 					ctx := window(t, size.width, size.height)
-					require.NoError(t, chromedp.Do(ctx,
+					do(t, ctx,
 						navigateWithoutLoad("http://"+addr+page.path),
-						becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
+						holds(`page.painted()`),
 						script(`var shift = 0, shifted = []; new PerformanceObserver(list => {
 							for (const {hadRecentInput, value, sources} of list.getEntries()) if (!hadRecentInput) {
 								shift += value;
@@ -57,17 +61,17 @@ func TestPagesAreCalm(t *testing.T) {
 									+ ' in ' + (node?.parentElement?.id || node?.parentElement?.className)).join(', '));
 							}
 						}).observe({type: 'layout-shift', buffered: true})`),
-					))
+					)
 					if line == "slow" {
 						release()
 					}
 					var shift, shifted string
-					require.NoError(t, chromedp.Do(ctx,
+					do(t, ctx,
 						becomes(fmt.Sprintf(`String(%s)`, page.ready), "true"),
 						// The browser has drawn the frame with the last part.
 						script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'yes'))`), becomes(`drawn`, "yes"),
 						evaluate(`String(shift)`, &shift), evaluate(`shifted.join('\n')`, &shifted),
-					))
+					)
 					sum, err := strconv.ParseFloat(shift, 64)
 					require.NoError(t, err)
 					require.Less(t, sum, mostShift, shifted)
@@ -134,12 +138,179 @@ func TestPageInPiecesIsCalm(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %d", path, size[0]), func(t *testing.T) {
 				t.Parallel()
 				ctx := window(t, size[0], size[1])
-				require.NoError(t, chromedp.Do(ctx,
+				do(t, ctx,
 					// Twenty answers are time enough to paint the first half.
 					beforeScripts(`(async () => { for (let i = 0; i < 20; i++) await fetch('/v1/boards', {cache: 'no-store'}); fetch('/rest'); })()`),
-					chromedp.Navigate("http://"+falteringLine(t, addr)+path)))
+					chromedp.Navigate("http://"+falteringLine(t, addr)+path))
 				require.Less(t, shift(t, ctx), mostShift)
 			})
+		}
+	}
+}
+
+// boardSettled is an expression for whether the page of a board has all that it shows by itself.
+const boardSettled = `String(['live', 'paused'].includes(page.state()) &&
+	document.querySelector('#latency').textContent !== '' && page.answered('/periods'))`
+
+// Nothing jumps while the page of a board loads: what comes later has its room from the beginning. This holds on a slow
+// line, for a closed period, and for a member that the device remembers.
+func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t,
+		`boards: {stars: {kind: star, period: week}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`)
+	fill(t, p, "stars", 26)
+	var counted struct{ Period string }
+	p.Post("quick", `{"member":"m0001","score":30}`).Into(&counted)
+	for _, size := range [][2]int{{390, 844}, {1280, 900}} {
+		for _, c := range []struct{ path, remembered string }{
+			{"/boards/stars", ""}, {"/boards/stars?me=m0017", ""}, {"/boards/stars?me=nobody", ""}, {"/boards/stars", "m0017"},
+			{"/boards/stars", "m0003"},
+			{"/boards/quick@" + counted.Period, ""}, {"/boards/quick@" + counted.Period + "?me=m0017", ""},
+		} {
+			t.Run(fmt.Sprintf("%s %s at %d", c.path, c.remembered, size[0]), func(t *testing.T) {
+				t.Parallel()
+				addr, release := slowLine(t, p.Addr)
+				ctx := window(t, size[0], size[1])
+				do(t, ctx,
+					beforeScripts(fmt.Sprintf(`if (%[1]q) localStorage.setItem('rankcast follow star /', %[1]q);
+						var shifts = [];
+						new PerformanceObserver(list => { for (const {value, sources} of list.getEntries()) shifts.push([value,
+							...sources.map(({node}) => node?.id || node?.className || node?.nodeName)]); })
+								.observe({type: 'layout-shift', buffered: true});`, c.remembered)),
+					navigateWithoutLoad("http://"+addr+c.path),
+					holds(`page.painted() && customElements.get('live-leaderboard') === undefined
+						&& document.querySelectorAll('.first-rows').length === 1`),
+				)
+				release()
+				do(t, ctx, becomes(boardSettled, "true"),
+					becomes(`String(location.search.includes(`+fmt.Sprintf("%q", c.remembered)+`))`, "true"),
+					script(`page.drawn()`),
+					becomes(`shifts.reduce((sum, [value]) => sum + value, 0) < 0.05 ? '' : JSON.stringify(shifts)`, ""))
+			})
+		}
+	}
+}
+
+// A number tells no time, so links to numbered periods do. They have their room before they come. Cards have the number
+// alone, beside the time that is left.
+func TestLinksToNumberedPeriodsTellTheTime(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {quick: {kind: star, period: 1s, keep: 100, base: "2026-01-01T00:00:00Z"}}`)
+	var counted struct{ Period string }
+	p.Post("quick", `{"member":"m0001","score":30}`).Into(&counted)
+	n, err := strconv.Atoi(counted.Period)
+	require.NoError(t, err)
+	want := counted.Period + " · " + time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format("2006-01-02 15:04 UTC")
+	link := `document.querySelector('#periods a[title="` + counted.Period + `"]')`
+	const height = `String(document.querySelector('#periods').offsetHeight)`
+	addr, release := slowLine(t, p.Addr)
+	ctx := window(t, 1280, 900)
+	var before, after string
+	do(t, ctx, timeZone("Asia/Shanghai"),
+		navigateWithoutLoad("http://"+addr+"/boards/quick@"+counted.Period),
+		holds(`page.painted()`), evaluate(height, &before))
+	release()
+	do(t, ctx, becomes(link+`?.textContent`, want), evaluate(height, &after))
+	require.Equal(t, before, after)
+	do(t, ctx, chromedp.Navigate("http://"+addr+"/"), holds(`/^\d+$/.test(document.querySelector('.card-period').textContent)`))
+}
+
+// layoutShift is page.layoutShift.
+const layoutShift = `page.layoutShift()`
+
+// shift is the cumulative layout shift of a page.
+func shift(t *testing.T, ctx context.Context) float64 {
+	t.Helper()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](layoutShift, chromedp.EvalAwaitPromise))
+	require.NoError(t, err)
+	sum, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return sum
+}
+
+// calmFront has a board of each kind that the front page shows, and a family.
+const calmFront = `boards:
+  stars:         {title: Stars of the week, kind: star, period: week, icon: /assets/shared/favicon.svg}
+  laps:          {mode: best, order: asc, display: {format: time_ms}}
+  "fans:{star}": {title: "Fans of {star}", kind: user, period: day}
+`
+
+// Nothing moves while the front page and the page of a family load, on a phone and on a laptop, also on a slow line.
+func TestFrontPagesAreCalm(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, calmFront)
+	for i := range 12 {
+		addToAna(p, "stars", i)
+		addToAna(p, "laps", i)
+		addToAna(p, fmt.Sprintf("fans:s%d", i), i)
+	}
+	setName(p, "star", "s1", "Mia Torres")
+	loaded := map[string]string{
+		"/":                       `String(page.answered('v1/overview'))`,
+		"/boards/fans:%7Bstar%7D": `String(page.answered('/overview?'))`,
+		"/boards/nope":            `String(document.readyState === 'complete')`,
+	}
+	for path, ready := range loaded {
+		for _, size := range [][2]int{{390, 844}, {1280, 900}} {
+			t.Run(fmt.Sprintf("%s at %d", path, size[0]), func(t *testing.T) {
+				t.Parallel()
+				addr, release := slowLine(t, p.Addr)
+				ctx := window(t, size[0], size[1])
+				do(t, ctx, navigateWithoutLoad("http://"+addr+path),
+					holds(`page.painted() && document.querySelector('h1').textContent !== ''`))
+				release()
+				do(t, ctx, becomes(ready, "true"))
+				require.Less(t, shift(t, ctx), 0.05)
+			})
+		}
+	}
+}
+
+// If the server cannot read its boards, the front page shows that cards are on their way, and then the cards, without a
+// jump.
+func TestFrontPageShowsThatCardsAreOnTheirWay(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := e2etest.LaunchBoards(t, calmFront, "--redis", r.URL())
+	addToAna(p, "stars", 3)
+	r.Kill()
+	ctx := window(t, 1280, 900)
+	do(t, ctx, visit(p, "/"),
+		holds(`document.querySelectorAll('.card[data-skeleton]').length > 0`),
+		becomes(`document.querySelector('#overview-note').textContent`, "The server can’t list its boards now. Trying again…"))
+	r.Start()
+	do(t, ctx,
+		becomes(`document.querySelectorAll('.card:not([data-skeleton])').length + ' ' + document.querySelectorAll('.card[data-skeleton]').length`,
+			"3 0"),
+		becomes(`document.querySelector('#overview-note').textContent`, "3 boards"))
+	require.Less(t, shift(t, ctx), 0.05)
+}
+
+// All cards show when the server is away, and when it is back. Nothing moves.
+func TestCardsShowWhenTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, calmFront)
+	addToAna(p, "stars", 3)
+	addToAna(p, "fans:s1", 3)
+	const places = `JSON.stringify(page.all('.card')
+		.map(card => [card.getBoundingClientRect().y, card.getBoundingClientRect().height]))`
+	for path, parts := range map[string]struct{ list, note, calm string }{
+		"/": {"#cards", "#overview-note", "3 boards"}, "/boards/fans:%7Bstar%7D": {"#instances", "#instances-note", "1 board"},
+	} {
+		for _, width := range []int{390, 1280} {
+			ctx := window(t, width, 900)
+			note := fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\d+:\d\d:\d\d.[AP]M/, '…')`, parts.note)
+			stale := fmt.Sprintf(`String(document.querySelector(%q).hasAttribute('data-stale'))`, parts.list)
+			var before, away string
+			require.NoError(t, chromedp.Do(ctx, visit(p, path), becomes(note, parts.calm),
+				holds(`page.answered('/overview')`),
+				evaluate(places, &before),
+				script(`var request = fetch; fetch = () => Promise.reject(new TypeError('away')); dispatchEvent(new Event('online'))`),
+				becomes(note, "Can’t reach the server. As of …"), becomes(stale, "true"), evaluate(places, &away),
+			), "%s at %d", path, width)
+			require.Equal(t, before, away, "%s at %d", path, width)
+			require.NoError(t, chromedp.Do(ctx, script(`fetch = request; dispatchEvent(new Event('online'))`), becomes(note, parts.calm),
+				becomes(stale, "false")), "%s at %d", path, width)
 		}
 	}
 }

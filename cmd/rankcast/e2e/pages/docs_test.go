@@ -32,9 +32,9 @@ var docsPages = func() (paths []string) {
 }()
 
 // docsReady waits until the script of a page of the documentation has run, and knows the boxes that scroll.
-var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility() &&
-	[...document.querySelectorAll('#docs-article :is(pre, .table)')]
-		.every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0)))`, "true")
+var docsReady = holds(`document.querySelector('#docs-search').checkVisibility() &&
+	page.all('#docs-article :is(pre, .table)')
+		.every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0))`)
 
 // lookOrRead opens a page in a size, theme and language, and waits until it shows rows or cards, or until the
 // script of a page of the documentation has run.
@@ -80,22 +80,21 @@ func TestDocsFitAPhone(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	faults := e2etest.Listen(t, ctx)
 	withSample(t, ctx)
 	// The boxes of the sample that scroll, with the names that a screen reader has for them.
-	const boxes = `[...document.querySelectorAll('#sample-section ~ * pre, #sample-section ~ .table')].map(box =>
+	const boxes = `page.all('#sample-section ~ * pre, #sample-section ~ .table').map(box =>
 		box.scrollWidth > box.clientWidth ? box.tabIndex + box.role + /^(Code|Table) \d+$/.test(box.ariaLabel) : box.tabIndex
 			+ String(box.role)).join(' ')`
-	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *')
+	const tooWide = `page.all('.table, pre:has(.line)').filter(box => !box.matches('#sample-section ~ *')
 		&& box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
-	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1)
-		.map(code => code.textContent).join(' | ')`
+	const broken = `page.all('.whole').filter(code => code.getClientRects().length > 1).map(code => code.textContent).join(' | ')`
 	for _, path := range docsPages {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(320, 844), chromedp.Navigate("http://"+p.Addr+path), docsReady), path)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(320, 844), visit(p, path), docsReady), path)
 		for _, width := range []int{320, 360, 390, 1000} {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 844), becomes(`innerWidth + ''`, fmt.Sprint(width)),
-				becomes(`String(document.querySelector('#sample-section').checkVisibility())`, "true"),
+				holds(`document.querySelector('#sample-section').checkVisibility()`),
 				becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, ""),
 				becomes(fmt.Sprintf(`innerWidth > 640 ? '' : %s`, tooWide), ""), becomes(fmt.Sprintf(`innerWidth < 352 ? '' : %s`, broken), ""),
 				becomes(boxes, map[bool]string{
@@ -108,29 +107,29 @@ func TestDocsFitAPhone(t *testing.T) {
 	// There, each row of a table with several columns is a block: its cells stand below each other, with the
 	// names of their columns.
 	const row = `[...document.querySelector('#attributes ~ .stack tbody tr').cells]`
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate("http://"+p.Addr+"/docs/pages"), docsReady,
+	do(t, ctx, chromedp.EmulateViewport(390, 844), visit(p, "/docs/pages"), docsReady,
 		becomes(row+`.map(cell => getComputedStyle(cell, '::before').content.replace(' / ""', '')).join()`, `none,"values","default","meaning"`),
 		becomes(`String(`+row+
 			`.every((cell, i, all) => i === 0 || cell.getBoundingClientRect().top >= all[i - 1].getBoundingClientRect().bottom))`, "true"),
 		// The link in the corner leads back to the contents, and opens them.
 		script(`document.querySelector('#functions').scrollIntoView()`),
-		becomes(`String(document.querySelector('.up').getBoundingClientRect().bottom <= innerHeight && scrollY > 2000)`, "true"),
+		holds(`page.box('.up').bottom <= innerHeight && scrollY > 2000`),
 		script(`document.querySelector('.up').click()`),
-		becomes(`String(scrollY < 500 && document.querySelector('.fold .contents').checkVisibility())`, "true"),
+		holds(`scrollY < 500 && document.querySelector('.fold .contents').checkVisibility()`),
 		chromedp.EmulateViewport(1280, 844), becomes(`String(document.querySelector('.up').checkVisibility())`, "false"),
 		becomes(`getComputedStyle(`+row+`[1], '::before').content`, "none"),
 		chromedp.Navigate("http://"+p.Addr+docsPages[len(docsPages)-1]), docsReady,
-	))
+	)
 	// On a phone, the menu and the contents are folded, and a reader needs no script to open them.
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
-		becomes(`String([...document.querySelectorAll('.menu')].some(menu => menu.checkVisibility()))`, "false"),
+	do(t, ctx, chromedp.EmulateViewport(390, 844),
+		becomes(`String(page.all('.menu').some(menu => menu.checkVisibility()))`, "false"),
 		script(`document.querySelector('.fold summary').click()`),
-		becomes(`[...document.querySelectorAll('.menu a')].filter(link => link.checkVisibility()).length + ' '
+		becomes(`page.all('.menu a').filter(link => link.checkVisibility()).length + ' '
 			+ (document.querySelector('.menu [aria-current=page]').textContent === document.querySelector('h1').textContent)`,
 			fmt.Sprint(len(docsPages), " true")),
 		chromedp.EmulateViewport(1280, 844),
-		becomes(`[...document.querySelectorAll('.menu')].map(menu => menu.checkVisibility()).join()`, "false,true"),
-	))
+		becomes(`page.all('.menu').map(menu => menu.checkVisibility()).join()`, "false,true"),
+	)
 	require.Empty(t, faults.All())
 }
 
@@ -139,15 +138,14 @@ func TestDocsCopyCode(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
 	ctx := window(t, 1280, 844)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	withSample(t, ctx)
 	const (
-		buttons = `[...document.querySelectorAll('#sample-section ~ .code')]
-			.map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
-		button = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
-		says   = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
+		buttons = `page.all('#sample-section ~ .code').map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
+		button  = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
+		says    = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
 	)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/docs/start"), docsReady,
+	do(t, ctx, visit(p, "/docs/start"), docsReady,
 		becomes(buttons, "Copy the command,,Copy page.html"),
 		script(`var copied = '', mayCopy = true;
 			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError');
@@ -157,7 +155,7 @@ func TestDocsCopyCode(t *testing.T) {
 		becomes(says, " "),
 		script(`mayCopy = false`), chromedp.KeyEvent("\r"), becomes(says, "Selected Selected"),
 		becomes(`String(getSelection())`, "<b>\n  two lines"),
-	))
+	)
 }
 
 // A reader finds a section of another page by the keyboard alone.
@@ -167,11 +165,11 @@ func TestDocsSearch(t *testing.T) {
 	var index []struct{ Page, Title, Heading, Anchor string }
 	servertest.Request(t, "GET", "http://"+p.Addr+"/docs/search.json", "").Into(&index)
 	ctx := window(t, 1280, 844)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	faults := e2etest.Listen(t, ctx)
 	const (
 		input   = `document.querySelector('#docs-search-input')`
-		options = `[...document.querySelectorAll('[role=option]')]`
+		options = `page.all('[role=option]')`
 		// Each result, with the marked words in brackets, and the one that Enter opens.
 		results = options + `.map(option => (option.ariaSelected === 'true' ? '> ' : '') + [...option.cloneNode(true).children].map(part => {
 			for (const mark of part.querySelectorAll('mark')) mark.replaceWith('[' + mark.textContent + ']');
@@ -195,24 +193,24 @@ func TestDocsSearch(t *testing.T) {
 	if last.Heading != last.Title {
 		name, hash = last.Heading+" "+last.Title, "#"+last.Anchor
 	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/docs/start"), docsReady,
+	do(t, ctx, visit(p, "/docs/start"), docsReady,
 		becomes(combobox, "false none"),
-		slash, becomes(focus, "docs-search-input"), becomes(input+`.value`, ""),
+		slash, becomes(`page.focus()`, "docs-search-input"), becomes(input+`.value`, ""),
 		chromedp.KeyEvent(name), becomes(combobox, "true true"),
 		script(fmt.Sprintf(`var link = %s.find(option => option.firstChild.textContent === %q)`, options, name)),
-	))
+	)
 	to, err := chromedp.Run(ctx, chromedp.Evaluate[int](options+`.indexOf(link)`))
 	require.NoError(t, err)
 	require.NotEqual(t, -1, to)
 	for range to {
-		require.NoError(t, chromedp.Do(ctx, chromedp.KeyEvent(kb.ArrowDown)))
+		do(t, ctx, chromedp.KeyEvent(kb.ArrowDown))
 	}
 	_, err = chromedp.RunResponse(ctx, chromedp.KeyEvent("\r"))
 	require.NoError(t, err)
-	require.NoError(t, chromedp.Do(ctx, becomes(`location.pathname + location.hash`, "/docs/"+last.Page+hash)))
+	do(t, ctx, becomes(`location.pathname + location.hash`, "/docs/"+last.Page+hash))
 
 	// What readers type finds its section among the first four, also if the section has other words.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/docs/start"), docsReady, script(input+`.focus()`)))
+	do(t, ctx, visit(p, "/docs/start"), docsReady, script(input+`.focus()`))
 	for query, section := range map[string]string{
 		"CORS": "operations#pages-of-other-sites", "cross origin": "operations#pages-of-other-sites",
 		"script tag": "pages#a-board-on-your-own-page", "my own css": "pages#look", "css": "pages#look",
@@ -230,7 +228,7 @@ func TestDocsSearch(t *testing.T) {
 	}
 
 	// The test replaces the index of the search, so that it knows each word in it.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/docs/start?lang=zh"), docsReady,
+	do(t, ctx, visit(p, "/docs/start?lang=zh"), docsReady,
 		script(`var requests = 0, fails = true;
 			var section = (page, title, heading, text) => ({page, title, heading, anchor: heading.toLowerCase().replaceAll(' ', '-'), text});
 			var index = [
@@ -285,7 +283,7 @@ func TestDocsSearch(t *testing.T) {
 		chromedp.KeyEvent(kb.ArrowDown), becomes(results,
 			"> [Tie]s Boards: [Two] members with one score. | Start: A [tie] of [two]. <b>Not a tag</b>"),
 		chromedp.KeyEvent(kb.ArrowUp), becomes(options+`.map(option => option.ariaSelected).join()`, "false,true"),
-		chromedp.KeyEvent(kb.Escape), becomes(combobox, "false none"), becomes(focus+` + `+input+`.value`, "docs-search-inputtie two"),
+		chromedp.KeyEvent(kb.Escape), becomes(combobox, "false none"), becomes(`page.focus() + `+input+`.value`, "docs-search-inputtie two"),
 		chromedp.KeyEvent(kb.ArrowDown), becomes(combobox, "true true"),
 		// A slash in the box is text.
 		chromedp.KeyEvent("/"), becomes(input+`.value`, "tie two/"), becomes(combobox, "true true"),
@@ -296,11 +294,9 @@ func TestDocsSearch(t *testing.T) {
 		becomes(`String(document.activeElement !== `+input+`)`, "true"),
 		slash, chromedp.KeyEvent("t"), becomes(input+`.value`, "t"),
 		typed("tie two"), becomes(combobox, "true true"),
-	))
+	)
 	_, err = chromedp.RunResponse(ctx, click("#docs-search-results-0"))
 	require.NoError(t, err)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(`location.pathname + location.search + location.hash`, "/docs/boards?lang=zh#ties"),
-	))
+	do(t, ctx, becomes(`location.pathname + location.search + location.hash`, "/docs/boards?lang=zh#ties"))
 	require.Empty(t, faults.All())
 }

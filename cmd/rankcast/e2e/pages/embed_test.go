@@ -72,7 +72,7 @@ func TestBoardInAFrame(t *testing.T) {
 	t.Parallel()
 	named, other := startSite(t), startSite(t)
 	p := e2etest.Launch(t, "--frame-origins", named.URL)
-	p.Post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30}]}`)
+	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30))
 	reads := 0.0
 	ctx := window(t, 800, 600)
 	for _, c := range []struct {
@@ -102,30 +102,29 @@ func TestBoardInAFrame(t *testing.T) {
 func TestEmbedPage(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}, stars: {}}`)
-	p.Post("laps", `{"updates":[{"member":"ann","score":83456},{"member":"<b>bob</b>","score":83457},{"member":"cid","score":90000}]}`)
+	p.Post("laps", e2etest.Scores("ann", 83456, "<b>bob</b>", 83457, "cid", 90000))
 	ctx := window(t, 500, 400)
-	words := `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
-		.map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/embed/laps?top=2&me=cid&theme=dark"),
+	words := `page.members().map(page.words).join(' | ')`
+	do(t, ctx,
+		visit(p, "/embed/laps?top=2&me=cid&theme=dark"),
 		becomes(words, "1 ann 1:23.456 | 2 <b>bob</b> 1:23.457 | 3 cid 6.543 to next 1:30.000"),
 		becomes(textOf("h1"), "laps"),
 		becomes(`document.title`, "laps · Board · Rankcast"),
 		becomes(`document.querySelector('h1 a').href.replace(location.origin, '') + document.querySelector('h1 a').target`,
 			"/boards/laps?me=cid_blank"),
 		becomes(`getComputedStyle(document.body).backgroundColor`, "rgb(24, 27, 26)"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+		isLive,
 		becomes(textOf("#hint"), ""),
-		becomes(`String(document.documentElement.scrollWidth <= innerWidth)`, "true"),
-	))
+		holds(`document.documentElement.scrollWidth <= innerWidth`),
+	)
 	p.Post("laps", `{"member":"dan","score":1000}`)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		becomes(words, "1 dan 0:01.000 | 2 ann 1:23.456 | 4 cid 6.543 to next 1:30.000"),
-		chromedp.Navigate("http://"+p.Addr+"/embed/laps?top=0&theme=pink&mode=list&lang=zh"),
+		visit(p, "/embed/laps?top=0&theme=pink&mode=list&lang=zh"),
 		becomes(textOf("#hint"), "top=0 无效。应为：1–100 theme=pink 无效。应为：auto, light, dark 未知参数 mode。可用：theme, top, me, lang"),
-		chromedp.Navigate("http://"+p.Addr+"/embed/nosuch"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no board “nosuch”."),
-	))
+		visit(p, "/embed/nosuch"),
+		becomes(`page.part('note').textContent`, "There is no board “nosuch”."),
+	)
 }
 
 // Pages show avatars of the sites that the flag names. They ask no other site for one, so that its console stays
@@ -134,8 +133,7 @@ func TestAvatarsOfOtherSites(t *testing.T) {
 	t.Parallel()
 	named, other := startSite(t), startSite(t)
 	p := e2etest.Launch(t, "--avatar-origins", named.URL)
-	p.Post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},`+
-		`{"member":"dan","score":10}]}`)
+	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30, "cid", 20, "dan", 10))
 	for member, avatar := range map[string]string{
 		"ann": named.URL + "/ann.svg", "bob": other.URL + "/bob.svg", "cid": "/assets/shared/favicon.svg",
 		"dan": "https://elsewhere.invalid/dan.svg",
@@ -143,16 +141,16 @@ func TestAvatarsOfOtherSites(t *testing.T) {
 		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/"+member,
 			fmt.Sprintf(`{"avatar":%q}`, avatar)).Status/100)
 	}
-	const images = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img:not([hidden])')]
+	const images = `page.all('img:not([hidden])', page.root())
 		.map(i => i.closest('[data-member]').dataset.member + (i.naturalWidth > 0)).join(' ')`
 	for _, path := range []string{"/boards/stars", "/embed/stars", "/overlay/stars"} {
 		ctx := window(t, 800, 600)
 		require.NoError(t, chromedp.Do(ctx,
-			chromedp.Navigate("http://"+p.Addr+path),
+			visit(p, path),
 			script(`var violations = 0; addEventListener('securitypolicyviolation', () => violations++)`),
 			becomes(images, "anntrue cidtrue"),
 			becomes(`String(violations)`, "0"),
-			becomes(`String([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img[src]')].length)`, "2"),
+			becomes(`String(page.all('img[src]', page.root()).length)`, "2"),
 		), path)
 	}
 	require.Contains(t, named.requests(), "/ann.svg")

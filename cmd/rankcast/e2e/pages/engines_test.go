@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bufio"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -46,11 +48,12 @@ type walker struct {
 	pictures int
 }
 
-// opens opens a page in a window of this size.
+// opens opens a page in a window of this size, and gives it the functions of scripts/page.
 func (w *walker) opens(address string, width, height int) {
 	w.t.Helper()
 	require.NoError(w.t, w.resize(width, height))
 	require.NoError(w.t, w.visit(address), address)
+	w.runs(pageScript(w.t))
 	w.becomes(fmt.Sprintf(`innerWidth >= %d && innerHeight === %d`, width, height), "true")
 }
 
@@ -174,4 +177,36 @@ func keyPresses(text string) []input {
 		actions = append(actions, input{"type": "keyDown", "value": string(key)}, input{"type": "keyUp", "value": string(key)})
 	}
 	return []input{{"type": "key", "id": "keyboard", "actions": actions}}
+}
+
+// chromiumWindow is a window of the browser that the other tests of pages share.
+type chromiumWindow struct{ ctx context.Context }
+
+func startChromium(t *testing.T) engine { return chromiumWindow{ownWindow(t, 1280, 900)} }
+
+func (w chromiumWindow) resize(width, height int) error {
+	return chromedp.Do(w.ctx, chromedp.EmulateViewport(int64(width), int64(height)))
+}
+
+func (w chromiumWindow) visit(address string) error {
+	return chromedp.Do(w.ctx, chromedp.Navigate(address))
+}
+
+func (w chromiumWindow) evaluate(expression string) (string, error) {
+	return chromedp.Run(w.ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
+}
+
+func (w chromiumWindow) tap(x, y, times int) error {
+	for range times {
+		if err := chromedp.Do(w.ctx, chromedp.MouseClickXY(float64(x), float64(y))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w chromiumWindow) keys(text string) error { return chromedp.Do(w.ctx, chromedp.KeyEvent(text)) }
+
+func (w chromiumWindow) picture() ([]byte, error) {
+	return chromedp.Run(w.ctx, chromedp.CaptureScreenshot())
 }

@@ -39,13 +39,12 @@ func walk(t *testing.T, w *walker) {
 		"--origins", site.URL, "--frame-origins", site.URL)
 	at := "http://" + addr
 	board := func(selector string) string {
-		return fmt.Sprintf(`document.querySelector('live-leaderboard').shadowRoot.querySelector(%q)`, selector)
+		return fmt.Sprintf(`page.root().querySelector(%q)`, selector)
 	}
 	add := func(board, member string, score int) {
 		t.Helper()
-		require.Equal(t, 200, p.Post(board, fmt.Sprintf(`{"member":%q,"score":%d}`, member, score)).Status)
+		p.Update(board, fmt.Sprintf(`{"member":%q,"score":%d}`, member, score))
 	}
-	const state = `document.querySelector('live-leaderboard').dataset.state`
 
 	w.opens(at+"/?lang=en", 1280, 900)
 	w.becomes(cardNames, "The race, plain, sprint, stars, fans3h:{star}, fans:{star}")
@@ -62,12 +61,12 @@ func walk(t *testing.T, w *walker) {
 	w.shows("front")
 
 	w.opens(at+"/boards/race?lang=en", 1280, 900)
-	w.becomes(rows+".join(' ') + "+state, "bob dan ann cidlive")
-	w.runs(`globalThis.glides = 0; document.querySelector('live-leaderboard').addEventListener('update',
+	w.becomes(`page.rows().join(' ') + page.state()`, "bob dan ann cidlive")
+	w.runs(`globalThis.glides = 0; page.board().addEventListener('update',
 		({target}) => glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
 	add("race", "ann", 50)
-	w.becomes(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
-		.map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ')`, "ann▲2 bob▼1 dan▼1 cid")
+	w.becomes(`page.members().map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ')`,
+		"ann▲2 bob▼1 dan▼1 cid")
 	w.becomes(`glides > 0`, "true")
 	w.shows("board-moves")
 
@@ -76,9 +75,9 @@ func walk(t *testing.T, w *walker) {
 	w.becomes(found, "D dan 95 pts No. 3 | Follow the id “da”")
 	w.shows("find")
 	require.NoError(t, w.keys("\r"))
-	w.becomes(own, "listed: 3 dan 10 to next 95 pts")
+	w.becomes(`page.own()`, "listed: 3 dan 10 to next 95 pts")
 	w.taps(board(`[data-member=bob]`), 0.5, 1)
-	w.becomes(own, "listed: 2 bob 15 to next 105 pts")
+	w.becomes(`page.own()`, "listed: 2 bob 15 to next 105 pts")
 	w.shows("follow")
 
 	w.opens(at+"/boards/race/story?lang=en", 1280, 900)
@@ -89,35 +88,35 @@ func walk(t *testing.T, w *walker) {
 	w.shows("story")
 
 	w.opens(at+"/members/player/ann?lang=en", 390, 844)
-	w.becomes(memberCards, "The race No. 1 of 4 members 120 pts charted")
+	w.becomes(`page.memberCards()`, "The race No. 1 of 4 members 120 pts charted")
 	w.becomes(`document.querySelector('.rank-path').getAttribute('d').length > 20 && document.querySelector('.best').textContent.slice(0, 16)`,
 		"Best ever: No. 1")
 	w.shows("member")
 
 	give(p, "s3", "ana", 20)
 	w.opens(at+"/stars?star=s17&me=mochi&lang=en", 390, 844)
-	w.becomes(`document.querySelector('#stars').dataset.state`, "live")
+	w.becomes(`page.state('stars')`, "live")
 	w.taps(`document.querySelector('`+tenFlowers+`')`, 0.5, 3)
-	w.becomes(boardOf("fans-today"), "1 mochi 30")
+	w.becomes(`page.fields('fans-today')`, "1 mochi 30")
 	w.becomes(feedOf+`.startsWith('mochi s17')`, "true")
 	w.becomes(textOf("#gift-note")+`.startsWith('Thank you!') + Object.values(sessionStorage).join()`, "true[]")
 	w.shows("gift")
 	require.Equal(t, 30, scoreOf(p, "stars", "s17"))
 	w.opens(at+"/stars?me=mochi&lang=zh", 1280, 900)
-	w.becomes(`document.querySelector('#stars').dataset.state`, "live")
-	w.becomes(boardOf("stars"), "1 s17 30 | 2 s3 距上一名 10 20")
+	w.becomes(`page.state('stars')`, "live")
+	w.becomes(`page.fields('stars')`, "1 s17 30 | 2 s3 距上一名 10 20")
 	w.rests()
 	w.shows("stars")
 
 	w.opens(at+"/overlay/race?top=3&me=ann&lang=en", 400, 300)
-	w.becomes(seen, "1 ann 120 pts | 2 bob 105 pts | 3 dan 95 pts")
+	w.becomes(`page.seen()`, "1 ann 120 pts | 2 bob 105 pts | 3 dan 95 pts")
 	w.shows("overlay")
 
 	w.opens(site.URL+"/kit", 800, 600)
-	w.becomes(rows+".join(' ') + "+state, "ann bob danlive")
+	w.becomes(`page.rows().join(' ') + page.state()`, "ann bob danlive")
 	add("race", "dan", 30)
-	w.becomes(rows+".join(' ')", "dan ann bob")
-	w.becomes(own, "listed: 3 bob 15 to next 105 pts")
+	w.becomes(`page.rows().join(' ')`, "dan ann bob")
+	w.becomes(`page.own()`, "listed: 3 bob 15 to next 105 pts")
 	w.shows("kit")
 
 	before := boardReads(p)
@@ -132,9 +131,8 @@ func walk(t *testing.T, w *walker) {
 
 	for _, page := range []string{"/boards/sprint", "/overlay/sprint"} {
 		w.opens(at+page+"?lang=en", 1280, 900)
-		w.becomes(state, "live")
-		require.Equal(t, 200,
-			p.Post("sprint", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"dan","score":20}]}`).Status)
+		w.becomes(`page.state()`, "live")
+		p.Update("sprint", e2etest.Scores("ann", 40, "bob", 30, "dan", 20))
 		w.becomes(board("[part=countdown]")+`.checkVisibility()`, "true")
 		w.shows("countdown")
 		w.becomes(`[...document.querySelector('live-leaderboard[data-finish]').shadowRoot.querySelectorAll('[part~=step]')]
@@ -143,13 +141,13 @@ func walk(t *testing.T, w *walker) {
 	}
 
 	w.opens(at+"/boards/race?lang=en", 1280, 900)
-	w.becomes(rows+".join(' ') + "+state, "dan ann bob cidlive")
+	w.becomes(`page.rows().join(' ') + page.state()`, "dan ann bob cidlive")
 	p.Kill()
-	w.becomes(state, "away")
+	w.becomes(`page.state()`, "away")
 	w.shows("away")
 	p = e2etest.Launch(t, p.Cmd.Args[2:]...)
 	add("race", "cid", 200)
-	w.becomes(rows+".join(' ') + "+state, "cid dan ann boblive")
+	w.becomes(`page.rows().join(' ') + page.state()`, "cid dan ann boblive")
 	w.shows("back")
 }
 

@@ -4,6 +4,7 @@ package pages
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -25,11 +26,10 @@ func named(t *testing.T, p *e2etest.Process, kind string, names map[string]strin
 }
 
 const (
-	findBox = `document.querySelector('#find-input')`
-	found   = `[...document.querySelectorAll('#find-list [role=option]')]
-		.map(option => option.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+	findBox   = `document.querySelector('#find-input')`
+	found     = `page.all('#find-list [role=option]').map(page.words).join(' | ')`
 	urlMe     = `new URLSearchParams(location.search).get('me') ?? 'none'`
-	following = `[...document.querySelectorAll('#following, #following-hint, #me-problem:not(:empty)')]
+	following = `page.all('#following, #following-hint, #me-problem:not(:empty)')
 		.filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`
 	// pickRow is a script that picks the row of a member, as a tap on it does.
 	pickRow = `board.dispatchEvent(new CustomEvent('pick', {detail: {member: %[1]q, entry: {member: %[1]q, name: %[2]q}}}))`
@@ -43,16 +43,13 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 	p := e2etest.LaunchBoards(t,
 		`boards: {stars: {kind: star, display: {unit: pts}}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`)
 	named(t, p, "star", map[string]string{"s17": "Solveig Harte", "s18": "Sol Reyes", "s1": name})
-	require.Equal(t, 200,
-		p.Post("stars", `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60},{"member":"cid","score":50},`+
-			`{"member":"dan","score":40},{"member":"eve","score":30},{"member":"s17","score":20},{"member":"s18","score":10},`+
-			`{"member":"s1","score":5}]}`).Status)
+	p.Update("stars", e2etest.Scores("ann", 70, "bob", 60, "cid", 50, "dan", 40, "eve", 30, "s17", 20, "s18", 10, "s1", 5))
 	type_ := func(text string) chromedp.Action[chromedp.Void] {
 		return typeInto("#find-input", text)
 	}
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/stars?top=5"),
+	do(t, ctx,
+		visit(p, "/boards/stars?top=5"),
 		shows("ann", "bob", "cid", "dan", "eve"), follows(""), becomes(following, "Tap a row to follow its member."),
 
 		// Suggestions while typing, the first one selected; the arrows choose, Enter follows.
@@ -73,31 +70,31 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 		// An id that has no score yet is the only one to follow, or the last.
 		type_("nobody"), becomes(found, "Follow the id “nobody”"), becomes(textOf("#find-note"), "No member of this board has this name or id."),
 		type_(kb.Enter), follows("below: nobody has no score yet"), becomes(urlMe, "nobody"),
-		type_("s"), becomes(`String(document.querySelectorAll('#find-list [role=option]').length)`, "4"), type_(kb.ArrowUp+kb.Enter),
+		type_("s"), becomes(`page.count('#find-list [role=option]')`, "4"), type_(kb.ArrowUp+kb.Enter),
 		becomes(urlMe, "s"),
 		// What can be no id is said, and changes nothing.
 		type_(strings.Repeat("é", 64)+"x"+kb.Enter), becomes(following, "You follow s Stop | A member id has at most 128 bytes."),
 		becomes(urlMe, "s"),
-		type_(kb.Escape), becomes(`String(document.activeElement === document.body)`, "true"),
+		type_(kb.Escape), holds(`document.activeElement === document.body`),
 
 		click("#unfollow"), follows(""), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
-	))
+	)
 
 	// On a closed period too.
 	var counted struct{ Period string }
 	p.Post("quick", `{"member":"s17","score":20}`).Into(&counted)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period), shows("s17"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
-		type_("har"), becomes(found, "S Solveig Harte 20 No. 1 | Follow the id “har”"), type_(kb.Enter), follows("listed: 1 Solveig Harte 20")))
+	do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period), shows("s17"),
+		becomes(`page.part('state').textContent`, "Final"),
+		type_("har"), becomes(found, "S Solveig Harte 20 No. 1 | Follow the id “har”"), type_(kb.Enter), follows("listed: 1 Solveig Harte 20"))
 }
 
 // The last answer wins: the page drops one that comes after the reader has typed on.
 func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	require.Equal(t, 200, p.Post("stars", `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60}]}`).Status)
+	p.Update("stars", e2etest.Scores("ann", 70, "bob", 60))
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/stars"), shows("ann", "bob"),
+	do(t, ctx, visit(p, "/boards/stars"), shows("ann", "bob"),
 		// The answers of the test come when the test says so.
 		script(`var asked = [], answer = (i, member, complete) =>
 			asked[i].resolve(Response.json({entries: [{rank: 1, member, score: 70}], complete}));
@@ -114,7 +111,7 @@ func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 		becomes(textOf("#find-note"), "The search gets no answer now. Type again to retry."), becomes(found, "Follow the id “ann”"),
 		becomes(urlMe, "none"),
 		typeInto("#find-input", kb.Enter), becomes(urlMe, "ann"),
-	))
+	)
 }
 
 // A tap on a row follows its member. The device remembers the member for boards of its kind, until the reader stops.
@@ -123,15 +120,15 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 	p := e2etest.LaunchBoards(t, `boards: {stars: {kind: star}, month: {kind: star}, laps: {kind: driver}}`)
 	named(t, p, "star", map[string]string{"bob": "Bob Stone"})
 	for _, board := range []string{"stars", "month", "laps"} {
-		require.Equal(t, 200, p.Post(board, `{"updates":[{"member":"ann","score":70},{"member":"bob","score":60}]}`).Status)
+		p.Update(board, e2etest.Scores("ann", 70, "bob", 60))
 	}
 	ctx := ownWindow(t, 1280, 900)
 	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + p.Addr + path) }
 	picks := func(member, name string) chromedp.Action[chromedp.Void] {
-		return script(`var board = document.querySelector('live-leaderboard'); ` + fmt.Sprintf(pickRow, member, name))
+		return script(`var board = page.board(); ` + fmt.Sprintf(pickRow, member, name))
 	}
-	require.NoError(t, chromedp.Do(ctx,
-		at("/boards/stars"), shows("ann", "bob"), becomes(`document.querySelector('live-leaderboard').getAttribute('pickable')`, ""),
+	do(t, ctx,
+		at("/boards/stars"), shows("ann", "bob"), becomes(`page.board().getAttribute('pickable')`, ""),
 		picks("bob", "Bob Stone"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"),
 		becomes(following, "You follow Bob Stone Stop"),
 		// On another board of the kind, and no other one.
@@ -139,7 +136,7 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 		at("/boards/laps"), shows("ann", "bob"), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
 		// Links go along with it as far as it is one of their members.
 		at("/boards/stars"), becomes(urlMe, "bob"),
-		becomes(`[...document.querySelectorAll('#boards a')].map(a => a.getAttribute('href').replace(location.origin, '')).join()`,
+		becomes(`page.all('#boards a').map(a => a.getAttribute('href').replace(location.origin, '')).join()`,
 			"/boards/laps,/boards/month?me=bob,/boards/stars?me=bob"),
 		// An address names another one for now.
 		at("/boards/stars?me=ann"), becomes(following, "You follow ann Stop"), at("/boards/stars"), becomes(urlMe, "bob"),
@@ -149,5 +146,97 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 		script(`Storage.prototype.setItem = Storage.prototype.removeItem = Storage.prototype.getItem =
 			() => { throw new DOMException('', 'SecurityError'); }`),
 		picks("ann", ""), becomes(urlMe, "ann"), click("#unfollow"), becomes(urlMe, "none"),
-	))
+	)
+}
+
+// A reader shares exactly the page in front of them, and takes its board to another site.
+func TestReaderSharesABoard(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {"fans:{star}": {kind: user}}`)
+	p.Update("fans:s1", `{"member":"ann","score":70}`)
+	address := "http://" + p.Addr + "/boards/fans:s1?top=5&me=ann"
+	embed := "http://" + p.Addr + "/embed/fans:s1?top=5"
+	const open = `document.querySelector('#share-dialog').open`
+	done := becomes(textOf("#share-done"), "Copied")
+	ctx := window(t, 390, 844)
+	do(t, ctx, chromedp.Navigate(address), shows("ann"),
+		isLive,
+		script(`var copied = '', mayCopy = true, shared = '';
+			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; };
+			document.addEventListener('securitypolicyviolation', ({violatedDirective}) => shared += violatedDirective);`),
+		click("#share"), becomes(`String(`+open+`)`, "true"), becomes(`page.focus()`, "share-close"),
+		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`,
+			"?text="+url.QueryEscape(address)),
+		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
+		click("#share-copy-url"), done, becomes(`copied`, address),
+		click("#share-copy-frame"), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="354" title="fans:s1 · Rankcast"></iframe>`),
+		click("#share-copy-element"), becomes(`copied`, `<script type="module" src="http://`+p.Addr+`/kit/rankcast.js"></script>`+
+			"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
+		// Where the page may not copy, the text is there to be copied by hand.
+		script(`mayCopy = false`), click("#share-copy-url"), becomes(`String(getSelection())`, address),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/fans:s1?me=ann"),
+		typeInto("#share-copy-url", kb.Escape), becomes(`String(`+open+`)`, "false"), becomes(`page.focus()`, "share"),
+		// The share sheet of the device, where it has one.
+		beforeScripts(`var shared; Navigator.prototype.share = async data => shared = data.title + ' ' + data.url`),
+		chromedp.Navigate(address), shows("ann"), click("#share"), click("#share-native"), becomes(`shared`, "fans:s1 · Rankcast "+address),
+		// A language that the address names goes along.
+		chromedp.Navigate(address+"&lang=zh"), shows("ann"), click("#share"),
+		becomes(`document.querySelector('#share-frame').textContent.split('"')[1]`, embed+"&amp;lang=zh"),
+	)
+}
+
+// A dialog darkens the whole window, and leaves the page below it where it is, whether the page scrolls or not.
+func TestDialogsCoverTheWindow(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	fill(t, p, "stars", 100)
+	fill(t, p, "fans:s1", 3)
+	ctx := window(t, 1920, 1080)
+	const page = `document.documentElement.getBoundingClientRect().width`
+	const places = `['.brand', '.site', 'main']
+		.flatMap(part => { const {left, right, top} = document.querySelector(part).getBoundingClientRect(); return [left, right, top]; }).join()`
+	const dialog = `page.all('dialog[open]')`
+	for _, c := range []struct{ path, opens, scrolls string }{{"/boards/fans:s1", "#share", "false"},
+		{"/boards/stars?top=100", "#share", "true"}, {"/stars", "#viewer", "true"}} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+c.path), holds(`page.shown()`),
+			holds(`page.all('live-leaderboard').some(({dataset}) => dataset.state === 'live')`),
+			becomes(`String(document.documentElement.scrollHeight > innerHeight)`, c.scrolls),
+			becomes(`String(`+page+` < innerWidth)`, "true"), // there is a gutter
+			script(`scrollTo(0, 40); var before = `+places+`; document.querySelector('`+c.opens+`').click()`),
+			becomes(dialog+`.map(open => parseFloat(getComputedStyle(open, '::backdrop').width) - innerWidth).join()`, "0"),
+			becomes(`(now => now === before ? "" : before + " then " + now)(`+places+`)`, ""),
+			script(dialog+`[0].close()`),
+			becomes(`String(`+page+` < innerWidth && `+places+` === before)`, "true"),
+		), c.path)
+	}
+}
+
+// A board is alone on the whole screen, and large: as large as the members that there are leave room for.
+func TestBoardFillsTheScreen(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {stars: {}, few: {}}`)
+	fill(t, p, "stars", 30)
+	fill(t, p, "few", 12)
+	ctx := ownWindow(t, 1280, 900)
+	// heights is an expression for how much of the screen the rows take, in percent.
+	const height = `(list => Math.round(100 * list.getBoundingClientRect().height / innerHeight))(page.part('list'))`
+	visible := becomes(`['#name', '#leaderboard', '#choices', '.sidebar', '.masthead']
+		.filter(part => document.querySelector(part).checkVisibility()
+			&& document.fullscreenElement?.contains(document.querySelector(part))).join()`, "#name,#leaderboard")
+	do(t, ctx, visit(p, "/boards/stars"), becomes(listed, "10"),
+		click("#full-screen"), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
+		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
+		click("#full-screen"), becomes(`String(document.fullscreenElement)`, "null"),
+		becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
+		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "stable"),
+		visit(p, "/boards/few?top=25"), becomes(listed, "12"), click("#full-screen"),
+		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
+		// No room for a scroll bar: it would be a black strip.
+		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "auto"),
+		click("#full-screen"), becomes(`String(document.fullscreenElement)`, "null"),
+		visit(p, "/boards/stars"), becomes(listed, "10"),
+		// On a wall the page itself fills the height.
+		chromedp.EmulateViewport(2560, 1440), becomes(`String(`+height+
+			` > 50 && page.board().getBoundingClientRect().bottom <= innerHeight)`, "true"),
+	)
 }

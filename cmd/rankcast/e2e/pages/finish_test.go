@@ -36,22 +36,15 @@ func rounds(t *testing.T) *e2etest.Process {
 func TestFinishLineKeepsShortNames(t *testing.T) {
 	t.Parallel()
 	p := rounds(t)
-	const names = `(line => [...line.querySelectorAll('.finish-place')].filter(place => place.checkVisibility()).map(place => {
-		const {left, right} = place.getBoundingClientRect(), edge = line.getBoundingClientRect();
-		return place.textContent.slice(1, 4) + (left < edge.left || right > edge.right ? ' outside'
-			: place.scrollWidth > place.clientWidth ? ' cut' : ' whole');
-	}).join(', '))(document.querySelector('#finish-line'))`
 	for _, c := range []struct {
 		query         string
 		width, height int
 	}{{"mode=compact", 480, 60}, {"mode=compact", 600, 60}, {"mode=compact", 1000, 60}, {"mode=list", 400, 120},
 		{"mode=me&me=nobody", 480, 100}} {
 		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "pace=0&"+c.query),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
-		require.Equal(t, 200,
-			p.Post("round", `{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`).Status)
-		assert.NoError(t, chromedp.Do(ctx, becomes(names, "Zoë whole, Max cut, Ivy whole")), c)
+		do(t, ctx, overlay(p, "round", "pace=0&"+c.query), isLive)
+		p.Update("round", e2etest.Scores("a", 30, "b", 20, "c", 10))
+		assert.NoError(t, chromedp.Do(ctx, becomes(`page.finishNames()`, "Zoë whole, Max cut, Ivy whole")), c)
 	}
 }
 
@@ -59,22 +52,11 @@ func TestFinishLineKeepsShortNames(t *testing.T) {
 func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 	t.Parallel()
 	p := rounds(t)
-	// The expression covered says what stands at the end of the card, and whether it covers the name.
-	const covered = `((root, mark) => {
-		const bar = root.querySelector('[part=countdown]');
-		if (!document.querySelector('#rank-change').hidden) return 'rank change';
-		const shown = [mark, bar].find(element => element.checkVisibility());
-		const name = [...root.querySelectorAll('[part~=me] [part=member]')].find(name => name.checkVisibility({visibilityProperty: true}));
-		if (!shown || !name) return 'nothing';
-		return (shown === mark ? 'mark' : 'countdown') + (name.getBoundingClientRect().right > shown.getBoundingClientRect().left
-			? ' covers the name' : '');
-	})(document.querySelector('live-leaderboard').shadowRoot, document.querySelector('.finish-mark'))`
 	ctx := ownWindow(t, 480, 100)
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "round", "mode=me&me=m&pace=0"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
-	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "countdown")))
-	require.Equal(t, 200, p.Post("round", `{"updates":[{"member":"a","score":30},{"member":"m","score":20}]}`).Status)
-	assert.NoError(t, chromedp.Do(ctx, becomes(covered, "mark")))
+	do(t, ctx, overlay(p, "round", "mode=me&me=m&pace=0"), isLive)
+	assert.NoError(t, chromedp.Do(ctx, becomes(`page.coveredAtTheEnd()`, "countdown")))
+	p.Update("round", e2etest.Scores("a", 30, "m", 20))
+	assert.NoError(t, chromedp.Do(ctx, becomes(`page.coveredAtTheEnd()`, "mark")))
 }
 
 // The last seconds stand over the end of the period in the header, as a whole, and over no part of another text.
@@ -91,7 +73,7 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard `+
 		`board="days" top="5" me="m0003" moments></live-leaderboard>`, p.Addr)
 	const (
-		live = `document.querySelector('live-leaderboard').dataset.state`
+		live = `page.state()`
 		// Shown anew at each look: a frame that comes hides it.
 		covered = `(root => {
 			const part = name => root.querySelector('[part=' + name + ']'), bar = part('countdown');
@@ -111,7 +93,7 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 				found.push(name + (whole ? '' : ' in part'));
 			}
 			return found.join(', ');
-		})(document.querySelector('live-leaderboard').shadowRoot)`
+		})(page.root())`
 	)
 	board := "http://" + p.Addr + "/boards/days?me=m0029&lang=en"
 	for i, c := range []struct {
@@ -131,7 +113,7 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 		// Another leader, so that the element loads the parts of a show.
 		p.Post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
 		require.NoError(t, chromedp.Do(ctx,
-			becomes(`getComputedStyle(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=countdown]')).position`,
+			becomes(`getComputedStyle(page.part('countdown')).position`,
 				"absolute")), c)
 		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
 	}
@@ -142,31 +124,6 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 func TestResultFits(t *testing.T) {
 	t.Parallel()
 	p := rounds(t)
-	const misplaced = `(root => {
-		const board = document.querySelector('live-leaderboard');
-		if (!board.hasAttribute('data-finish')
-			|| root.querySelectorAll('[part=podium] > *').length < 4) return board.dataset.misplaced ?? 'not yet';
-		const card = board.getBoundingClientRect(), found = [];
-		const rows = [...root.querySelectorAll('[part=podium] > *')];
-		for (const row of rows) {
-			const box = row.getBoundingClientRect();
-			for (const field of row.querySelectorAll('[part=portrait], [part=member], [part=score], [part=rank]')) {
-				const {left, right} = field.getBoundingClientRect();
-				if (left < box.left - 1 || right > box.right + 1) found.push(row.textContent.trim().slice(0, 1) + ' '
-					+ field.getAttribute('part') + ' outside by ' + Math.max(box.left - left, right - box.right).toFixed(1));
-			}
-			if (box.left < card.left || box.right > card.right) found.push('a step outside the card');
-		}
-		if (document.fullscreenElement) {
-			const name = rows.at(-1).querySelector('[part=member]');
-			if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
-			const title = root.querySelector('[part=result]');
-			if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize)) found.push('a title of two lines');
-			if (rows.at(-1).getBoundingClientRect().bottom > innerHeight) found.push('the result ends at '
-				+ rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
-		}
-		return board.dataset.misplaced = found.join(', '); // which is left when the result goes
-	})(document.querySelector('live-leaderboard').shadowRoot)`
 	for _, c := range []struct {
 		board         string
 		full          bool
@@ -178,15 +135,14 @@ func TestResultFits(t *testing.T) {
 	} {
 		ctx := ownWindow(t, c.width, c.height)
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/"+c.board+"?me=m&lang=en"),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")), c)
+			isLive), c)
 		if c.full {
 			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
 		}
 		scale := map[string]int{"round": 1, "large": 40_000}[c.board]
-		require.Equal(t, 200,
-			p.Post(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
-				`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale)).Status)
-		assert.NoError(t, chromedp.Do(ctx, becomes(misplaced, "")), c)
+		p.Update(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
+			`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale))
+		assert.NoError(t, chromedp.Do(ctx, becomes(`page.misplacedInResult()`, "")), c)
 	}
 }
 
@@ -195,14 +151,14 @@ func TestBoardFitsTheScreenAfterALongerPeriod(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}}`)
 	const (
-		listed = `String(document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [data-member]').length)`
+		listed = `String(page.root().querySelectorAll('[part=list] > [data-member]').length)`
 		fits   = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
 	)
 	for _, size := range [][2]int{{390, 844}, {1280, 720}, {1920, 1080}} {
 		ctx := ownWindow(t, size[0], size[1])
-		assert.NoError(t, chromedp.Do(ctx, beforeScripts(scriptFile(t, "sockets.js")), chromedp.Navigate("http://"+p.Addr+"/boards/days?lang=en"),
+		assert.NoError(t, chromedp.Do(ctx, beforeScripts(scriptFile(t, "sockets.js")), visit(p, "/boards/days?lang=en"),
 			script(`var socket = () => sockets.find(({sent}) => sent.some(({type}) => type === 'subscribe'))`),
-			becomes(`String(socket() !== undefined)`, "true"),
+			holds(`socket() !== undefined`),
 			script(`var say = (period, members) => socket().say({...snapshot(5, members, period), board: 'days', period,
 				ends: '2999-01-01T00:00:00Z', total: members.length})`),
 			script(`socket().say({type: 'ok', id: socket().sent.find(({type}) => type === 'subscribe').id}); say('1', 'abcdefghij')`),

@@ -47,17 +47,6 @@ func lineThatHolds(t *testing.T, target string, holds func(*http.Request) bool) 
 	return strings.TrimPrefix(line.URL, "http://"), func() { close(released) }
 }
 
-// placesOfRows is a script that tells where the rows of a board are, and what they show: those of the page, or those of the
-// element.
-const placesOfRows = `(() => {
-	const board = document.querySelector('live-leaderboard');
-	const rows = [...(board.shadowRoot ?? board).querySelectorAll(board.shadowRoot ? '[part~=row]' : 'tbody tr')];
-	return JSON.stringify(rows.map(row => {
-		const {top, height} = row.getBoundingClientRect();
-		return [Math.round(top), Math.round(height)];
-	}));
-})()`
-
 // On a line with a long delay, the rows of a board are on the screen with the first answer, and the element takes them over
 // without moving them.
 func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
@@ -71,29 +60,26 @@ func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
 				addr, release := slowLine(t, p.Addr)
 				ctx := window(t, size.width, size.height)
 				var first, then string
-				require.NoError(t, chromedp.Do(ctx,
+				do(t, ctx,
 					navigateWithoutLoad("http://"+addr+path),
 					// The browser has painted the rows, while all but the page itself is on its way.
-					becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length >= 5)`,
-						"true"),
-					becomes(`String(customElements.get('live-leaderboard') === undefined)`, "true"),
+					holds(`page.painted() && document.querySelectorAll('.first-rows tbody tr').length >= 5`),
+					holds(`customElements.get('live-leaderboard') === undefined`),
 					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(2) bdi').textContent`, "Mia Torres"),
 					becomes(`document.querySelector('.first-rows tbody tr td:nth-child(3)').textContent.replace(/[^0-9,]/g, '')`, "1,000"),
-					evaluate(placesOfRows, &first),
+					evaluate(`page.placesOfRows()`, &first),
 					// The element has them at once, not in the next frame only.
 					script(`customElements.whenDefined('live-leaderboard')
-						.then(() => globalThis.taken = document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]').length)`),
-					script(`globalThis.shifts = 0;
-						new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; })
-							.observe({type: 'layout-shift', buffered: true})`),
-				))
+						.then(() => globalThis.taken = page.root().querySelectorAll('[part~=row]').length)`),
+					script(`page.watchShifts()`),
+				)
 				release()
-				require.NoError(t, chromedp.Do(ctx,
-					becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-					becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=row] [part=member]').textContent`, "Mia Torres"),
-					evaluate(placesOfRows, &then),
-					becomes(`String(taken >= 5)`, "true"),
-				))
+				do(t, ctx,
+					isLive,
+					becomes(`page.root().querySelector('[part~=row] [part=member]').textContent`, "Mia Torres"),
+					evaluate(`page.placesOfRows()`, &then),
+					holds(`taken >= 5`),
+				)
 				require.Equal(t, first, then, "the rows stay where they are")
 			})
 		}
@@ -150,11 +136,6 @@ events:
     updates: [{board: stars, member: "{star}", score: 1}, {board: "fans:{star}", member: "{user}", score: 1}]
 `
 
-// textsOfPage is a script that tells what the page says outside the list, of what the first answer has.
-const textsOfPage = `JSON.stringify([
-	...document.querySelectorAll('#name, #boards a, .card-name, .card-rank, .card-member, .card-score, .card-faces, #star-name')]
-	.filter(e => e.checkVisibility()).map(e => e.textContent.trim()))`
-
 // The scripts of a page change none of the names, ranks and scores that the server rendered: both write them by the same
 // rules.
 func TestScriptsKeepTheFirstTexts(t *testing.T) {
@@ -180,13 +161,13 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 					separator = "&"
 				}
 				var first, then string
-				require.NoError(t, chromedp.Do(ctx,
+				do(t, ctx,
 					navigateWithoutLoad("http://"+addr+path+separator+"lang="+lang),
-					becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
-					evaluate(textsOfPage, &first),
-				))
+					holds(`page.painted()`),
+					evaluate(`page.textsOfPage()`, &first),
+				)
 				release()
-				settled := `document.querySelector('live-leaderboard').dataset.state`
+				settled := `page.state()`
 				want := "live"
 				if strings.Contains(path, "%7B") {
 					settled, want = `String(document.querySelector('#instances a') !== null)`, "true"
@@ -195,12 +176,12 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 						.filter(({name, responseEnd}) => name.endsWith('v1/overview') && responseEnd).length > 0
 							&& document.readyState === 'complete')`, "true"
 				}
-				require.NoError(t, chromedp.Do(ctx,
+				do(t, ctx,
 					becomes(settled, want),
 					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+
 						fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"),
-					evaluate(textsOfPage, &then),
-				))
+					evaluate(`page.textsOfPage()`, &then),
+				)
 				require.Equal(t, first, then)
 			})
 		}

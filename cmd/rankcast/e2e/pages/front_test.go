@@ -15,8 +15,7 @@ import (
 )
 
 // cardNames is an expression for the titles of the cards that can be seen, in order.
-const cardNames = `[...document.querySelectorAll('.card-name')].filter(name => name.checkVisibility())
-	.map(name => name.textContent).join(', ')`
+const cardNames = `page.all('.card-name').filter(name => name.checkVisibility()).map(name => name.textContent).join(', ')`
 
 // The front page has the boards in the order of their activity. The cards of an open page change places only while the reader
 // does not use the page.
@@ -26,30 +25,30 @@ func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 	addToAna(p, "b-calm", 1)
 	addToAna(p, "c-busy", 1)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/"), becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
+	do(t, ctx,
+		visit(p, "/"), becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
 		script(`var passed = 0, now = performance.now.bind(performance); performance.now = () => now() + passed;
 			document.querySelector('.card-name').focus()`),
-	))
+	)
 	score := 1
 	// update changes the busy board, and waits for the overview with this change.
 	update := func() {
 		addToAna(p, "c-busy", 1)
 		score++
-		require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('[data-board=c-busy] .card-score').textContent`, fmt.Sprint(score))))
+		do(t, ctx, becomes(`document.querySelector('[data-board=c-busy] .card-score').textContent`, fmt.Sprint(score)))
 	}
 	for rate := ""; rate == ""; { // until the node has measured one
 		update()
-		require.NoError(t, chromedp.Do(ctx, evaluate(`document.querySelector('[data-board=c-busy] .card-rate').textContent`, &rate)))
+		do(t, ctx, evaluate(`document.querySelector('[data-board=c-busy] .card-rate').textContent`, &rate))
 	}
 	tenSecondsLater := script(`passed += 11_000`)
-	require.NoError(t, chromedp.Do(ctx, tenSecondsLater))
+	do(t, ctx, tenSecondsLater)
 	update()
-	require.NoError(t, chromedp.Do(ctx, becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
+	do(t, ctx, becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
 		becomes(`document.activeElement.textContent`, "b-calm"),
-		script(`document.activeElement.blur()`), tenSecondsLater))
+		script(`document.activeElement.blur()`), tenSecondsLater)
 	update()
-	require.NoError(t, chromedp.Do(ctx, becomes(cardNames, "c-busy, b-calm, a-empty, fam:{x}")))
+	do(t, ctx, becomes(cardNames, "c-busy, b-calm, a-empty, fam:{x}"))
 	require.Contains(t, strings.Split(servertest.Request(t, "GET", "http://"+p.Addr+"/", "").Body, `<ul class="cards"`)[1][:60],
 		`data-board="c-busy"`, "the server's cards have the same order")
 }
@@ -63,11 +62,11 @@ func TestFrontPageFilter(t *testing.T) {
 	note := textOf("#overview-note")
 	hidesFilter := becomes(`String(`+filter+`.checkVisibility())`, "false")
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/"), becomes(note, "8 boards"), hidesFilter))
+	do(t, ctx, visit(p, "/"), becomes(note, "8 boards"), hidesFilter)
 	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/b7", "{}").Status)
 	setName(p, "star", "s1", "Mia Torres")
 	addToAna(p, "fam:s1", 1)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		becomes(note, "9 boards"), becomes(textOf(".card-faces li"), "MMia Torres"),
 		script(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`),
 		becomes(`document.activeElement.id`, "filter"),
@@ -75,9 +74,9 @@ func TestFrontPageFilter(t *testing.T) {
 		script(filter+`.select()`), typeInto("#filter", "mia"), becomes(cardNames, "fam:{star}"),
 		script(filter+`.select()`), typeInto("#filter", "a/b"), becomes(cardNames, ""), becomes(note, "No board matches “a/b”."),
 		script(filter+`.select()`), typeInto("#filter", "b7\r"), becomes(`location.pathname`, "/boards/b7"),
-		chromedp.Navigate("http://"+p.Addr+"/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`),
+		visit(p, "/?lang=zh"), script(filter+`.value = '大奖'; `+filter+`.dispatchEvent(new Event('input'))`),
 		becomes(cardNames, "大奖赛"),
-	))
+	)
 }
 
 // A family has a card for each board, named by the member that the board is of, with who leads it; the next ones follow when
@@ -92,43 +91,39 @@ func TestFamilyHasCards(t *testing.T) {
 	}
 	const cards = `document.querySelectorAll('#instances .card').length + ' ' + document.querySelector('#more-boards').checkVisibility()`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/"), becomes(cardNames, "Fans of …"), becomes(textOf(".card-faces li"), "MMia Torres"),
+	do(t, ctx,
+		visit(p, "/"), becomes(cardNames, "Fans of …"), becomes(textOf(".card-faces li"), "MMia Torres"),
 		script(`var stays = true; document.querySelector('.card-faces a').click()`), becomes(textOf("#name"), "Fans of Mia Torres"),
 		script(`document.querySelector('#boards a').click()`), becomes(textOf("#name"), "Fans of …"),
 		becomes(cards, "50 true"), becomes(textOf("#instances-note"), "50 of 53 boards"),
 		// On a phone, too, the name stands in one line, and the form below it.
 		chromedp.EmulateViewport(390, 844),
-		becomes(`String(document.querySelector('#name').offsetHeight < 60
-			&& document.querySelector('#instance').getBoundingClientRect().top
-				>= document.querySelector('#name').getBoundingClientRect().bottom)`, "true"),
+		holds(`document.querySelector('#name').offsetHeight < 60
+			&& page.box('#instance').top
+				>= page.box('#name').bottom`),
 		chromedp.EmulateViewport(1280, 900),
 		becomes(`['.card-name', '.card-member', '.card-score', '.card-total']
 			.map(part => document.querySelector('#instances ' + part).textContent).join()`, "Mia Torres,Ana,40,1 member"),
 		becomes(`document.querySelector('#instances .card-name').title`, "fans:s00"),
 		script(`document.querySelector('#more-boards').click()`), becomes(cards, "53 false"), becomes(textOf("#instances-note"), "53 boards"),
-		becomes(`String(stays)`, "true"),
-	))
+		holds(`stays`),
+	)
 	addToAna(p, "fans:s00", 2)
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#instances .card-score').textContent`, "42")))
+	do(t, ctx, becomes(`document.querySelector('#instances .card-score').textContent`, "42"))
 }
 
 // Boards have their icons, on cards and in the list of boards; of another site only those that the server names.
 func TestBoardsHaveIcons(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {own: {icon: /assets/shared/favicon.svg}, other: {icon: "https://example.org/i.png"}}`)
-	const icons = `[...document.querySelectorAll('.card, #boards li')].filter(item => item.checkVisibility())
-		.map(item => item.dataset.board + ' ' + (item.querySelector('.card-head img, :scope > a img')?.checkVisibility() ?? false)
-			+ item.querySelectorAll('.card-head .portrait, :scope > a .portrait').length).sort().join()`
 	answered := func(path string) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`String(performance.getEntriesByType('resource')
-			.some(({name, responseEnd}) => name.endsWith(%q) && responseEnd))`, path), "true")
+		return becomes(fmt.Sprintf(`String(page.answered(%q))`, path), "true")
 	}
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/"), answered("/v1/overview"), becomes(icons, "other false0,own true1"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/own"), answered("/v1/boards"), becomes(icons, "other false0,own true1"),
-	))
+	do(t, ctx,
+		visit(p, "/"), answered("/v1/overview"), becomes(`page.icons()`, "other false0,own true1"),
+		visit(p, "/boards/own"), answered("/v1/boards"), becomes(`page.icons()`, "other false0,own true1"),
+	)
 }
 
 // The page of a board that is not there offers nothing to do with it.
@@ -137,12 +132,12 @@ func TestUnknownBoardOffersNothing(t *testing.T) {
 	p := e2etest.LaunchBoards(t, `boards: {here: {}}`)
 	const offers = `['#choices', '#share', '#full-screen'].map(part => document.querySelector(part)?.checkVisibility() ?? false).join()`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/nope"), becomes(textOf("h1"), "No such board"), becomes(offers, "false,false,false"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/here"), becomes(offers, "true,true,true"),
-	))
+	do(t, ctx,
+		visit(p, "/boards/nope"), becomes(textOf("h1"), "No such board"), becomes(offers, "false,false,false"),
+		visit(p, "/boards/here"), becomes(offers, "true,true,true"),
+	)
 	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/here", "").Status)
-	require.NoError(t, chromedp.Do(ctx, script(`dispatchEvent(new Event('online'))`), becomes(offers, "false,false,false")))
+	do(t, ctx, script(`dispatchEvent(new Event('online'))`), becomes(offers, "false,false,false"))
 }
 
 // Periods have the names that people give them, and their own name at hand.
@@ -153,13 +148,13 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 	p.Post("stars", `{"member":"ana","score":1}`).Into(&counted)
 	const period = `(link => link.textContent + ' ' + link.title)(document.querySelector('#periods a'))`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/stars"), becomes(`document.querySelector('live-leaderboard').dataset.state`,
+	do(t, ctx,
+		visit(p, "/boards/stars"), becomes(`page.state()`,
 			"live"), becomes(period, "This week "+counted.Period),
-		chromedp.Navigate("http://"+p.Addr+"/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
-		chromedp.Navigate("http://"+p.Addr+"/"),
-		becomes(`[...document.querySelectorAll('.card-period')].map(period => period.textContent).sort().join()`, "This week,Today"),
-	))
+		visit(p, "/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
+		visit(p, "/"),
+		becomes(`page.all('.card-period').map(period => period.textContent).sort().join()`, "This week,Today"),
+	)
 }
 
 // A wall screen is filled by the cards of a few boards.
@@ -167,12 +162,11 @@ func TestFrontPageFillsAWall(t *testing.T) {
 	t.Parallel()
 	addr := demo(t)
 	ctx := window(t, 2560, 1440)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"),
+	do(t, ctx, chromedp.Navigate("http://"+addr+"/"),
 		becomes(`(cards => String(cards.right - cards.left >= 0.9 * innerWidth && cards.bottom >= 0.93 * innerHeight
-			&& cards.bottom <= innerHeight))(document.querySelector('#cards').getBoundingClientRect())`, "true"),
-		becomes(`String([...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility()).length >= 25)`, "true"),
+			&& cards.bottom <= innerHeight))(page.box('#cards'))`, "true"),
+		holds(`page.all('.card-row').filter(row => row.checkVisibility()).length >= 25`),
 		chromedp.Navigate("http://"+addr+"/boards/fans:%7Bstar%7D"),
-		becomes(`(cards => String(cards.right >= 0.95 * innerWidth
-			&& cards.bottom >= 0.93 * innerHeight))(document.querySelector('#instances').getBoundingClientRect())`, "true"),
-	))
+		becomes(`(cards => String(cards.right >= 0.95 * innerWidth && cards.bottom >= 0.93 * innerHeight))(page.box('#instances'))`, "true"),
+	)
 }

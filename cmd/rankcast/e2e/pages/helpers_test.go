@@ -29,13 +29,13 @@ var (
 
 const patience = e2etest.Patience
 
-// window is e2etest.Window whose pages have page.js.
+// window is e2etest.Window whose pages have the functions of scripts/page.
 func window(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	return withPage(t, e2etest.Window(t, width, height))
 }
 
-// ownWindow is e2etest.OwnWindow whose pages have page.js.
+// ownWindow is e2etest.OwnWindow whose pages have the functions of scripts/page.
 func ownWindow(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	return withPage(t, e2etest.OwnWindow(t, width, height))
@@ -43,28 +43,37 @@ func ownWindow(t testing.TB, width, height int) context.Context {
 
 func withPage(t testing.TB, ctx context.Context) context.Context {
 	t.Helper()
-	require.NoError(t, chromedp.Do(ctx, beforeScripts(scriptFile(t, "page.js"))))
+	do(t, ctx, beforeScripts(pageScript(t)))
 	return ctx
 }
 
-// rows is an expression for the members of the list, in order.
-const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]
-	.map(r => r.dataset.member)`
+// do does one action after another in a window.
+func do(t testing.TB, ctx context.Context, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, actions...))
+}
+
+// visit opens a page of a server, and waits until it is loaded.
+func visit(p *e2etest.Process, path string) chromedp.Action[chromedp.Void] {
+	return chromedp.Navigate("http://" + p.Addr + path)
+}
+
+// holds waits until an expression on the page is true.
+func holds(expression string) chromedp.Action[chromedp.Void] {
+	return becomes("String("+expression+")", "true")
+}
+
+// isLive waits until the board on the page is live.
+var isLive = becomes(`page.state()`, "live")
 
 // shows waits until the list has these members.
 func shows(members ...string) chromedp.Action[chromedp.Void] {
-	return becomes(rows+".join(' ')", strings.Join(members, " "))
+	return becomes(`page.rows().join(' ')`, strings.Join(members, " "))
 }
 
-// own is an expression for the row of the followed member: where it is, and its text. It shows
-// two rows if there are two.
-const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [aria-current]')]
-	.filter(r => r.checkVisibility())
-	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
-
-// follows waits until own is row.
+// follows waits until this is the row of the followed member, see page.own.
 func follows(row string) chromedp.Action[chromedp.Void] {
-	return becomes(own, row)
+	return becomes(`page.own()`, row)
 }
 
 // state waits until the board on the page has been in a state since the last call.
@@ -152,16 +161,11 @@ func (k kept) atMost(t *testing.T, before kept, heap float64) {
 	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
 }
 
-// shown is an expression for whether the page shows rows, or cards with scores.
-const shown = `String([...document.querySelectorAll('live-leaderboard')]
-	.some(board => board.shadowRoot.querySelector('[data-member]'))
-		|| document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null)`
-
 // look opens a page in a size, theme and language, and waits until it shows rows or cards.
 func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
 	t.Helper()
 	open(t, ctx, addr, path, width, height, theme, lang)
-	require.NoError(t, chromedp.Do(ctx, becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+	require.NoError(t, chromedp.Do(ctx, holds(`page.shown()`)), "%s %d %s %s", path, width, theme, lang)
 }
 
 // open opens a page in a size, a theme and a language.
@@ -179,12 +183,9 @@ func open(t *testing.T, ctx context.Context, addr, path string, width, height in
 		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang)), "%s %d %s %s", path, width, theme, lang)
 }
 
-// focus is an expression for what has it: a part of a board, or an element by its id.
-const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
-
 // textOf is an expression for the words of an element, as they are read.
 func textOf(selector string) string {
-	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
+	return fmt.Sprintf(`page.text(%q)`, selector)
 }
 
 // A window that closes on a page without an address empties the storage of no other window.
@@ -192,9 +193,9 @@ func TestWindowsEmptyTheirOwnStorage(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
 	ctx := window(t, 200, 200)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), script(`sessionStorage.setItem('kept', 'yes')`)))
+	do(t, ctx, visit(p, "/healthz"), script(`sessionStorage.setItem('kept', 'yes')`))
 	t.Run("blank", func(t *testing.T) {
-		require.NoError(t, chromedp.Do(window(t, 200, 200), chromedp.Navigate("about:blank")))
+		do(t, window(t, 200, 200), chromedp.Navigate("about:blank"))
 	})
-	require.NoError(t, chromedp.Do(ctx, becomes(`sessionStorage.getItem('kept')`, "yes")))
+	do(t, ctx, becomes(`sessionStorage.getItem('kept')`, "yes"))
 }

@@ -26,54 +26,10 @@ boards:
   "fans3h:{star}": {window: 3h, kind: user}
 ` + giftEvent
 
-// crowded is an expression for what is wrong with those of some rows that can be seen: a name
-// has less than so many of its letters' size, or runs into its score, one of the two leaves its row or the row its card,
-// or the score has digits on two lines, which are read as two numbers.
-// A name that is shorter than that needs no more than it has. A window of 300 px may leave a name less.
+// crowded is an expression for what is wrong with those of some rows that can be seen, see page.crowded.
 func crowded(rows, name, score string) string {
-	return fmt.Sprintf(`(rows => rows.length ? rows.flatMap(row => {
-		const [name, score] = [row.querySelector(%q), row.querySelector(%q)];
-		const card = (row.closest('.card, .member-board, .chart') ?? row.getRootNode().host ?? row).getBoundingClientRect();
-		const outer = row.getBoundingClientRect(), left = name.getBoundingClientRect(), right = score.getBoundingClientRect();
-		// Its text too, which may run out of its box.
-		const range = document.createRange();
-		range.selectNodeContents(score);
-		const text = range.getBoundingClientRect();
-		const apart = left.right <= Math.min(right.left, text.left) + 1 || left.bottom <= right.top + 1 || right.bottom <= left.top + 1;
-		const inside = [left, right, {left: text.left, right: text.right, top: right.top, bottom: right.bottom}].every(box =>
-			box.left >= outer.left - 1 && box.right <= outer.right + 1 && box.top >= outer.top - 2 && box.bottom <= outer.bottom + 2) &&
-			outer.left >= card.left - 1 && outer.right <= card.right + 1;
-		const wide = innerWidth === 300 || left.width >= 2.2 * parseFloat(getComputedStyle(name).fontSize)
-			|| name.scrollWidth <= name.clientWidth;
-		const number = score.firstChild, {index, 0: digits} = /\S+/.exec(number.data);
-		range.setStart(number, index);
-		range.setEnd(number, index + digits.length);
-		const whole = new Set([...range.getClientRects()].map(({top}) => top)).size === 1;
-		return [!apart && 'overlap', !inside && 'out of the row', !wide && 'name gone', !whole && 'on two lines'].filter(Boolean).map(fault =>
-			[fault, name.textContent.slice(0, 9), ...[outer, left, right, text].map(box => [box.left, box.top, box.right, box.bottom]
-				.map(Math.round).join())].join(' '));
-	}).join('; ') : 'no rows')(%s)`, name, score, rows)
+	return fmt.Sprintf(`page.crowded(%s, %q, %q)`, rows, name, score)
 }
-
-// misfits is an expression that lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, or an
-// ellipsis stands for the beginning of a text.
-const misfits = `[
-	document.documentElement.scrollWidth > innerWidth && 'the page is ' + document.documentElement.scrollWidth + ' px wide',
-	...[...document.querySelectorAll('.card, .member-board')].map(card => card.scrollWidth > card.clientWidth && 'left by '
-		+ (card.scrollWidth - card.clientWidth) + ' px: ' + card.textContent.slice(0, 20)),
-	...[document, ...[...document.querySelectorAll('live-leaderboard')].flatMap(({shadowRoot}) => shadowRoot ?? [])]
-		.flatMap(root => [...root.querySelectorAll('*')]).map(part => {
-		if (getComputedStyle(part).textOverflow !== 'ellipsis' || part.scrollWidth <= part.clientWidth || !part.checkVisibility()) return;
-		const range = document.createRange(), first = document.createTreeWalker(part, NodeFilter.SHOW_TEXT).nextNode(),
-			box = part.getBoundingClientRect();
-		if (!first) return;
-		range.setStart(first, 0);
-		range.setEnd(first, 1);
-		const {left, right} = range.getBoundingClientRect();
-		return (left < box.left - 1 || right > box.right + 1) && 'cut at its beginning: ' + (part.className || part.part) + ' '
-			+ part.textContent.slice(0, 20);
-	}),
-].filter(Boolean).join('; ')`
 
 // screenSizes are the windows of pages, from the smallest phone to a wall. The front page fills those from 1600 x 960 px on.
 var screenSizes = [][2]int64{{300, 900}, {390, 900}, {1280, 900}, {1600, 960}, {1920, 1080}, {2560, 1440}}
@@ -84,7 +40,7 @@ func fits(t *testing.T, ctx context.Context, sizes [][2]int64, address, ready st
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(sizes[0][0], sizes[0][1]), chromedp.Navigate(address)), address)
 	for _, size := range sizes {
 		require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(size[0], size[1]),
-			becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true"), becomes(misfits, "")}, then...)...), "%s at %d",
+			becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true"), becomes(`page.misfits()`, "")}, then...)...), "%s at %d",
 			address, size[0])
 	}
 }
@@ -103,7 +59,7 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 		}
 		updates = append(updates,
 			fmt.Sprintf(`{"member":"cid","score":123456},{"member":"dan","score":%d},{"member":"%s2","score":%d}`, 1-most, long, -most))
-		require.Equal(t, 200, p.Post(board, `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+		p.Update(board, `{"updates":[`+strings.Join(updates, ",")+`]}`)
 	}
 	// The part of each, whether from a template or not.
 	boards := func(ids ...string) string {
@@ -125,7 +81,7 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	}
 	atEach(screenSizes, "/embed/huge?me=dan", rowsOf(boards("live-leaderboard"), 8),
 		becomes(crowded(boards("live-leaderboard"), name, score), ""))
-	const cards = `[...document.querySelectorAll('.card-row')].filter(row => row.checkVisibility())`
+	const cards = `page.all('.card-row').filter(row => row.checkVisibility())`
 	atEach(screenSizes, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-member", ".card-score"), ""))
 	atEach(screenSizes, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), name, score), ""))
 	atEach(screenSizes, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
@@ -133,19 +89,19 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	for _, query := range []string{"me=dan", "mode=compact&me=dan", "mode=me&me=dan", "mode=me&me=" + strings.Repeat("W", 100)} {
 		rows := boards("live-leaderboard")
 		atEach([][2]int64{{400, 300}, {200, 120}, {1280, 720}}, "/overlay/huge?"+query, rowsOf(rows, 1),
-			becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
+			holds(rows+`.every(row => row.textContent.includes('flowers'))`), becomes(crowded(rows, name, score), ""))
 	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("http://"+p.Addr+"/boards/huge"),
+	do(t, ctx, chromedp.EmulateViewport(390, 900), visit(p, "/boards/huge"),
 		typeInto("#find-input", arabic[:len("محمد")]),
-		becomes(`String(document.querySelectorAll('.found-name').length)`, "1"), becomes(misfits, "")))
+		becomes(`page.count('.found-name')`, "1"), becomes(`page.misfits()`, ""))
 	// The change in the chart beside the board is long too.
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900),
+	do(t, ctx, chromedp.EmulateViewport(1280, 900),
 		chromedp.Navigate("http://"+p.Addr+"/boards/huge?me="+url.QueryEscape(arabic)),
-		becomes(`String(document.querySelectorAll('.trend-name:not(:empty)').length)`, "2")))
-	require.Equal(t, 200, p.Post("huge", `{"member":"`+arabic+`","score":1}`).Status)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(crowded(`[...document.querySelectorAll('.trend-head')]
-			.filter(head => head.querySelector('.trend-change').textContent.length > 20)`, ".trend-name", ".trend-change"), "")))
+		becomes(`page.count('.trend-name:not(:empty)')`, "2"))
+	p.Update("huge", `{"member":"`+arabic+`","score":1}`)
+	do(t, ctx,
+		becomes(crowded(`page.all('.trend-head').filter(head => head.querySelector('.trend-change').textContent.length > 20)`, ".trend-name",
+			".trend-change"), ""))
 	// The rows that come with the page.
 	addr, release := slowLine(t, p.Addr)
 	defer release()
@@ -154,7 +110,7 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), navigateWithoutLoad("http://"+addr+path),
 				becomes(`String(location.host === '`+addr+`' && location.pathname === '`+path+
 					`' && document.querySelectorAll('.first-rows tbody tr').length > 5)`, "true"),
-				becomes(misfits, "")), "%s at %d", path, width)
+				becomes(`page.misfits()`, "")), "%s at %d", path, width)
 		}
 	}
 }
@@ -165,11 +121,9 @@ func TestHistoriesHaveRoomForNamesAndScores(t *testing.T) {
 	p, _ := race(t)
 	named(t, p, "player", map[string]string{"ann": "Wolfeschlegelsteinhausenbergerdorff-Montgomery",
 		"bob": "محمد عبد الرحمن بن خالد الأنصاري الطويل", "dan": "很长的名字很长的名字很长的名字很长的名字"})
-	require.Equal(t, 200,
-		p.Post("race", `{"updates":[{"member":"ann","score":9007199254740000},{"member":"bob","score":9007199254730000},`+
-			`{"member":"dan","score":9007199254720000}]}`).Status)
+	p.Update("race", e2etest.Scores("ann", 9007199254740000, "bob", 9007199254730000, "dan", 9007199254720000))
 	ctx := window(t, 1280, 900)
-	const cards, lines = `[...document.querySelectorAll('.member-board')]`, `[...document.querySelectorAll('.standing-row')]`
+	const cards, lines = `page.all('.member-board')`, `page.all('.standing-row')`
 	for _, lang := range []string{"en", "zh"} {
 		fits(t, ctx, screenSizes, "http://"+p.Addr+"/members/player/bob?lang="+lang,
 			`String(document.querySelector('.rank-times')?.textContent.length > 10)`, becomes(crowded(cards, "h2", ".score"), ""))
@@ -186,15 +140,15 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	addr := demo(t)
 	ctx := window(t, 1280, 900)
 	for _, width := range []int64{390, 1280, 1440, 1920, 2560} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, width*9/16)))
+		do(t, ctx, chromedp.EmulateViewport(width, width*9/16))
 		places := map[string]string{}
 		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22",
 			"/docs/start", "/stars", "/boards/nosuch"} {
 			var place string
-			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
+			do(t, ctx, chromedp.Navigate("http://"+addr+path),
 				evaluate(`(([brand, site]) => [brand.left, site.right].map(Math.round)
 					.join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site']
-						.map(part => document.querySelector(part).getBoundingClientRect()))`, &place)))
+						.map(part => document.querySelector(part).getBoundingClientRect()))`, &place))
 			places[place] += path + " "
 		}
 		require.Len(t, places, 1, "at %d", width)
@@ -211,13 +165,13 @@ func TestFirstScreenHasRows(t *testing.T) {
 	addr := demo(t)
 	ctx := window(t, 360, 640)
 	rows := func(least int) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`String([...document.querySelector('#leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+		return becomes(fmt.Sprintf(`String(page.members('leaderboard')
 			.filter(row => row.getBoundingClientRect().bottom <= innerHeight).length >= %d)`, least), "true")
 	}
 	for _, query := range []string{"?lang=en", "?lang=zh", "?lang=en&me=s22"} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 640),
-			chromedp.Navigate("http://"+addr+"/boards/stars"+query), becomes(shown, "true"), rows(5),
-			becomes(`[...document.querySelectorAll('#board :is(a, button, input, select)')]
+			chromedp.Navigate("http://"+addr+"/boards/stars"+query), holds(`page.shown()`), rows(5),
+			becomes(`page.all('#board :is(a, button, input, select)')
 				.filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 35)
 					.map(part => part.id || part.textContent).join()`, ""),
 			chromedp.EmulateViewport(768, 1024), rows(8),

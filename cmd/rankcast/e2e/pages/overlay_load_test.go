@@ -5,9 +5,6 @@ package pages
 import (
 	"fmt"
 	"testing"
-
-	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/require"
 )
 
 // An overlay is up for hours over a busy board: it shows no more changes than there are frames,
@@ -25,38 +22,37 @@ func overlayLeavesNothingBehind(t *testing.T, updates int) {
 			t.Parallel()
 			p := withMembers(t, 20)
 			ctx := ownWindow(t, 480, 270)
-			require.NoError(t, chromedp.Do(ctx,
+			do(t, ctx,
 				overlay(p, "stars", "me=m15&mode="+mode),
-				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+				isLive,
 				script(`
-					var board = document.querySelector('live-leaderboard'), renders = 0, frames = 0, last = null;
+					var board = page.board(), renders = 0, frames = 0, last = null;
 					board.addEventListener('update', ({detail}) => { renders++; last = detail; });
 					(function count() { frames++; requestAnimationFrame(count); })()`),
-			))
+			)
 			round := 0
 			run := func() kept {
 				t.Helper()
-				require.NoError(t, chromedp.Do(ctx, script(`renders = frames = 0`)))
+				do(t, ctx, script(`renders = frames = 0`))
 				for i := range updates {
 					// Members come and go, change places, and one of them is followed.
 					member := fmt.Sprintf("m%02d", 1+i*7%20)
 					if i%3 == 0 {
 						member = fmt.Sprintf("new%d.%d", round, i)
 					}
-					require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, member, 100*round+i)).Status)
+					p.Update("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, member, 100*round+i))
 				}
 				round++
 				// The last of them is seen: the highest there is, and whom the overlay follows with all that it was given.
-				require.Equal(t, 200,
-					p.Post("stars", fmt.Sprintf(`{"updates":[{"member":"end","score":%d,"op":"last"},{"member":"m15","score":%d,"op":"last"}]}`,
-						10_000_000+round, 5_000_000+round)).Status)
-				require.NoError(t, chromedp.Do(ctx,
+				p.Update("stars", fmt.Sprintf(`{"updates":[{"member":"end","score":%d,"op":"last"},{"member":"m15","score":%d,"op":"last"}]}`,
+					10_000_000+round, 5_000_000+round))
+				do(t, ctx,
 					becomes(`last?.snapshot?.top[0].score + ' ' + (last?.snapshot?.top.find(({member}) => member === 'm15') ?? last?.me)?.score`,
 						fmt.Sprintf("%d %d", 10_000_000+round, 5_000_000+round)),
 					// A frame may be begun that is not counted yet.
-					becomes(`String(renders > 0 && renders <= frames + 1)`, "true"),
+					holds(`renders > 0 && renders <= frames + 1`),
 					script(`for (const animation of document.getAnimations()) animation.finish()`),
-				))
+				)
 				return keeps(t, ctx)
 			}
 			run()

@@ -5,7 +5,6 @@ package pages
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,10 +18,6 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
-
-// seen is an expression for the rows of an overlay that can be seen, as words.
-const seen = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
-	.filter(r => r.checkVisibility()).map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 
 // overlay opens the overlay of a board of a server.
 func overlay(p *e2etest.Process, board, query string) chromedp.Action[chromedp.Void] {
@@ -39,7 +34,7 @@ func withMembers(t *testing.T, n int, args ...string) *e2etest.Process {
 	for i := range n {
 		updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i+1, 10*(n-i)))
 	}
-	require.Equal(t, 200, p.Post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	p.Update("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 	return p
 }
 
@@ -51,30 +46,28 @@ func TestOverlayMovesByItself(t *testing.T) {
 	p := withMembers(t, 7, "--redis", r.URL())
 	ctx := window(t, 1280, 900)
 	const mark = `getComputedStyle(document.querySelector('#frame'), '::after').content`
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		overlay(p, "stars", "pace=0&me=m07"),
-		becomes(seen, "1 m01 70 | 2 m02 60 | 3 m03 50 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10"),
-		becomes(`[document.documentElement, document.body, document.querySelector('main'), document.querySelector('live-leaderboard')]
+		becomes(`page.seen()`, "1 m01 70 | 2 m02 60 | 3 m03 50 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10"),
+		becomes(`[document.documentElement, document.body, document.querySelector('main'), page.board()]
 			.map(e => getComputedStyle(e).backgroundColor).join(' ')`, strings.TrimSpace(strings.Repeat("rgba(0, 0, 0, 0) ", 4))),
 		becomes(`getComputedStyle(document.documentElement).colorScheme`, "light only"),
 		becomes(mark, "none"),
-		script(`var row = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m03]')`),
-	))
-	require.Equal(t, 200, p.Post("stars", `{"member":"m03","score":15}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
+		script(`var row = page.root().querySelector('[data-member=m03]')`),
+	)
+	p.Update("stars", `{"member":"m03","score":15}`)
+	do(t, ctx, becomes(`page.seen()`, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10"))
 
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
 	p.Kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(mark, `""`),
-		becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10")))
-	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
-	require.Equal(t, 200, p.Post("stars", `{"member":"m07","score":31}`).Status)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(seen, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m07 19 to next 41 | 5 m04 40"),
+	do(t, ctx, becomes(mark, `""`),
+		becomes(`page.seen()`, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m04 40 | 5 m05 30 | 7 m07 10 to next 10"))
+	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", p.Addr)
+	p.Update("stars", `{"member":"m07","score":31}`)
+	do(t, ctx,
+		becomes(`page.seen()`, "1 m01 70 | 2 m03 65 | 3 m02 60 | 4 m07 19 to next 41 | 5 m04 40"),
 		becomes(mark, "none"),
-		becomes(`String(row === document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m03]'))`, "true"),
-	))
+		holds(`row === page.root().querySelector('[data-member=m03]')`),
+	)
 }
 
 // OBS adds the CSS of a browser source to the page as a style. It applies on an overlay, and on no other page. The CSS that OBS
@@ -93,21 +86,19 @@ func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
 			({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
 		proposed = `body { background-color: rgba(0, 0, 0, 0); margin: 0px auto; overflow: hidden; }`
 		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' '
-			+ getComputedStyle(root.querySelector('[part=score]')).fontWeight)(document.querySelector('live-leaderboard').shadowRoot)`
-		places = `JSON.stringify([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
-			.map(row => row.getBoundingClientRect()))`
+			+ getComputedStyle(root.querySelector('[part=score]')).fontWeight)(page.root())`
+		places = `JSON.stringify(page.members().map(row => row.getBoundingClientRect()))`
 	)
 	add := func(css string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`document.querySelector('head').appendChild(Object.assign(document.createElement('style'), {innerHTML: %q}))`,
 			css))
 	}
-	live := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), live, becomes(`document.fonts.status`, "loaded"),
+	do(t, ctx, overlay(p, "stars", "pace=0"), isLive, becomes(`document.fonts.status`, "loaded"),
 		script(watch), script(`var before = `+places),
-		add(proposed), becomes(`String(before === `+places+`)`, "true"), becomes(unscrolled, "fits"),
-		add(own), becomes(look, "rgb(255, 233, 168) 800"), becomes(`String(refused)`, "0")))
+		add(proposed), becomes(`String(before === `+places+`)`, "true"), becomes(`page.unscrolled()`, "fits"),
+		add(own), becomes(look, "rgb(255, 233, 168) 800"), becomes(`String(refused)`, "0"))
 	for _, path := range []string{"/boards/stars", "/embed/stars"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+path), live, script(watch), script(`var before = `+look),
+		require.NoError(t, chromedp.Do(ctx, visit(p, path), isLive, script(watch), script(`var before = `+look),
 			add(own), becomes(`String(refused)`, "1"), becomes(`String(before === `+look+`)`, "true")), path)
 	}
 }
@@ -118,9 +109,8 @@ func TestOverlayFits(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 60)
 	long := strings.Repeat("很长的名字 long ", 8)[:120]
-	require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, ""))).Status)
+	p.Update("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, "")))
 	ctx := window(t, 1280, 900)
-	const rows = `document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')`
 	// What is written on which panel, by theme.
 	themes := map[string]string{
 		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)",
@@ -144,39 +134,33 @@ func TestOverlayFits(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.EmulateViewport(int64(c.width), int64(c.height)),
 			overlay(p, "stars", c.query),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-			becomes(rows+`.length + ''`, fmt.Sprint(c.rows)),
-			becomes(`[...`+rows+`].map(r => r.getBoundingClientRect())
+			isLive,
+			becomes(`page.members().length + ''`, fmt.Sprint(c.rows)),
+			becomes(`page.members().map(r => r.getBoundingClientRect())
 				.filter(r => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight || r.height < 20).length + ''`, "0"),
-			becomes(`[...`+rows+
-				`].filter((r, i, all) => i && r.getBoundingClientRect().top < all[i - 1].getBoundingClientRect().bottom).length + ''`, "0"),
-			becomes(unscrolled, "fits"),
-			becomes(`[getComputedStyle(`+rows+`[0]).color, getComputedStyle(`+rows+`[0]).backgroundColor].join(' ')`, theme),
-			becomes(`document.querySelector('live-leaderboard').getAttribute('pace')`, "800"),
+			becomes(`page.members().map(row => row.getBoundingClientRect()).filter((r, i, all) => i && r.top < all[i - 1].bottom).length + ''`, "0"),
+			becomes(`page.unscrolled()`, "fits"),
+			becomes(`(({color, backgroundColor}) => color + ' ' + backgroundColor)(getComputedStyle(page.members()[0]))`, theme),
+			becomes(`page.board().getAttribute('pace')`, "800"),
 		), c)
 	}
 	for _, query := range []string{"mode=compact&top=20&me=m60", "mode=me&me=m60"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(200, 40), overlay(p, "stars", query)))
+		do(t, ctx, chromedp.EmulateViewport(200, 40), overlay(p, "stars", query))
 		for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
 			require.NoError(t, chromedp.Do(ctx,
 				chromedp.EmulateViewport(size[0], size[1]), becomes(`innerWidth + ''`, fmt.Sprint(size[0])),
-				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+				isLive,
 				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth
 					&& bottom <= innerHeight))
-					(document.querySelector('#frame').getBoundingClientRect())`, "true"),
-				becomes(unscrolled, "fits"),
+					(page.box('#frame'))`, "true"),
+				becomes(`page.unscrolled()`, "fits"),
 				// There is nothing to turn to below the last row.
-				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...[...`+rows+
-					`].map(row => row.offsetTop + row.offsetHeight)) < 5))(document.querySelector('live-leaderboard'))`, "true"),
+				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...page.members()
+					.map(row => row.offsetTop + row.offsetHeight)) < 5))(page.board())`, "true"),
 			), "%v %s", size, query)
 		}
 	}
 }
-
-// unscrolled is an expression for whether nothing of the page is out of view.
-const unscrolled = `(e => [e.scrollWidth, e.scrollHeight].join('×') === [innerWidth, innerHeight]
-	.join('×') && getComputedStyle(e).overflow === 'hidden'
-	? 'fits' : [e.scrollWidth, e.scrollHeight, innerWidth, innerHeight].join(' '))(document.documentElement)`
 
 // In each mode a name is text, whatever it looks like, and scores are as the board has them shown.
 func TestOverlayModes(t *testing.T) {
@@ -184,19 +168,18 @@ func TestOverlayModes(t *testing.T) {
 	const name = "<img src=x onerror=alert(1)>"
 	p := e2etest.LaunchBoards(t, `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}}`)
 	for i, m := range []string{"ann", "bob", name, "dan"} {
-		require.Equal(t, 200, p.Post("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i)).Status)
+		p.Update("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i))
 	}
 	const compact = "1 ann 1:20.000 | 2 bob 1:20.100 | 3 " + name + " 1:20.200"
 	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('fading')
-		? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
+		? ' on its way' : ''))(page.board())`
 	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#rank-change'))`
-	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot
-		.querySelectorAll('img[src]').length + ''`, "0")
+	images := becomes(`document.querySelectorAll('img').length + page.root().querySelectorAll('img[src]').length + ''`, "0")
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		overlay(p, "laps", "top=3&pace=0"), becomes(seen, compact), images,
-		overlay(p, "laps", "mode=compact&top=3&pace=0"), becomes(seen, compact), images,
-		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(seen, compact+" | 4 dan 1:20.300"),
+	do(t, ctx,
+		overlay(p, "laps", "top=3&pace=0"), becomes(`page.seen()`, compact), images,
+		overlay(p, "laps", "mode=compact&top=3&pace=0"), becomes(`page.seen()`, compact), images,
+		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(`page.seen()`, compact+" | 4 dan 1:20.300"),
 		// One line at a time, and the next after a while.
 		chromedp.EmulateViewport(200, 40),
 		// from the second on, when the test says
@@ -205,9 +188,9 @@ func TestOverlayModes(t *testing.T) {
 		becomes(line, "1"),
 		// A new leader is seen at once.
 		becomes(`waits.length + ''`, "1"),
-	))
-	require.Equal(t, 200, p.Post("laps", `{"member":"bob","score":79900}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(line, "0"), becomes(`String(document.querySelector('#celebration').hidden)`, "false"),
+	)
+	p.Update("laps", `{"member":"bob","score":79900}`)
+	do(t, ctx, becomes(line, "0"), becomes(`String(document.querySelector('#celebration').hidden)`, "false"),
 		script(`waits.at(-1)()`), becomes(line, "1"),
 		// After the last line comes the first, whatever the element says below the list to screen readers.
 		script(`(board => {
@@ -215,26 +198,27 @@ func TestOverlayModes(t *testing.T) {
 			board.shadowRoot.querySelector('[part=announcer]').textContent = 'The period is over. '.repeat(40);
 			board.scrollTop = list.offsetHeight - board.clientHeight;
 			waits.at(-1)();
-		})(document.querySelector('live-leaderboard'))`), becomes(line, "0"),
+		})(page.board())`), becomes(line, "0"),
 
 		chromedp.EmulateViewport(300, 90),
 		overlay(p, "laps", "mode=me&pace=0&me="+url.QueryEscape(name)),
-		becomes(seen, "3 "+name+" 1:20.200 0.200 to next"), images,
+		becomes(`page.seen()`, "3 "+name+" 1:20.200 0.200 to next"), images,
 		becomes(movement, "–1 min, The same rank as 1 min ago"),
 		script(`var leads = [], celebration = document.querySelector('#celebration');
-			document.querySelector('live-leaderboard').addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
+			page.board().addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
 				celebration.hidden ? 'in silence' : 'with a crown'))`),
-	))
+	)
 	// The card is about nobody else.
-	require.Equal(t, 200, p.Post("laps", `{"member":"ann","score":79800}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(`leads.join(' ')`, "ann in silence")))
-	require.Equal(t, 200, p.Post("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name)).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"),
-		becomes(`leads.slice(2).join(' ')`, name+" with a crown")))
-	require.Equal(t, 200, p.Post("laps", `{"member":"dan","score":78000}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "2 "+name+" 1:19.000 1.000 to next"), becomes(movement, "▲ 11 min, Up 1 in 1 min"),
-		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(seen, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
-		overlay(p, "laps", "mode=me&me=nobody"), becomes(seen, "nobody has no score yet"), becomes(movement, "hidden"),
+	p.Update("laps", `{"member":"ann","score":79800}`)
+	do(t, ctx, becomes(`leads.join(' ')`, "ann in silence"))
+	p.Update("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name))
+	do(t, ctx, becomes(`page.seen()`, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"),
+		becomes(`leads.slice(2).join(' ')`, name+" with a crown"))
+	p.Update("laps", `{"member":"dan","score":78000}`)
+	do(t, ctx, becomes(`page.seen()`, "2 "+name+" 1:19.000 1.000 to next"),
+		becomes(movement, "▲ 11 min, Up 1 in 1 min"),
+		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(`page.seen()`, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
+		overlay(p, "laps", "mode=me&me=nobody"), becomes(`page.seen()`, "nobody has no score yet"), becomes(movement, "hidden"),
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`,
 			"This card is about one member: name it in the address with ?me=…"),
 		// Another period is another race.
@@ -243,15 +227,14 @@ func TestOverlayModes(t *testing.T) {
 				.then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one');
 					change.update(1, 'two'); })`),
 		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
-	))
+	)
 }
 
 // A board that there is not is said to be none, in each mode.
 func TestOverlayOfNoBoard(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot
-		.querySelector('[part=note]'))`
+	note := `(n => n.checkVisibility() ? n.textContent : '')(page.part('note'))`
 	ctx := window(t, 1280, 900)
 	for _, mode := range []string{"list", "compact", "me"} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no board “none”."),
@@ -264,12 +247,11 @@ func TestOverlayOfABoardThatAppears(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {other: {}}`)
 	ctx := window(t, 480, 270)
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "late", "pace=0"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), script(`var stays = 'stays'`)))
+	do(t, ctx, overlay(p, "late", "pace=0"), becomes(`page.state()`, "stopped"), script(`var stays = 'stays'`))
 	made := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
 	require.Equal(t, 201, made.Status, made.Body)
-	require.Equal(t, 200, p.Post("late", `{"member":"ann","score":123}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 ann 1.23 €"), becomes(`stays`, "stays")))
+	p.Update("late", `{"member":"ann","score":123}`)
+	do(t, ctx, becomes(`page.seen()`, "1 ann 1.23 €"), becomes(`stays`, "stays"))
 }
 
 // Where there is room for one row only, it is the followed member's.
@@ -277,26 +259,24 @@ func TestOverlayOfOneRow(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 9)
 	ctx := window(t, 300, 45)
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(300, 40), overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 90"),
-		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
+	do(t, ctx, chromedp.EmulateViewport(300, 40), overlay(p, "stars", "pace=0"), becomes(`page.seen()`, "1 m01 90"),
+		overlay(p, "stars", "pace=0&me=m07"), becomes(`page.seen()`, "7 m07 10 to next 30"),
 		becomes(`(row => String(row.top >= 0 && row.bottom <= innerHeight && row.height >= 20))(
-			document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m07]').getBoundingClientRect())`, "true"),
-		overlay(p, "stars", "pace=0&me=m01"), becomes(seen, "1 m01 90"),
+			page.root().querySelector('[data-member=m07]').getBoundingClientRect())`, "true"),
+		overlay(p, "stars", "pace=0&me=m01"), becomes(`page.seen()`, "1 m01 90"),
 		// Room comes and goes.
-		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
-		chromedp.EmulateViewport(300, 60), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
-		chromedp.EmulateViewport(300, 40), becomes(seen, "7 m07 10 to next 30"),
-	))
+		overlay(p, "stars", "pace=0&me=m07"), becomes(`page.seen()`, "7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 60), becomes(`page.seen()`, "1 m01 90 | 7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 40), becomes(`page.seen()`, "7 m07 10 to next 30"),
+	)
 }
 
 // The followed member's row shows the name before the gap, and the gap as a whole or not at all.
 func TestOverlayCutsNoName(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {hearts: {display: {unit: hearts}}}`)
-	for i, m := range []string{"ana", "eli", "mia", "s17", "s3", "nova"} {
-		require.Equal(t, 200, p.Post("hearts", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 90-16*i)).Status)
-	}
-	own := `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me]')`
+	p.Update("hearts", e2etest.Scores("ana", 90, "eli", 74, "mia", 58, "s17", 42, "s3", 26, "nova", 10))
+	own := `page.root().querySelector('[part~=me]')`
 	look := func(name string) chromedp.Action[chromedp.Void] {
 		return script(`var look = () => {
 			const row = ` + own + `, part = name => row?.querySelector('[part=' + name + ']');
@@ -305,7 +285,7 @@ func TestOverlayCutsNoName(t *testing.T) {
 			range.selectNodeContents(part('gap'));
 			const text = range.getBoundingClientRect(), box = part('gap').getBoundingClientRect();
 			const below = text.top >= line.bottom - 1, whole = text.right <= Math.min(line.right, box.right) + 1 && text.bottom <= line.bottom + 1;
-			const edge = document.querySelector('#frame').getBoundingClientRect().right;
+			const edge = page.box('#frame').right;
 			return [part('member').scrollWidth > part('member').clientWidth ? 'cut' : 'name',
 				below ? 'alone' : whole ? part('gap').textContent : 'gap is cut',
 				innerWidth - edge < 20 ? 'to the edge' : innerWidth - edge].join(', ');
@@ -342,15 +322,16 @@ func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
 	require.Equal(t, 201, profile.Status, profile.Body)
 	ctx := window(t, 480, 100)
 	for _, mode := range []string{"list", "me"} {
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode), becomes(seen, "<i>Nova</i> Prime has no score yet"),
-			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(seen, "s3 has no score yet")), mode)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode),
+			becomes(`page.seen()`, "<i>Nova</i> Prime has no score yet"),
+			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(`page.seen()`, "s3 has no score yet")), mode)
 	}
 	// The name stays while others move.
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(seen, "<i>Nova</i> Prime has no score yet")))
+	do(t, ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(`page.seen()`, "<i>Nova</i> Prime has no score yet"))
 	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"},
 		{"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
-		require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0])).Status)
-		require.NoError(t, chromedp.Do(ctx, becomes(seen, c[1])))
+		p.Update("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0]))
+		do(t, ctx, becomes(`page.seen()`, c[1]))
 	}
 }
 
@@ -365,29 +346,28 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now);
 			}).observe(celebration, {attributeFilter: ['hidden']})`)
 	const turns = `turns.join(' ')`
-	isLive := becomes(`document.querySelector('live-leaderboard').dataset.state`, "live") // the first rows come before
-	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"),
-		isLive, note))
-	require.Equal(t, 200, p.Post("stars", `{"member":"m04","score":90}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(turns, "begins")))
+	do(t, ctx, overlay(p, "stars", "pace=0"), becomes(`page.seen()`, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"), isLive, note)
+	p.Update("stars", `{"member":"m04","score":90}`)
+	do(t, ctx, becomes(turns, "begins"))
 	const end = `for (const animation of document.getAnimations()) animation.finish()`
-	require.NoError(t, chromedp.Do(ctx, script(end), becomes(turns, "begins ends")))
-	require.Equal(t, 200, p.Post("stars", `{"member":"m03","score":90}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends"),
+	do(t, ctx, script(end), becomes(turns, "begins ends"))
+	p.Update("stars", `{"member":"m03","score":90}`)
+	do(t, ctx, becomes(`page.seen()`, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends"),
 		// Ten seconds go by.
-		script(`performance.now = (real => () => real() + 10e3)(performance.now.bind(performance))`)))
-	require.Equal(t, 200, p.Post("stars", `{"member":"m04","score":20}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends begins"),
+		script(`performance.now = (real => () => real() + 10e3)(performance.now.bind(performance))`))
+	p.Update("stars", `{"member":"m04","score":20}`)
+	do(t, ctx, becomes(`page.seen()`, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"),
+		becomes(turns, "begins ends begins"),
 		script(end), becomes(turns, "begins ends begins ends"),
 		becomes(`document.getAnimations().filter(a => a.effect.target.closest('#celebration')).length + ''`, "0"),
 		becomes(`document.querySelectorAll('*').length - nodes + ''`, "0"),
 
-		overlay(p, "stars", "pace=0"), becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), isLive, note,
+		overlay(p, "stars", "pace=0"), becomes(`page.seen()`, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), isLive, note,
 		script(`Object.defineProperty(MediaQueryList.prototype, 'matches',
 			{get() { return this.media === '(prefers-reduced-motion: reduce)'; }})`),
-	))
-	require.Equal(t, 200, p.Post("stars", `{"member":"m02","score":100}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
+	)
+	p.Update("stars", `{"member":"m02","score":100}`)
+	do(t, ctx, becomes(`page.seen()`, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, ""))
 }
 
 // The end of a period is a scene in each mode: steps in a list, the first three in a low list and in one line, and the card of
@@ -396,14 +376,11 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
 	const (
-		places = `[...document.querySelectorAll('.finish-place')].filter(place => place.checkVisibility())
-			.map(place => place.textContent).join(' ')`
-		steps = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=podium] > *')]
-			.filter(row => row.checkVisibility()).map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' ')`
-		all = places + ` + ' | ' + ` + steps +
-			` + ' | ' + [...document.querySelectorAll('.finish-mark')].filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
-		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(document.querySelector('live-leaderboard').shadowRoot
-			.querySelector('[part=finish]').getBoundingClientRect()) + ''`
+		places = `page.all('.finish-place').filter(place => place.checkVisibility()).map(place => place.textContent).join(' ')`
+		steps  = `page.all('[part=podium] > *', page.root()).filter(row => row.checkVisibility()).map(page.words).join(' ')`
+		all    = places + ` + ' | ' + ` + steps +
+			` + ' | ' + page.all('.finish-mark').filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
+		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(page.part('finish').getBoundingClientRect()) + ''`
 	)
 	for _, c := range []struct {
 		query         string
@@ -419,11 +396,8 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
 	} {
 		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "quick", c.query+"&pace=0"),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live")))
-		require.Equal(t, 200,
-			p.Post("quick", `{"updates":[{"member":"ann","score":50},{"member":"bob","score":40},{"member":"cid","score":30},`+
-				`{"member":"dan","score":20},{"member":"eve","score":10}]}`).Status)
+		do(t, ctx, overlay(p, "quick", c.query+"&pace=0"), isLive)
+		p.Update("quick", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20, "eve", 10))
 		require.NoError(t, chromedp.Do(ctx, becomes(all, c.want)), c.query)
 		if strings.HasPrefix(c.want, " | 1 ann") {
 			require.NoError(t, chromedp.Do(ctx, becomes(fits, "true")), c.query)
@@ -451,10 +425,10 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 	} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", query),
 			becomes(`document.querySelector('#hint').textContent`, want),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+			isLive,
 			becomes(`(({left, right, top, bottom, height}) => String(height > 10 ? left >= 0 && top >= 0 && right <= innerWidth
 				&& bottom <= innerHeight : height === 0))
-				(document.querySelector('#hint').getBoundingClientRect())`, "true"), becomes(unscrolled, "fits"),
+				(page.box('#hint'))`, "true"), becomes(`page.unscrolled()`, "fits"),
 		), query)
 	}
 }

@@ -3,6 +3,8 @@
 package pages
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
 )
 
 // The end of a period is as far away as it is by the server's clock, also on a page
@@ -21,8 +24,8 @@ func TestPageCountsDownByTheServersClock(t *testing.T) {
 	const left = `/^ends in 2[0-9]:[0-5][0-9]$/.test(text()) ? 'right' : text()`
 	for _, off := range []string{"3600e3", "-3600e3"} {
 		ctx := window(t, 800, 600)
-		require.NoError(t, chromedp.Do(ctx,
-			chromedp.Navigate("http://"+p.Addr+"/healthz"),
+		do(t, ctx,
+			visit(p, "/healthz"),
 			script(`var off = `+off+`, right = Date.now; Date.now = () => right() + off`),
 			script(`var board, text = () => board?.shadowRoot.querySelector('[part=ends]').textContent ?? '';
 				import('/kit/rankcast.js').then(() => {
@@ -32,7 +35,7 @@ func TestPageCountsDownByTheServersClock(t *testing.T) {
 				})`),
 			becomes(`text() ? 'told' : ''`, "told"), becomes(left, "right"),
 			script(`off = -2 * off; document.dispatchEvent(new Event('visibilitychange'))`), becomes(left, "right"),
-		))
+		)
 	}
 }
 
@@ -51,17 +54,17 @@ func TestPageShowsFamilies(t *testing.T) {
 	p := e2etest.LaunchBoards(t, families)
 	const odd = "hot:a+b?c=1&d #%:名 前"
 	for _, board := range []string{"fans:s17", "fans:s18", "hot:moba:phone", "last"} {
-		require.Equal(t, 200, p.Post(board, `{"member":"ann","score":3}`).Status)
+		p.Update(board, `{"member":"ann","score":3}`)
 	}
-	require.Equal(t, 200, p.Post("hot:a+b%3Fc=1&d%20%23%25:%E5%90%8D%20%E5%89%8D", `{"member":"odd","score":3}`).Status)
+	p.Update("hot:a+b%3Fc=1&d%20%23%25:%E5%90%8D%20%E5%89%8D", `{"member":"odd","score":3}`)
 	ctx := window(t, 390, 844)
 	const title = `document.querySelector('#name').textContent`
 	const problem = `document.querySelector('#parts-problem').textContent`
-	const instances = `[...document.querySelectorAll('#instances .card-name')].map(a => a.textContent).join(', ')`
-	const current = `[...document.querySelectorAll('#boards a[aria-current]')].map(a => a.textContent + ' ' + a.ariaCurrent).join()`
+	const instances = `page.all('#instances .card-name').map(a => a.textContent).join(', ')`
+	const current = `page.all('#boards a[aria-current]').map(a => a.textContent + ' ' + a.ariaCurrent).join()`
 	const visible = `['live-leaderboard', '#choices', '#family'].map(part => document.querySelector(part).checkVisibility()).join()`
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/last"),
+	do(t, ctx,
+		visit(p, "/boards/last"),
 		becomes(title, "last"), shows("ann"), becomes(visible, "true,true,false"),
 		script(`var stays = true; document.querySelector('#boards a').click()`),
 		becomes(title, "fans:{star}"), becomes(visible, "false,false,true"), becomes(instances, "s17, s18"), becomes(current, "fans:{star} page"),
@@ -76,7 +79,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		// One by name.
 		script(`document.querySelectorAll('#boards a')[1].click()`),
 		becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
-		becomes(`[...document.querySelectorAll('#parts label')].map(label => label.textContent).join()`, "genre,device"),
+		becomes(`page.all('#parts label').map(label => label.textContent).join()`, "genre,device"),
 		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba ';
 			document.querySelector('#instance button').click()`),
 		becomes(problem, "device is missing."),
@@ -85,26 +88,26 @@ func TestPageShowsFamilies(t *testing.T) {
 		becomes(problem, "device can have none of : @ / and braces."),
 		typeInto("#parts label:nth-child(2) input", "\b\b\bnew pc\r"),
 		becomes(title, "hot:moba:new pc"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
+		becomes(`page.part('note').textContent`, "No scores yet"),
 		becomes(`location.pathname`, "/boards/hot:moba:new%20pc"),
 		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		script(`document.querySelectorAll('#instances a')[0].click()`), becomes(title, odd), shows("odd"),
-		becomes(`String(stays)`, "true"),
+		holds(`stays`),
 
 		// By its address, with a period.
-		chromedp.Navigate("http://"+p.Addr+"/boards/fans:s17@-1"),
+		visit(p, "/boards/fans:s17@-1"),
 		becomes(title, "fans:s17@-1"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/fans:s17@2020-01-01"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+		becomes(`page.part('state').textContent`, "Final"),
+		becomes(`page.part('note').textContent`, "No scores"),
+		visit(p, "/boards/fans:s17@2020-01-01"),
+		becomes(`page.part('note').textContent`,
 			"There is no such period, yet or any more."),
-		chromedp.Navigate("http://"+p.Addr+"/boards/nope:{x}"),
+		visit(p, "/boards/nope:{x}"),
 		becomes(textOf("main"),
 			"No such board This server has no board with this name: nope:{x} The name may be mistyped, or the board is not defined "+
 				"yet. All boards of this server"),
 		becomes(`document.querySelector('main a').pathname`, "/"),
-	))
+	)
 }
 
 // The period turns under a page of a real server, by itself.
@@ -112,19 +115,58 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {period: 3s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/quick"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]')?.textContent`, "Live"),
-		script(`var stays = true`)))
+	do(t, ctx,
+		visit(p, "/boards/quick"),
+		becomes(`page.part('state')?.textContent`, "Live"),
+		script(`var stays = true`))
 	var counted struct{ Period string }
 	p.Post("quick", `{"member":"ann","score":30}`).Into(&counted)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+	do(t, ctx,
+		becomes(`page.part('note').textContent`,
 			counted.Period+" is over: ann was first with 30. No scores yet"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
-		becomes(`String(stays)`, "true"),
+		becomes(`page.root().querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
+		holds(`stays`),
 		chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period),
 		shows("ann"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
-	))
+		becomes(`page.part('state').textContent`, "Final"),
+	)
+}
+
+// Scores that are sent once go again from the page as their time passes, each row that
+// stays with what is left of it, and the list is empty in the end: with nothing more
+// sent, and without a reload.
+func TestPageOfAWindowEmptiesByItself(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := e2etest.LaunchBoards(t, `boards: {quiet: {window: 1h, refresh: live}}`, "--redis", r.URL())
+	const scores = `page.listed().map(page.words).join(', ')`
+	ctx := window(t, 1280, 900)
+	do(t, ctx,
+		visit(p, "/boards/quiet?me=bob"),
+		isLive,
+		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, of the last hour"),
+		follows("below: bob has no score yet"),
+		// Noted on the page, so that a reload would lose it; and all that it shows.
+		script(`var board = page.board(), seen = new Set(); var list = () => `+scores+`;
+			new MutationObserver(() => seen.add(list())).observe(board.shadowRoot, {childList: true, characterData: true, subtree: true})`),
+	)
+	// What is almost an hour old goes while the page is open.
+	now := time.Now()
+	aged := func(member string, score int, left time.Duration) string {
+		return fmt.Sprintf(`{"member":%q,"score":%d,"at":%d}`, member, score, now.Add(left-time.Hour).UnixMilli())
+	}
+	a := p.Post("quiet", `{"updates":[`+strings.Join([]string{
+		aged("ann", 9, 8*time.Second), aged("bob", 5, 12*time.Second), aged("ann", 1, 12*time.Second), aged("cid", 3, 16*time.Second),
+	}, ",")+`]}`)
+	require.Equal(t, 200, a.Status, a.Body)
+	was := func(list string) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`seen.has(%q) ? 'seen' : [...seen].join(' / ')`, list), "seen")
+	}
+	do(t, ctx,
+		was("1 ann 10, 2 bob 5 to next 5, 3 cid 3"),
+		was("1 bob 5, 2 cid 3, 3 ann 1"),
+		was("1 cid 3"),
+		becomes(`list()`, ""), becomes(`board.shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
+		follows("below: bob has no score yet"),
+	)
 }

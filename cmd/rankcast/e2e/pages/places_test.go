@@ -19,48 +19,6 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// collisions is an expression for what the marks of moves and the gains of the rows cover, or where something cuts them off; "none
-// yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are
-// pseudo-elements: the place of a gain
-// follows from its styles.
-const collisions = `((marked, gained) => {
-	const root = (document.querySelector('#stars') ?? document.querySelector('live-leaderboard')).shadowRoot;
-	const box = element => element.getBoundingClientRect();
-	const textBox = element => { const range = document.createRange(); range.selectNodeContents(element);
-		return range.getBoundingClientRect(); };
-	const gainOf = score => {
-		const own = box(score), style = getComputedStyle(score, '::after'), top = own.top + parseFloat(style.top),
-			right = own.right - parseFloat(style.right);
-		return {left: right - parseFloat(style.width), right, top, bottom: top + parseFloat(style.height)};
-	};
-	const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5;
-	const holds = (a, b) => a.left <= b.left + 0.5 && b.right <= a.right + 0.5 && a.top <= b.top + 0.5 && b.bottom <= a.bottom + 0.5;
-	let marks = 0, gains = 0;
-	const found = [];
-	// isCut tells whether a box between the element and its row cuts off a part of the element.
-	const isCut = (element, row, own) => {
-		for (let at = element; (at = at.parentElement) !== row;) if (getComputedStyle(at).overflowX !== 'visible'
-			&& !holds(box(at), own)) return true;
-		return getComputedStyle(row).contain.includes('content') && !holds(box(row), own);
-	};
-	for (const row of root.querySelectorAll('[part=list] > [part~=row]')) {
-		const fieldOf = name => row.querySelector('[data-field=' + name + ']');
-		const score = fieldOf('score'), move = fieldOf('move'), others = {portrait: box(fieldOf('portrait')), score: box(score)};
-		for (const name of ['rank', 'name', 'gap']) if (fieldOf(name)) others[name] = textBox(fieldOf(name));
-		const note = (what, element, own) => {
-			for (const [field, other] of Object.entries(others)) if (meet(own, other)) found.push(row.dataset.member + ': ' + what
-				+ ' over ' + field);
-			if (isCut(element, row, own)) found.push(row.dataset.member + ': ' + what + ' is cut off');
-		};
-		if (move.dataset.move && move.checkVisibility()) {
-			const {left, right, top, height} = box(move);
-			marks++, note('mark', move, {left, right, top, bottom: top + Math.max(height, parseFloat(getComputedStyle(move).lineHeight))});
-		}
-		if (gained && score.dataset.gain) gains++, note('gain', score, gainOf(score));
-	}
-	return (marked && !marks) || (gained && !gains) ? 'none yet: ' + marks + ' marks, ' + gains + ' gains' : found.join(', ');
-})`
-
 // What a row shows of its past has a place of its own: it covers neither the portrait nor a text, on wide pages and narrow ones.
 func TestMarksAndGainsHaveAPlace(t *testing.T) {
 	t.Parallel()
@@ -96,7 +54,7 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), chromedp.Navigate("http://"+p.Addr+c.path),
 			becomes(`(board => board.dataset.state
 				+ (board.shadowRoot.querySelector('[part=list]').childElementCount > 3))(
-				document.querySelector('#stars') ?? document.querySelector('live-leaderboard'))`, "livetrue"),
+				document.querySelector('#stars') ?? page.board())`, "livetrue"),
 			// The first list is drawn: it is what the next one is compared with.
 			script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'drawn'))`), becomes(`drawn`, "drawn")), c)
 		switch last, leads := members-1-i, i+1; c.name { // the last member takes the lead
@@ -107,7 +65,7 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 		case "laps":
 			p.Post("laps", fmt.Sprintf(`{"member":"member-%02d","score":%d}`, last, 500_000-20_000*leads))
 		}
-		assert.NoError(t, chromedp.Do(ctx, becomes(fmt.Sprintf("%s(%t, %t)", collisions, c.marks, c.gains), "")), c)
+		assert.NoError(t, chromedp.Do(ctx, becomes(fmt.Sprintf("page.collisions(%t, %t)", c.marks, c.gains), "")), c)
 	}
 }
 
@@ -119,7 +77,7 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 	for _, board := range []string{"points", "laps", "days"} {
 		fill(t, p, board, 30)
 	}
-	const live = `document.querySelector('live-leaderboard').dataset.state`
+	const live = `page.state()`
 	ctx := window(t, 1280, 2000)
 	for _, c := range []struct{ board, query string }{{"points", "top=10"}, {"points", "top=25"}, {"laps", "top=5"}, {"days", "top=10"}} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 2000),
@@ -144,7 +102,7 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 	}
 	// The last seconds of a period are in a bar below the rows.
 	assert.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(400, 300), overlay(p, "days", "top=20"), becomes(live, "live"),
-		script(`var root = document.querySelector('live-leaderboard').shadowRoot, bar = root.querySelector('[part=countdown]')`),
+		script(`var root = page.root(), bar = root.querySelector('[part=countdown]')`),
 		// Shown anew at each look: a frame that comes hides it.
 		becomes(`(() => {
 			bar.textContent = '9';
@@ -153,7 +111,7 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 			const rows = [...root.querySelectorAll('[part=list] > [part~=row]')].map(row => row.getBoundingClientRect());
 			return rows.filter(row => row.bottom > seconds.top + 0.5).length + (seconds.bottom > innerHeight ? ' out of view' : '');
 		})()`, "0"),
-		becomes(`String(root.querySelector('[part=list]').childElementCount > 5)`, "true"),
+		holds(`root.querySelector('[part=list]').childElementCount > 5`),
 	))
 	// The outline of a text is half as wide outside the letters as in all. Nothing cuts it.
 	for _, c := range []struct{ mode, part, sides string }{
@@ -167,7 +125,7 @@ func TestFramesAndOverlaysHaveRoom(t *testing.T) {
 				return outside > 0 && least >= outside
 					&& (text.part.value !== 'member' || getComputedStyle(text.parentElement).overflow === 'visible') ? 'whole'
 						: [outside, least].join(' ');
-			})(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me] [part=%s]'))`, c.sides, c.part), "whole")), c)
+			})(page.root().querySelector('[part~=me] [part=%s]'))`, c.sides, c.part), "whole")), c)
 	}
 }
 
@@ -199,21 +157,15 @@ func TestSparklinesCompare(t *testing.T) {
 	store.Close()
 	redis.ResetClock()
 	p := e2etest.Launch(t, "--redis", redis.URL())
-	// drawn is an expression for how far each line of a row rises, in px of its 40.
-	const drawn = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part=list] > [part~=row]')].map(row => {
-		const ys = row.querySelector('svg .line').getAttribute('d').match(/^M0 [\d.]+|[VL](?:[\d.]+ )?[\d.]+/g)
-			.map(step => parseFloat(step.match(/[\d.]+$/)[0]));
-		return row.dataset.member + ' ' + Math.round(ys[0] - ys.at(-1));
-	}).join(', ')`
 	ctx := window(t, 1280, 900)
-	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/points"), becomes(drawn, "ann 34, bob 0")))
-	assert.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/laps"), becomes(drawn, "bob 34, ann 0"),
+	assert.NoError(t, chromedp.Do(ctx, visit(p, "/boards/points"), becomes(`page.sparklines()`, "ann 34, bob 0")))
+	assert.NoError(t, chromedp.Do(ctx, visit(p, "/boards/laps"), becomes(`page.sparklines()`, "bob 34, ann 0"),
 		script(`var line = ''; import('/assets/dashboard/sparkline.js')
 			.then(({Sparkline}) => { const drawing = new Sparkline();
 				drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10);
 					line = drawing.element.querySelector('.line').getAttribute('d'); })`),
 		becomes(`String(/H240(\.0)?V/.test(line)) + /H120.0V/.test(line)`, "falsetrue")))
 	// The chart beside the board agrees with the line in the row.
-	require.Equal(t, 200, p.Post("laps", `{"member":"bob","score":60000}`).Status)
-	assert.NoError(t, chromedp.Do(ctx, becomes(course, "bob -10,000 higher")))
+	p.Update("laps", `{"member":"bob","score":60000}`)
+	assert.NoError(t, chromedp.Do(ctx, becomes(`page.course()`, "bob -10,000 higher")))
 }

@@ -21,9 +21,9 @@ func BenchmarkRender(b *testing.B) {
 	p := e2etest.Launch(b)
 	ctx := window(b, 1280, 900)
 	run := func(text string) {
-		require.NoError(b, chromedp.Do(ctx, script(text)))
+		do(b, ctx, script(text))
 	}
-	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), standIn(b)))
+	do(b, ctx, visit(p, "/healthz"), standIn(b))
 	require.NoError(b, e2etest.Call(ctx, performance.Enable, performance.EnableParams{}))
 	run(`
 		var entries, seq = 0, done = 0, busy = rounds => {
@@ -52,13 +52,13 @@ func BenchmarkRender(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
 			run(fmt.Sprintf(`entries = Array.from({length: %d}, (_, i) => ({rank: i + 1, member: 'member ' + i, score: 100000 - i}));
 				make({top: %[1]d})`, rows))
-			require.NoError(b, chromedp.Do(ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.top + ''`, fmt.Sprint(rows))))
+			do(b, ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.top + ''`, fmt.Sprint(rows)))
 			// Said again until it is taken: what was asked last may have been for the run before.
 			require.NoError(b,
 				chromedp.Do(ctx, becomes(`say(list(++seq, entries.map(({member, score}) => [member, score]))),
 					root.querySelectorAll('[data-member]').length + ''`, fmt.Sprint(rows))))
 			run(`done = 0; busy(20)`)
-			require.NoError(b, chromedp.Do(ctx, becomes(`done + ''`, "1")))
+			do(b, ctx, becomes(`done + ''`, "1"))
 			before := metrics()
 			b.ResetTimer()
 			run(fmt.Sprintf(`done = 0; busy(%d)`, b.N))
@@ -80,11 +80,11 @@ func BenchmarkFrames(b *testing.B) {
 	p := e2etest.Launch(b)
 	ctx := window(b, 1280, 900)
 	run := func(text string) {
-		require.NoError(b, chromedp.Do(ctx, script(text)))
+		do(b, ctx, script(text))
 	}
-	require.NoError(b, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/healthz"), standIn(b)))
+	do(b, ctx, visit(p, "/healthz"), standIn(b))
 	run(`make({top: 20, me: 'member 7', moments: ''})`)
-	require.NoError(b, chromedp.Do(ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe")))
+	do(b, ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
 	run(`
 		var entries = Array.from({length: 20}, (_, i) => ['member ' + i, 1000 - i]), seq = 0, frames = 0, late = 0;
 		say(list(++seq, entries));

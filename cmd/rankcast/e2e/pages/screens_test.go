@@ -35,7 +35,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 	t.Parallel()
 	addr := demo(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	combinations := [][2]string{{"light", "en"}, {"dark", "zh"}} // each theme and language; in pictures, each with each
 	if *screens != "" {
 		combinations = append(combinations, [2]string{"light", "zh"}, [2]string{"dark", "en"})
@@ -79,7 +79,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		busy          string // an expression: enough has happened to be seen
 	}{
 		{"dashboard.png", "/boards/stars?me=s21", 1280, 860, "light", "en",
-			`[...document.querySelectorAll('.sparkline .line')].every(line => line.getAttribute('d').length > 60)`},
+			`page.all('.sparkline .line').every(line => line.getAttribute('d').length > 60)`},
 		{"story.png", "/boards/stars/story?me=s16", 1280, 860, "dark", "en", `document.querySelectorAll('#plot path').length > 9`},
 		{"stars.png", "/stars?me=mochi", 1280, 900, "light", "en", `document.querySelectorAll('#feed li').length > 6`},
 		{"star-phone.png", "/stars?star=s21&me=mochi", 390, 844, "dark", "zh", `seen > 3`},

@@ -4,6 +4,8 @@ package pages
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -20,25 +22,25 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 	addr := demo(t)
 	const settings = `(({theme, motion, density}) => [theme, motion, density].join(' '))(document.documentElement.dataset) + ' '
 		+ getComputedStyle(document.documentElement).colorScheme`
-	const calm = `String([...document.querySelectorAll('live-leaderboard')].every(board => board.hasAttribute('calm')))`
-	const bars = `[...document.querySelectorAll('meta[name=theme-color]')].filter(({media}) => matchMedia(media).matches)
+	const calm = `String(page.all('live-leaderboard').every(board => board.hasAttribute('calm')))`
+	const bars = `page.all('meta[name=theme-color]').filter(({media}) => matchMedia(media).matches)
 		.map(({content}) => content).join()`
 	choose := func(name, value string) chromedp.Action[chromedp.Void] {
 		return script(`document.querySelector('#settings [name=` + name + `][value=` + value + `]').click()`)
 	}
 	ctx := ownWindow(t, 1280, 900)
 	at := func(path string) chromedp.Action[chromedp.Void] { return chromedp.Navigate("http://" + addr + path) }
-	require.NoError(t, chromedp.Do(ctx, at("/boards/stars"), becomes(shown, "true"), becomes(settings, "   light dark"),
+	do(t, ctx, at("/boards/stars"), holds(`page.shown()`), becomes(settings, "   light dark"),
 		becomes(calm, "false"), becomes(bars, "#f6f4ee"),
-		script(`var height = document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight`),
-		click("#settings summary"), becomes(`String(document.querySelector('#settings-form').checkVisibility())`, "true"),
+		script(`var height = page.root().querySelector('[data-member]').offsetHeight`),
+		click("#settings summary"), holds(`document.querySelector('#settings-form').checkVisibility()`),
 		choose("theme", "dark"), choose("motion", "calm"), choose("density", "compact"), becomes(settings, "dark calm compact dark"),
 		becomes(calm, "true"), becomes(bars, "#101312"),
-		becomes(`String(document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member]').offsetHeight < height)`, "true"),
+		holds(`page.root().querySelector('[data-member]').offsetHeight < height`),
 		typeInto("#settings summary", kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
-	))
+	)
 	for _, path := range []string{"/", "/boards/stars", "/stars"} {
-		require.NoError(t, chromedp.Do(ctx, at(path), becomes(shown, "true"), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
+		require.NoError(t, chromedp.Do(ctx, at(path), holds(`page.shown()`), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
 			becomes(`[...new FormData(document.querySelector('#settings-form'))].join(' ')`, "theme,dark motion,calm density,compact")), path)
 	}
 	for _, path := range []string{"/docs/start", "/boards/nosuch", "/boards/stars@1999-W01"} {
@@ -46,8 +48,8 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 			becomes(`getComputedStyle(document.body).backgroundColor`, "rgb(16, 19, 18)")), path)
 	}
 	// No script has run yet, or ever will.
-	require.NoError(t, chromedp.Do(ctx, withoutScripts, at("/boards/stars"), becomes(settings, "dark calm compact dark"),
-		becomes(`String(document.querySelectorAll('.first-rows').length)`, "1")))
+	do(t, ctx, withoutScripts, at("/boards/stars"), becomes(settings, "dark calm compact dark"),
+		becomes(`page.count('.first-rows')`, "1"))
 }
 
 // The menu offers the height of rows where there are rows. A choice on another page keeps it.
@@ -62,7 +64,7 @@ func TestMenuOffersWhatThePageHas(t *testing.T) {
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+addr+path),
 			script(`document.cookie = 'rankcast-settings=density=compact; Path=/'`), chromedp.Reload(), click("#settings summary"),
-			becomes(`[...new Set([...document.querySelectorAll('#settings-form :is(fieldset, .settings-sound)')]
+			becomes(`[...new Set(page.all('#settings-form :is(fieldset, .settings-sound)')
 				.filter(part => part.checkVisibility()).map(part => part.querySelector('input').name))].join(' ')`, offered),
 			script(`document.querySelector('#settings [name=theme][value=dark]').click()`),
 			becomes(`document.cookie`, "rankcast-settings=theme=dark&density=compact")), path)
@@ -78,23 +80,82 @@ func withoutScripts(ctx context.Context, _ *chromedp.Target) (chromedp.Void, err
 func TestPagesPlayTonesOnRequest(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	p.Post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20}]}`)
+	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30, "cid", 20))
 	ctx := ownWindow(t, 1280, 900)
 	event := func(name string) chromedp.Action[chromedp.Void] {
-		return script(`document.querySelector('live-leaderboard').dispatchEvent(new CustomEvent('` + name +
+		return script(`page.board().dispatchEvent(new CustomEvent('` + name +
 			`', {bubbles: true, composed: true}))`)
 	}
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		beforeScripts(`var played = [], now = 0;
 			performance.now = () => now;
 			OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value));
 				start.call(this, at); })(OscillatorNode.prototype.start);`),
-		chromedp.Navigate("http://"+p.Addr+"/boards/stars?me=bob"), shows("ann", "bob", "cid"), click("#name"),
+		visit(p, "/boards/stars?me=bob"), shows("ann", "bob", "cid"), click("#name"),
 		event("new-leader"), becomes(`played.join()`, ""),
 		click("#settings summary"), click("#settings [name=sound]"),
 		becomes(`played.join()`, "523,659"),
 		script(`played.length = 0; now += 1000`), event("new-leader"), becomes(`played.join()`, "523,659"),
 		event("rank-up"), becomes(`played.join()`, "523,659"), script(`now += 1000`), event("rank-up"),
 		becomes(`played.join()`, "523,659,659,784"),
-	))
+	)
+}
+
+// All pages show figures and headings in the face of the server, and all of its figures have one width, so that a score does
+// not shiver while it counts.
+func TestPagesHaveTheirFace(t *testing.T) {
+	t.Parallel()
+	addr := demo(t)
+	const family = `(e => getComputedStyle(e).fontFamily.split(',')[0])`
+	for _, c := range []struct{ path, figure string }{
+		{"/", `document.querySelector('.card-score')`},
+		{"/boards/points", `page.part('score')`},
+		{"/boards/points/story", `document.querySelector('.standing-score')`},
+		{"/stars", `page.part('score', 'stars')`},
+		{"/members/star/s01", `document.querySelector('.place b')`},
+		{"/overlay/points", `page.part('rank')`},
+		{"/embed/points", `page.part('score')`},
+		{"/docs/start", `document.querySelector('h2')`},
+		{"/no/such/page", `document.querySelector('h1')`},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			t.Parallel()
+			ctx := ownWindow(t, 800, 600)
+			open(t, ctx, addr, c.path, 800, 600, "light", "en")
+			do(t, ctx,
+				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
+				becomes(`[...new Set([...document.fonts].map(({family, status}) => family + ' ' + status))].join()`, "Archivo loaded"),
+				script(`var figures = document.createElement('b');
+					figures.style.font = '40px Archivo, monospace';
+					figures.style.fontVariantNumeric = 'tabular-nums';
+					document.body.append(figures);
+					var widths = weight => {
+						figures.style.fontWeight = weight;
+						return new Set([...'0123456789']
+							.map(figure => (figures.textContent = figure.repeat(20), figures.getBoundingClientRect().width))).size;
+					}`),
+				becomes(`[500, 650, 800].map(widths).join(' ')`, "1 1 1"),
+			)
+		})
+	}
+}
+
+// An overlay stays open for hours: it takes its face also where that comes after the first picture, and no row moves.
+func TestOverlayTakesALateFace(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 5)
+	addr, release := lineThatHolds(t, p.Addr, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".woff2") })
+	ctx := ownWindow(t, 800, 600)
+	var before, after string
+	do(t, ctx, navigateWithoutLoad("http://"+addr+"/overlay/stars?pace=0"),
+		becomes(`page.seen()`, "1 m01 50 | 2 m02 40 | 3 m03 30 | 4 m04 20 | 5 m05 10"),
+		// The time in which a face that comes may still be used, in pages that keep to the first picture.
+		holds(`performance.now() > performance.getEntriesByType('paint')[0]?.startTime + 500`),
+		script(`var digits = document.createRange();
+			digits.selectNodeContents(page.part('score'));
+			var usual = digits.getBoundingClientRect().width`),
+		evaluate(`page.placesOfRows()`, &before))
+	release()
+	do(t, ctx, holds(`digits.getBoundingClientRect().width !== usual`), evaluate(`page.placesOfRows()`, &after))
+	require.Equal(t, before, after)
 }

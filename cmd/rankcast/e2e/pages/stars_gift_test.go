@@ -3,10 +3,14 @@
 package pages
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -40,7 +44,7 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 	p := launchStars(t)
 	d := startDoorman(t, p)
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
 		// The thanks end when the test says so.
 		script(`globalThis.end = null; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0)
@@ -48,18 +52,18 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
 		becomes(taps, "×20"),
 		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
-		becomes(feedOf, "mochi s17 200"),
+		becomes(`page.feedOf()`, "mochi s17 200"),
 		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
 		script(`globalThis.notes = []; new MutationObserver(() =>
 			notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
 				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
 		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
-		becomes(boardOf("fans-today"), "1 mochi 212"),
+		becomes(`page.fields('fans-today')`, "1 mochi 212"),
 		becomes(textOf("#gift-note"), "Thank you! 212 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(`String(notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200)))`, "true"),
+		holds(`notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200))`),
 		becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "hidden"),
 		script(`end()`), becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "visible"),
-	))
+	)
 	_, _, sent := d.all()
 	require.Len(t, sent, 3)
 	require.Equal(t, 212, scoreOf(p, "stars", "s17"))
@@ -70,8 +74,7 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 const unanswered = `Object.values(sessionStorage).join() || '[]'`
 
 // boundsKnown waits until the page knows the bounds of the event.
-var boundsKnown = becomes(`String(performance.getEntriesByType('resource')
-	.some(({name, responseEnd}) => name.endsWith('v1/events') && responseEnd))`, "true")
+var boundsKnown = holds(`page.answered('v1/events')`)
 
 // An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
 func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
@@ -81,11 +84,11 @@ func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
 			fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1))
 		d := startDoorman(t, p)
 		ctx := window(t, 390, 844)
-		require.NoError(t, chromedp.Do(ctx,
+		do(t, ctx,
 			chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
 			script(`for (const size of [99, 99, ...Array(10).fill(10)]) document.querySelector('[data-flowers="' + size + '"]').click()`),
-			becomes(boardOf("fans-today"), "1 mochi 298"), becomes(unanswered, "[]"),
-		))
+			becomes(`page.fields('fans-today')`, "1 mochi 298"), becomes(unanswered, "[]"),
+		)
 		_, _, sent := d.all()
 		var flowers []int
 		for _, message := range sent {
@@ -104,23 +107,23 @@ func TestStarsGiftCountsOnce(t *testing.T) {
 	p := launchStars(t)
 	g := startGate(t, p.Addr)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx, tapTwice, becomes(taps, "×2")))
+	do(t, ctx, tapTwice, becomes(taps, "×2"))
 	awaitScore(p, "s17", 20)
 	g.shut.Store(true)
 	g.cut()
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
 		becomes(taps, "×2"), click(tenFlowers), becomes(taps, "×3"),
-	))
+	)
 	g.shut.Store(false)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"),
-		becomes(boardOf("fans-today"), "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
+		becomes(`page.fields('fans-today')`, "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
 		becomes(unanswered, "[]"), becomes(`stays`, "yes"),
-	))
+	)
 	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
 }
 
@@ -130,26 +133,26 @@ func TestStarsGiftSurvivesReload(t *testing.T) {
 	p := launchStars(t)
 	g := startGate(t, p.Addr)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx, click(tenFlowers), becomes(taps, "×1")))
+	do(t, ctx, click(tenFlowers), becomes(taps, "×1"))
 	awaitScore(p, "s17", 10)
 	g.shut.Store(true)
 	g.cut()
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(`document.querySelector('#stars').dataset.state`, "away"),
+	do(t, ctx,
+		becomes(`page.state('stars')`, "away"),
 		// A pause does not end: the gift gathers taps until the page ends.
 		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
 		tapTwice, becomes(taps, "×3"),
-	))
+	)
 	// The page goes before the server is back, or it might send the gifts and thank for them itself.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	do(t, ctx, chromedp.Navigate("about:blank"))
 	g.shut.Store(false)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"),
 		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(unanswered, "[]"),
-	))
+	)
 	require.Equal(t, 30, scoreOf(p, "stars", "s17"))
 }
 
@@ -158,11 +161,11 @@ func TestStarsGiftGoesOutWithItsPage(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+	do(t, ctx, visit(p, "/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
 		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
 		tapTwice, becomes(taps, "×2"),
 		chromedp.Navigate("about:blank"),
-	))
+	)
 	awaitScore(p, "s17", 20)
 }
 
@@ -174,23 +177,21 @@ func TestStarsGiftOutlivesTheServer(t *testing.T) {
 	p := e2etest.Launch(t, args...)
 	g := startGate(t, p.Addr)
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown))
+	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
 	g.silence()
-	require.NoError(t, chromedp.Do(ctx, click(tenFlowers)))
+	do(t, ctx, click(tenFlowers))
 	awaitScore(p, "s17", 10)
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
 	p.Kill()
 	const card = `getComputedStyle(document.querySelector('.star-head')).filter`
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		becomes(card, "grayscale(1)"), tapTwice, becomes(taps, "×3"),
 		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
-	))
-	p = e2etest.Launch(t, append(args, "--addr", "127.0.0.1:"+port)...)
-	require.NoError(t, chromedp.Do(ctx,
+	)
+	p = e2etest.Launch(t, append(args, "--addr", p.Addr)...)
+	do(t, ctx,
 		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"), becomes(card, "none"), becomes(`stays`, "yes"),
-	))
+	)
 	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
 }
 
@@ -200,8 +201,8 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 	p := launchStars(t)
 	ctx := window(t, 390, 844)
 	const dialog = `document.querySelector('dialog').open + ' ' + (document.activeElement.id || document.activeElement.dataset.flowers)`
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&lang=en"), watching, boundsKnown,
+	do(t, ctx,
+		visit(p, "/stars?star=s17&lang=en"), watching, boundsKnown,
 		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
 		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10 flowers"),
 		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
@@ -215,8 +216,8 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
 		// The next one goes out at once.
-		click(tenFlowers), becomes(boardOf("fans-today"), "1 小 mochi 20"), becomes(dialog, "false 10"),
-	))
+		click(tenFlowers), becomes(`page.fields('fans-today')`, "1 小 mochi 20"), becomes(dialog, "false 10"),
+	)
 	require.Equal(t, 20, scoreOf(p, "stars", "s17"))
 }
 
@@ -225,23 +226,21 @@ func TestStarsWithoutSocketWrites(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching))
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
+	do(t, ctx, visit(p, "/stars?star=s17&me=mochi&lang=en"), watching)
 	p.Kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
-	p = launchStars(t, "--addr", "127.0.0.1:"+port, "--no-socket-writes")
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx, becomes(`page.state('stars')`, "away"))
+	p = launchStars(t, "--addr", p.Addr, "--no-socket-writes")
+	do(t, ctx,
 		click(`[data-flowers="1"]`),
 		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
 		becomes(`stays`, "yes"),
-	))
+	)
 	give(p, "s17", "mochi", 3)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching,
-		becomes(boardOf("fans-today"), "1 mochi 3"),
-		becomes(`String(document.querySelectorAll('.size').length)`, "0"),
-	))
+	do(t, ctx,
+		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching,
+		becomes(`page.fields('fans-today')`, "1 mochi 3"),
+		becomes(`page.count('.size')`, "0"),
+	)
 }
 
 // With sound, a gift that the server has taken has a tone of its own.
@@ -252,14 +251,124 @@ func TestStarsGiftHasATone(t *testing.T) {
 	give(p, "s17", "u1", 50)
 	give(p, "s17", "mochi", 5) // nobody passes anybody
 	ctx := ownWindow(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start =>
 			function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching,
+		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching,
 		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."),
 		becomes(`played.join()`, ""),
 		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
 		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
 		click(tenFlowers), becomes(`played.join()`, "784,1047"),
-	))
+	)
+}
+
+// gate stands between a browser and a server, whose sockets it can silence and cut.
+type gate struct {
+	addr    string
+	shut    atomic.Bool // nobody gets through
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	sockets []*socketLink
+	conns   []net.Conn
+}
+
+type socketLink struct {
+	silent atomic.Bool // what the server says is lost
+}
+
+func startGate(t *testing.T, target string) *gate {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := &gate{addr: listener.Addr().String()}
+	g.wg.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", target)
+			if err != nil || g.shut.Load() {
+				client.Close()
+				if err == nil {
+					server.Close()
+				}
+				continue
+			}
+			g.mu.Lock()
+			g.conns = append(g.conns, client, server)
+			g.mu.Unlock()
+			link := new(socketLink)
+			g.wg.Go(func() { g.pump(link, server, client) })
+			g.wg.Go(func() { g.pump(link, client, server) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		g.cut()
+		redistest.Wait(t, "the end of g.wg", g.wg.Wait)
+	})
+	return g
+}
+
+func (g *gate) pump(link *socketLink, to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(buf[:n], []byte("Upgrade: websocket\r\n")) {
+			g.mu.Lock()
+			g.sockets = append(g.sockets, link)
+			g.mu.Unlock()
+		}
+		if link.silent.Load() && to.LocalAddr().String() == g.addr {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// silence loses what the server says over the sockets that there are.
+func (g *gate) silence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, link := range g.sockets {
+		link.silent.Store(true)
+	}
+}
+
+// cut ends all connections.
+func (g *gate) cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.conns {
+		c.Close()
+	}
+	g.conns = nil
+}
+
+// Whatever comes between, each tap counts once.
+func TestStarsGiftSenderCountsEachTapOnce(t *testing.T) {
+	t.Parallel()
+	giftSenderCountsEachTapOnce(t, 6)
+}
+
+// giftSenderCountsEachTapOnce tries so many random histories.
+func giftSenderCountsEachTapOnce(t *testing.T, histories int) {
+	p := e2etest.Launch(t)
+	ctx := window(t, 800, 600)
+	do(t, ctx, visit(p, "/healthz"), script(scriptFile(t, "clock.js")),
+		script(`stopClock()`), script(scriptFile(t, "gift-sender.js")))
+	for range histories {
+		seed := rand.Uint32()
+		found, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(`senderHistory(%d)`, seed), chromedp.EvalAwaitPromise))
+		require.NoError(t, err, "seed %d", seed)
+		require.Regexp(t, `^nothing in \d+ events$`, found, "seed %d", seed)
+	}
 }

@@ -4,11 +4,9 @@ package pages
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
@@ -30,8 +28,8 @@ func TestStarsBearACrowd(t *testing.T) {
 func starsBearACrowd(t *testing.T, gifts int) {
 	p := e2etest.LaunchBoards(t, liveFlowers)
 	ctx := ownWindow(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s0&me=mochi&lang=en"), watching,
+	do(t, ctx,
+		visit(p, "/stars?star=s0&me=mochi&lang=en"), watching,
 		script(`
 			var frames = 0, updates = {}, at = {}, twice = 0, count = () => { frames++; requestAnimationFrame(count); };
 			count();
@@ -40,13 +38,13 @@ func starsBearACrowd(t *testing.T, gifts int) {
 				// This clock goes on with each frame.
 				if (at[id] === document.timeline.currentTime) twice++;
 				at[id] = document.timeline.currentTime;
-			})`)))
+			})`))
 
 	rounds, sent := 0, 0
 	round := func() {
 		t.Helper()
 		rounds++
-		require.NoError(t, chromedp.Do(ctx, script(`frames = 0; updates = {}`)))
+		do(t, ctx, script(`frames = 0; updates = {}`))
 		for i := range gifts {
 			// Fans come and go in the first ten, and stars in the first twenty.
 			give(p, fmt.Sprint("s", i%2*(i%29)), fmt.Sprint("u", (i*7+rounds)%40), 1+(i+rounds)%40)
@@ -55,21 +53,21 @@ func starsBearACrowd(t *testing.T, gifts int) {
 		give(p, "s0", last, 1)
 		give(p, "s0", "mochi", 1)
 		sent++
-		require.NoError(t, chromedp.Do(ctx,
+		do(t, ctx,
 			becomes(`document.querySelector('#star-score').textContent.replace(/\D/g, '')`, fmt.Sprint(scoreOf(p, "stars", "s0"))),
-			becomes(`document.querySelector('#fans-today').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`,
+			becomes(`page.root('fans-today').querySelector('[aria-current] [data-field=score]')?.textContent`,
 				fmt.Sprint(sent)),
-			becomes(`document.querySelector('#fans-3h').shadowRoot.querySelector('[aria-current] [data-field=score]')?.textContent`,
+			becomes(`page.root('fans-3h').querySelector('[aria-current] [data-field=score]')?.textContent`,
 				fmt.Sprint(sent)),
 			becomes(`['stars', 'fans-today', 'fans-3h'].map(id => updates[id] > 1 && updates[id] <= frames + 1 || updates[id] + ' in '
 				+ frames).join()`, "true,true,true"),
 			becomes(`twice + ''`, "0"),
 			// The feed shows the last of them, and nothing waits.
-			becomes(`String([...document.querySelectorAll('.feed-user')].some(user => user.textContent === 'last`+fmt.Sprint(rounds)+`'))`, "true"),
-			becomes(`document.querySelectorAll('.feed-line').length + ''`, "8"),
+			becomes(`String(page.all('.feed-user').some(user => user.textContent === 'last`+fmt.Sprint(rounds)+`'))`, "true"),
+			becomes(`page.count('.feed-line')`, "8"),
 			script(`for (const animation of document.getAnimations())
 				if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()`),
-		))
+		)
 	}
 	round()
 	before := keeps(t, ctx)
@@ -90,37 +88,39 @@ func TestStarsComeBack(t *testing.T) {
 	args := []string{"--redis", r.URL(), "--boards", e2etest.Write(t, "stars.yaml", liveFlowers)}
 	p := e2etest.Launch(t, args...)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&me=mochi&lang=en"), watching))
+	do(t, ctx, visit(p, "/stars?star=s17&me=mochi&lang=en"), watching)
 	give(p, "s17", "mochi", 3)
 	shows := func(flowers, feed string) {
 		t.Helper()
-		require.NoError(t, chromedp.Do(ctx,
-			becomes(textOf(".star-head"), "S s17 No. 1 "+flowers+" flowers this week Leads the week"), becomes(boardOf("stars"), "1 s17 "+flowers),
-			becomes(boardOf("fans-today"), "1 mochi "+flowers), becomes(boardOf("fans-3h"), "1 mochi "+flowers), becomes(feedOf, feed),
-		))
+		do(t, ctx,
+			becomes(textOf(".star-head"), "S s17 No. 1 "+flowers+" flowers this week Leads the week"),
+			becomes(`page.fields('stars')`, "1 s17 "+flowers),
+			becomes(`page.fields('fans-today')`, "1 mochi "+flowers), becomes(`page.fields('fans-3h')`, "1 mochi "+flowers),
+			becomes(`page.feedOf()`, feed),
+		)
 	}
 	shows("3", "mochi s17 3")
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
 	p.Kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
+	do(t, ctx, becomes(`page.state('stars')`, "away"))
 	shows("3", "mochi s17 3")
 
 	// Flowers that came meanwhile are on the boards; the feed goes on once it is asked for again.
-	p = e2etest.Launch(t, append(args, "--addr", "127.0.0.1:"+port)...)
+	p = e2etest.Launch(t, append(args, "--addr", p.Addr)...)
 	give(p, "s17", "mochi", 4)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(`document.querySelector('#stars').dataset.state`, "live"),
-		becomes(boardOf("stars"), "1 s17 7"), becomes(boardOf("fans-today"), "1 mochi 7"), becomes(boardOf("fans-3h"), "1 mochi 7"),
+	do(t, ctx,
+		becomes(`page.state('stars')`, "live"),
+		becomes(`page.fields('stars')`, "1 s17 7"), becomes(`page.fields('fans-today')`, "1 mochi 7"),
+		becomes(`page.fields('fans-3h')`, "1 mochi 7"),
 		script(`ponged = ''; import('/kit/rankcast.js').then(kit => kit.connect().ping()).then(() => ponged = 'yes')`), becomes(`ponged`, "yes"),
-	))
+	)
 	give(p, "s18", "taro", 5)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(boardOf("stars"), "1 s17 7 | 2 s18 2 to next 5"), becomes(textOf(".star-head"), "S s17 No. 1 7 flowers this week 2 ahead of s18"),
+	do(t, ctx,
+		becomes(`page.fields('stars')`, "1 s17 7 | 2 s18 2 to next 5"),
+		becomes(textOf(".star-head"), "S s17 No. 1 7 flowers this week 2 ahead of s18"),
 		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "taro"),
 		becomes(`stays`, "yes"),
-	))
+	)
 	give(p, "s17", "yuki", 9)
-	require.NoError(t, chromedp.Do(ctx, becomes(boardOf("fans-today"), "1 yuki 9 | 2 mochi 2 to next 7"),
-		becomes(boardOf("fans-3h"), "1 yuki 9 | 2 mochi 2 to next 7")))
+	do(t, ctx, becomes(`page.fields('fans-today')`, "1 yuki 9 | 2 mochi 2 to next 7"),
+		becomes(`page.fields('fans-3h')`, "1 yuki 9 | 2 mochi 2 to next 7"))
 }

@@ -20,52 +20,33 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	}
 	addr, release := slowLine(t, p.Addr)
 	ctx := window(t, 390, 844)
-	// Where the portrait and the score of each of the first five are.
-	const places = `(() => {
-		const board = document.querySelector('#stars'), first = board.shadowRoot === null;
-		const rows = [...(first ? board.querySelectorAll('tbody tr') : board.shadowRoot.querySelectorAll('[data-member]'))].slice(0, 5);
-		return JSON.stringify(rows.map(row => ['.portrait, [part=portrait]', '.first-rank b, [part=rank]'].flatMap(part => {
-			const {left, top, width, height} = row.querySelector(part).getBoundingClientRect();
-			return [left, top, width, height].map(n => Math.round(n / 2));
-		})));
-	})()`
+	const places = `page.podiumPlaces()`
 	const podium = `(() => {
 		const [one, two, three, four] = ` + places + `.match(/\d+,\d+/g).filter((_, i) => i % 4 === 0).map(place => place.split(',').map(Number));
 		return [two[0] < one[0], one[0] < three[0], one[1] < two[1], two[1] < three[1] || two[1] - three[1] < 8,
 			three[1] < four[1], 2 * four[1] < 700].join();
 	})()`
-	// Whether what a score gained lies within its row, which cuts off all else.
-	const gained = `(() => {
-		const row = document.querySelector('#stars').shadowRoot.querySelector('[data-podium]:has([data-gain])'), score = row
-			?.querySelector('[data-gain]');
-		if (!score) return 'none';
-		const within = row.getBoundingClientRect(), at = score.getBoundingClientRect(), gain = getComputedStyle(score, '::after');
-		const left = at.left + parseFloat(gain.left) + parseFloat(gain.marginLeft), top = at.top + parseFloat(gain.top);
-		return String(left >= within.left && left + parseFloat(gain.width) <= within.right && top >= within.top
-			&& top + parseFloat(gain.height) <= within.bottom);
-	})()`
-	const oneLine = `(height => String(height > 40 && height < 64))(document.querySelector('#feed').getBoundingClientRect().height)`
+	const oneLine = `(height => String(height > 40 && height < 64))(page.box('#feed').height)`
 	var first, then string
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		navigateWithoutLoad("http://"+addr+"/stars?lang=en"),
-		becomes(`String(performance.getEntriesByType('paint').length > 0 && document.querySelectorAll('.first-rows tbody tr').length === 8)`,
-			"true"),
+		holds(`page.painted() && document.querySelectorAll('.first-rows tbody tr').length === 8`),
 		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"),
-		evaluate(places, &first),
-	))
+		evaluate(`page.podiumPlaces()`, &first),
+	)
 	release()
-	require.NoError(t, chromedp.Do(ctx, watching, becomes(podium, "true,true,true,true,true,true"), evaluate(places, &then)))
+	do(t, ctx, watching, becomes(podium, "true,true,true,true,true,true"), evaluate(`page.podiumPlaces()`, &then))
 	require.Equal(t, first, then)
 	give(p, "s1", "u1", 50)
 	give(p, "s2", "u2", 1)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(boardOf("stars")+`.slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
-		becomes(oneLine, "true"), becomes(gained, "true"),
+	do(t, ctx,
+		becomes(`page.fields('stars').slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
+		becomes(oneLine, "true"), becomes(`page.gainIsInItsRow()`, "true"),
 		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
 		// A wider window has the list, and all lines of the feed.
 		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"),
 		becomes(oneLine, "false"),
-	))
+	)
 }
 
 // A sentence about a pass is whole in the narrowest window, and moves nothing.
@@ -77,21 +58,21 @@ func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
 	give(p, "s1", "u1", 9)
 	give(p, "s2", "u1", 5)
 	const (
-		moment = `document.querySelector('#stars').shadowRoot.querySelector('[part=moment]')`
-		list   = `String(document.querySelector('#stars').shadowRoot.querySelector('[part=list]').getBoundingClientRect().top)`
+		moment = `page.part('moment', 'stars')`
+		list   = `String(page.part('list', 'stars').getBoundingClientRect().top)`
 	)
 	ctx := window(t, 360, 800)
 	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"},
 		{"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
 		var top string
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching, evaluate(list, &top)))
+		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching, evaluate(list, &top))
 		give(p, c.star, "u1", 5)
-		require.NoError(t, chromedp.Do(ctx,
+		do(t, ctx,
 			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment);
 				const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect();
 					return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
 			becomes(list, top),
-		))
+		)
 	}
 }
 
@@ -106,20 +87,20 @@ func TestStarsButtonsStayAtTheBottom(t *testing.T) {
 		give(p, "s2", fmt.Sprint("u", i), 8)
 	}
 	ctx := window(t, 390, 844)
-	const bar = `document.querySelector('.gift').getBoundingClientRect()`
+	const bar = `page.box('.gift')`
 	for lang, want := range map[string][3]string{
 		"en": {"41 more and we pass 鹿见汀", "1 more and we pass 鹿见汀", "40 ahead of s2"},
 		"zh": {"再送 41 朵就能超过 鹿见汀", "再送 1 朵就能超过 鹿见汀", "领先 s2 40 朵"},
 	} {
-		require.NoError(t, chromedp.Do(ctx,
+		do(t, ctx,
 			chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=mochi&lang="+lang), watching,
 			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"),
 			becomes(textOf("#gift-gap"), want[0]),
 			script(`scrollTo(0, document.documentElement.scrollHeight)`),
-			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.querySelector('#fans3h').getBoundingClientRect().bottom <= `+bar+
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && page.box('#fans3h').bottom <= `+bar+
 				`.top)`, "true"),
 			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[2]),
-		))
+		)
 	}
 }
 
@@ -141,16 +122,15 @@ func TestStarsNamesBeginOnOneLine(t *testing.T) {
 	const named = `[...document.querySelector('#%s').shadowRoot.querySelectorAll('[part=member]')]`
 	for _, width := range []int{390, 1280} {
 		ctx := window(t, width, 900)
-		require.NoError(t, chromedp.Do(ctx,
-			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&lang=en"), watching,
+		do(t, ctx,
+			visit(p, "/stars?star=s1&lang=en"), watching,
 			becomes(starts(fmt.Sprintf(named, "fans-today")), "1"),
 			becomes(starts(`[document.querySelector('#star-name'), document.querySelector('.standing')]`), "1"),
-		))
+		)
 		if width > 992 {
 			give(p, "s1", "u1", 1)
 			give(p, "s1", "u2", 1)
-			require.NoError(t, chromedp.Do(ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"),
-				becomes(starts(`[...document.querySelectorAll('.feed-user')]`), "1")))
+			do(t, ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"), becomes(starts(`page.all('.feed-user')`), "1"))
 		}
 	}
 }
@@ -161,12 +141,12 @@ func TestStarsNamesCostNoFailedRequest(t *testing.T) {
 	p := launchStars(t)
 	setName(p, "user", "u1", "Uma")
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s9&me=mochi&lang=en"), watching))
+	do(t, ctx, visit(p, "/stars?star=s9&me=mochi&lang=en"), watching)
 	for i := range 4 {
 		give(p, "s9", fmt.Sprint("u", i), 1)
 	}
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(`[...document.querySelectorAll('.feed-user')].map(user => user.textContent).sort().join()`, "Uma,u0,u2,u3"),
+	do(t, ctx,
+		becomes(`page.all('.feed-user').map(user => user.textContent).sort().join()`, "Uma,u0,u2,u3"),
 		becomes(`performance.getEntriesByType('resource').filter(({responseStatus}) => responseStatus >= 400).map(({name}) => name).join()`, ""),
-	))
+	)
 }

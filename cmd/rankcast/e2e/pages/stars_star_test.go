@@ -28,13 +28,14 @@ func TestStarsRememberTheViewer(t *testing.T) {
 	give(p, "s2", "u1", 20)
 	ctx := window(t, 1280, 900)
 	tap := func(star string) chromedp.Action[chromedp.Void] {
-		return script(fmt.Sprintf(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=%s] a').click()`, star))
+		return script(fmt.Sprintf(`page.root('stars').querySelector('[data-member=%s] a').click()`, star))
 	}
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching,
-		becomes(boardOf("stars"), "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
-		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(focus, "me"),
-		typeInto("#me", "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"), becomes(focus, "viewer"),
+	do(t, ctx,
+		visit(p, "/stars?lang=en"), watching,
+		becomes(`page.fields('stars')`, "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
+		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(`page.focus()`, "me"),
+		typeInto("#me", "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"),
+		becomes(`page.focus()`, "viewer"),
 		// Its link was written before that was said.
 		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
@@ -42,18 +43,18 @@ func TestStarsRememberTheViewer(t *testing.T) {
 		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
 
 		// A link that somebody shared shows what they saw, and the viewer stays who they are.
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		visit(p, "/stars?star=s2&me=taro&lang=en"), watching,
 		becomes(viewerName, "taro"), becomes(stored, "mochi"),
 		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"),
+		visit(p, "/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"),
 		becomes(viewerName, "mochi"),
 
 		// Until they say otherwise.
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		visit(p, "/stars?star=s2&me=taro&lang=en"), watching,
 		click("#viewer"), becomes(`document.querySelector('#me').value`, "taro"), click("#nickname-done"), becomes(stored, "taro"),
 		click("#viewer"), script(`document.querySelector('#me').value = ''`), click("#nickname-done"),
 		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
-	))
+	)
 }
 
 // Who comes back from a star that is not in the list has the focus where it stays.
@@ -63,17 +64,17 @@ func TestStarsBackFromBeyondTheList(t *testing.T) {
 	for i := range 25 {
 		give(p, fmt.Sprintf("s%02d", i), "u1", 50-i)
 	}
-	const listed = `document.querySelector('#stars').shadowRoot.querySelectorAll('[data-member]').length + ''`
+	const listed = `page.root('stars').querySelectorAll('[data-member]').length + ''`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching, becomes(listed, "20"),
+	do(t, ctx,
+		visit(p, "/stars?lang=en"), watching, becomes(listed, "20"),
 		script(`history.pushState(null, '', '?star=s22&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
-		becomes(focus, "star-name"), becomes(listed, "21"),
-		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(listed, "20"), becomes(focus, "main"),
+		becomes(`page.focus()`, "star-name"), becomes(listed, "21"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(listed, "20"), becomes(`page.focus()`, "main"),
 		script(`history.pushState(null, '', '?star=s02&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
-		becomes(focus, "star-name"), becomes(textOf("#star-name"), "s02"),
-		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(focus, "link"), becomes(`stays`, "yes"),
-	))
+		becomes(`page.focus()`, "star-name"), becomes(textOf("#star-name"), "s02"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(`page.focus()`, "link"), becomes(`stays`, "yes"),
+	)
 }
 
 // What flies to one star does not fly to another.
@@ -82,20 +83,20 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	p := launchStars(t)
 	give(p, "s2", "u1", 5)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+	do(t, ctx,
+		visit(p, "/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would fly for as long as the test.
 		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options);
 			if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
 		click(`[data-flowers="10"]`), becomes(petals, "7"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
-		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
+		script(`page.root('stars').querySelector('[data-member=s2] a').click()`),
 		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
-	))
+	)
 }
 
 // petals is an expression for the number of petals that fly.
-const petals = `document.querySelectorAll('.petal').length + ''`
+const petals = `page.count('.petal')`
 
 // Petals fly from the button to the star's row where it is in view, else to the head of its page, and the score says how
 // many flowers have come, which covers neither the score nor the star's name; with reduced motion nothing flies.
@@ -112,7 +113,7 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
 		require.NoError(t, err)
 		require.NoError(t, chromedp.Do(ctx,
-			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+			visit(p, "/stars?star=s1&me=mochi&lang=en"), watching,
 			// Records where the last petal arrives, the number that appears there, and what that covers.
 			script(`var flights = [], counts = [];
 				var covers = ({offsetWidth, offsetHeight}, place) => {
@@ -130,13 +131,13 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights
 					.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
 				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head'
-					: near(document.querySelector('#stars').shadowRoot.querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
+					: near(page.root('stars').querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
 			script(`for (let i = 0; i < 2; i++) document.querySelector('[data-flowers="10"]').click()`),
 			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
 			becomes(`target()`, c.to), becomes(petals, "0"),
 		), "%v", c)
 		if c.to != "" {
-			require.NoError(t, chromedp.Do(ctx, becomes(`counts.join()`, "+20")))
+			do(t, ctx, becomes(`counts.join()`, "+20"))
 		}
 	}
 }
@@ -151,9 +152,9 @@ func TestStarsNoSuchStar(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.Addr+"/stars?star="+star+"&lang=en"),
 			becomes(textOf("#star-score"), "No star can have this id."), watching,
-			becomes(boardOf("stars"), "1 s1 30"), becomes(textOf("#star-score"), "No star can have this id."),
+			becomes(`page.fields('stars')`, "1 s1 30"), becomes(textOf("#star-score"), "No star can have this id."),
 			becomes(`String(document.querySelector('#stars').getAttribute('me') || 'none')`, "none"),
-			script(`document.querySelector('#stars').shadowRoot.querySelector('a').click()`),
+			script(`page.root('stars').querySelector('a').click()`),
 			becomes(textOf(".star-head"), "S s1 No. 1 30 flowers this week Leads the week"), becomes(`stays`, "yes"),
 		), star)
 	}
@@ -175,11 +176,11 @@ func TestStarsSayWhyNot(t *testing.T) {
 			require.Equal(t, 2, a.Status/100, a.Body)
 		}
 		define("{flowers}")
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), watching))
+		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), watching)
 		require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/events/gift", "").Status)
-		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="10"]`), becomes(textOf("#gift-note"), want[0])))
+		do(t, ctx, click(`[data-flowers="10"]`), becomes(textOf("#gift-note"), want[0]))
 		define("{petals}")
-		require.NoError(t, chromedp.Do(ctx, click(`[data-flowers="99"]`), becomes(textOf("#gift-note"), want[1])))
+		do(t, ctx, click(`[data-flowers="99"]`), becomes(textOf("#gift-note"), want[1]))
 	}
 }
 
@@ -188,8 +189,8 @@ func TestStarsWinnersStay(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en"), watching,
+	do(t, ctx,
+		visit(p, "/stars?lang=en"), watching,
 		// The week before has come to something; reads are counted once the page has done with them.
 		script(`
 			var names = ['s1', 's2', 's3'], reads = 0;
@@ -202,5 +203,5 @@ func TestStarsWinnersStay(t *testing.T) {
 		script(`document.querySelectorAll('#podium a')[1].focus(); reads = 0; dispatchEvent(new Event('online'))`),
 		becomes(`reads + ''`, "1"), becomes(`document.activeElement.textContent`, "s2"),
 		script(`names.splice(1, 1); dispatchEvent(new Event('online'))`), becomes(textOf("#podium"), "Ss1 30 flowers1Ss3 29 flowers2"),
-	))
+	)
 }

@@ -75,7 +75,7 @@ func race(t *testing.T, args ...string) (p *e2etest.Process, begin time.Time) {
 }
 
 // standing is an expression for the board beside the chart.
-const standing = `[...document.querySelectorAll('#standing > li')]
+const standing = `page.all('#standing > li')
 	.map(row => ['rank', 'name', 'score'].map(part => row.querySelector('.standing-' + part).textContent).join(' ')).join(', ')`
 
 // slideTo is a script that moves the slider to a share of the story.
@@ -110,7 +110,7 @@ func standingAt(t *testing.T, p *e2etest.Process, at time.Time) string {
 func shownTime(t *testing.T, ctx context.Context) time.Time {
 	t.Helper()
 	var at string
-	require.NoError(t, chromedp.Do(ctx, evaluate(`document.querySelector('#moment').dateTime`, &at)))
+	do(t, ctx, evaluate(`document.querySelector('#moment').dateTime`, &at))
 	parsed, err := time.Parse(time.RFC3339Nano, at)
 	require.NoError(t, err)
 	return parsed
@@ -121,12 +121,12 @@ func TestStoryIsTheHistory(t *testing.T) {
 	t.Parallel()
 	p, begin := race(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/race/story"),
+	do(t, ctx,
+		visit(p, "/boards/race/story"),
 		becomes(`document.querySelector('#name').textContent + document.querySelectorAll('.line').length`, "The race4"),
 		becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
-		becomes(`[...document.querySelectorAll('.place-name')].map(e => e.textContent).join('|')`, "ann|bob|"+hostileName+"||"),
-	))
+		becomes(`page.all('.place-name').map(e => e.textContent).join('|')`, "ann|bob|"+hostileName+"||"),
+	)
 	for _, minute := range []float64{5, 15, 35, 45, 105, 115} {
 		at := begin.Add(time.Duration(minute * float64(time.Minute)))
 		require.NoError(t, chromedp.Do(ctx, slideTo(minute/120),
@@ -134,26 +134,25 @@ func TestStoryIsTheHistory(t *testing.T) {
 			becomes(standing, standingAt(t, p, at)),
 		), "after %g minutes", minute)
 	}
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		// The history does not know the gap, so the chart has no line there.
 		slideTo(75.0/120),
 		becomes(standing, ""),
-		becomes(`String(document.querySelector('#moment').textContent.endsWith('Not recorded'))`, "true"),
-		becomes(`document.querySelectorAll('.gap').length + ''`, "1"),
+		holds(`document.querySelector('#moment').textContent.endsWith('Not recorded')`),
+		becomes(`page.count('.gap')`, "1"),
 		becomes(`(gap => {
 			const [from, to] = [+gap.getAttribute('x') + 1, +gap.getAttribute('x') + +gap.getAttribute('width') - 1];
-			return [...document.querySelectorAll('.stroke')].map(path => {
+			return page.all('.stroke').map(path => {
 				let inside = 0;
 				for (let at = 0, end = path.getTotalLength(); at <= end; at++) { const {x} = path.getPointAtLength(at);
 					if (x > from && x < to) inside++; }
 				return inside;
 			}).join(' ');
 		})(document.querySelector('.gap'))`, "0 0 0 0"),
-		becomes(`[...document.querySelectorAll('#leader-rows tr')]
-			.map(row => row.cells[2].textContent + ' ' + row.cells[3].textContent).join(', ')`,
+		becomes(`page.all('#leader-rows tr').map(row => row.cells[2].textContent + ' ' + row.cells[3].textContent).join(', ')`,
 			"bob 105 pts, dan 95 pts, ann 70 pts, bob 45 pts, ann 30 pts"),
-		becomes(`document.querySelectorAll('main img[src=x]').length + ''`, "0"),
-	))
+		becomes(`page.count('main img[src=x]')`, "0"),
+	)
 }
 
 // A story that runs goes on by itself, and a reader who looks at an earlier time stays there.
@@ -162,19 +161,18 @@ func TestStoryGoesOn(t *testing.T) {
 	p, _ := race(t)
 	ctx, other := window(t, 1280, 900), window(t, 1280, 900)
 	for _, ctx := range []context.Context{ctx, other} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/race/story"),
-			becomes(`document.querySelectorAll('.line').length + ''`, "4")))
+		do(t, ctx, visit(p, "/boards/race/story"), becomes(`page.count('.line')`, "4"))
 	}
-	require.NoError(t, chromedp.Do(other, slideTo(0.01), becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts")))
-	require.Equal(t, 200, p.Post("race", `{"member":"eve","score":500}`).Status)
+	do(t, other, slideTo(0.01), becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"))
+	p.Update("race", `{"member":"eve","score":500}`)
 	const later = "1 eve 500 pts, 2 bob 105 pts, 3 dan 95 pts, 4 ann 70 pts, 5 " + hostileName + " 40 pts"
-	require.NoError(t, chromedp.Do(ctx, becomes(standing, later), becomes(`document.querySelectorAll('.line').length + ''`, "5")))
-	require.NoError(t, chromedp.Do(other,
-		becomes(`document.querySelectorAll('.line').length + ''`, "5"),
+	do(t, ctx, becomes(standing, later), becomes(`page.count('.line')`, "5"))
+	do(t, other,
+		becomes(`page.count('.line')`, "5"),
 		becomes(standing, "1 ann 30 pts, 2 bob 20 pts, 3 "+hostileName+" 10 pts"),
 		script(`document.querySelector('#latest').click()`),
 		becomes(standing, later),
-	))
+	)
 }
 
 // The story plays from its begin to its end, and shows each board on the way.
@@ -183,9 +181,9 @@ func TestStoryPlays(t *testing.T) {
 	p, _ := race(t)
 	ctx := window(t, 1280, 900)
 	const label = `document.querySelector('#play-label').textContent`
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/race/story"),
-		becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+	do(t, ctx,
+		visit(p, "/boards/race/story"),
+		becomes(`page.count('.line')`, "4"),
 		script(`globalThis.leaders = []; new MutationObserver(() => {
 			const name = document.querySelector('#standing .standing-name')?.textContent ?? 'gap';
 			if (leaders.at(-1) !== name) leaders.push(name);
@@ -194,7 +192,7 @@ func TestStoryPlays(t *testing.T) {
 		becomes(label, "Pause"),
 		becomes(label, "Play"), // at the end
 		becomes(`leaders.join(' ')`, "ann bob ann gap dan bob"),
-		becomes(`String(document.querySelector('#latest').disabled)`, "true"),
+		holds(`document.querySelector('#latest').disabled`),
 
 		// It stops where the reader stops it.
 		script(`document.querySelector('#play').click()`),
@@ -205,7 +203,7 @@ func TestStoryPlays(t *testing.T) {
 		// The button is of no use at the end, and leaves the focus beside it.
 		script(`document.querySelector('#latest').focus(); document.querySelector('#latest').click()`),
 		becomes(`document.querySelector('#latest').disabled + document.activeElement.id`, "trueslider"),
-	))
+	)
 }
 
 // The keys of the chart move through time and from member to member, and a screen reader hears where that leads.
@@ -217,8 +215,8 @@ func TestStoryByKeyboard(t *testing.T) {
 		+ (document.querySelector('.line[data-chosen]')?.dataset.member ?? 'none')`
 	const spoken = `document.querySelector('#spoken').textContent.replace(/^.* · /, '')`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/race/story?me=dan"),
+	do(t, ctx,
+		visit(p, "/boards/race/story?me=dan"),
 		becomes(chosen, "dan dan"), // whom the address follows
 		typeInto(plot, kb.Escape),
 		becomes(chosen, "none none"),
@@ -233,9 +231,9 @@ func TestStoryByKeyboard(t *testing.T) {
 		becomes(`document.querySelector('#tip').textContent.replace(/ · .*/, '')`, "bob: No. 1 with 45 pts"),
 		typeInto(plot, kb.ArrowUp), // above the first is nobody
 		becomes(chosen, "bob bob"),
-	))
+	)
 	require.WithinDuration(t, begin.Add(10*time.Minute), shownTime(t, ctx), time.Second, "the next change")
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		typeInto(plot, kb.ArrowLeft),
 		becomes(spoken, "bob: No. 2 with 20 pts"),
 		typeInto(plot, kb.End),
@@ -244,7 +242,7 @@ func TestStoryByKeyboard(t *testing.T) {
 		// A click on a row does the same as a key.
 		script(`document.querySelector('#standing > li:nth-child(3)').click()`),
 		becomes(chosen, "ann ann"),
-	))
+	)
 }
 
 // A board without a history says how to record one, and one whose first step is not over when its story begins. The page of
@@ -254,30 +252,30 @@ func TestStoryOfABoardWithoutHistory(t *testing.T) {
 	p, _ := race(t)
 	require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/slow", `{"history":"1h"}`).Status/100)
 	for _, board := range []string{"plain", "slow"} {
-		require.Equal(t, 200, p.Post(board, `{"member":"ann","score":1}`).Status)
+		p.Update(board, `{"member":"ann","score":1}`)
 	}
 	const link = `(link => link.checkVisibility() ? link.pathname : 'none')(document.querySelector('#story-link'))`
-	const live = `document.querySelector('live-leaderboard').dataset.state`
+	const live = `page.state()`
 	ctx := window(t, 390, 844)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/plain/story"),
+	do(t, ctx,
+		visit(p, "/boards/plain/story"),
 		becomes(textOf("#note"), "This board records no history, so it has no story."),
 		becomes(`String(document.querySelector('#story').checkVisibility())`, "false"),
 		becomes(`document.querySelector('#none code').textContent`, "history: 1m"),
 		becomes(`new URL(document.querySelector('#none a').href).pathname`, "/docs/boards"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/slow/story"),
+		visit(p, "/boards/slow/story"),
 		becomes(textOf("#note"), "Nothing is recorded yet. The story begins within 1 hour of the first score."),
-		chromedp.Navigate("http://"+p.Addr+"/boards/plain"),
+		visit(p, "/boards/plain"),
 		becomes(live, "live"),
 		becomes(link, "none"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/race"),
+		visit(p, "/boards/race"),
 		becomes(live, "live"),
 		becomes(link, "/boards/race/story"),
 		script(`document.querySelector('#story-link').click()`),
-		becomes(`document.querySelectorAll('.line').length + ''`, "4"),
-		chromedp.Navigate("http://"+p.Addr+"/boards/race@-1/story"),
+		becomes(`page.count('.line')`, "4"),
+		visit(p, "/boards/race@-1/story"),
 		becomes(textOf("#note"), "There is no such period, yet or any more."),
-	))
+	)
 }
 
 // The story stands with its rows in the first answer, and nothing jumps when the lines come. The slider is as wide as the chart.
@@ -288,56 +286,42 @@ func TestStoryDoesNotJump(t *testing.T) {
 		addr, release := slowLine(t, p.Addr)
 		ctx := window(t, width, 900)
 		var first, then string
-		require.NoError(t, chromedp.Do(ctx,
+		do(t, ctx,
 			timeZone("America/Argentina/Buenos_Aires"), // whose name is long
 			navigateWithoutLoad("http://"+addr+"/boards/race/story"),
-			becomes(`String(performance.getEntriesByType('paint').length > 0)`, "true"),
+			holds(`page.painted()`),
 			becomes(standing, "1 bob 105 pts, 2 dan 95 pts, 3 ann 70 pts, 4 "+hostileName+" 40 pts"),
-			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')]
-				.map(e => Math.round(e.getBoundingClientRect().top)))`, &first),
-			script(`globalThis.shifts = 0;
-				new PerformanceObserver(list => { for (const entry of list.getEntries()) globalThis.shifts += entry.value; })
-					.observe({type: 'layout-shift', buffered: true})`),
-		))
+			evaluate(`JSON.stringify(page.all('.standing-row, #play, #leaders').map(e => Math.round(e.getBoundingClientRect().top)))`, &first),
+			script(`page.watchShifts()`),
+		)
 		release()
-		require.NoError(t, chromedp.Do(ctx,
-			becomes(`document.querySelectorAll('.line').length + ''`, "4"),
+		do(t, ctx,
+			becomes(`page.count('.line')`, "4"),
 			becomes(`(([slider, plot]) => [slider.left - plot.left, slider.right - plot.right].map(Math.round)
 				.join())(['#slider', '#plot'].map(one => document.querySelector(one).getBoundingClientRect()))`, "-8,8"),
-			evaluate(`JSON.stringify([...document.querySelectorAll('.standing-row, #play, #leaders')]
-				.map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
-			becomes(`String(shifts < 0.05)`, "true"),
-		))
+			evaluate(`JSON.stringify(page.all('.standing-row, #play, #leaders').map(e => Math.round(e.getBoundingClientRect().top)))`, &then),
+			holds(`shifts < 0.05`),
+		)
 		require.Equal(t, first, then, "at %d px", width)
 	}
 }
-
-// besideRows is an expression for the members whose sparkline is in the row of the member, after the name and before the score.
-const besideRows = `(rows => rows.filter(row => {
-	const sparkline = row.querySelector('svg');
-	if (!sparkline?.checkVisibility() || !sparkline.querySelector('.line').getAttribute('d')) return false;
-	const [own, name, score, box] = [row, row.querySelector('[part~=member]'), row.querySelector('[part~=score]'), sparkline]
-		.map(e => e.getBoundingClientRect());
-	return box.top >= own.top && box.bottom <= own.bottom && box.left >= name.right && box.right <= score.left
-		&& box.left === rows[0].querySelector('svg').getBoundingClientRect().left;
-}).map(row => row.dataset.member).join(' '))([...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[part~=row]')])`
 
 // The rows of a board that records a history have sparklines, which follow the rows. A phone has no room for them.
 func TestRowsHaveTheirTrends(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/race"),
-		becomes(besideRows, "bob dan ann cid"),
-	))
-	require.Equal(t, 200, p.Post("race", `{"member":"cid","score":400}`).Status)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
+		visit(p, "/boards/race"),
+		becomes(`page.besideRows()`, "bob dan ann cid"),
+	)
+	p.Update("race", `{"member":"cid","score":400}`)
+	do(t, ctx,
 		shows("cid", "bob", "dan", "ann"),
-		becomes(besideRows, "cid bob dan ann"),
+		becomes(`page.besideRows()`, "cid bob dan ann"),
 		chromedp.EmulateViewport(390, 844),
-		becomes(besideRows, ""),
-	))
+		becomes(`page.besideRows()`, ""),
+	)
 }
 
 // Where the history is not for everybody, a token opens it, and a link from the board's page passes the token on.
@@ -355,10 +339,10 @@ func TestStoryTakesAToken(t *testing.T) {
 		require.NoError(t, err)
 		return text
 	}
-	const note, lines = `document.querySelector('#note').textContent`, `document.querySelectorAll('.line').length + ''`
+	const note, lines = `document.querySelector('#note').textContent`, `page.count('.line')`
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.Addr+"/boards/race/story"),
+	do(t, ctx,
+		visit(p, "/boards/race/story"),
 		becomes(note, "To see this, open the page by a link that holds a valid token."),
 		becomes(`document.querySelector('#name').textContent`, "race"),
 		becomes(`String(document.querySelector('#story').checkVisibility())`, "false"),
@@ -367,11 +351,11 @@ func TestStoryTakesAToken(t *testing.T) {
 		becomes(note, "Your token does not allow you to see this."),
 		chromedp.Navigate("about:blank"),
 		chromedp.Navigate("http://"+p.Addr+"/boards/race#token="+token("race")),
-		becomes(`String(document.querySelector('#story-link').checkVisibility())`, "true"),
+		holds(`document.querySelector('#story-link').checkVisibility()`),
 		script(`document.querySelector('#story-link').click()`),
 		becomes(lines, "4"),
 		becomes(`document.querySelector('#name').textContent + note.textContent`, "The race"),
 		script(`document.querySelector('#leaders').open = true; document.querySelector('#leader-rows a').click()`),
-		becomes(memberCards, "The race No. 1 of 4 members 105 pts charted"),
-	))
+		becomes(`page.memberCards()`, "The race No. 1 of 4 members 105 pts charted"),
+	)
 }

@@ -55,24 +55,24 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 			.map(field => row.querySelector('[data-field=' + field + ']').textContent).join(' ')).join('\n')`
 	}
 	for _, page := range []string{"/embed/laps?top=50", "/overlay/laps?top=25&pace=0", "/boards/laps?top=50"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+page),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
-			becomes(shown(`[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]`),
-				strings.Join(rows, "\n"))))
+		do(t, ctx, chromedp.Navigate("http://"+p.Addr+page),
+			isLive,
+			becomes(shown(`page.members()`),
+				strings.Join(rows, "\n")))
 	}
 	first := servertest.Request(t, "GET", "http://"+p.Addr+"/embed/laps?top=50&lang=en", "").Body
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"),
-		script(`var page = new DOMParser().parseFromString(`+quoted(t, first)+`, 'text/html')`),
-		becomes(`[...page.querySelectorAll('.first-rows tbody tr')].map(row => row.textContent.replace(/\s+/g, ' ').trim()).length + ''`,
+	do(t, ctx, chromedp.Navigate("about:blank"),
+		script(`var first = new DOMParser().parseFromString(`+quoted(t, first)+`, 'text/html')`),
+		becomes(`[...first.querySelectorAll('.first-rows tbody tr')].map(page.words).length + ''`,
 			fmt.Sprint(len(rows))),
 		becomes(`String(`+quoted(t, strings.Join(rows, "\n"))+`.split('\n').every((row, i) => {
-			const text = page.querySelectorAll('.first-rows tbody tr')[i].textContent;
+			const text = first.querySelectorAll('.first-rows tbody tr')[i].textContent;
 			return text.includes(row.split(' ').slice(1, -2).join(' ')) && text.includes(row.split(' ').slice(-2).join(' '));
-		}))`, "true")))
+		}))`, "true"))
 
 	// A template shows the fields that an entry has, and none of what objects inherit.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/embed/open?lang=en"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
+	do(t, ctx, visit(p, "/embed/open?lang=en"),
+		isLive, script(`
 		var template = document.createElement('template');
 		template.slot = 'row';
 		for (const field of ['data.own', 'data.constructor', 'data.toString', 'data.__proto__', 'data.own.length',
@@ -82,10 +82,10 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 			part.dataset.field = field;
 			template.content.append(part);
 		}
-		var board = document.querySelector('live-leaderboard');
+		var board = page.board();
 		board.append(template); board.setAttribute('top', '2'); board.setAttribute('board', 'laps')`),
 		becomes(`[...board.shadowRoot.querySelectorAll('[data-member]')].map(row => [...row.querySelectorAll('i')]
-			.map(i => i.textContent).join('|')).join(' ')`, "mine||||||||||||||| mine|||||||||||||||")))
+			.map(i => i.textContent).join('|')).join(' ')`, "mine||||||||||||||| mine|||||||||||||||"))
 }
 
 // Half an emoji is told at once: to the page that sends it, and by the element that follows or shows it.
@@ -94,8 +94,8 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 	p := e2etest.LaunchBoards(t, "boards: {stars: {}}\nevents: {gift: [{board: stars, member: \"{user}\", score: 1}]}")
 	p.Post("stars", `{"member":"ann","score":1}`)
 	ctx := window(t, 500, 400)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/embed/stars?lang=en"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), script(`
+	do(t, ctx, visit(p, "/embed/stars?lang=en"),
+		isLive, script(`
 		var half = 'Ana \u{1f600}'.slice(0, 5), told = {}, tell = name => error => told[name] = [error.code, error.field].join(' ');
 		import('/kit/rankcast.js').then(({connect}) => {
 			const connection = connect();
@@ -106,12 +106,12 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 			connection.feed(half, {onError: tell('feed')});
 			connection.search('stars', half).catch(tell('search'));
 			connection.search(half, 'ann').catch(tell('searched'));
-			document.querySelector('live-leaderboard').setAttribute('me', half);
+			page.board().setAttribute('me', half);
 		})`),
 		becomes(`Object.keys(told).sort().map(name => name + ': ' + told[name]).join(', ')`,
 			"board: invalid_request board, event: invalid_request event, feed: invalid_request feed, me: invalid_request me, "+
 				"search: invalid_request , searched: invalid_request , send: invalid_request data.user"),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped")))
+		becomes(`page.state()`, "stopped"))
 }
 
 // The title of a page has the name of its board once, whether the page or the server has put it there.
@@ -121,8 +121,7 @@ func TestTitlesNameTheBoardOnce(t *testing.T) {
 	ctx := window(t, 500, 400)
 	for path, title := range map[string]string{"/overlay/stars?mode=compact&lang=en": "stars · Overlay · Rankcast",
 		"/embed/stars?lang=en": "stars · Board · Rankcast"} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+path),
-			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), becomes(`document.title`, title)))
+		do(t, ctx, visit(p, path), isLive, becomes(`document.title`, title))
 	}
 }
 
@@ -131,20 +130,20 @@ func TestNamesOfObjectsAreNames(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {constructor: {kind: constructor}, "valueof:{constructor}": {kind: constructor}}`)
 	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
-		require.Equal(t, 200, p.Post(board, `{"updates":[{"member":"__proto__","score":2},{"member":"toString","score":1}]}`).Status)
+		p.Update(board, e2etest.Scores("__proto__", 2, "toString", 1))
 	}
 	ctx := window(t, 1280, 900)
 	for _, board := range []string{"constructor", "valueof:__proto__", "valueof:toString"} {
 		for _, page := range []string{"/boards/", "/embed/", "/overlay/"} {
-			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+page+board+"?lang=en&me=toString"),
-				becomes(seen, "1 __proto__ 2 | 2 toString 1 to next 1")))
+			do(t, ctx, chromedp.Navigate("http://"+p.Addr+page+board+"?lang=en&me=toString"),
+				becomes(`page.seen()`, "1 __proto__ 2 | 2 toString 1 to next 1"))
 		}
 	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/?lang=en"),
+	do(t, ctx, visit(p, "/?lang=en"),
 		becomes(`['constructor', 'valueof:__proto__', 'valueof:toString']
-			.filter(name => !document.body.textContent.includes(name.split(':').at(-1))).join()`, "")))
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/members/constructor/__proto__?lang=en"),
-		becomes(`String(document.body.textContent.includes('valueof:toString') && document.body.textContent.includes('No. 1'))`, "true")))
+			.filter(name => !document.body.textContent.includes(name.split(':').at(-1))).join()`, ""))
+	do(t, ctx, visit(p, "/members/constructor/__proto__?lang=en"),
+		holds(`document.body.textContent.includes('valueof:toString') && document.body.textContent.includes('No. 1')`))
 }
 
 // quoted is a text as a literal of JavaScript.
@@ -152,4 +151,60 @@ func quoted(t *testing.T, text string) string {
 	b, err := json.Marshal(text)
 	require.NoError(t, err)
 	return string(b)
+}
+
+// Each place of the pages that shows a name keeps it apart from the text around it.
+func TestPagesIsolateNames(t *testing.T) {
+	t.Parallel()
+	p := launchStars(t)
+	const star, user = "כוכב", "مستخدم"
+	give(p, star, user, 30)
+	give(p, "s2", user, 12)
+	for _, member := range []string{star, "s2"} {
+		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/"+member, `{"name":"`+star+` (1)"}`).Status)
+	}
+	isolates := func(selector string) string {
+		return fmt.Sprintf(`(() => {
+			const found = [document, ...page.all('live-leaderboard').map(board => board.shadowRoot)]
+				.flatMap(root => [...root.querySelectorAll(%q)]).filter(e => e.textContent);
+			return found.length > 0 && found.every(e => ['isolate', 'plaintext'].includes(getComputedStyle(e).unicodeBidi)) + '';
+		})()`, selector)
+	}
+	order, ctx := scriptFile(t, "order.js"), window(t, 1280, 900)
+	do(t, ctx,
+		visit(p, "/?lang=en"), becomes(isolates(".card-member"), "true"),
+		// A name begins beside its portrait, whatever its direction.
+		becomes(`(name => { const range = document.createRange(); range.selectNodeContents(name);
+			return String(range.getBoundingClientRect().left - name.getBoundingClientRect().left < 1);
+				})(document.querySelector('.card-member'))`, "true"),
+		visit(p, "/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"),
+		becomes(isolates("[part=member]"), "true"),
+		chromedp.Navigate("http://"+p.Addr+"/boards/fans:"+star+"?lang=en"), becomes(`document.title`, "\u2068fans:"+star+"\u2069 · Rankcast"),
+		visit(p, "/stars?lang=en"), watching, becomes(isolates("[part=member]"), "true"),
+	)
+	give(p, star, user, 1)
+	do(t, ctx,
+		becomes(isolates(".feed-user"), "true"), becomes(isolates(".feed-star"), "true"),
+		// No week is over yet, so there are no winners but this one.
+		script(`document.querySelector('#podium').innerHTML = '<li><a class="podium-name">x</a></li>'`),
+		becomes(isolates(".podium-name"), "true"),
+		script(order), becomes(`inOrder(rowsOf(document.querySelector('#stars')))`, ""),
+		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en&star="+star), watching, becomes(isolates("#star-name"), "true"),
+		becomes(`document.title`, "\u2068"+star+" (1)\u2069 · Star flowers · Rankcast"),
+	)
+	for _, mode := range []string{"list", "compact"} {
+		do(t, ctx,
+			chromedp.Navigate("http://"+p.Addr+"/overlay/stars?mode="+mode), becomes(isolates("[part=member]"), "true"),
+			script(order), becomes(`inOrder(rowsOf(page.board()))`, ""))
+	}
+	do(t, ctx, visit(p, "/overlay/stars?mode=me&me=s2"), becomes(isolates("[part=member]"), "true"))
+	// A long name keeps its beginning.
+	setName(p, "star", "s3", strings.Repeat(star+" ", 14))
+	do(t, ctx, visit(p, "/stars?lang=en"), watching)
+	give(p, "s3", user, 1)
+	do(t, ctx, chromedp.EmulateViewport(390, 844),
+		becomes(`(star => String(star.checkVisibility() && star.textContent.length > 50))(document.querySelector('.feed-star'))`, "true"),
+		script(order), becomes(`((first, line) => String(first.left >= line.left
+			&& first.right <= line.right))(at(document.querySelector('.feed-star'), 0),
+				page.box('.feed-to'))`, "true"))
 }

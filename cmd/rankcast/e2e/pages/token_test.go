@@ -13,9 +13,12 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
@@ -23,6 +26,8 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
+	"rankcast/server/access"
+	"rankcast/server/servertest"
 )
 
 // doorman stands between a browser and a server. It accepts each token, notes what browsers send, and refuses
@@ -165,10 +170,8 @@ func tokenFor(sub string, events ...string) string {
 	return "eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(claims) + ".c2lnbmF0dXJl"
 }
 
-// gifts are the controls that send gifts, and what the page says about its viewer.
-const gifts = `[document.querySelector('#viewer').checkVisibility() ? 'asks' : '', document.querySelector('.size')
-	?.checkVisibility() ? 'sends' : '',
-	document.querySelector('#viewer-note').textContent].filter(word => word).join(', ')`
+// gifts is page.gifts.
+const gifts = `page.gifts()`
 
 // A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
 func TestStarsViewerWithATokenSends(t *testing.T) {
@@ -178,35 +181,35 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 	d.sender = "false"
 	token := tokenFor("莫奇", "gi*")
 	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
+	do(t, ctx,
 		chromedp.Navigate(d.URL+"/stars?star=s17&me=someone&lang=en#token="+token),
-		becomes(`document.querySelector('#stars').dataset.state`, "live"),
+		becomes(`page.state('stars')`, "live"),
 		becomes(`location.href`, d.URL+"/stars?star=s17&me=someone&lang=en"),
-		becomes(gifts, "sends, You are 莫奇."),
+		becomes(`page.gifts()`, "sends, You are 莫奇."),
 		click(`[data-flowers="10"]`),
 		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(boardOf("fans-today"), "1 莫奇 10"),
+		becomes(`page.fields('fans-today')`, "1 莫奇 10"),
 		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "莫奇"),
-	))
+	)
 	_, _, sent := d.all()
 	require.Len(t, sent, 2)
 	require.JSONEq(t, fmt.Sprintf(`{"type":"auth","id":1,"token":%q}`, token), sent[0])
 	require.Contains(t, sent[1], `"user":"莫奇"`)
 
 	secret := token[len(token)-30:]
-	holds := fmt.Sprintf(`[JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, document.documentElement.outerHTML,
+	keeps := fmt.Sprintf(`[JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, document.documentElement.outerHTML,
 		...performance.getEntriesByType('resource').map(({name}) => name), JSON.stringify(history.state)]
 			.filter(text => text.includes(%q)).join()`, secret)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(holds, ""),
+	do(t, ctx,
+		becomes(keeps, ""),
 		// A link to another page passes the token on, and a copied link does not hold it.
-		becomes(`String([...document.querySelectorAll('a')].some(({href}) => href.includes('token')))`, "false"),
+		becomes(`String(page.all('a').some(({href}) => href.includes('token')))`, "false"),
 		click(`.site a`),
-		becomes(`String(document.querySelector('.card') !== null)`, "true"), becomes(`location.href`, d.URL+"/?lang=en"), becomes(holds, ""),
+		holds(`document.querySelector('.card') !== null`), becomes(`location.href`, d.URL+"/?lang=en"), becomes(keeps, ""),
 		click(`.card [href*="boards/stars"]`), shows("s17"), becomes(`location.href`, d.URL+"/boards/stars?lang=en"),
 		click(`#share`), script(`document.querySelector("#overlay-link").click()`), becomes(`location.href`, d.URL+"/overlay/stars?lang=en"),
-		becomes(`String(document.querySelector('live-leaderboard')?.dataset.state)`, "live"), shows("s17"),
-	))
+		becomes(`String(page.board()?.dataset.state)`, "live"), shows("s17"),
+	)
 	urls, bearers, sent := d.all()
 	require.NotContains(t, strings.Join(urls, "\n"), secret)
 	require.NotEmpty(t, bearers)
@@ -216,11 +219,11 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 	require.Contains(t, sent[len(sent)-1], token)
 
 	// A new load begins without.
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"),
-		becomes(gifts, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
+	do(t, ctx, chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"),
+		becomes(`page.gifts()`, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
 		// Another token in the address of the page that is open.
-		script(`location.hash = 'token=`+tokenFor("u4", "gift")+`'`), becomes(gifts, "sends, You are u4."), becomes(`location.hash`, ""),
-	))
+		script(`location.hash = 'token=`+tokenFor("u4", "gift")+`'`), becomes(`page.gifts()`, "sends, You are u4."), becomes(`location.hash`, ""),
+	)
 }
 
 // Who may send what, as the token and the page have it.
@@ -245,7 +248,7 @@ func TestStarsAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
 		d := startDoorman(t, c.server)
 		d.sender = c.anonymous
 		require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate(d.URL+"/stars?star=s17&lang=en#token="+c.token),
-			becomes(`document.querySelector('#stars').dataset.state`, "live"), becomes(gifts, c.want)), "%s %s", c.anonymous, c.token)
+			becomes(`page.state('stars')`, "live"), becomes(`page.gifts()`, c.want)), "%s %s", c.anonymous, c.token)
 	}
 }
 
@@ -273,7 +276,7 @@ func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 			chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"), becomes(note("stars"), says.board), becomes(note("fans-today"), says.board),
 			becomes(textOf("#feed-empty"), says.page), becomes(textOf("#requirements"), ""), becomes(textOf("#no-winners"), says.page),
 			chromedp.Navigate(d.URL+"/overlay/stars?lang=en"),
-			becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, says.board),
+			becomes(`page.part('note').textContent`, says.board),
 		), "%d", refusal)
 	}
 }
@@ -284,15 +287,68 @@ func TestElementRequestsItsTokenURL(t *testing.T) {
 	p := launchStars(t)
 	give(p, "s17", "mochi", 3)
 	d := startDoorman(t, p)
-	require.NoError(t, chromedp.Do(window(t, 800, 600), chromedp.Navigate(d.URL+"/healthz"),
+	do(t, window(t, 800, 600), chromedp.Navigate(d.URL+"/healthz"),
 		script(`document.body.innerHTML = '<live-leaderboard board="stars" token-url="/rankcast-token"></live-leaderboard>';
 			import('/kit/rankcast.js')`),
-		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"), shows("s17"),
-	))
+		isLive, shows("s17"),
+	)
 	redistest.Eventually(t, "the token to be sent", func() error {
 		if _, _, sent := d.all(); len(sent) != 1 || !strings.Contains(sent[0], tokenFor("u4", "gift")) {
 			return fmt.Errorf("%s", sent)
 		}
 		return nil
 	})
+}
+
+// The star-flower page of a server with an access file: a viewer with a token sends as its sub, what the event
+// allows; the page goes on with another token when one expires; without a token it reads, and sends nothing.
+func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
+	t.Parallel()
+	dir, key, secret := t.TempDir(), access.NewKey(), []byte(strings.Repeat("secret ", 10))
+	for name, text := range map[string]string{
+		"secret": string(secret),
+		"access.yaml": fmt.Sprintf("keys: [{name: ops, hash: %q, scopes: [admin]}]\nanonymous: {scopes: [read], boards: [\"*\"], "+
+			"events: [gift]}\n"+
+			"tokens: {secret_file: secret}\n", access.HashKey(key)),
+		"stars.yaml": strings.Replace(starFlowers, "gift:\n",
+			"gift:\n    sender: user\n    fields: {flowers: {min: 1, max: 99}, star: {kind: star}}\n", 1),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	p := e2etest.Launch(t, "--access", filepath.Join(dir, "access.yaml"), "--boards", filepath.Join(dir, "stars.yaml"))
+	signer, err := access.NewSecretSigner(secret)
+	require.NoError(t, err)
+	token := func(sub string, life time.Duration) string {
+		text, err := signer.Sign(access.TokenContent{Sub: sub, Boards: []string{"*"}, Events: []string{"gift"}, Expires: time.Now().Add(life)})
+		require.NoError(t, err)
+		return text
+	}
+	a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/s17", `{"name":"Eli"}`, "Authorization", "Bearer "+key)
+	require.Equal(t, 201, a.Status, a.Body)
+	a = servertest.Request(t, "POST", "http://"+p.Addr+"/v1/events/gift", `{"star":"s17","user":"mochi","flowers":3}`,
+		"Authorization", "Bearer "+key)
+	require.Equal(t, 200, a.Status, a.Body)
+
+	ctx := window(t, 1280, 900)
+	do(t, ctx,
+		visit(p, "/stars?star=s17&lang=en"),
+		becomes(`page.state('stars')`, "live"),
+		becomes(`page.gifts()`, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
+		becomes(`page.fields('fans-today')`, "1 mochi 3"),
+		chromedp.Navigate("about:blank"),
+		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&lang=en#token="+token("ana", time.Hour)),
+		becomes(`page.gifts()`, "sends, You are ana."),
+		becomes(`page.fields('fans-today')`, "1 mochi 3 | ana no flowers yet"), // the rows move the buttons
+		click(`[data-flowers="10"]`),
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for Eli: you are No. 1 among today’s fans."),
+		becomes(`page.fields('fans-today')`, "1 ana 10 | 2 mochi 3"),
+	)
+	require.Equal(t, 13, scoreOf(p, "stars", "s17"))
+	// A token that was valid, and is not any more: the page says so, where the data would stand.
+	do(t, ctx, chromedp.Navigate("about:blank"),
+		chromedp.Navigate("http://"+p.Addr+"/boards/stars?lang=en#token="+token("ana", -time.Hour)),
+		becomes(`page.part('note').textContent`,
+			"You need a valid token to see this board."),
+	)
+	require.NotContains(t, p.Output(), secret)
 }

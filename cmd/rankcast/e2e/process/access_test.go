@@ -48,8 +48,7 @@ func TestCommandsWithAKey(t *testing.T) {
 
 	got := withKey(admin, put...)
 	got.Is(t, 0, "points: created\n", "")
-	got = withKey(game, send...)
-	got.Is(t, 0, "points: ana has 40, rank 1 (new)\n", "")
+	withKey(game, send...).Is(t, 0, "points: ana has 40, rank 1 (new)\n", "")
 	got = e2etest.RunWith(t, []string{"RANKCAST_KEY=" + game}, "", send...)
 	require.Zero(t, got.Code, got.Stderr)
 	got = e2etest.RunWith(t, []string{"RANKCAST_KEY=" + gone, "RANKCAST_KEY_FILE=" + e2etest.Write(t, "key", game)}, "", replay...)
@@ -57,9 +56,7 @@ func TestCommandsWithAKey(t *testing.T) {
 
 	for _, args := range [][]string{put, send, watch, replay} {
 		got = e2etest.Run(t, "", args...)
-		require.Equal(t, 1, got.Code, args)
-		require.Contains(t, got.Stderr, "needs credentials", args)
-		require.Contains(t, got.Stderr, "give a key: --key-file FILE, or the variable RANKCAST_KEY", args)
+		got.Fails(t, 1, "needs credentials", "give a key: --key-file FILE, or the variable RANKCAST_KEY")
 		require.NotContains(t, got.Stderr, "trying again")
 		got = withKey(gone, args...)
 		require.Equal(t, 1, got.Code, args)
@@ -183,8 +180,7 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	got := e2etest.Run(t, "", "replay", e2etest.Write(t, "rows.csv", rows.String()),
 		"--board", "points", "--batch", "10", "--server", proxy.URL,
 		"--key-file", key)
-	require.Zero(t, got.Code, got.Stderr)
-	require.Contains(t, got.Stdout, "sent 300 (0 duplicates), refused 0")
+	got.Succeeds(t, "sent 300 (0 duplicates), refused 0")
 	require.EqualValues(t, 1, refused.Load(), "the request on its way was refused once")
 	top := servertest.Request(t, "GET", target.String()+"/v1/boards/points/top?limit=300", "", "Authorization", "Bearer "+b)
 	require.Contains(t, top.Body, `"total":300,`)
@@ -207,11 +203,8 @@ func TestPublicAddressNeedsAccess(t *testing.T) {
 	t.Parallel()
 	file := e2etest.Write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n")
 	got := e2etest.Run(t, "", "serve", "--addr", ":0")
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, "rankcast: --addr :0: other machines reach this address")
-	require.Contains(t, got.Stderr, "\n          --access FILE: ")
-	require.Contains(t, got.Stderr, "rankcast key new")
-	require.Contains(t, got.Stderr, "\n          --insecure: ")
+	got.Fails(t, 1, "rankcast: --addr :0: other machines reach this address", "\n          --access FILE: ",
+		"rankcast key new", "\n          --insecure: ")
 	require.NotContains(t, got.Stderr, "serving")
 	require.NotContains(t, e2etest.Launch(t).Output(), "--insecure")
 	p := e2etest.Launch(t, "--addr", "0.0.0.0:0", "--insecure")
@@ -222,12 +215,9 @@ func TestPublicAddressNeedsAccess(t *testing.T) {
 	require.Equal(t, 200, hostStatus(t, p.Addr, "scores.example"))
 	require.NotContains(t, e2etest.Launch(t, "--addr", "0.0.0.0:0", "--access", file, "--trusted-proxies", "10.0.0.1").Output(), "unencrypted")
 
-	got = e2etest.Run(t, "", "serve", "--access", file, "--insecure")
-	require.Equal(t, 80, got.Code)
-	require.Contains(t, got.Stderr, "--insecure has no effect with an access file")
+	e2etest.Run(t, "", "serve", "--access", file, "--insecure").Fails(t, 80, "--insecure has no effect with an access file")
 	got = e2etest.RunWith(t, []string{"RANKCAST_ACCESS_TEXT=keys: []"}, "", "serve", "--access", file)
-	require.Equal(t, 80, got.Code)
-	require.Contains(t, got.Stderr, "--access and RANKCAST_ACCESS_TEXT cannot be used together")
+	got.Fails(t, 80, "--access and RANKCAST_ACCESS_TEXT cannot be used together")
 	got = e2etest.Run(t, "", "serve", "--access", e2etest.Write(t, "access.yaml", "key: []\n"))
 	require.Equal(t, 1, got.Code)
 	require.Regexp(t, `^rankcast: --access .*/access.yaml: key: `, got.Stderr)
@@ -254,12 +244,7 @@ func TestHangUp(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t, "--access", e2etest.Write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n"))
 	require.NoError(t, p.Cmd.Process.Signal(syscall.SIGHUP))
-	redistest.Eventually(t, "the server to read the file", func() error {
-		if !strings.Contains(p.Output(), "reading the access file again") {
-			return fmt.Errorf("%s", p.Output())
-		}
-		return nil
-	})
+	p.Logs("reading the access file again")
 	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.Addr+"/healthz", "").Status)
 
 	p = e2etest.Launch(t)

@@ -149,11 +149,9 @@ func TestBenchOfAServer(t *testing.T) {
 	require.NotContains(t, got.Stdout, "Redis CPU")
 
 	got = e2etest.Run(t, "", "bench", "reads", "--url", "http://"+p.Addr)
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, "give a key: --key-file FILE, or the variable RANKCAST_KEY")
+	got.Fails(t, 1, "give a key: --key-file FILE, or the variable RANKCAST_KEY")
 	got = e2etest.RunWith(t, []string{"RANKCAST_KEY=" + reader}, "", "bench", "reads", "--url", "http://"+p.Addr)
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, `the key "reader" lacks the scope`)
+	got.Fails(t, 1, `the key "reader" lacks the scope`)
 	require.Equal(t, before, boards())
 }
 
@@ -229,7 +227,5 @@ func TestBenchFlags(t *testing.T) {
 		require.Contains(t, got.Stderr, says, args)
 	}
 	got := e2etest.RunWith(t, []string{"PATH=/nowhere"}, "", "bench", "reads")
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, "no redis-server is in PATH")
-	require.Contains(t, got.Stderr, "measure a running server with --url URL")
+	got.Fails(t, 1, "no redis-server is in PATH", "measure a running server with --url URL")
 }

@@ -5,12 +5,14 @@ package process
 import (
 	"bytes"
 	"context"
+	"debug/elf"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 func TestExampleBoards(t *testing.T) {
@@ -38,8 +41,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
 	got := e2etest.Run(t, "", "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", port))
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, "address already in use\n")
+	got.Fails(t, 1, "address already in use\n")
 	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make `+
 		`run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.Stderr)
 	require.NotContains(t, got.Stderr, fmt.Sprintf("--addr 127.0.0.1:%d,", port))
@@ -139,4 +141,65 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s", c.args, out.String())
 		require.Contains(t, out.String(), c.says, "%v", c.args)
 	}
+}
+
+// make build gives the program its version, and links nothing to it that a machine may lack.
+func TestBuildIsStaticAndKnowsItsVersion(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "rankcast "+e2etest.BuiltVersion+" "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\n",
+		e2etest.Run(t, "", "version").Stdout)
+	file, err := elf.Open(e2etest.Binary)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, p := range file.Progs {
+		require.NotEqual(t, elf.PT_INTERP, p.Type)
+	}
+}
+
+// All places that show the version show the same one.
+func TestVersionIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	version := strings.Fields(e2etest.Run(t, "", "version").Stdout)[1]
+	require.Equal(t, e2etest.Run(t, "", "version").Stdout, e2etest.Run(t, "", "--version").Stdout)
+	p := e2etest.Launch(t)
+	require.Contains(t, p.Output(), " version="+version+"\n")
+	metrics := servertest.Request(t, "GET", "http://"+p.Addr+"/metrics", "").Body
+	require.Contains(t, metrics, `rankcast_build_info{goversion="`+runtime.Version()+`",version="`+version+`"} 1`)
+}
+
+// The version of make build is the tag, or else tells the commits since, and changes that are in no commit.
+func TestVersionIsThatOfTheTagOrCommit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	makefile, err := os.ReadFile(filepath.Join(e2etest.ModuleRoot, "Makefile"))
+	require.NoError(t, err)
+	file := filepath.Join(dir, "Makefile")
+	require.NoError(t, os.WriteFile(file, makefile, 0o600))
+	env, err := e2etest.CleanEnvironment(dir)
+	require.NoError(t, err)
+	do := func(args ...string) string {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = dir, append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%v: %s", args, out)
+		return string(out)
+	}
+	commit := func() {
+		do("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--all", "--allow-empty", "-m", "m")
+	}
+	says := func(pattern string) {
+		require.Regexp(t, `-X main\.version=`+pattern+`"`, do("make", "--dry-run", "build"))
+	}
+
+	says("devel")
+	do("git", "init", "--quiet")
+	do("git", "add", "Makefile")
+	commit()
+	says("[0-9a-f]{7,}")
+	do("git", "tag", "v1.2.3")
+	says(`v1\.2\.3`)
+	commit()
+	says(`v1\.2\.3-1-g[0-9a-f]{7,}`)
+	require.NoError(t, os.WriteFile(file, append(makefile, '\n'), 0o600))
+	says(`v1\.2\.3-1-g[0-9a-f]{7,}-dirty`)
 }

@@ -104,8 +104,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := startFake(t, nil)
 			got := e2etest.Run(t, "", append([]string{"replay", e2etest.Write(t, "in", c.text), "--board", "b", "--server", f.URL}, c.args...)...)
-			require.Equal(t, 1, got.Code, got.Stdout)
-			require.Contains(t, got.Stderr, c.says)
+			got.Fails(t, 1, c.says)
 			require.Empty(t, f.bodies)
 		})
 	}
@@ -132,16 +131,14 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		t.Run("event, "+name, func(t *testing.T) {
 			f := startFake(t, nil)
 			got := e2etest.Run(t, "", append([]string{"replay", e2etest.Write(t, "in", c.text), "--event", "gift", "--server", f.URL}, c.args...)...)
-			require.Equal(t, 1, got.Code, got.Stdout)
-			require.Contains(t, got.Stderr, c.says)
+			got.Fails(t, 1, c.says)
 			require.Empty(t, f.bodies)
 		})
 	}
 	f := startFake(t, nil)
 	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1,"shards":2}]}`
 	got := e2etest.Run(t, "", "replay", e2etest.Write(t, "in", event), "--event", "gift", "--server", f.URL)
-	require.Equal(t, 1, got.Code)
-	require.Contains(t, got.Stderr, `this version cannot decode the definition of event "gift": updates[0].shards`)
+	got.Fails(t, 1, `this version cannot decode the definition of event "gift": updates[0].shards`)
 	require.Empty(t, f.bodies)
 	for _, args := range [][]string{{"replay", "x"}, {"replay", "x", "--board", "b", "--event", "e"},
 		{"replay", "x", "--board", "b", "--batch", "1001"}, {"replay", "x", "--board", "b", "--speed=-1"}} {
@@ -163,8 +160,7 @@ func TestReplayWantsOneTarget(t *testing.T) {
 		"--board and --event can't be used together": {"replay", "x", "--board", "b", "--event", "e"},
 	} {
 		got := e2etest.Run(t, "", args...)
-		require.Equal(t, 80, got.Code)
-		require.Contains(t, got.Stderr, want)
+		got.Fails(t, 80, want)
 	}
 	require.Equal(t, 80, e2etest.Run(t, "", "replay", "x", "--board", "").Code)
 }

@@ -4,16 +4,19 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
@@ -24,17 +27,15 @@ func TestWatchInATerminal(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	p := e2etest.Launch(t, "--redis", r.URL())
-	for i, m := range []string{"ann", "bob", "名前", "dan", "eve"} {
-		require.Equal(t, 200, p.Post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 5000-1000*i)).Status)
-	}
+	p.Update("stars", e2etest.Scores("ann", 5000, "bob", 4000, "名前", 3000, "dan", 2000, "eve", 1000))
 	s := startIn(t, nil, "watch", "stars", "--top", "3", "--me", "eve", "--around", "1", "--server", "http://"+p.Addr)
 	s.shows(`(?s)stars .* 5 members · live.*1  ann .* 5,000.*2  bob .* 4,000.*3  名.*3,000.*4  dan .* 2,000.*▸ +5  eve .* 1,000  1,000 to next`)
 
 	// A score is sent and the order changes; someone else passes, and the own
 	// rank moves.
-	require.Equal(t, 200, p.Post("stars", `{"member":"bob","score":2500}`).Status)
+	p.Update("stars", `{"member":"bob","score":2500}`)
 	s.shows(`(?s)1  bob .* 6,500.*2  ann .* 5,000`)
-	require.Equal(t, 200, p.Post("stars", `{"member":"fay","score":1500}`).Status)
+	p.Update("stars", `{"member":"fay","score":1500}`)
 	s.shows(`(?s)6 members.*▸ +6  eve .* 1,000`)
 	s.shows(`5  fay .* 1,500`)
 
@@ -49,16 +50,14 @@ func TestWatchInATerminal(t *testing.T) {
 	r.Start()
 	s.shows(`members · live`)
 
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
 	p.Kill()
 	s.shows(`(?s)reconnecting as of.*1  bob .* 6,500.*connection refused`)
-	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
+	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", p.Addr)
 	s.shows(`members · live`)
-	require.Equal(t, 200, p.Post("stars", `{"member":"eve","score":100000}`).Status)
+	p.Update("stars", `{"member":"eve","score":100000}`)
 	s.shows(`(?s)▸ +1  eve .* 101,000.*2  bob .* 6,500`)
 
-	_, err = s.pty.WriteString("q")
+	_, err := s.pty.WriteString("q")
 	require.NoError(t, err)
 	require.Zero(t, s.wait())
 	s.restored()
@@ -73,7 +72,7 @@ func TestWatchRestoresTheTerminal(t *testing.T) {
 		defer signal.Stop(hungUp)
 	}
 	p := e2etest.Launch(t)
-	require.Equal(t, 200, p.Post("stars", `{"member":"ann","score":1}`).Status)
+	p.Update("stars", `{"member":"ann","score":1}`)
 	for name, c := range map[string]struct {
 		board string
 		end   func(s *terminal)
@@ -137,7 +136,7 @@ type printed struct {
 func TestWatchJSON(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	require.Equal(t, 200, p.Post("stars", `{"member":"<ann>","score":3,"data":{"gift":["<3"]}}`).Status)
+	p.Update("stars", `{"member":"<ann>","score":3,"data":{"gift":["<3"]}}`)
 	cmd := exec.Command(e2etest.Binary, "watch", "stars", "--json", "--me", "bob", "--around", "1")
 	cmd.Env = append(os.Environ(), "RANKCAST_SERVER=http://"+p.Addr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -173,7 +172,7 @@ func TestWatchJSON(t *testing.T) {
 		l = until("not on the board", func(l printed) bool { return l.Me != nil })
 	}
 	require.Nil(t, l.Me.Rank)
-	require.Equal(t, 200, p.Post("stars", `{"member":"bob","score":1}`).Status)
+	p.Update("stars", `{"member":"bob","score":1}`)
 	l = until("rank 2", func(l printed) bool { return l.Me.Rank != nil && l.Me.Around != nil })
 	require.EqualValues(t, 2, *l.Me.Rank)
 	require.EqualValues(t, 2, *l.Me.ToNext)
@@ -248,8 +247,6 @@ func TestWatchTurns(t *testing.T) {
 func TestWatchCommandLine(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	_, port, err := net.SplitHostPort(p.Addr)
-	require.NoError(t, err)
 	for _, c := range []struct {
 		args []string
 		code int
@@ -272,7 +269,7 @@ func TestWatchCommandLine(t *testing.T) {
 
 	// A server that is not there is told of once, and waited for.
 	p.Kill()
-	cmd := exec.CommandContext(t.Context(), e2etest.Binary, "watch", "stars", "--json", "--server", "http://127.0.0.1:"+port)
+	cmd := exec.CommandContext(t.Context(), e2etest.Binary, "watch", "stars", "--json", "--server", "http://"+p.Addr)
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	stdout, err := cmd.StdoutPipe()
@@ -281,7 +278,7 @@ func TestWatchCommandLine(t *testing.T) {
 	text, err := bufio.NewReader(stderr).ReadString('\n')
 	require.NoError(t, err)
 	require.Contains(t, text, "trying again")
-	e2etest.Launch(t, "--addr", "127.0.0.1:"+port)
+	e2etest.Launch(t, "--addr", p.Addr)
 	lines := bufio.NewReader(stdout)
 	text, err = lines.ReadString('\n')
 	require.NoError(t, err)
@@ -292,4 +289,122 @@ func TestWatchCommandLine(t *testing.T) {
 	require.Contains(t, text, `"state":"live"`)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
+}
+
+// terminal is a terminal that rankcast runs in: what it prints is on a screen.
+type terminal struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	pty   *os.File
+	wg    sync.WaitGroup
+	ended bool
+
+	mu  sync.Mutex
+	vt  vt10x.Terminal
+	raw strings.Builder
+}
+
+const columns, lines = 80, 24
+
+// startIn runs rankcast in a terminal.
+func startIn(t *testing.T, env []string, args ...string) *terminal {
+	cmd := exec.Command(e2etest.Binary, args...)
+	// (Of a terminal that can do little, so that the emulator understands all.)
+	cmd.Env = append(append(os.Environ(), "TERM=vt100", "COLORTERM=", "NO_COLOR=", "CLICOLOR_FORCE=1"), env...)
+	f, err := pty.StartWithAttrs(cmd, &pty.Winsize{Rows: lines, Cols: columns}, &syscall.SysProcAttr{Setsid: true, Setctty: true,
+		Pdeathsig: syscall.SIGKILL})
+	require.NoError(t, err)
+	s := &terminal{t: t, cmd: cmd, pty: f, vt: vt10x.New(vt10x.WithSize(columns, lines))}
+	s.wg.Go(func() {
+		buf := make([]byte, 16<<10)
+		for {
+			n, err := f.Read(buf)
+			s.mu.Lock()
+			s.raw.Write(buf[:n])
+			s.vt.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() {
+		if !s.ended {
+			cmd.Process.Kill()
+			s.wait()
+		}
+		if t.Failed() {
+			t.Logf("screen:\n%s\nraw: %q", s.screen(), s.raw.String())
+		}
+		f.Close()
+	})
+	return s
+}
+
+func (s *terminal) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vt.String()
+}
+
+// wait waits for the program's end and returns its exit code.
+func (s *terminal) wait() int {
+	redistest.Wait(s.t, "the program to end", func() {
+		s.cmd.Wait()
+		s.wg.Wait()
+	})
+	s.ended = true
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// shows waits until the screen matches.
+func (s *terminal) shows(pattern string) {
+	s.t.Helper()
+	want := regexp.MustCompile(pattern)
+	redistest.Eventually(s.t, pattern, func() error {
+		if screen := s.screen(); !want.MatchString(screen) {
+			return fmt.Errorf("the screen is\n%s", screen)
+		}
+		return nil
+	})
+}
+
+func (s *terminal) resize(width, height int) {
+	s.mu.Lock()
+	s.vt.Resize(width, height)
+	s.mu.Unlock()
+	require.NoError(s.t, pty.Setsize(s.pty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}))
+}
+
+// restored tells whether the terminal is out of the alternate screen, with a
+// cursor, and in the mode it was in.
+func (s *terminal) restored() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	raw := s.raw.String()
+	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?1049l"), strings.LastIndex(raw, "\x1b[?1049h"))
+	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?25h"), strings.LastIndex(raw, "\x1b[?25l"))
+	require.Zero(s.t, s.vt.Mode()&vt10x.ModeAltScreen)
+	fresh, other, err := pty.Open()
+	require.NoError(s.t, err)
+	defer fresh.Close()
+	defer other.Close()
+	want, err := term.GetState(int(fresh.Fd()))
+	require.NoError(s.t, err)
+	got, err := term.GetState(int(s.pty.Fd()))
+	require.NoError(s.t, err)
+	require.Equal(s.t, want, got)
+}
+
+// What keeps a name from right to left apart reaches the terminal.
+func TestWatchSeparatesNames(t *testing.T) {
+	t.Parallel()
+	p := e2etest.Launch(t)
+	p.Post("stars", e2etest.Scores("שלום", 40, "bob", 30))
+	s := startIn(t, nil, "watch", "stars", "--server", "http://"+p.Addr)
+	s.shows(`1  שלום +` + "\u2800" + ` +40`)
+	s.shows(`2  bob +30`)
+	out := e2etest.Run(t, "", "send", "stars", "שלום", "2", "--server", "http://"+p.Addr)
+	require.Equal(t, "stars: \u2068שלום\u2069 has 42, rank 1\n", out.Stdout)
 }

@@ -5,27 +5,43 @@ var senderHistory = async seed => {
 	const {GiftSender} = await import('/assets/stars/gift-sender.js');
 	let state = seed;
 	const below = n => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n;
-	const listen = addEventListener, listenToDocument = document.addEventListener;
-	const wrong = [], server = new Map(), tapped = {}, bounds = new Map();
-	let line = [], onPageHide = [], sender, bound = 99;
-	const tick = () => new Promise(resolve => { const {port1, port2} = new MessageChannel(); port1.onmessage = resolve;
-		port2.postMessage(0); });
+	const listen = addEventListener,
+		listenToDocument = document.addEventListener;
+	const wrong = [],
+		server = new Map(),
+		tapped = {},
+		bounds = new Map();
+	let line = [],
+		onPageHide = [],
+		sender,
+		bound = 99;
+	const tick = () =>
+		new Promise(resolve => {
+			const {port1, port2} = new MessageChannel();
+			port1.onmessage = resolve;
+			port2.postMessage(0);
+		});
 	const deliver = ({gift}) => {
 		const contents = JSON.stringify([gift.star, gift.user, gift.flowers]);
-		if ((server.get(gift.id) ?? contents) !== contents) wrong.push('id reused: ' + contents + ' after ' + server.get(gift.id));
+		if ((server.get(gift.id) ?? contents) !== contents)
+			wrong.push('id reused: ' + contents + ' after ' + server.get(gift.id));
 		if (gift.flowers > bounds.get(gift.id)) wrong.push(gift.flowers + ' flowers, beyond ' + bounds.get(gift.id));
 		server.set(gift.id, contents);
 	};
 	const openPage = () => {
-		timers.clear(), line = [], onPageHide = [];
+		(timers.clear(), (line = []), (onPageHide = []));
 		document.addEventListener = () => {}; // a window that the browser hides would wake the senders of pages that have ended
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
-		sender = new GiftSender(gift => new Promise((resolve, reject) => {
-			// A gift of the page before was perhaps sent under another bound, and stays as it was.
-			if (!bounds.has(gift.id)) bounds.set(gift.id, resumes ? largest : bound);
-			line.push({gift: {...gift}, resolve, reject});
-		}), {onChange() {}, onAccepted() {}, onRefused: (gift, problem) => wrong.push(String(problem.stack))});
-		globalThis.addEventListener = listen, document.addEventListener = listenToDocument;
+		sender = new GiftSender(
+			gift =>
+				new Promise((resolve, reject) => {
+					// A gift of the page before was perhaps sent under another bound, and stays as it was.
+					if (!bounds.has(gift.id)) bounds.set(gift.id, resumes ? largest : bound);
+					line.push({gift: {...gift}, resolve, reject});
+				}),
+			{onChange() {}, onAccepted() {}, onRefused: (gift, problem) => wrong.push(String(problem.stack))},
+		);
+		((globalThis.addEventListener = listen), (document.addEventListener = listenToDocument));
 		sender.setBound(bound);
 		resumes = true;
 		sender.resume();
@@ -36,7 +52,8 @@ var senderHistory = async seed => {
 		deliver(event);
 		event.resolve([{board: 'stars'}]);
 	};
-	let largest = bound, resumes = false;
+	let largest = bound,
+		resumes = false;
 	sessionStorage.clear();
 	openPage();
 	for (let step = 0; step < 300; step++) {
@@ -49,7 +66,7 @@ var senderHistory = async seed => {
 		} else if (kind < 14) pass(below(2_000));
 		else if (kind < 17 && line.length) answer();
 		else if (kind === 17 && line.length) deliver(line[below(line.length)]);
-		else if (kind === 18) largest = Math.max(largest, bound = [30, 99, 1_000][below(3)]), sender.setBound(bound);
+		else if (kind === 18) ((largest = Math.max(largest, (bound = [30, 99, 1_000][below(3)]))), sender.setBound(bound));
 		else if (kind === 19) {
 			if (below(2)) for (const listener of onPageHide) listener();
 			for (const event of line) if (below(2)) deliver(event);
@@ -59,13 +76,15 @@ var senderHistory = async seed => {
 	}
 	pass(1_000);
 	for (; line.length; await tick()) answer();
-	if (sessionStorage.getItem('rankcast gifts /') !== '[]') wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /'));
+	if (sessionStorage.getItem('rankcast gifts /') !== '[]')
+		wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /'));
 	if (sender.pending !== 0) wrong.push(sender.pending + ' pending');
 	const counted = {};
 	for (const contents of server.values()) {
 		const [star, user, flowers] = JSON.parse(contents);
 		counted[star + user] = (counted[star + user] ?? 0) + flowers;
 	}
-	for (const of of Object.keys(tapped)) if (counted[of] !== tapped[of]) wrong.push(of + ' has ' + counted[of] + ' of ' + tapped[of]);
+	for (const of of Object.keys(tapped))
+		if (counted[of] !== tapped[of]) wrong.push(of + ' has ' + counted[of] + ' of ' + tapped[of]);
 	return wrong.join('; ') || 'nothing in ' + server.size + ' events';
 };

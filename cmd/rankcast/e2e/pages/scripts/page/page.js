@@ -1,6 +1,6 @@
 // What tests read of a page, and do on it. The page gets it before its own scripts. Where several boards are on a page, it is
 // about the first one, unless a function takes the id of another.
-var page = {
+globalThis.page = {
 	all: (selector, root = document) => [...root.querySelectorAll(selector)],
 	// words are the words of an element, as they are read.
 	words: element => element.textContent.replace(/\s+/g, ' ').trim(),
@@ -34,9 +34,9 @@ var page = {
 			.map(page.words)
 			.join(' | '),
 	// own is the row of the followed member: where it is, and its text. It shows two rows if there are two.
-	own: () =>
+	own: (board = page.board()) =>
 		page
-			.all('[part=list] > [aria-current]', page.root())
+			.all('[part=list] > [aria-current]', board.shadowRoot)
 			.filter(row => row.checkVisibility())
 			.map(row => ('below' in row.dataset ? 'below: ' : 'listed: ') + page.words(row))
 			.join(' | '),

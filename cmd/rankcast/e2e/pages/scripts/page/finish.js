@@ -1,0 +1,70 @@
+Object.assign(page, {
+	finishNames: () =>
+		(line =>
+			[...line.querySelectorAll('.finish-place')]
+				.filter(place => place.checkVisibility())
+				.map(place => {
+					const {left, right} = place.getBoundingClientRect(),
+						edge = line.getBoundingClientRect();
+					return (
+						place.textContent.slice(1, 4) +
+						(left < edge.left || right > edge.right
+							? ' outside'
+							: place.scrollWidth > place.clientWidth
+								? ' cut'
+								: ' whole')
+					);
+				})
+				.join(', '))(document.querySelector('#finish-line')),
+
+	// The expression covered says what stands at the end of the card, and whether it covers the name.
+	coveredAtTheEnd: () =>
+		((root, mark) => {
+			const bar = root.querySelector('[part=countdown]');
+			if (!document.querySelector('#rank-change').hidden) return 'rank change';
+			const shown = [mark, bar].find(element => element.checkVisibility());
+			const name = [...root.querySelectorAll('[part~=me] [part=member]')].find(name =>
+				name.checkVisibility({visibilityProperty: true}),
+			);
+			if (!shown || !name) return 'nothing';
+			return (
+				(shown === mark ? 'mark' : 'countdown') +
+				(name.getBoundingClientRect().right > shown.getBoundingClientRect().left ? ' covers the name' : '')
+			);
+		})(page.root(), document.querySelector('.finish-mark')),
+
+	misplacedInResult: () =>
+		(root => {
+			const board = page.board();
+			if (!board.hasAttribute('data-finish') || root.querySelectorAll('[part=podium] > *').length < 4)
+				return board.dataset.misplaced ?? 'not yet';
+			const card = board.getBoundingClientRect(),
+				found = [];
+			const rows = [...root.querySelectorAll('[part=podium] > *')];
+			for (const row of rows) {
+				const box = row.getBoundingClientRect();
+				for (const field of row.querySelectorAll('[part=portrait], [part=member], [part=score], [part=rank]')) {
+					const {left, right} = field.getBoundingClientRect();
+					if (left < box.left - 1 || right > box.right + 1)
+						found.push(
+							row.textContent.trim().slice(0, 1) +
+								' ' +
+								field.getAttribute('part') +
+								' outside by ' +
+								Math.max(box.left - left, right - box.right).toFixed(1),
+						);
+				}
+				if (box.left < card.left || box.right > card.right) found.push('a step outside the card');
+			}
+			if (document.fullscreenElement) {
+				const name = rows.at(-1).querySelector('[part=member]');
+				if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
+				const title = root.querySelector('[part=result]');
+				if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize))
+					found.push('a title of two lines');
+				if (rows.at(-1).getBoundingClientRect().bottom > innerHeight)
+					found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
+			}
+			return (board.dataset.misplaced = found.join(', ')); // which is left when the result goes
+		})(page.root()),
+});
