@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // block is a fenced block of a page of documentation. Its info string is a language, then a
@@ -206,7 +205,7 @@ func TestDocsCaptions(t *testing.T) {
 				want = append(want, caption)
 			}
 		}
-		body := servertest.Request(t, "GET", "http://"+p.Addr+path, "").Body
+		body := p.Request("GET", path, "").Body
 		for _, caption := range regexp.MustCompile("<figcaption>(.*?)</figcaption>").FindAllStringSubmatch(body, -1) {
 			got = append(got, caption[1])
 		}

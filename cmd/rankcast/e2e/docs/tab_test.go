@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // docTab is a window that an example has opened. It stays open while later examples run, so that
@@ -168,9 +167,9 @@ func TestDocsClientResumes(t *testing.T) {
 
 	p := e2etest.Launch(t)
 	send := func(body string) {
-		require.Equal(t, 200, servertest.Request(t, "POST", "http://"+p.Addr+"/v1/boards/points/scores", body).Status)
+		p.Answers(200, "POST", "/v1/boards/points/scores", body)
 	}
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/points", `{}`).Status)
+	p.Answers(201, "PUT", "/v1/boards/points", `{}`)
 	// Of a longer list, a change of one row is smaller than a snapshot.
 	send(e2etest.Scores("ana", 50, "eli", 40, "mia", 30, "leo", 20))
 	// Another client watches, so that the node knows the change that the first one misses.

@@ -134,6 +134,19 @@ func (p *Process) Ended() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
+// Request sends a request to the node. headers are names and values.
+func (p *Process) Request(method, path, body string, headers ...string) servertest.Answer {
+	p.T.Helper()
+	return servertest.Request(p.T, method, "http://"+p.Addr+path, body, headers...)
+}
+
+// Answers requires that the node answers a request with a status.
+func (p *Process) Answers(status int, method, path, body string, headers ...string) {
+	p.T.Helper()
+	a := p.Request(method, path, body, headers...)
+	require.Equal(p.T, status, a.Status, a.Body)
+}
+
 // Post sends updates to a board by Submit. They must have no ids.
 func (p *Process) Post(board, body string) servertest.Answer {
 	p.T.Helper()
@@ -162,7 +175,7 @@ func (p *Process) Submit(path, body string) (a servertest.Answer) {
 	p.T.Helper()
 	id := rand.Text()
 	redistest.Eventually(p.T, "the node to take an update", func() error {
-		if a = servertest.Request(p.T, "POST", "http://"+p.Addr+path, body, "Idempotency-Key", id); a.Status == 503 {
+		if a = p.Request("POST", path, body, "Idempotency-Key", id); a.Status == 503 {
 			return errors.New(a.Body)
 		}
 		return nil
@@ -172,13 +185,13 @@ func (p *Process) Submit(path, body string) (a servertest.Answer) {
 
 // PostOnce sends updates to a board once, also if the node refuses them.
 func (p *Process) PostOnce(board, body string) servertest.Answer {
-	return servertest.Request(p.T, "POST", "http://"+p.Addr+"/v1/boards/"+board+"/scores", body)
+	return p.Request("POST", "/v1/boards/"+board+"/scores", body)
 }
 
 // Ready waits until the process reports that it is ready.
 func (p *Process) Ready() {
 	redistest.Eventually(p.T, "the node to be ready", func() error {
-		if a := servertest.Request(p.T, "GET", "http://"+p.Addr+"/readyz", ""); a.Status != 200 {
+		if a := p.Request("GET", "/readyz", ""); a.Status != 200 {
 			return fmt.Errorf("%s", a.Body)
 		}
 		return nil
@@ -193,7 +206,7 @@ func (p *Process) Refuses(reason string) {
 
 // NotReady returns an error unless the process reports that it is not ready, with this text in the reason.
 func (p *Process) NotReady(reason string) error {
-	if a := servertest.Request(p.T, "GET", "http://"+p.Addr+"/readyz", ""); a.Status != 503 || !strings.Contains(a.Body, reason) {
+	if a := p.Request("GET", "/readyz", ""); a.Status != 503 || !strings.Contains(a.Body, reason) {
 		return fmt.Errorf("%d %s", a.Status, a.Body)
 	}
 	return nil

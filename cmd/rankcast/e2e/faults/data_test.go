@@ -146,7 +146,7 @@ func TestDataThatLoadsSlowly(t *testing.T) {
 	p.Stop()
 
 	p = e2etest.LaunchWith(t, wrapRedis(t, `exec %s "$@" --key-load-delay 2000`), "--data", dir) // µs for each write: eight seconds
-	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.Addr+"/healthz", "").Status)
+	p.Answers(200, "GET", "/healthz", "")
 	redistest.Eventually(t, "the data", func() error {
 		if answer := p.PostOnce("stars", `{"member":"ana","score":40,"id":"1"}`); !strings.Contains(answer.Body, `"duplicate":true`) {
 			return errors.New(answer.Body)

@@ -18,7 +18,6 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 var ingestingAt = regexp.MustCompile(`msg=ingesting .*admin=(\S+)`)
@@ -166,7 +165,7 @@ func TestIngestIsTakenOver(t *testing.T) {
 	first.Logs("another process consumes the stream")
 	require.EqualValues(t, 3, scoreOf(t, store, "stars", "m"))
 	redistest.Eventually(t, "the second process to count it", func() error { // after it has acknowledged the entry
-		metrics := servertest.Request(t, "GET", "http://"+second.Addr+"/metrics", "").Body
+		metrics := second.Request("GET", "/metrics", "").Body
 		if !strings.Contains(metrics, `rankcast_ingest_entries_total{result="applied",stream="rc:ingest"} 1`) ||
 			!strings.Contains(metrics, `rankcast_updates_total{result="applied"} 1`) {
 			return errors.New(metrics)

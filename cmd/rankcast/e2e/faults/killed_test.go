@@ -53,7 +53,7 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 		return fmt.Sprintf(`{"id":%q,"star":%q,"user":%q,"flowers":7}`, id, star, id)
 	}
 	send := func(id, star string) servertest.Answer {
-		return servertest.Request(t, "POST", "http://"+other.Addr+"/v1/events/gift", gift(id, star))
+		return other.Request("POST", "/v1/events/gift", gift(id, star))
 	}
 	toldOnce := func(id string) {
 		items := feed.Next("feed").Items
@@ -106,8 +106,7 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 			dies.Kill()
 			require.NotEqual(t, 200, redistest.Receive(t, "a value from answered", answered), "it died before it had answered")
 			for _, board := range point.done {
-				a := servertest.Request(t, "GET", "http://"+other.Addr+"/v1/boards/"+board+"/members/"+id, "")
-				require.Equal(t, 200, a.Status, a.Body)
+				other.Answers(200, "GET", "/v1/boards/"+board+"/members/"+id, "")
 			}
 
 			a := send(id, point.star)
@@ -160,7 +159,7 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 	dies := e2etest.Launch(t, args...)
 	ends := time.Now().Add(5 * time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
 	for _, board := range []string{"cup", "other"} {
-		answer := servertest.Request(t, "PUT", "http://"+dies.Addr+"/v1/boards/"+board, fmt.Sprintf(`{"ends":%q}`, ends))
+		answer := dies.Request("PUT", "/v1/boards/"+board, fmt.Sprintf(`{"ends":%q}`, ends))
 		require.Less(t, answer.Status, 300, answer.Body)
 		answer = dies.Post(board, e2etest.Scores("a", 1, "b", 2))
 		require.Equal(t, 200, answer.Status, answer.Body)
@@ -209,7 +208,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	dies, stays := e2etest.Launch(t, "--redis", proxy.URL()), e2etest.Launch(t, "--redis", redis.URL())
 	dies.Ready()
 	stays.Ready()
-	answer := servertest.Request(t, "PUT", "http://"+stays.Addr+"/v1/boards/hot", `{"window":"3h","refresh":"1s"}`)
+	answer := stays.Request("PUT", "/v1/boards/hot", `{"window":"3h","refresh":"1s"}`)
 	require.Less(t, answer.Status, 300, answer.Body)
 	member := func(i int) string { return fmt.Sprintf("m%05d", i) }
 	rdb := redistest.Dial(t, redis.URL())

@@ -37,7 +37,7 @@ func TestFaultRedisOutOfMemory(t *testing.T) {
 		require.Equal(t, before, after, "an update that was answered 503 has changed a board")
 		tr.right(tr.nodes...)
 		for _, n := range tr.nodes {
-			require.Equal(t, 200, servertest.Request(t, "GET", "http://"+n.Addr+"/v1/boards/points/top", "").Status)
+			n.Answers(200, "GET", "/v1/boards/points/top", "")
 			require.Nil(t, n.witness.Stale)
 		}
 		tr.load.resume()

@@ -43,10 +43,10 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 			require.Contains(t, answer.Body, `"code":"unavailable"`)
 			require.NotEmpty(t, answer.Header.Get("Retry-After"))
 		}
-		readiness := servertest.Request(t, "GET", "http://"+p.Addr+"/readyz", "")
+		readiness := p.Request("GET", "/readyz", "")
 		require.Equal(t, 503, readiness.Status)
 		require.NotContains(t, readiness.Body, "redis.sock", "where the store is stays inside")
-		require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.Addr+"/healthz", "").Status)
+		p.Answers(200, "GET", "/healthz", "")
 	}
 	late := servertest.Dial(t, a.Addr)
 	late.Send(`{"type":"subscribe","id":1,"board":"stars"}`)

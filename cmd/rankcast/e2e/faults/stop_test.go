@@ -24,7 +24,7 @@ const stalledSockets = 20
 // sockets that never read have filled their connections. It returns a socket that has read all.
 func stall(t testing.TB, p *e2etest.Process) (reads *servertest.Socket) {
 	t.Helper()
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/b", `{"mode":"last"}`).Status)
+	p.Answers(201, "PUT", "/v1/boards/b", `{"mode":"last"}`)
 	for range stalledSockets {
 		servertest.DialSmall(t, p.Addr).Send(`{"type":"subscribe","board":"b","top":1000}`)
 	}

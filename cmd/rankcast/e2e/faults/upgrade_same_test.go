@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"rankcast/server/servertest"
 )
 
 // upgradeReads are requests of all sorts that read.
@@ -32,7 +30,7 @@ func sameAnswers(t testing.TB, older, newer *faultNode) error {
 	for _, path := range upgradeReads {
 		var answers [2]any
 		for i, n := range []*faultNode{older, newer} {
-			a := servertest.Request(t, "GET", "http://"+n.Addr+path, "")
+			a := n.Request("GET", path, "")
 			require.Equal(t, 200, a.Status, "%s: %s", path, a.Body)
 			if err := json.Unmarshal([]byte(a.Body), &answers[i]); err != nil {
 				return fmt.Errorf("%s: %w", path, err)

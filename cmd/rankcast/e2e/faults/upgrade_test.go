@@ -136,7 +136,7 @@ func requireRefusal(t *testing.T, previous string) {
 	requireLayoutRefused(t, r)
 	again := e2etest.LaunchProgram(t, previous, nil, "--redis", r.URL())
 	again.Ready()
-	require.Contains(t, servertest.Request(t, "GET", "http://"+again.Addr+"/v1/boards/stars/top", "").Body, `"score":3`)
+	require.Contains(t, again.Request("GET", "/v1/boards/stars/top", "").Body, `"score":3`)
 }
 
 const starsStream = "/v1/boards/stars/live?top=10"
@@ -168,7 +168,7 @@ func (u *upgrade) replace(node int, program string) {
 func (n *faultNode) quiet() {
 	n.t.Helper()
 	require.NotRegexp(n.t, complaint, n.Output())
-	metrics := servertest.Request(n.t, "GET", "http://"+n.Addr+"/metrics", "").Body
+	metrics := n.Request("GET", "/metrics", "").Body
 	reasons := resyncs.FindAllStringSubmatch(metrics, -1)
 	require.NotEmpty(n.t, reasons)
 	for _, found := range reasons {
@@ -266,8 +266,7 @@ func (u *upgrade) takeBack(step string, sends, takes *faultNode) {
 	_, err := sends.client.Event(u.t.Context(), "mistake", client.Event{ID: step, Data: jsontext.Value(`{"star":"s3"}`)})
 	require.NoError(u.t, err)
 	u.streamsShow(step + ", a mistake")
-	answer := servertest.Request(u.t, "POST", "http://"+takes.Addr+"/v1/events/mistake/take-back", fmt.Sprintf(`{"id":%q}`, step))
-	require.Equal(u.t, 200, answer.Status, answer.Body)
+	takes.Answers(200, "POST", "/v1/events/mistake/take-back", fmt.Sprintf(`{"id":%q}`, step))
 	u.counted(step+", taken back", sends, takes)
 	u.streamsShow(step + ", taken back")
 }

@@ -15,7 +15,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 func TestPageMovesByItself(t *testing.T) {
@@ -28,12 +27,7 @@ func TestPageMovesByItself(t *testing.T) {
 		visit(p, "/boards/stars"),
 		shows("ann", "bob", "cid"),
 		// Noted on the page, so that a reload would lose it.
-		chromedp.Evaluate[chromedp.Void](`
-			var board = page.board();
-			var row = board.shadowRoot.querySelector('[data-member=cid]');
-			var states = [board.dataset.state];
-			new MutationObserver(() => states.push(board.dataset.state)).observe(board, {attributes: true, attributeFilter: ['data-state']});
-			null`),
+		step(t, "watch-states"),
 		state("live"),
 	)
 
@@ -81,21 +75,7 @@ func TestPageFollowsAMember(t *testing.T) {
 		shows("ann", "bob", "cid", "dan", "eve"),
 		follows("below: 6 u4 10 to next 20"),
 		// Noted on the page, so that a reload would lose it.
-		chromedp.Evaluate[chromedp.Void](`
-			var board = page.board(), root = board.shadowRoot;
-			board.removeAttribute('around'); // neighbours would change the height
-			board.setAttribute = (set => function (name, value) { if (name !== 'around') set.call(this, name, value);
-				})(board.setAttribute); // the page renders again after each connection
-			var states = [board.dataset.state], sent = [], twice = 0, heights = new Set();
-			new MutationObserver(() => {
-				states.push(board.dataset.state);
-			}).observe(board, {attributes: true, attributeFilter: ['data-state']});
-			new MutationObserver(() => {
-				if (root.querySelectorAll('[data-member=u4]').length > 1) twice++;
-				heights.add(board.offsetHeight);
-			}).observe(root, {attributes: true, childList: true, subtree: true});
-			WebSocket.prototype.send = (send => function (text) { sent.push(JSON.parse(text)); send.call(this, text); })(WebSocket.prototype.send);
-			null`),
+		step(t, "watch-followed-row"),
 		state("live"),
 	)
 	post := func(member string, score int) {
@@ -118,8 +98,7 @@ func TestPageFollowsAMember(t *testing.T) {
 	do(t, ctx, shows("dan", "eve", "ann", "bob", "cid"), follows("below: 6 u4 10 to next 45"))
 
 	// Off the board, and on it again.
-	removed := servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/stars/members/u4", "")
-	require.Equal(t, 200, removed.Status, removed.Body)
+	p.Answers(200, "DELETE", "/v1/boards/stars/members/u4", "")
 	do(t, ctx, follows("below: u4 has no score yet"))
 	post("u4", 25)
 	do(t, ctx, follows("below: 7 u4 level with the next 25"))
@@ -282,21 +261,7 @@ func TestJumpEndsWhenTheMemberFalls(t *testing.T) {
 	p := e2etest.Launch(t)
 	fill(t, p, "stars", 3)
 	do(t, window(t, 1280, 900), visit(p, "/boards/stars"), shows("m0001", "m0002", "m0003"),
-		script(`var board, list, row, below, jump, scrolls = 0, update = (rank, listed) =>
-			jump.update({me: {rank}, snapshot: {top: Array.from({length: listed}, () => ({})), total: 160}});
-			import('/assets/dashboard/jump.js').then(({Jump}) => {
-				[board, list, row, below] = ['div', 'ol', 'li', 'button'].map(name => document.createElement(name));
-				board.setAttribute('me', 'ann');
-				row.setAttribute('part', 'row me');
-				row.dataset.below = '';
-				row.scrollIntoView = () => scrolls++;
-				list.setAttribute('part', 'list');
-				list.append(row);
-				board.attachShadow({mode: 'open'}).append(list);
-				jump = new Jump(board, {floating: document.createElement('button'), below}, {limit: 150, shown: 110, growTo() {}});
-				update(100, 10);
-				below.click();
-			})`),
+		step(t, "jump-alone"),
 		holds(`below.hidden`),
 		script(`update(111, 10)`), holds(`below.hidden`), // the list has not grown yet
 		script(`update(112, 110)`), becomes(`below.hidden + below.textContent`, "falseJump to No. 112"),

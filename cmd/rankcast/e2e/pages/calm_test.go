@@ -54,13 +54,7 @@ func TestPagesAreCalm(t *testing.T) {
 					do(t, ctx,
 						navigateWithoutLoad("http://"+addr+page.path),
 						holds(`page.painted()`),
-						script(`var shift = 0, shifted = []; new PerformanceObserver(list => {
-							for (const {hadRecentInput, value, sources} of list.getEntries()) if (!hadRecentInput) {
-								shift += value;
-								shifted.push(value.toFixed(3) + ': ' + sources.map(({node}) => (node?.id || node?.className || node?.nodeName)
-									+ ' in ' + (node?.parentElement?.id || node?.parentElement?.className)).join(', '));
-							}
-						}).observe({type: 'layout-shift', buffered: true})`),
+						step(t, "note-shifts"),
 					)
 					if line == "slow" {
 						release()

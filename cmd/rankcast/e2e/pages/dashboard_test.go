@@ -39,7 +39,7 @@ boards:
 	} {
 		p.Update(board, body)
 	}
-	named := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/cid", `{"name":"Cid"}`)
+	named := p.Request("PUT", "/v1/members/member/cid", `{"name":"Cid"}`)
 	require.Equal(t, 2, named.Status/100, named.Body)
 	card := func(board, want string) chromedp.Action[chromedp.Void] {
 		return becomes(fmt.Sprintf(`(card => card && ['rank', 'member', 'score', 'note', 'total']
@@ -72,15 +72,14 @@ boards:
 		holds(`stays && cards.every(card => card.isConnected)`),
 	)
 	// A board that is taken away goes from the page, and the others stay.
-	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/empty", "").Status)
+	p.Answers(204, "DELETE", "/v1/boards/empty", "")
 	do(t, ctx, becomes(names, "fans:{star}, laps, money, stars"), holds(`starsCard.isConnected`))
 	// One that comes to be is shown in its own way.
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late",
-		`{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
+	p.Answers(201, "PUT", "/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`)
 	do(t, ctx, card("late", "No scores | 0 members"),
 		becomes(`page.all('.card').find(card => card.querySelector('a').textContent === 'late')
 			.querySelector('.card-ends').textContent`, "ended"))
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
+	p.Answers(201, "PUT", "/v1/boards/late2", `{"display":{"unit":"pt"}}`)
 	p.Update("late2", `{"member":"ann","score":5}`)
 	do(t, ctx, card("late2", "1 | ann | 5 pt | 1 member"))
 
@@ -147,8 +146,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		script(`document.querySelector('#unfollow').click()`), becomes(`page.course()`, "bob +0.07 € higher"), follow("bob"),
 		becomes(`page.course()`, "bob +0.07 € higher, bob level"),
 		link("#boards", "bare"),
-		becomes(`document.querySelector('#name').textContent + page.state()`,
-			"barelive"), becomes(`page.course()`, ""),
+		becomes(`document.querySelector('#name').textContent + page.state()`, "barelive"), becomes(`page.course()`, ""),
 		script(`history.back()`), follows("listed: 1 bob 1.23 €"), becomes(`page.course()`, "bob level, bob level"),
 
 		// Links keep the choices of the reader.

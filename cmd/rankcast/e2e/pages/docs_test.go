@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // docsPages are the paths of the documentation.
@@ -163,7 +162,7 @@ func TestDocsSearch(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
 	var index []struct{ Page, Title, Heading, Anchor string }
-	servertest.Request(t, "GET", "http://"+p.Addr+"/docs/search.json", "").Into(&index)
+	p.Request("GET", "/docs/search.json", "").Into(&index)
 	ctx := window(t, 1280, 844)
 	do(t, ctx, chromedp.Navigate("about:blank"))
 	faults := e2etest.Listen(t, ctx)
@@ -229,20 +228,7 @@ func TestDocsSearch(t *testing.T) {
 
 	// The test replaces the index of the search, so that it knows each word in it.
 	do(t, ctx, visit(p, "/docs/start?lang=zh"), docsReady,
-		script(`var requests = 0, fails = true;
-			var section = (page, title, heading, text) => ({page, title, heading, anchor: heading.toLowerCase().replaceAll(' ', '-'), text});
-			var index = [
-				section('start', 'Start', 'Start', 'A tie of two. <b>Not a tag</b>'),
-				section('boards', 'Boards', 'Ties', 'Two members with one score.'),
-				section('boards', 'Boards', 'Retries', 'No ties here: '+ 'word '.repeat(60) + 'and --origins at the end'),
-				section('boards', 'Boards', 'Text', 'embed embed embed'),
-				{...section('boards', 'Boards', 'Keyed', 'The text.'), keywords: 'iframe embed'},
-				section('boards', 'Boards', 'Embed', 'after'),
-				{...section('boards', 'Boards', 'Prose', 'the place around you'), code: 'around '.repeat(3)},
-				{...section('boards', 'Boards', 'Code', 'Nowhere.'), code: '{"a":1}' + 'x'.repeat(300) + '{"my-part":1}, and my own part'},
-				...Array.from({length: 30}, (_, i) => section('how', 'How', 'Item ' + i, 'many')),
-			];
-			globalThis.fetch = async () => { requests++; if (fails) throw new TypeError('no network'); return Response.json(index); }`),
+		step(t, "search-index"),
 		script(input+`.focus()`), typed("tie"), becomes(told,
 			"The server can’t be reached. Type again to retry. / The server can’t be reached. Type again to retry."),
 		becomes(combobox, "false none"),

@@ -19,7 +19,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 // site is a server of another site. It answers with a page that frames the address in the query, or with an image,
@@ -58,7 +57,7 @@ func (s *site) requests() string {
 // boardReads is how many definitions of boards have been read. A page in a frame reads that of its board. A frame that
 // stays empty runs no script.
 func boardReads(p *e2etest.Process) float64 {
-	a := servertest.Request(p.T, "GET", "http://"+p.Addr+"/metrics", "")
+	a := p.Request("GET", "/metrics", "")
 	_, after, found := strings.Cut(a.Body, "\nrankcast_reads_total{route=\"/v1/boards/{board}\"} ")
 	require.True(p.T, found, a.Body)
 	n, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
@@ -138,8 +137,7 @@ func TestAvatarsOfOtherSites(t *testing.T) {
 		"ann": named.URL + "/ann.svg", "bob": other.URL + "/bob.svg", "cid": "/assets/shared/favicon.svg",
 		"dan": "https://elsewhere.invalid/dan.svg",
 	} {
-		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/"+member,
-			fmt.Sprintf(`{"avatar":%q}`, avatar)).Status/100)
+		require.Equal(t, 2, p.Request("PUT", "/v1/members/member/"+member, fmt.Sprintf(`{"avatar":%q}`, avatar)).Status/100)
 	}
 	const images = `page.all('img:not([hidden])', page.root())
 		.map(i => i.closest('[data-member]').dataset.member + (i.naturalWidth > 0)).join(' ')`

@@ -13,14 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // named gives members of a kind names.
 func named(t *testing.T, p *e2etest.Process, kind string, names map[string]string) {
 	t.Helper()
 	for member, name := range names {
-		a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
+		a := p.Request("PUT", "/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
 		require.Equal(t, 2, a.Status/100, a.Body)
 	}
 }
@@ -96,12 +95,7 @@ func TestSearchOfABoardShowsTheLastAnswer(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	do(t, ctx, visit(p, "/boards/stars"), shows("ann", "bob"),
 		// The answers of the test come when the test says so.
-		script(`var asked = [], answer = (i, member, complete) =>
-			asked[i].resolve(Response.json({entries: [{rank: 1, member, score: 70}], complete}));
-			globalThis.fetch = (url, {signal}) => new Promise((resolve, reject) => {
-				signal.addEventListener('abort', () => reject(signal.reason));
-				asked.push({q: new URL(url).searchParams.get('q'), resolve, signal});
-			});`),
+		step(t, "answer-searches"),
 		typeInto("#find-input", "a"), becomes(`asked.map(({q}) => q).join()`, "a"),
 		typeInto("#find-input", "n"), becomes(`asked.map(({q, signal}) => q + signal.aborted).join()`, "atrue,anfalse"),
 		script(`answer(1, 'ann', false); answer(0, 'bob', true)`),

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 const longName = "Maximiliane Wolfeschlegelsteinhausenbergerdorff-Montgomery"
@@ -26,8 +25,7 @@ func rounds(t *testing.T) *e2etest.Process {
   large: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: points}}
 `)
 	for member, name := range map[string]string{"a": "Zoë", "b": longName, "c": "Ivy", "m": "محمد عبد الرحمن بن خالد الأنصاري الطويل"} {
-		profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/player/"+member, fmt.Sprintf(`{"name":%q}`, name))
-		require.Equal(t, 201, profile.Status, profile.Body)
+		p.Answers(201, "PUT", "/v1/members/player/"+member, fmt.Sprintf(`{"name":%q}`, name))
 	}
 	return p
 }
@@ -73,27 +71,8 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard `+
 		`board="days" top="5" me="m0003" moments></live-leaderboard>`, p.Addr)
 	const (
-		live = `page.state()`
-		// Shown anew at each look: a frame that comes hides it.
-		covered = `(root => {
-			const part = name => root.querySelector('[part=' + name + ']'), bar = part('countdown');
-			const texts = {ends: 'ends in 0:09', total: '1,234,567 members',
-				moment: 'Somebody with a long name passed another one with a name that is as long for No. 2'};
-			for (const [name, text] of Object.entries(texts)) part(name).textContent = text;
-			bar.textContent = '9';
-			bar.hidden = false;
-			const cover = bar.getBoundingClientRect();
-			const found = [];
-			for (const name of ['period-name', 'ends', 'state', 'total', 'moment']) {
-				const range = document.createRange();
-				range.selectNodeContents(part(name));
-				const {left, right: end, top, bottom} = range.getBoundingClientRect(), right = Math.min(end, part(name).getBoundingClientRect().right);
-				if (left > cover.right - 1.5 || right < cover.left + 1.5 || top > cover.bottom - 1.5 || bottom < cover.top + 1.5) continue;
-				const whole = left > cover.left - 1.5 && right < cover.right + 1.5 && top > cover.top - 1.5 && bottom < cover.bottom + 1.5;
-				found.push(name + (whole ? '' : ' in part'));
-			}
-			return found.join(', ');
-		})(page.root())`
+		live    = `page.state()`
+		covered = `page.coveredInHeader()`
 	)
 	board := "http://" + p.Addr + "/boards/days?me=m0029&lang=en"
 	for i, c := range []struct {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // cardNames is an expression for the titles of the cards that can be seen, in order.
@@ -49,7 +48,7 @@ func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 		script(`document.activeElement.blur()`), tenSecondsLater)
 	update()
 	do(t, ctx, becomes(cardNames, "c-busy, b-calm, a-empty, fam:{x}"))
-	require.Contains(t, strings.Split(servertest.Request(t, "GET", "http://"+p.Addr+"/", "").Body, `<ul class="cards"`)[1][:60],
+	require.Contains(t, strings.Split(p.Request("GET", "/", "").Body, `<ul class="cards"`)[1][:60],
 		`data-board="c-busy"`, "the server's cards have the same order")
 }
 
@@ -63,7 +62,7 @@ func TestFrontPageFilter(t *testing.T) {
 	hidesFilter := becomes(`String(`+filter+`.checkVisibility())`, "false")
 	ctx := window(t, 1280, 900)
 	do(t, ctx, visit(p, "/"), becomes(note, "8 boards"), hidesFilter)
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/b7", "{}").Status)
+	p.Answers(201, "PUT", "/v1/boards/b7", "{}")
 	setName(p, "star", "s1", "Mia Torres")
 	addToAna(p, "fam:s1", 1)
 	do(t, ctx,
@@ -136,7 +135,7 @@ func TestUnknownBoardOffersNothing(t *testing.T) {
 		visit(p, "/boards/nope"), becomes(textOf("h1"), "No such board"), becomes(offers, "false,false,false"),
 		visit(p, "/boards/here"), becomes(offers, "true,true,true"),
 	)
-	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/here", "").Status)
+	p.Answers(204, "DELETE", "/v1/boards/here", "")
 	do(t, ctx, script(`dispatchEvent(new Event('online'))`), becomes(offers, "false,false,false"))
 }
 
@@ -149,8 +148,7 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 	const period = `(link => link.textContent + ' ' + link.title)(document.querySelector('#periods a'))`
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
-		visit(p, "/boards/stars"), becomes(`page.state()`,
-			"live"), becomes(period, "This week "+counted.Period),
+		visit(p, "/boards/stars"), becomes(`page.state()`, "live"), becomes(period, "This week "+counted.Period),
 		visit(p, "/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
 		visit(p, "/"),
 		becomes(`page.all('.card-period').map(period => period.textContent).sort().join()`, "This week,Today"),

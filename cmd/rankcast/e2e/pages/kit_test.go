@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // scripts holds what pages run for tests: page/ is on each page, the other libraries where a test wants them, and the files of
@@ -40,6 +39,11 @@ func pageScript(t testing.TB) (text string) {
 		text += scriptFile(t, "page/"+name+".js")
 	}
 	return text
+}
+
+// step runs a script of scripts/steps on the page: one that is too long for the line of its test.
+func step(t testing.TB, name string) chromedp.Action[chromedp.Void] {
+	return script(scriptFile(t, "steps/"+name+".js"))
 }
 
 // standIn are the libraries of tests whose server is the test.
@@ -174,8 +178,7 @@ func openBoard(t *testing.T, attributes string) (do func(actions ...chromedp.Act
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, actions...))
 	}
-	do(visit(p, "/healthz"), standIn(t), script(`make(`+attributes+`)`),
-		becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
+	do(visit(p, "/healthz"), standIn(t), script(`make(`+attributes+`)`), becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
 	return do, ctx
 }
 
@@ -190,15 +193,7 @@ func TestElementLeavesNothingBehind(t *testing.T) {
 func elementLeavesNothingBehind(t *testing.T, first, second, later int) {
 	do, ctx := openBoard(t, `{top: 200, me: 'm3'}`)
 	// Members come and go, all that stay change places and scores, and one is followed.
-	do(script(`
-		var seq = 0, round = 0, done = 0, busy = rounds => {
-			round++;
-			const names = Array.from({length: 200}, (_, i) => i % 7 === round % 7 ? 'new' + round + '.' + i : 'm' + (i * 7 + round * 3) % 200);
-			const entries = names.map((name, i) => [name, 1000 - i + round]);
-			say(list(++seq, entries), own(seq, 300 + round % 5, round, {to_next: 1}));
-			if (rounds > 1) requestAnimationFrame(() => busy(rounds - 1));
-			else requestAnimationFrame(() => setTimeout(() => { for (const animation of root.getAnimations()) animation.finish(); done = round; }));
-		}`))
+	do(step(t, "busy-board"))
 	sum := 0
 	run := func(rounds int) kept {
 		sum += rounds
@@ -278,8 +273,7 @@ func TestKitLoadsTheRestOnDemand(t *testing.T) {
 	p.Post("stars", `{"member":"bob","score":10}`)
 	do(t, ctx, shows("bob", "ann"), becomes(loads, "1"), becomes(`told.join()`, "ann → bob"), becomes(marks, "▲1,▼1"))
 	p.Post("stars", `{"member":"ann","score":10}`)
-	do(t, ctx, shows("ann", "bob"), becomes(`told.join()`, "ann → bob,bob → ann"), becomes(loads, "1"),
-		becomes(`refused.join()`, ""))
+	do(t, ctx, shows("ann", "bob"), becomes(`told.join()`, "ann → bob,bob → ann"), becomes(loads, "1"), becomes(`refused.join()`, ""))
 	// A search needs the file too.
 	do(t, ctx, chromedp.Navigate(site.URL), shows("ann", "bob"), becomes(loads, "0"),
 		script(`var found; import('http://`+p.Addr+`/kit/v1/rankcast.js?2')
@@ -293,7 +287,7 @@ func TestKitLoadsTheEndWithoutAJump(t *testing.T) {
 	p := e2etest.Launch(t)
 	addr, release := lineThatHolds(t, p.Addr, func(r *http.Request) bool { return strings.Contains(r.URL.Path, "on-demand") })
 	ends := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339)
-	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/race", fmt.Sprintf(`{"ends":%q}`, ends)).Status)
+	p.Answers(201, "PUT", "/v1/boards/race", fmt.Sprintf(`{"ends":%q}`, ends))
 	fill(t, p, "race", 10)
 	const places = `page.partPlaces()`
 	ctx := window(t, 800, 900)

@@ -12,14 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
-	"rankcast/server/servertest"
 )
 
 // The page of a member has its place on each board now, its best rank, and its ranks over time; it goes on by itself.
 func TestMemberPage(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
-	require.Equal(t, 200, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/plain", `{"kind":"player"}`).Status)
+	p.Answers(200, "PUT", "/v1/boards/plain", `{"kind":"player"}`)
 	p.Update("plain", e2etest.Scores("cid", 7, "ann", 9))
 	addr, release := slowLine(t, p.Addr)
 	ctx := window(t, 390, 844)
@@ -136,20 +135,14 @@ func TestMemberPageDrawsEachHistoryThatIsThere(t *testing.T) {
 	const later = `passed += 60_000; dispatchEvent(new Event('online'))`
 	do(t, ctx,
 		navigateWithoutLoad("http://"+addr+"/members/player/mia"), becomes(`page.memberCards()`, "a No. 1 1 charted, b No. 1 1 charted"),
-		script(`var passed = 0, reads = {a: 0, b: 0}, broken = 'a', request = fetch, now = performance.now.bind(performance);
-			performance.now = () => now() + passed;
-			fetch = (url, ...rest) => {
-				const [, board] = /boards\/(.)\/history/.exec(url) ?? [];
-				if (board) reads[board]++;
-				return board === broken ? Promise.resolve(new Response('', {status: 500})) : request(url, ...rest);
-			}`),
+		step(t, "break-a-history"),
 	)
 	release()
 	do(t, ctx,
 		becomes(drawn, "b"),
 		script(`broken = ''; `+later), becomes(drawn, "a,b"),
 	)
-	require.Equal(t, 200, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/a", `{"kind":"player"}`).Status)
+	p.Answers(200, "PUT", "/v1/boards/a", `{"kind":"player"}`)
 	do(t, ctx,
 		// the server has answered without the history
 		script(later), becomes(`String(document.querySelector('.member-board').dataset.board)`, "b"),
@@ -192,7 +185,7 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 	p := e2etest.Launch(t)
 	profile := func(member, body string) {
 		t.Helper()
-		require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/"+member, body).Status/100)
+		require.Equal(t, 2, p.Request("PUT", "/v1/members/member/"+member, body).Status/100)
 	}
 	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30, "cid", 20, "eve", 15, "fay", 12, "dan", 10))
 	profile("ann", `{"name":"<img src=x onerror=alert(1)>"}`)

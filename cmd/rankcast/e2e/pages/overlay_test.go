@@ -16,7 +16,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 // overlay opens the overlay of a board of a server.
@@ -248,8 +247,7 @@ func TestOverlayOfABoardThatAppears(t *testing.T) {
 	p := e2etest.LaunchBoards(t, `boards: {other: {}}`)
 	ctx := window(t, 480, 270)
 	do(t, ctx, overlay(p, "late", "pace=0"), becomes(`page.state()`, "stopped"), script(`var stays = 'stays'`))
-	made := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
-	require.Equal(t, 201, made.Status, made.Body)
+	p.Answers(201, "PUT", "/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
 	p.Update("late", `{"member":"ann","score":123}`)
 	do(t, ctx, becomes(`page.seen()`, "1 ann 1.23 €"), becomes(`stays`, "stays"))
 }
@@ -307,7 +305,7 @@ func TestOverlayCutsNoName(t *testing.T) {
 		{"Nova Prime of the Northern Lights over Lapland", "", "", 400, 300, "cut, alone, to the edge"},
 		{"Nova Prime of the Northern Lights over Lapland", avatar, "", 800, 600, "cut, alone, to the edge"},
 	} {
-		profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/member/nova", fmt.Sprintf(`{"name":%q%s}`, c.name, c.avatar))
+		profile := p.Request("PUT", "/v1/members/member/nova", fmt.Sprintf(`{"name":%q%s}`, c.name, c.avatar))
 		require.Equal(t, 2, profile.Status/100, profile.Body)
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "hearts", "pace=0&me=nova&"+c.query),
 			look(c.name), becomes(`look()`, c.want)), c)
@@ -318,8 +316,7 @@ func TestOverlayCutsNoName(t *testing.T) {
 func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {stars: {kind: star}}`)
-	profile := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/nova", `{"name":"<i>Nova</i> Prime"}`)
-	require.Equal(t, 201, profile.Status, profile.Body)
+	p.Answers(201, "PUT", "/v1/members/star/nova", `{"name":"<i>Nova</i> Prime"}`)
 	ctx := window(t, 480, 100)
 	for _, mode := range []string{"list", "me"} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode),

@@ -27,12 +27,7 @@ func TestPageCountsDownByTheServersClock(t *testing.T) {
 		do(t, ctx,
 			visit(p, "/healthz"),
 			script(`var off = `+off+`, right = Date.now; Date.now = () => right() + off`),
-			script(`var board, text = () => board?.shadowRoot.querySelector('[part=ends]').textContent ?? '';
-				import('/kit/rankcast.js').then(() => {
-					board = document.createElement('live-leaderboard');
-					board.setAttribute('board', 'hourly');
-					document.body.append(board);
-				})`),
+			step(t, "hourly-board"),
 			becomes(`text() ? 'told' : ''`, "told"), becomes(left, "right"),
 			script(`off = -2 * off; document.dispatchEvent(new Event('visibilitychange'))`), becomes(left, "right"),
 		)
@@ -100,8 +95,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		becomes(`page.part('state').textContent`, "Final"),
 		becomes(`page.part('note').textContent`, "No scores"),
 		visit(p, "/boards/fans:s17@2020-01-01"),
-		becomes(`page.part('note').textContent`,
-			"There is no such period, yet or any more."),
+		becomes(`page.part('note').textContent`, "There is no such period, yet or any more."),
 		visit(p, "/boards/nope:{x}"),
 		becomes(textOf("main"),
 			"No such board This server has no board with this name: nope:{x} The name may be mistyped, or the board is not defined "+
@@ -122,8 +116,7 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 	var counted struct{ Period string }
 	p.Post("quick", `{"member":"ann","score":30}`).Into(&counted)
 	do(t, ctx,
-		becomes(`page.part('note').textContent`,
-			counted.Period+" is over: ann was first with 30. No scores yet"),
+		becomes(`page.part('note').textContent`, counted.Period+" is over: ann was first with 30. No scores yet"),
 		becomes(`page.root().querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
 		holds(`stays`),
 		chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period),

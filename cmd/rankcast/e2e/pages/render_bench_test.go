@@ -25,20 +25,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 	do(b, ctx, visit(p, "/healthz"), standIn(b))
 	require.NoError(b, e2etest.Call(ctx, performance.Enable, performance.EnableParams{}))
-	run(`
-		var entries, seq = 0, done = 0, busy = rounds => {
-			const from = Math.floor(Math.random() * entries.length), to = Math.floor(Math.random() * entries.length);
-			const entry = entries.splice(from, 1)[0];
-			entries.splice(to, 0, entry);
-			const least = Math.min(from, to), most = Math.max(from, to);
-			entry.score += 1;
-			entries[from] = {...entries[from], score: entries[from].score + 1};
-			for (let i = least; i <= most; i++) entries[i] = {...entries[i], rank: i + 1};
-			const rows = entries.slice(least, most + 1).map((entry, i) => [least + i, entry]);
-			sockets.at(-1).say({type: 'delta', board: 'b', from: seq, seq: ++seq, total: 9, len: entries.length, rows});
-			if (rounds > 1) requestAnimationFrame(() => busy(rounds - 1));
-			else requestAnimationFrame(() => done = 1);
-		}`)
+	run(scriptFile(b, "steps/busy-rows.js"))
 	metrics := func() map[string]float64 {
 		all, err := chromedp.Call(ctx, performance.GetMetrics, cdp.Empty{})
 		require.NoError(b, err)
@@ -85,22 +72,7 @@ func BenchmarkFrames(b *testing.B) {
 	do(b, ctx, visit(p, "/healthz"), standIn(b))
 	run(`make({top: 20, me: 'member 7', moments: ''})`)
 	do(b, ctx, becomes(`sockets.at(-1)?.sent.at(-1)?.type`, "subscribe"))
-	run(`
-		var entries = Array.from({length: 20}, (_, i) => ['member ' + i, 1000 - i]), seq = 0, frames = 0, late = 0;
-		say(list(++seq, entries));
-		setInterval(() => {
-			entries[Math.floor(Math.random() * 20)][1] += 1 + Math.floor(Math.random() * 9);
-			entries.sort(([, a], [, b]) => b - a);
-			const now = list(++seq, entries);
-			sockets.at(-1).say({type: 'delta', board: 'b', from: seq - 1, seq, total: 20, len: 20, rows: now.top.map((entry, i) => [i, entry])});
-		}, 40);
-		let before = performance.now();
-		requestAnimationFrame(function frame(at) {
-			frames++;
-			if (at - before > 25) late++;
-			before = at;
-			requestAnimationFrame(frame);
-		})`)
+	run(scriptFile(b, "steps/updates-at-pace.js"))
 	for b.Loop() {
 		run(`frames = late = 0; var started = performance.now()`)
 		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](`frames >= 360`, chromedp.WithPollingTimeout(0)))

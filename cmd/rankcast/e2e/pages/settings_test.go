@@ -125,15 +125,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 			do(t, ctx,
 				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
 				becomes(`[...new Set([...document.fonts].map(({family, status}) => family + ' ' + status))].join()`, "Archivo loaded"),
-				script(`var figures = document.createElement('b');
-					figures.style.font = '40px Archivo, monospace';
-					figures.style.fontVariantNumeric = 'tabular-nums';
-					document.body.append(figures);
-					var widths = weight => {
-						figures.style.fontWeight = weight;
-						return new Set([...'0123456789']
-							.map(figure => (figures.textContent = figure.repeat(20), figures.getBoundingClientRect().width))).size;
-					}`),
+				step(t, "figure-widths"),
 				becomes(`[500, 650, 800].map(widths).join(' ')`, "1 1 1"),
 			)
 		})

@@ -30,15 +30,7 @@ func starsBearACrowd(t *testing.T, gifts int) {
 	ctx := ownWindow(t, 1280, 900)
 	do(t, ctx,
 		visit(p, "/stars?star=s0&me=mochi&lang=en"), watching,
-		script(`
-			var frames = 0, updates = {}, at = {}, twice = 0, count = () => { frames++; requestAnimationFrame(count); };
-			count();
-			document.addEventListener('update', ({target: {id}}) => {
-				updates[id] = (updates[id] ?? 0) + 1;
-				// This clock goes on with each frame.
-				if (at[id] === document.timeline.currentTime) twice++;
-				at[id] = document.timeline.currentTime;
-			})`))
+		step(t, "count-updates"))
 
 	rounds, sent := 0, 0
 	round := func() {
@@ -55,10 +47,8 @@ func starsBearACrowd(t *testing.T, gifts int) {
 		sent++
 		do(t, ctx,
 			becomes(`document.querySelector('#star-score').textContent.replace(/\D/g, '')`, fmt.Sprint(scoreOf(p, "stars", "s0"))),
-			becomes(`page.root('fans-today').querySelector('[aria-current] [data-field=score]')?.textContent`,
-				fmt.Sprint(sent)),
-			becomes(`page.root('fans-3h').querySelector('[aria-current] [data-field=score]')?.textContent`,
-				fmt.Sprint(sent)),
+			becomes(`page.root('fans-today').querySelector('[aria-current] [data-field=score]')?.textContent`, fmt.Sprint(sent)),
+			becomes(`page.root('fans-3h').querySelector('[aria-current] [data-field=score]')?.textContent`, fmt.Sprint(sent)),
 			becomes(`['stars', 'fans-today', 'fans-3h'].map(id => updates[id] > 1 && updates[id] <= frames + 1 || updates[id] + ' in '
 				+ frames).join()`, "true,true,true"),
 			becomes(`twice + ''`, "0"),

@@ -10,8 +10,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
-
-	"rankcast/server/servertest"
 )
 
 // stored is an expression for all that the site keeps for a viewer.
@@ -115,23 +113,7 @@ func TestStarsPetalsFlyToTheStar(t *testing.T) {
 		require.NoError(t, chromedp.Do(ctx,
 			visit(p, "/stars?star=s1&me=mochi&lang=en"), watching,
 			// Records where the last petal arrives, the number that appears there, and what that covers.
-			script(`var flights = [], counts = [];
-				var covers = ({offsetWidth, offsetHeight}, place) => {
-					const [x, y] = place.match(/-?[\d.]+/g).map(Number);
-					return ['#star-name', '#star-score'].filter(one => {
-						const {left, right, top, bottom} = document.querySelector(one).getBoundingClientRect();
-						return x < right && x + offsetWidth > left && y < bottom && y + offsetHeight > top;
-					}).join();
-				};
-				Element.prototype.animate = (real => function(frames, options) {
-					if (this.className === 'petal') flights.push(frames.at(-1).transform.match(/-?[\d.]+/g).slice(0, 2).map(Number));
-					if (this.className === 'sky-count') counts.push(this.textContent + covers(this, frames[1].transform));
-					return real.call(this, frames, {...options, duration: 1});
-				})(Element.prototype.animate);
-				var near = element => { const {left, right, top, bottom} = element.getBoundingClientRect(); return flights
-					.every(([x, y]) => x > left - 40 && x < right + 40 && y > top - 20 && y < bottom + 20); };
-				var target = () => flights.length === 0 ? '' : near(document.querySelector('#star-score')) ? 'head'
-					: near(page.root('stars').querySelector('[data-member=s1] [part=score]')) ? 'row' : JSON.stringify(flights)`),
+			step(t, "record-flights"),
 			script(`for (let i = 0; i < 2; i++) document.querySelector('[data-flowers="10"]').click()`),
 			becomes(`document.querySelector('#gift-note').textContent.slice(0, 21)`, "Thank you! 20 flowers"),
 			becomes(`target()`, c.to), becomes(petals, "0"),
@@ -171,13 +153,13 @@ func TestStarsSayWhyNot(t *testing.T) {
 	} {
 		define := func(score string) {
 			t.Helper()
-			a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}"},"updates":[
+			a := p.Request("PUT", "/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}"},"updates":[
 				{"board":"stars","member":"{star}","score":"`+score+`"},{"board":"fans:{star}","member":"{user}","score":1}]}`)
 			require.Equal(t, 2, a.Status/100, a.Body)
 		}
 		define("{flowers}")
 		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), watching)
-		require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/events/gift", "").Status)
+		p.Answers(204, "DELETE", "/v1/events/gift", "")
 		do(t, ctx, click(`[data-flowers="10"]`), becomes(textOf("#gift-note"), want[0]))
 		define("{petals}")
 		do(t, ctx, click(`[data-flowers="99"]`), becomes(textOf("#gift-note"), want[1]))
@@ -192,13 +174,7 @@ func TestStarsWinnersStay(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/stars?lang=en"), watching,
 		// The week before has come to something; reads are counted once the page has done with them.
-		script(`
-			var names = ['s1', 's2', 's3'], reads = 0;
-			globalThis.fetch = (real => (url, ...more) => !String(url).includes('/stars@-1/') ? real(url, ...more) : Promise.resolve({
-				ok: true,
-				json: async () => (setTimeout(() => reads++), {top: names.map((member, i) => ({rank: i + 1, member, score: 30 - i}))}),
-			}))(fetch);
-			dispatchEvent(new Event('online'))`),
+		step(t, "last-week"),
 		becomes(textOf("#podium"), "Ss1 30 flowers1Ss2 29 flowers2Ss3 28 flowers3"),
 		script(`document.querySelectorAll('#podium a')[1].focus(); reads = 0; dispatchEvent(new Event('online'))`),
 		becomes(`reads + ''`, "1"), becomes(`document.activeElement.textContent`, "s2"),

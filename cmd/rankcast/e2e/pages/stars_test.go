@@ -11,7 +11,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 // starFlowers is what the page of stars needs, as README has it.
@@ -49,7 +48,7 @@ func give(p *e2etest.Process, star, user string, flowers int) {
 func scoreOf(p *e2etest.Process, board, member string) int {
 	p.T.Helper()
 	var entry struct{ Score int }
-	if a := servertest.Request(p.T, "GET", "http://"+p.Addr+"/v1/boards/"+board+"/members/"+member, ""); a.Status == 200 {
+	if a := p.Request("GET", "/v1/boards/"+board+"/members/"+member, ""); a.Status == 200 {
 		a.Into(&entry)
 	}
 	return entry.Score
@@ -58,7 +57,7 @@ func scoreOf(p *e2etest.Process, board, member string) int {
 // name gives a member of a kind a name.
 func setName(p *e2etest.Process, kind, member, name string) {
 	p.T.Helper()
-	a := servertest.Request(p.T, "PUT", "http://"+p.Addr+"/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
+	a := p.Request("PUT", "/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
 	require.Equal(p.T, 2, a.Status/100, a.Body)
 }
 
@@ -104,10 +103,8 @@ func TestStarsMove(t *testing.T) {
 		becomes(`page.fields('fans-today')`, "1 u2 15 | 2 u1 10"),
 		becomes(`page.fields('fans-3h')`, "1 u2 15 | 2 u1 10"),
 		becomes(`document.title`, "s3 · Star flowers · Rankcast"), becomes(`page.focus()`, "star-name"),
-		becomes(`[...page.root('fans-today').querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`,
-			"u2"),
-		becomes(`page.all('h1, h2, h3').filter(h => h.checkVisibility()).map(h => h.tagName).join(' ')`,
-			"H1 H2 H2 H3 H3 H3 H2"),
+		becomes(`[...page.root('fans-today').querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u2"),
+		becomes(`page.all('h1, h2, h3').filter(h => h.checkVisibility()).map(h => h.tagName).join(' ')`, "H1 H2 H2 H3 H3 H3 H2"),
 	)
 	give(p, "s3", "u1", 5)
 	do(t, ctx, becomes(textOf(".star-head"), "S s3 No. 2 30 flowers this week Level with No. 1, Ann"),
@@ -161,7 +158,7 @@ events:
 	}
 	vote("ann", "uma", 30)
 	vote("bo", "uma", 20)
-	first := servertest.Request(t, "GET", "http://"+p.Addr+"/stars?star=bo", "", "Accept", "text/html").Body
+	first := p.Request("GET", "/stars?star=bo", "", "Accept", "text/html").Body
 	for _, board := range []string{"idols", "fans-of:bo", "now:bo"} {
 		require.Contains(t, first, `board="`+board+`"`)
 	}
@@ -179,7 +176,7 @@ events:
 	)
 	require.Zero(t, scoreOf(p, "city", "bo"))
 	// A show without boards of fans.
-	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/events/vote", "").Status)
+	p.Answers(204, "DELETE", "/v1/events/vote", "")
 	require.Equal(t, 200, p.Submit("/v1/events/z", `{"idol":"bo"}`).Status)
 	do(t, ctx, chromedp.Navigate("about:blank"),
 		visit(p, "/stars?star=bo&me=mochi&lang=en"), watching, becomes(`page.fields('stars')`, "1 bo 1"),
@@ -298,13 +295,7 @@ events:
 		holds(`left.some(time => /^0:0[1-4]$/.test(time))`),
 		// It goes on by itself, once a second.
 		// The page's own timers of a second have no part in it: all of this is one task.
-		script(`var counted = document.createElement('b'), second = 0;
-			var read = []; import('/assets/stars/countdown.js').then(({Countdown}) => {
-				new MutationObserver(() => read.push(counted.textContent)).observe(counted, {childList: true});
-				globalThis.setTimeout = (real => (run, ms, ...more) => ms === 1e3 && second < 3 ? (second++, queueMicrotask(run), 0)
-					: real(run, ms, ...more))(setTimeout);
-				new Countdown(document.createElement('p'), counted, () => second * 1e3).setEnd(new Date(9e3).toJSON());
-			})`),
+		step(t, "countdown-alone"),
 		becomes(`read.slice(0, 4).join(' ')`, "0:09 0:08 0:07 0:06"),
 		// And one in which nothing happened.
 		becomes(`podiums.at(-1)`, " true"), becomes(`stays`, "yes"),
@@ -325,13 +316,11 @@ func TestStarsNeeds(t *testing.T) {
 		script(`var stays = 'yes'`),
 	)
 	for path, body := range map[string]string{"boards/fans:%7Bstar%7D": `{}`, "boards/fans3h:%7Bstar%7D": `{"window":"3h"}`} {
-		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/"+path, body).Status)
+		p.Answers(201, "PUT", "/v1/"+path, body)
 	}
-	a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/events/gift",
-		`{"show":{"board":"stars","fans":"fans:{star}","recent":"fans3h:{star}"},"updates":[`+
-			`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},`+
-			`{"board":"fans3h:{star}","member":"{user}","score":"{flowers}"}]}`)
-	require.Equal(t, 201, a.Status, a.Body)
+	p.Answers(201, "PUT", "/v1/events/gift", `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans3h:{star}"},"updates":[`+
+		`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},`+
+		`{"board":"fans3h:{star}","member":"{user}","score":"{flowers}"}]}`)
 	do(t, ctx,
 		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look
 		becomes(textOf("#requirements"), ""), becomes(visible, "true,true,true,true,true"),

@@ -23,7 +23,6 @@ import (
 	"rankcast/ranking/embedded"
 	"rankcast/ranking/redistest"
 	"rankcast/server/access"
-	"rankcast/server/servertest"
 )
 
 const hostileName = `<img src=x onerror=alert(1)>"'&`
@@ -87,7 +86,7 @@ func slideTo(share float64) chromedp.Action[chromedp.Void] {
 // standingAt is the board at a time, as the history has it.
 func standingAt(t *testing.T, p *e2etest.Process, at time.Time) string {
 	t.Helper()
-	a := servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/race/history?limit=1&from="+
+	a := p.Request("GET", "/v1/boards/race/history?limit=1&from="+
 		url.QueryEscape(at.UTC().Format(time.RFC3339Nano)), "")
 	require.Equal(t, 200, a.Status, a.Body)
 	var history struct {
@@ -250,7 +249,7 @@ func TestStoryByKeyboard(t *testing.T) {
 func TestStoryOfABoardWithoutHistory(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
-	require.Equal(t, 2, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/slow", `{"history":"1h"}`).Status/100)
+	require.Equal(t, 2, p.Request("PUT", "/v1/boards/slow", `{"history":"1h"}`).Status/100)
 	for _, board := range []string{"plain", "slow"} {
 		p.Update(board, `{"member":"ann","score":1}`)
 	}

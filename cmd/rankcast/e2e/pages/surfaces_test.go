@@ -16,7 +16,6 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/scoretext"
-	"rankcast/server/servertest"
 )
 
 // The page with its first rows, the element, the overlay and the export show each name as it is, and each score as the
@@ -43,8 +42,7 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 	require.Equal(t, 200, a.Status)
 	require.NotContains(t, a.Body, `"error"`)
 
-	lines, err := csv.NewReader(strings.NewReader(servertest.Request(t, "GET",
-		"http://"+p.Addr+"/v1/boards/laps/export?format=csv", "").Body)).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(p.Request("GET", "/v1/boards/laps/export?format=csv", "").Body)).ReadAll()
 	require.NoError(t, err)
 	for i, line := range lines[1:] {
 		require.Equal(t, exported[i], line[:2])
@@ -60,11 +58,10 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 			becomes(shown(`page.members()`),
 				strings.Join(rows, "\n")))
 	}
-	first := servertest.Request(t, "GET", "http://"+p.Addr+"/embed/laps?top=50&lang=en", "").Body
+	first := p.Request("GET", "/embed/laps?top=50&lang=en", "").Body
 	do(t, ctx, chromedp.Navigate("about:blank"),
 		script(`var first = new DOMParser().parseFromString(`+quoted(t, first)+`, 'text/html')`),
-		becomes(`[...first.querySelectorAll('.first-rows tbody tr')].map(page.words).length + ''`,
-			fmt.Sprint(len(rows))),
+		becomes(`[...first.querySelectorAll('.first-rows tbody tr')].map(page.words).length + ''`, fmt.Sprint(len(rows))),
 		becomes(`String(`+quoted(t, strings.Join(rows, "\n"))+`.split('\n').every((row, i) => {
 			const text = first.querySelectorAll('.first-rows tbody tr')[i].textContent;
 			return text.includes(row.split(' ').slice(1, -2).join(' ')) && text.includes(row.split(' ').slice(-2).join(' '));
@@ -72,18 +69,7 @@ func TestSurfacesShowTheSameTexts(t *testing.T) {
 
 	// A template shows the fields that an entry has, and none of what objects inherit.
 	do(t, ctx, visit(p, "/embed/open?lang=en"),
-		isLive, script(`
-		var template = document.createElement('template');
-		template.slot = 'row';
-		for (const field of ['data.own', 'data.constructor', 'data.toString', 'data.__proto__', 'data.own.length',
-			'data.own.length.constructor', 'data.own.at', 'data.own.0',
-			'data.none.length', 'data.length', 'constructor', 'toString', '__proto__', 'data', 'none', 'none.length']) {
-			const part = Object.assign(document.createElement('i'), {textContent: '?'});
-			part.dataset.field = field;
-			template.content.append(part);
-		}
-		var board = page.board();
-		board.append(template); board.setAttribute('top', '2'); board.setAttribute('board', 'laps')`),
+		isLive, step(t, "template-of-fields"),
 		becomes(`[...board.shadowRoot.querySelectorAll('[data-member]')].map(row => [...row.querySelectorAll('i')]
 			.map(i => i.textContent).join('|')).join(' ')`, "mine||||||||||||||| mine|||||||||||||||"))
 }
@@ -95,19 +81,7 @@ func TestKitTellsHalfAnEmoji(t *testing.T) {
 	p.Post("stars", `{"member":"ann","score":1}`)
 	ctx := window(t, 500, 400)
 	do(t, ctx, visit(p, "/embed/stars?lang=en"),
-		isLive, script(`
-		var half = 'Ana \u{1f600}'.slice(0, 5), told = {}, tell = name => error => told[name] = [error.code, error.field].join(' ');
-		import('/kit/rankcast.js').then(({connect}) => {
-			const connection = connect();
-			connection.send('gift', {user: half}).catch(tell('send'));
-			connection.send(half, {user: 'u'}).catch(tell('event'));
-			connection.subscribe('stars', {me: half}, {onState: (state, {problem}) => problem && tell('me')(problem)});
-			connection.subscribe(half, {}, {onState: (state, {problem}) => problem && tell('board')(problem)});
-			connection.feed(half, {onError: tell('feed')});
-			connection.search('stars', half).catch(tell('search'));
-			connection.search(half, 'ann').catch(tell('searched'));
-			page.board().setAttribute('me', half);
-		})`),
+		isLive, step(t, "half-an-emoji"),
 		becomes(`Object.keys(told).sort().map(name => name + ': ' + told[name]).join(', ')`,
 			"board: invalid_request board, event: invalid_request event, feed: invalid_request feed, me: invalid_request me, "+
 				"search: invalid_request , searched: invalid_request , send: invalid_request data.user"),
@@ -161,7 +135,7 @@ func TestPagesIsolateNames(t *testing.T) {
 	give(p, star, user, 30)
 	give(p, "s2", user, 12)
 	for _, member := range []string{star, "s2"} {
-		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/"+member, `{"name":"`+star+` (1)"}`).Status)
+		p.Answers(201, "PUT", "/v1/members/star/"+member, `{"name":"`+star+` (1)"}`)
 	}
 	isolates := func(selector string) string {
 		return fmt.Sprintf(`(() => {

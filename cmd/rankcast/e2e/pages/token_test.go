@@ -27,7 +27,6 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/access"
-	"rankcast/server/servertest"
 )
 
 // doorman stands between a browser and a server. It accepts each token, notes what browsers send, and refuses
@@ -323,10 +322,9 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 		require.NoError(t, err)
 		return text
 	}
-	a := servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/members/star/s17", `{"name":"Eli"}`, "Authorization", "Bearer "+key)
+	a := p.Request("PUT", "/v1/members/star/s17", `{"name":"Eli"}`, "Authorization", "Bearer "+key)
 	require.Equal(t, 201, a.Status, a.Body)
-	a = servertest.Request(t, "POST", "http://"+p.Addr+"/v1/events/gift", `{"star":"s17","user":"mochi","flowers":3}`,
-		"Authorization", "Bearer "+key)
+	a = p.Request("POST", "/v1/events/gift", `{"star":"s17","user":"mochi","flowers":3}`, "Authorization", "Bearer "+key)
 	require.Equal(t, 200, a.Status, a.Body)
 
 	ctx := window(t, 1280, 900)
@@ -347,8 +345,7 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 	// A token that was valid, and is not any more: the page says so, where the data would stand.
 	do(t, ctx, chromedp.Navigate("about:blank"),
 		chromedp.Navigate("http://"+p.Addr+"/boards/stars?lang=en#token="+token("ana", -time.Hour)),
-		becomes(`page.part('note').textContent`,
-			"You need a valid token to see this board."),
+		becomes(`page.part('note').textContent`, "You need a valid token to see this board."),
 	)
 	require.NotContains(t, p.Output(), secret)
 }

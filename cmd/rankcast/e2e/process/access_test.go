@@ -90,7 +90,7 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	// inForce waits until the server answers requests with a key in this way.
 	inForce := func(key string, status int) {
 		redistest.Eventually(t, "the access file to be in force", func() error {
-			if a := servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/points/top", "", "Authorization", "Bearer "+key); a.Status != status {
+			if a := p.Request("GET", "/v1/boards/points/top", "", "Authorization", "Bearer "+key); a.Status != status {
 				return fmt.Errorf("%d %s", a.Status, a.Body)
 			}
 			return nil
@@ -245,7 +245,7 @@ func TestHangUp(t *testing.T) {
 	p := e2etest.Launch(t, "--access", e2etest.Write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n"))
 	require.NoError(t, p.Cmd.Process.Signal(syscall.SIGHUP))
 	p.Logs("reading the access file again")
-	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.Addr+"/healthz", "").Status)
+	p.Answers(200, "GET", "/healthz", "")
 
 	p = e2etest.Launch(t)
 	require.NoError(t, p.Cmd.Process.Signal(syscall.SIGHUP))

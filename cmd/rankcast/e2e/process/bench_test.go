@@ -18,7 +18,6 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/access"
-	"rankcast/server/servertest"
 )
 
 // benchReport is what rankcast bench --json prints.
@@ -127,7 +126,7 @@ func TestBenchOfAServer(t *testing.T) {
 	key := e2etest.Write(t, "key", admin+"\n")
 	at := []string{"--url", "http://" + p.Addr, "--key-file", key}
 	boards := func() string {
-		return servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards", "", "Authorization", "Bearer "+admin).Body
+		return p.Request("GET", "/v1/boards", "", "Authorization", "Bearer "+admin).Body
 	}
 	before := boards()
 	for _, args := range [][]string{

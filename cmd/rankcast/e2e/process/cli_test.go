@@ -22,7 +22,6 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking/redistest"
-	"rankcast/server/servertest"
 )
 
 func TestExampleBoards(t *testing.T) {
@@ -163,7 +162,7 @@ func TestVersionIsTheSameEverywhere(t *testing.T) {
 	require.Equal(t, e2etest.Run(t, "", "version").Stdout, e2etest.Run(t, "", "--version").Stdout)
 	p := e2etest.Launch(t)
 	require.Contains(t, p.Output(), " version="+version+"\n")
-	metrics := servertest.Request(t, "GET", "http://"+p.Addr+"/metrics", "").Body
+	metrics := p.Request("GET", "/metrics", "").Body
 	require.Contains(t, metrics, `rankcast_build_info{goversion="`+runtime.Version()+`",version="`+version+`"} 1`)
 }
 

@@ -42,7 +42,7 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 		return sum
 	}
 	get := func(path string) (b board) {
-		a := servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/"+path, "")
+		a := p.Request("GET", "/v1/boards/"+path, "")
 		require.Equal(t, 200, a.Status, a.Body)
 		require.NoError(t, json.Unmarshal([]byte(a.Body), &b))
 		return b
@@ -117,12 +117,12 @@ func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t, "--demo")
 	require.Contains(t, p.Output(), "gone when this process stops")
-	page := servertest.Request(t, "GET", "http://"+p.Addr+"/", "")
+	page := p.Request("GET", "/", "")
 	require.Equal(t, 200, page.Status)
 	require.Contains(t, page.Header.Get("Content-Security-Policy"), "default-src 'none'")
-	page = servertest.Request(t, "GET", "http://"+p.Addr+"/docs/start", "") // one without scores, which move
+	page = p.Request("GET", "/docs/start", "") // one without scores, which move
 	require.Equal(t, 200, page.Status)
-	again := servertest.Request(t, "GET", "http://"+p.Addr+"/docs/start", "", "If-None-Match", page.Header.Get("ETag"))
+	again := p.Request("GET", "/docs/start", "", "If-None-Match", page.Header.Get("ETag"))
 	require.Equal(t, 304, again.Status)
 	s := servertest.Dial(t, p.Addr)
 	s.Subscribe("stars", 10)
@@ -151,7 +151,7 @@ events:
 `)
 	p := e2etest.Launch(t, "--redis", r.URL(), "--boards", file, "--demo")
 	get := func(path string) string {
-		a := servertest.Request(t, "GET", "http://"+p.Addr+"/v1/"+path, "")
+		a := p.Request("GET", "/v1/"+path, "")
 		require.Equal(t, 200, a.Status, a.Body)
 		return a.Body
 	}

@@ -80,7 +80,7 @@ func start(t *testing.T, d deployment) *deployed {
 		n.Ready()
 		for _, probe := range []string{d.live, d.ready} {
 			if probe != "" {
-				require.Equal(t, 200, servertest.Request(t, "GET", "http://"+n.Addr+probe, "").Status, probe)
+				require.Equal(t, 200, n.Request("GET", probe, "").Status, probe)
 			}
 		}
 		s.nodes = append(s.nodes, n)
@@ -137,7 +137,7 @@ func deploy(t *testing.T, d deployment) {
 	s := start(t, d)
 	stays, stops := s.nodes[0], s.nodes[1]
 	require.Equal(t, 401, stays.Post("points", `{"member":"eve","score":1}`).Status)
-	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+stays.Addr+"/v1/boards/points/top", "", s.viewer...).Status)
+	stays.Answers(200, "GET", "/v1/boards/points/top", "", s.viewer...)
 	watcher := s.watch(stops.Addr)
 	answer, err := s.post(stays.Addr, 0)
 	require.NoError(t, err)

@@ -13,7 +13,6 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/certificate/certificatetest"
-	"rankcast/server/servertest"
 )
 
 // doctorWarning is the message of a node about a setting of Redis.
@@ -232,7 +231,7 @@ func TestServeRefusesAnOldRedis(t *testing.T) {
 
 	proxy.Redirect("")
 	p := e2etest.Launch(t, "--redis", proxy.URL())
-	require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.Addr+"/healthz", "").Status)
+	p.Answers(200, "GET", "/healthz", "")
 	proxy.Redirect(r.URL())
 	p.Logs(says)
 	require.Equal(t, 1, p.Ended())

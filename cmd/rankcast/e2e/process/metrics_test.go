@@ -26,7 +26,7 @@ func TestAdminListener(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t, "--admin-addr", "127.0.0.1:0", "--access",
 		e2etest.Write(t, "access.yaml", "anonymous: {scopes: [read], boards: ['*']}\n"))
-	require.Equal(t, 401, servertest.Request(t, "GET", "http://"+p.Addr+"/metrics", "").Status)
+	p.Answers(401, "GET", "/metrics", "")
 	at := regexp.MustCompile(` admin=(\S+) `).FindStringSubmatch(p.Output())
 	require.NotNil(t, at, p.Output())
 	admin := "http://" + at[1]
@@ -114,7 +114,7 @@ func TestLogFormats(t *testing.T) {
 	}
 
 	debug := e2etest.Launch(t, "--log-level", "debug")
-	servertest.Request(t, "GET", "http://"+debug.Addr+"/v1/boards/none/top", "", "X-Request-Id", "r1")
+	debug.Request("GET", "/v1/boards/none/top", "", "X-Request-Id", "r1")
 	redistest.Eventually(t, "the line of the request", func() error {
 		if !regexp.MustCompile(`level=DEBUG msg="request refused" method=GET path=/v1/boards/none/top request=r1 status=404 ` +
 			`code=unknown_board`).MatchString(debug.Output()) {

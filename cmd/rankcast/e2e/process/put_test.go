@@ -13,7 +13,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/cmd/rankcast/internal/example"
-	"rankcast/server/servertest"
 )
 
 func TestCheck(t *testing.T) {
@@ -70,8 +69,7 @@ func TestPut(t *testing.T) {
 		return e2etest.Run(t, "", append([]string{"put", "--server", "http://" + p.Addr}, args...)...)
 	}
 	definitions := func() string {
-		return servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards", "").Body + servertest.Request(t, "GET",
-			"http://"+p.Addr+"/v1/events", "").Body
+		return p.Request("GET", "/v1/boards", "").Body + p.Request("GET", "/v1/events", "").Body
 	}
 	put("points").Is(t, 0, "points: created\n", "")
 	put("points", "{kind: player}").Is(t, 0, "points: changed\n", "")

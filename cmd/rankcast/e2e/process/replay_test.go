@@ -231,8 +231,7 @@ func TestReplayOfEvents(t *testing.T) {
 		require.Contains(t, e2etest.Run(t, "", args...).Stdout, "(3,601 duplicates)")
 		drivers, _ = all()
 		require.Equal(t, want, drivers)
-		require.Contains(t, servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/constructors:2023/members/red-bull", "").Body,
-			`"data":{"last":"`)
+		require.Contains(t, p.Request("GET", "/v1/boards/constructors:2023/members/red-bull", "").Body, `"data":{"last":"`)
 	})
 }
 

@@ -45,21 +45,20 @@ func TestSend(t *testing.T) {
 	says("points: ana has 2,035, rank 1 (unchanged)", "points", "ana", "0")
 	says("points: ana has 7, rank 2 (was 1)", "points", "ana", "7", "--op", "last")
 	says("laps: -7 has 40, rank 1 (new)", "laps", "-7", "40", "--id", "-5")
-	require.Contains(t, servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/laps/top", "").Body, `"member":"-7"`)
-	require.Contains(t, servertest.Request(t, "POST", "http://"+p.Addr+"/v1/boards/laps/scores",
-		`{"member":"-7","score":40,"id":"-5"}`).Body, `"duplicate":true`)
+	require.Contains(t, p.Request("GET", "/v1/boards/laps/top", "").Body, `"member":"-7"`)
+	require.Contains(t, p.Request("POST", "/v1/boards/laps/scores", `{"member":"-7","score":40,"id":"-5"}`).Body, `"duplicate":true`)
 	says("laps: \u22127 has 30, rank 1 (new)", "laps", "\u22127", "30")
-	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/laps/members/-7", "").Status)
-	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.Addr+"/v1/boards/laps/members/\u22127", "").Status)
+	p.Answers(200, "DELETE", "/v1/boards/laps/members/-7", "")
+	p.Answers(200, "DELETE", "/v1/boards/laps/members/\u22127", "")
 	says("points: mia has 5, rank 3 (new)", "points", "mia", "5", "--id", "m1")
 	says("points: mia has 5, rank 3 (sent before with this id; counts once)", "points", "mia", "5", "--id", "m1")
 	says("points: leo has no score; --if exists changed nothing", "points", "leo", "5", "--if", "exists")
 	says("points: mia has 5, rank 3 (unchanged)", "points", "mia", "5", "--if", "absent")
 	says("laps: ana has 61,500, rank 1 (new)", "laps", "ana", "61500", "--data", `{ "car": 44 }`)
-	require.Contains(t, servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/laps/top", "").Body, `"data":{"car":44}`)
+	require.Contains(t, p.Request("GET", "/v1/boards/laps/top", "").Body, `"data":{"car":44}`)
 	says(`{"board":"laps","period":"","member":"ana","score":61500,"rank":1,"previous":{"score":61500,"rank":1},"duplicate":false}`,
 		"laps", "ana", "62000", "--json")
-	require.Equal(t, 204, servertest.Request(t, "PUT", "http://"+p.Addr+"/v1/boards/points/hidden/ana", "{}").Status)
+	p.Answers(204, "PUT", "/v1/boards/points/hidden/ana", "{}")
 	says("points: ana has 8, and no rank, because it is hidden", "points", "ana", "1")
 
 	require.Zero(t, e2etest.Run(t, "", "put", "hot", "{window: 3h}", "--server", "http://"+p.Addr).Code)
@@ -73,8 +72,7 @@ func TestSend(t *testing.T) {
 		"--event", "gift", "star=s17", "user=mochi", "flowers=3")
 	says("points: all has 1, rank 3 (new)", "--event", "visit")
 	says("points: 7=x has 1, rank 4 (new)", "--event", "when", "at=7=x", "note=3")
-	require.Contains(t, servertest.Request(t, "GET", "http://"+p.Addr+"/v1/boards/points/top", "").Body, `"data":{"note":"3"}`,
-		"what is no score is text")
+	require.Contains(t, p.Request("GET", "/v1/boards/points/top", "").Body, `"data":{"note":"3"}`, "what is no score is text")
 	got := send("--event", "gift", "star=s17", "user=mochi", "flowers=2", "--json", "--id", "g2")
 	require.Zero(t, got.Code, got.Stderr)
 	require.Regexp(t, `^\{"results":\[\{"board":"stars","period":"[^"]+","member":"s17","score":5,"rank":1,`+

@@ -67,4 +67,34 @@ Object.assign(page, {
 			}
 			return (board.dataset.misplaced = found.join(', ')); // which is left when the result goes
 		})(page.root()),
+
+	// coveredInHeader names the texts of the header that the countdown covers. It is shown anew at each look: a frame that comes
+	// hides it.
+	coveredInHeader: () =>
+		(root => {
+			const part = name => root.querySelector('[part=' + name + ']'),
+				bar = part('countdown');
+			const texts = {
+				ends: 'ends in 0:09',
+				total: '1,234,567 members',
+				moment: 'Somebody with a long name passed another one with a name that is as long for No. 2',
+			};
+			for (const [name, text] of Object.entries(texts)) part(name).textContent = text;
+			bar.textContent = '9';
+			bar.hidden = false;
+			const cover = bar.getBoundingClientRect();
+			const found = [];
+			for (const name of ['period-name', 'ends', 'state', 'total', 'moment']) {
+				const range = document.createRange();
+				range.selectNodeContents(part(name));
+				const {left, right: end, top, bottom} = range.getBoundingClientRect(),
+					right = Math.min(end, part(name).getBoundingClientRect().right);
+				if (left > cover.right - 1.5 || right < cover.left + 1.5 || top > cover.bottom - 1.5 || bottom < cover.top + 1.5)
+					continue;
+				const whole =
+					left > cover.left - 1.5 && right < cover.right + 1.5 && top > cover.top - 1.5 && bottom < cover.bottom + 1.5;
+				found.push(name + (whole ? '' : ' in part'));
+			}
+			return found.join(', ');
+		})(page.root()),
 });
