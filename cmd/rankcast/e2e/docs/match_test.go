@@ -230,6 +230,14 @@ func (m matcher) values(want, got string) error {
 
 func TestDocsMatcher(t *testing.T) {
 	t.Parallel()
+	says := func(err error, says, want, got string) {
+		t.Helper()
+		if says == "" {
+			require.NoError(t, err, "%q and %q", want, got)
+		} else {
+			require.ErrorContains(t, err, says, "%q and %q", want, got)
+		}
+	}
 	for _, c := range []struct{ want, got, says string }{
 		{`{"a":1,"b":[true,null]}`, "{\n  \"b\": [true, null],\n  \"a\": 1\n}\n", ""},
 		{`{"a":1}`, `{"a":2}`, "value.a: want 1, got 2"},
@@ -275,12 +283,7 @@ func TestDocsMatcher(t *testing.T) {
 		{`{"a":1}`, `curl: (7) failed`, "what came is not JSON"},
 		{`{"a":…}`, `{"a":1}`, "the example is not JSON"},
 	} {
-		err := matcher{}.values(c.want, c.got)
-		if c.says == "" {
-			require.NoError(t, err, "%s and %s", c.want, c.got)
-		} else {
-			require.ErrorContains(t, err, c.says, "%s and %s", c.want, c.got)
-		}
+		says(matcher{}.values(c.want, c.got), c.says, c.want, c.got)
 	}
 	for _, c := range []struct{ want, got, says string }{
 		{"a\nb\n", "a  \nb\n\n", ""},
@@ -302,11 +305,6 @@ func TestDocsMatcher(t *testing.T) {
 		{"2026-11-20\n…\n2026-11-20\n", "2031-01-02\n2031-01-03\n", "nothing after line 1"},
 		{"until 2026-11-20\n", "until noon\n", "line 1"},
 	} {
-		err := matcher{}.lines(c.want, c.got)
-		if c.says == "" {
-			require.NoError(t, err, "%q and %q", c.want, c.got)
-		} else {
-			require.ErrorContains(t, err, c.says, "%q and %q", c.want, c.got)
-		}
+		says(matcher{}.lines(c.want, c.got), c.says, c.want, c.got)
 	}
 }

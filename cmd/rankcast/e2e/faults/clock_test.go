@@ -12,11 +12,6 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestFaultRedisClock(t *testing.T) {
-	t.Parallel()
-	redisClock(t, shortForm)
-}
-
 // redisClock sets Redis's clock forward by an hour, back, and forward again. Periods, windows and
 // request ids behave as operations.md ("Clocks") and http.md ("Retries and ids") say. Boards without
 // a period count all the time. No test shifts the clock of a node: a Go program does not ask the C

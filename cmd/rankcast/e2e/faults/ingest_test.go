@@ -39,9 +39,7 @@ var ingestGift = definition.Event{Name: "gift", Updates: []definition.Target{
 
 // newIngestStore opens the store of a Redis and defines the boards of the tests of rankcast ingest.
 func newIngestStore(t *testing.T, url string) *ranking.Store {
-	rdb := redistest.Dial(t, url)
-	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(store.Close)
+	store := e2etest.OpenStore(t, url)
 	require.NoError(t, store.Define(t.Context(), definition.Set{
 		Boards: []definition.Board{{Name: "stars"}, {Name: "total"}, {Name: "fans:{star}"}}, Events: []definition.Event{ingestGift},
 	}))

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +16,6 @@ import (
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -41,8 +38,7 @@ events:
 func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	file := filepath.Join(t.TempDir(), "boards.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(fiveBoards), 0o600))
+	file := e2etest.Write(t, "boards.yaml", fiveBoards)
 	other := e2etest.Launch(t, "--redis", r.URL(), "--boards", file)
 	other.Ready()
 	feed := servertest.Dial(t, other.Addr)
@@ -211,9 +207,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	answer := stays.Request("PUT", "/v1/boards/hot", `{"window":"3h","refresh":"1s"}`)
 	require.Less(t, answer.Status, 300, answer.Body)
 	member := func(i int) string { return fmt.Sprintf("m%05d", i) }
-	rdb := redistest.Dial(t, redis.URL())
-	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	defer store.Close()
+	store := e2etest.OpenStore(t, redis.URL())
 	load := func() {
 		for first := 0; first < members; first += page {
 			updates := make([]definition.Update, page)

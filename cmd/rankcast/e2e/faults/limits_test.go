@@ -48,11 +48,6 @@ func TestFaultRedisOutOfMemory(t *testing.T) {
 	tr.stayed(tr.nodes...)
 }
 
-func TestFaultOutputBuffer(t *testing.T) {
-	t.Parallel()
-	outputBuffer(t, shortForm)
-}
-
 // outputBuffer has Redis cut the pub/sub connection of a node that reads too slowly
 // (client-output-buffer-limit). The node's clients stay connected, are told, and get what it missed.
 // The other node notices nothing.

@@ -28,29 +28,17 @@ func (f *figures) log(t testing.TB) {
 	t.Logf("%s\n%s", t.Name(), strings.Join(f.lines, "\n"))
 }
 
-func TestFaultRedisRestartsMeasured(t *testing.T) { redisRestarts(t, longForm).log(t) }
-
-func TestFaultRedisRestartsEmptyMeasured(t *testing.T) { redisRestartsEmpty(t, longForm).log(t) }
-
-func TestFaultRedisPausesMeasured(t *testing.T) { redisPauses(t, longForm).log(t) }
-
-func TestFaultRedisHangsMeasured(t *testing.T) { redisHangs(t, longForm).log(t) }
-
-func TestFaultFailoverMeasured(t *testing.T) { failover(t, longForm).log(t) }
-
-func TestFaultBlackHoleMeasured(t *testing.T) { blackHole(t, longForm).log(t) }
-
-func TestFaultOutputBufferMeasured(t *testing.T) { outputBuffer(t, longForm).log(t) }
-
-func TestFaultKillsMeasured(t *testing.T) { kills(t, longForm).log(t) }
-
-func TestFaultRollingRestartMeasured(t *testing.T) {
-	f := longForm
-	f.rounds = 3
-	rollingRestart(t, f).log(t)
+func TestFaultMeasured(t *testing.T) {
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			form := longForm
+			if name == "RollingRestart" {
+				form.rounds = 3
+			}
+			fault(t, form).log(t)
+		})
+	}
 }
-
-func TestFaultRedisClockMeasured(t *testing.T) { redisClock(t, longForm).log(t) }
 
 func TestFaultCrowdReconnectsMeasured(t *testing.T) { crowdReconnects(t, 9000, 2*time.Second).log(t) }
 

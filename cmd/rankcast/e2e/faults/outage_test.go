@@ -49,11 +49,6 @@ func (tr *trial) bear(o outage) (f *figures) {
 	return f
 }
 
-func TestFaultRedisRestarts(t *testing.T) {
-	t.Parallel()
-	redisRestarts(t, shortForm)
-}
-
 // redisRestarts kills Redis, which keeps its data, and starts it again.
 func redisRestarts(t *testing.T, f faultForm) *figures {
 	return newTrial(t, f, redistest.Start(t, "--appendfsync", "always"), 2).bear(outage{
@@ -74,11 +69,6 @@ func (tr *trial) redirect(url string) {
 	}
 }
 
-func TestFaultRedisPauses(t *testing.T) {
-	t.Parallel()
-	redisPauses(t, shortForm)
-}
-
 // redisPauses has Redis take commands for some seconds and answer none (CLIENT PAUSE). Nothing but the
 // time ends that.
 func redisPauses(t *testing.T, f faultForm) *figures {
@@ -93,22 +83,12 @@ func redisPauses(t *testing.T, f faultForm) *figures {
 	})
 }
 
-func TestFaultRedisHangs(t *testing.T) {
-	t.Parallel()
-	redisHangs(t, shortForm)
-}
-
 // redisHangs stops the process of Redis (SIGSTOP) and lets it go on.
 func redisHangs(t *testing.T, f faultForm) *figures {
 	return newTrial(t, f, redistest.Start(t), 2).bear(outage{
 		begin: func(tr *trial) { suspend(tr.t, tr.redis.Pid()) },
 		heal:  func(tr *trial) { resume(tr.t, tr.redis.Pid()) },
 	})
-}
-
-func TestFaultBlackHole(t *testing.T) {
-	t.Parallel()
-	blackHole(t, shortForm)
 }
 
 // blackHole drops all data between the nodes and Redis, and closes no connection.
@@ -126,11 +106,6 @@ func blackHole(t *testing.T, f faultForm) *figures {
 			}
 		},
 	})
-}
-
-func TestFaultFailover(t *testing.T) {
-	t.Parallel()
-	failover(t, shortForm)
 }
 
 // failover kills Redis and puts its replica in its place: first as a replica, which refuses writes,
@@ -163,11 +138,6 @@ func failover(t *testing.T, f faultForm) *figures {
 			tr.redirect(replica.URL())
 		},
 	})
-}
-
-func TestFaultRedisRestartsEmpty(t *testing.T) {
-	t.Parallel()
-	redisRestartsEmpty(t, shortForm)
 }
 
 // redisRestartsEmpty replaces Redis by one without data.

@@ -13,11 +13,6 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestFaultRollingRestart(t *testing.T) {
-	t.Parallel()
-	rollingRestart(t, shortForm)
-}
-
 // rollingRestart stops each node by SIGTERM and starts it again, under load. The load loses no update,
 // and each client ends right. A node that stops says first that it is not ready, and tells its clients
 // to come back over two seconds.
@@ -71,11 +66,6 @@ func rollingRestart(t *testing.T, f faultForm) *figures {
 	}
 	tr.end()
 	return figures
-}
-
-func TestFaultKills(t *testing.T) {
-	t.Parallel()
-	kills(t, shortForm)
 }
 
 // kills ends Redis and the nodes by SIGKILL in turn, under updates that are sent again with their ids.

@@ -232,3 +232,20 @@ func (f *figures) add(what string, value any) {
 func suspend(t testing.TB, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP)) }
 
 func resume(t testing.TB, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGCONT)) }
+
+// faults are the faults that have a short form and a long one.
+var faults = map[string]func(*testing.T, faultForm) *figures{
+	"RedisRestarts": redisRestarts, "RedisRestartsEmpty": redisRestartsEmpty, "RedisPauses": redisPauses, "RedisHangs": redisHangs,
+	"Failover": failover, "BlackHole": blackHole, "OutputBuffer": outputBuffer, "Kills": kills, "RollingRestart": rollingRestart,
+	"RedisClock": redisClock,
+}
+
+func TestFault(t *testing.T) {
+	t.Parallel()
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault(t, shortForm)
+		})
+	}
+}

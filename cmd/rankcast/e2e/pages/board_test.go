@@ -34,16 +34,12 @@ func TestPageMovesByItself(t *testing.T) {
 	p.Update("stars", `{"member":"cid","score":100}`)
 	do(t, ctx, shows("cid", "ann", "bob"))
 	const sameRow = `row === board.shadowRoot.querySelector('[data-member=cid]')`
-	same, err := chromedp.Run(ctx, chromedp.Evaluate[bool](sameRow))
-	require.NoError(t, err)
-	require.True(t, same, "a row that moves is the same row, on the same page")
+	require.True(t, value[bool](t, ctx, sameRow), "a row that moves is the same row, on the same page")
 
 	// A name is text, whatever it looks like.
 	p.Update("stars", `{"member":"<img src=x onerror=alert(1)>","score":50}`)
 	do(t, ctx, shows("cid", "<img src=x onerror=alert(1)>", "ann", "bob"))
-	images, err := chromedp.Run(ctx, chromedp.Evaluate[int](`board.shadowRoot.querySelectorAll('img:not([part=avatar])').length`))
-	require.NoError(t, err)
-	require.Zero(t, images)
+	require.Zero(t, value[int](t, ctx, `board.shadowRoot.querySelectorAll('img:not([part=avatar])').length`))
 
 	// Redis goes and comes back: the page says so and keeps what it had.
 	r.Kill()
@@ -58,9 +54,7 @@ func TestPageMovesByItself(t *testing.T) {
 	do(t, ctx, state("live"))
 	p.Update("stars", `{"member":"bob","score":1000}`)
 	do(t, ctx, shows("bob", "cid", "<img src=x onerror=alert(1)>", "ann"))
-	same, err = chromedp.Run(ctx, chromedp.Evaluate[bool](sameRow))
-	require.NoError(t, err)
-	require.True(t, same, "all of this without a reload")
+	require.True(t, value[bool](t, ctx, sameRow), "all of this without a reload")
 }
 
 // Somebody who is not among the first sees its own place move by itself.
@@ -112,14 +106,11 @@ func TestPageFollowsAMember(t *testing.T) {
 	other.Update("stars", `{"member":"u4","score":1}`)
 	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", p.Addr)
 	do(t, ctx, state("live"), shows("dan", "eve", "fay", "ann", "bob"), follows("below: 7 u4 29 to next 26"))
-	resumed, err := chromedp.Run(ctx,
-		chromedp.Evaluate[string](`(({board, top, me, resume: {life, seq}}) => [board, top, me, life !== '', seq > 0]
-			.join(' '))(sent.find(({type}) => type === 'subscribe'))`))
-	require.NoError(t, err)
+	resumed := value[string](t, ctx, `(({board, top, me, resume: {life, seq}}) => [board, top, me, life !== '', seq > 0]
+			.join(' '))(sent.find(({type}) => type === 'subscribe'))`)
 	require.Equal(t, "stars 5 u4 true true", resumed, "it offers what it holds")
 
-	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`twice + ' twice, ' + heights.size + ' height'`))
-	require.NoError(t, err)
+	seen := value[string](t, ctx, `twice + ' twice, ' + heights.size + ' height'`)
 	require.Equal(t, "0 twice, 1 height", seen, "a member has one row at any time, and nothing jumps")
 }
 
@@ -315,9 +306,7 @@ func TestRowsShowTheirShareOfTheLeadersScore(t *testing.T) {
 	for board, members := range map[string]string{"laps": "ana eli bo", "golf": "bo eli ana", "debts": "ana eli"} {
 		look(t, ctx, p.Addr, "/boards/"+board, 1000, 800, "light", "en")
 		do(t, ctx, becomes(`page.rows().join(' ')`, members))
-		is, err := chromedp.Run(ctx, chromedp.Evaluate[string](lines))
-		require.NoError(t, err)
-		require.Regexp(t, "^none(,none)+$", is, board)
+		require.Regexp(t, "^none(,none)+$", value[string](t, ctx, lines), board)
 	}
 }
 
@@ -347,11 +336,12 @@ func TestMomentMovesNothing(t *testing.T) {
 	for i, width := range []int{390, 1280} {
 		ctx := window(t, width, 900)
 		open(t, ctx, p.Addr, "/boards/stars", width, 900, "light", "en")
-		var before, after string
-		do(t, ctx, becomes(`String(document.querySelector("live-leaderboard").dataset.state)`, "live"), evaluate(places, &before))
+		do(t, ctx, becomes(`String(document.querySelector("live-leaderboard").dataset.state)`, "live"))
+		before := value[string](t, ctx, places)
 		p.Post("stars", fmt.Sprintf(`{"member":"m%d","score":%d}`, i+8, (i+1)*10_000))
 		do(t, ctx, becomes(`page.moment()`, []string{"m8 passed Mia Torres for No. 1true",
-			"m9 passed m8 for No. 1true"}[i]), evaluate(places, &after))
+			"m9 passed m8 for No. 1true"}[i]))
+		after := value[string](t, ctx, places)
 		require.Equal(t, before, after)
 	}
 }

@@ -59,16 +59,12 @@ func TestPagesAreCalm(t *testing.T) {
 					if line == "slow" {
 						release()
 					}
-					var shift, shifted string
 					do(t, ctx,
 						becomes(fmt.Sprintf(`String(%s)`, page.ready), "true"),
 						// The browser has drawn the frame with the last part.
-						script(`var drawn = ''; requestAnimationFrame(() => requestAnimationFrame(() => drawn = 'yes'))`), becomes(`drawn`, "yes"),
-						evaluate(`String(shift)`, &shift), evaluate(`shifted.join('\n')`, &shifted),
+						script(`var drawn = ''; page.drawn().then(() => drawn = 'yes')`), becomes(`drawn`, "yes"),
 					)
-					sum, err := strconv.ParseFloat(shift, 64)
-					require.NoError(t, err)
-					require.Less(t, sum, mostShift, shifted)
+					require.Less(t, value[float64](t, ctx, `shift`), mostShift, value[string](t, ctx, `shifted.join('\n')`))
 				})
 			}
 		}
@@ -153,13 +149,12 @@ func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 	p := e2etest.LaunchBoards(t,
 		`boards: {stars: {kind: star, period: week}, quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z"}}`)
 	fill(t, p, "stars", 26)
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"m0001","score":30}`).Into(&counted)
+	period := periodOf(p, "quick", `{"member":"m0001","score":30}`)
 	for _, size := range [][2]int{{390, 844}, {1280, 900}} {
 		for _, c := range []struct{ path, remembered string }{
 			{"/boards/stars", ""}, {"/boards/stars?me=m0017", ""}, {"/boards/stars?me=nobody", ""}, {"/boards/stars", "m0017"},
 			{"/boards/stars", "m0003"},
-			{"/boards/quick@" + counted.Period, ""}, {"/boards/quick@" + counted.Period + "?me=m0017", ""},
+			{"/boards/quick@" + period, ""}, {"/boards/quick@" + period + "?me=m0017", ""},
 		} {
 			t.Run(fmt.Sprintf("%s %s at %d", c.path, c.remembered, size[0]), func(t *testing.T) {
 				t.Parallel()
@@ -190,36 +185,29 @@ func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 func TestLinksToNumberedPeriodsTellTheTime(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {kind: star, period: 1s, keep: 100, base: "2026-01-01T00:00:00Z"}}`)
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"m0001","score":30}`).Into(&counted)
-	n, err := strconv.Atoi(counted.Period)
+	period := periodOf(p, "quick", `{"member":"m0001","score":30}`)
+	n, err := strconv.Atoi(period)
 	require.NoError(t, err)
-	want := counted.Period + " · " + time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format("2006-01-02 15:04 UTC")
-	link := `document.querySelector('#periods a[title="` + counted.Period + `"]')`
+	want := period + " · " + time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format("2006-01-02 15:04 UTC")
+	link := `document.querySelector('#periods a[title="` + period + `"]')`
 	const height = `String(document.querySelector('#periods').offsetHeight)`
 	addr, release := slowLine(t, p.Addr)
 	ctx := window(t, 1280, 900)
-	var before, after string
 	do(t, ctx, timeZone("Asia/Shanghai"),
-		navigateWithoutLoad("http://"+addr+"/boards/quick@"+counted.Period),
-		holds(`page.painted()`), evaluate(height, &before))
+		navigateWithoutLoad("http://"+addr+"/boards/quick@"+period),
+		holds(`page.painted()`))
+	before := value[string](t, ctx, height)
 	release()
-	do(t, ctx, becomes(link+`?.textContent`, want), evaluate(height, &after))
+	do(t, ctx, becomes(link+`?.textContent`, want))
+	after := value[string](t, ctx, height)
 	require.Equal(t, before, after)
 	do(t, ctx, chromedp.Navigate("http://"+addr+"/"), holds(`/^\d+$/.test(document.querySelector('.card-period').textContent)`))
 }
 
-// layoutShift is page.layoutShift.
-const layoutShift = `page.layoutShift()`
-
 // shift is the cumulative layout shift of a page.
 func shift(t *testing.T, ctx context.Context) float64 {
 	t.Helper()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](layoutShift, chromedp.EvalAwaitPromise))
-	require.NoError(t, err)
-	sum, err := strconv.ParseFloat(text, 64)
-	require.NoError(t, err)
-	return sum
+	return value[float64](t, ctx, `page.layoutShift()`)
 }
 
 // calmFront has a board of each kind that the front page shows, and a family.

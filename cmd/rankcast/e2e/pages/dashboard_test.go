@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -168,13 +166,12 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		script(`var hadLeader = false; page.board().addEventListener('update',
 			() => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
 	)
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"ann","score":30}`).Into(&counted)
+	period := periodOf(p, "quick", `{"member":"ann","score":30}`)
 	const periods = `page.all('#periods a')`
 	do(t, ctx,
 		script(`var stays = true`),
 		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \d+-\d\d-\d\d \d\d:\d\d UTC$/, ' · when it opened')).join()`,
-			counted.Period+" · when it opened"),
+			period+" · when it opened"),
 		// The period before had a leader, and this one none yet. The panel stays if the page has seen the leader.
 		becomes(`String(`+course+
 			` === (hadLeader ? '– no line' : '') && document.querySelector('#trends').checkVisibility({visibilityProperty: true}) === hadLeader)`,
@@ -182,10 +179,10 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		// They lead there, and back, with who is followed by then.
 		follow("ann"), script(`var ways = `+periods+`.map(a => a.search)`),
 		becomes(`[...new Set(ways)].join()`, "?me=ann"),
-		script(periods+`.find(a => a.dataset.period === '`+counted.Period+`').click()`),
+		script(periods+`.find(a => a.dataset.period === '`+period+`').click()`),
 		shows("ann"), becomes(`page.part('state').textContent`, "Final"),
-		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.dataset.period).join()`, counted.Period),
-		becomes(`location.pathname + location.search`, "/boards/quick@"+counted.Period+"?me=ann"),
+		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.dataset.period).join()`, period),
+		becomes(`location.pathname + location.search`, "/boards/quick@"+period+"?me=ann"),
 		follows("listed: 1 ann 0:00.030"),
 		script(periods+`[0].click()`),
 		becomes(`page.part('state').textContent`, "Live"),
@@ -246,11 +243,7 @@ func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
 <script type="module" src="http://%[1]s/kit/rankcast.js"></script>
 <live-leaderboard board="stars" top="10" me="u4"></live-leaderboard>`
 	var body string
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, body)
-	}))
-	defer site.Close()
+	site := servePage(t, &body)
 	ctx := window(t, 800, 600)
 	for _, origins := range [][]string{{"--origins", site.URL}, {"--origins", "*"}, nil} {
 		p := e2etest.Launch(t, origins...)
@@ -329,13 +322,12 @@ func TestClosedPeriodHasItsResultBesideIt(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {kind: star, period: 1s, keep: 1000, base: "2026-01-01T00:00:00Z", display: {unit: pts}}}`)
 	named(t, p, "star", map[string]string{"s1": "Solveig Harte", "s9": "Odette Flint"})
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"s1","score":30}`).Into(&counted)
+	period := periodOf(p, "quick", `{"member":"s1","score":30}`)
 	const facts = `page.all('#trends h2, #trends dd, #trends .trend')
 		.filter(part => part.checkVisibility()).map(part => part.textContent).join(' | ').replace(/\w+ \d+, \d+, \d+:\d\d.[AP]M UTC/, 'a time')`
 	ctx := window(t, 1280, 900)
 	do(t, ctx, timeZone("UTC"),
-		navigateWithoutLoad("http://"+p.Addr+"/boards/quick@"+counted.Period+"?me=s9"),
+		navigateWithoutLoad("http://"+p.Addr+"/boards/quick@"+period+"?me=s9"),
 		becomes(facts, "Final result | Solveig Harte | a time"), becomes(following, "You follow Odette Flint Stop"),
 		becomes(`(links => String(links.length > 0 && links.every(a => / UTC$/.test(a.textContent))))(page.all('#periods a'))`, "true"),
 	)

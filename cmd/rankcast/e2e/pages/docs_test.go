@@ -198,13 +198,12 @@ func TestDocsSearch(t *testing.T) {
 		chromedp.KeyEvent(name), becomes(combobox, "true true"),
 		script(fmt.Sprintf(`var link = %s.find(option => option.firstChild.textContent === %q)`, options, name)),
 	)
-	to, err := chromedp.Run(ctx, chromedp.Evaluate[int](options+`.indexOf(link)`))
-	require.NoError(t, err)
+	to := value[int](t, ctx, options+`.indexOf(link)`)
 	require.NotEqual(t, -1, to)
 	for range to {
 		do(t, ctx, chromedp.KeyEvent(kb.ArrowDown))
 	}
-	_, err = chromedp.RunResponse(ctx, chromedp.KeyEvent("\r"))
+	_, err := chromedp.RunResponse(ctx, chromedp.KeyEvent("\r"))
 	require.NoError(t, err)
 	do(t, ctx, becomes(`location.pathname + location.hash`, "/docs/"+last.Page+hash))
 

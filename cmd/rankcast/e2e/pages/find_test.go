@@ -80,9 +80,8 @@ func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 	)
 
 	// On a closed period too.
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"s17","score":20}`).Into(&counted)
-	do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period), shows("s17"),
+	period := periodOf(p, "quick", `{"member":"s17","score":20}`)
+	do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+period), shows("s17"),
 		becomes(`page.part('state').textContent`, "Final"),
 		type_("har"), becomes(found, "S Solveig Harte 20 No. 1 | Follow the id “har”"), type_(kb.Enter), follows("listed: 1 Solveig Harte 20"))
 }

@@ -4,8 +4,6 @@ package pages
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -61,11 +59,7 @@ func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 func TestCountdownCoversTheEndAlone(t *testing.T) {
 	t.Parallel()
 	var body string
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, body)
-	}))
-	defer site.Close()
+	site := servePage(t, &body)
 	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}}`, "--origins", site.URL)
 	fill(t, p, "days", 30)
 	body = fmt.Sprintf(`<!doctype html><script type="module" src="http://%s/kit/rankcast.js"></script><live-leaderboard `+

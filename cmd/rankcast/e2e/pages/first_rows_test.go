@@ -160,12 +160,10 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 				if strings.Contains(path, "?") {
 					separator = "&"
 				}
-				var first, then string
 				do(t, ctx,
 					navigateWithoutLoad("http://"+addr+path+separator+"lang="+lang),
-					holds(`page.painted()`),
-					evaluate(`page.textsOfPage()`, &first),
-				)
+					holds(`page.painted()`))
+				first := value[string](t, ctx, `page.textsOfPage()`)
 				release()
 				settled := `page.state()`
 				want := "live"
@@ -179,9 +177,8 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 				do(t, ctx,
 					becomes(settled, want),
 					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+
-						fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"),
-					evaluate(`page.textsOfPage()`, &then),
-				)
+						fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"))
+				then := value[string](t, ctx, `page.textsOfPage()`)
 				require.Equal(t, first, then)
 			})
 		}

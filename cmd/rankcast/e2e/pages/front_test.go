@@ -143,13 +143,12 @@ func TestUnknownBoardOffersNothing(t *testing.T) {
 func TestPeriodsAreNamedForPeople(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {day: {period: day}, stars: {period: week}}`)
-	var counted struct{ Period string }
-	p.Post("stars", `{"member":"ana","score":1}`).Into(&counted)
+	current := periodOf(p, "stars", `{"member":"ana","score":1}`)
 	const period = `(link => link.textContent + ' ' + link.title)(document.querySelector('#periods a'))`
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
-		visit(p, "/boards/stars"), becomes(`page.state()`, "live"), becomes(period, "This week "+counted.Period),
-		visit(p, "/boards/stars?lang=zh"), becomes(period, "本周 "+counted.Period),
+		visit(p, "/boards/stars"), becomes(`page.state()`, "live"), becomes(period, "This week "+current),
+		visit(p, "/boards/stars?lang=zh"), becomes(period, "本周 "+current),
 		visit(p, "/"),
 		becomes(`page.all('.card-period').map(period => period.textContent).sort().join()`, "This week,Today"),
 	)

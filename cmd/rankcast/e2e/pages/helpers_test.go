@@ -5,6 +5,9 @@ package pages
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -51,6 +54,31 @@ func withPage(t testing.TB, ctx context.Context) context.Context {
 func do(t testing.TB, ctx context.Context, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, actions...))
+}
+
+// value is the value of an expression on the page, or of the promise that it is.
+func value[T any](t testing.TB, ctx context.Context, expression string) T {
+	t.Helper()
+	is, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(t, err, expression)
+	return is
+}
+
+// servePage serves a page of another site until the end of the test. The text may change.
+func servePage(t *testing.T, text *string) *httptest.Server {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, *text)
+	}))
+	t.Cleanup(site.Close)
+	return site
+}
+
+// periodOf sends updates to a board, and returns the period that counts them.
+func periodOf(p *e2etest.Process, board, body string) string {
+	var counted struct{ Period string }
+	p.Post(board, body).Into(&counted)
+	return counted.Period
 }
 
 // visit opens a page of a server, and waits until it is loaded.

@@ -63,9 +63,7 @@ func TestScripts(t *testing.T) {
 		ctx := window(t, 800, 600)
 		do(t, ctx, visit(p, "/healthz"), standIn(t), script("(() => {"+scriptFile(t, name)+"})()"))
 		return func(expression string) string {
-			text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
-			require.NoError(t, err)
-			return text
+			return value[string](t, ctx, expression)
 		}
 	}
 	files, err := scripts.ReadDir("scripts")
@@ -112,14 +110,11 @@ func TestPageLoadsTheKitTwice(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t, "--origins", "*")
 	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30))
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><title>site</title><script>var faults = [];
+	body := fmt.Sprintf(`<!doctype html><title>site</title><script>var faults = [];
 			addEventListener('error', ({message}) => faults.push(message))</script>
 			<script type="module" src="http://%[1]s/kit/v1/rankcast.js"></script><script type="module" src="http://%[1]s/kit/rankcast.js"></script>
 			<live-leaderboard board="stars"></live-leaderboard>`, p.Addr)
-	}))
-	defer site.Close()
+	site := servePage(t, &body)
 	do(t, window(t, 800, 600), chromedp.Navigate(site.URL), shows("ann", "bob"),
 		script(`var lists = []; for (const path of ['kit/rankcast.js', 'kit/v1/rankcast.js', 'kit/v1/rankcast.js?2', 'kit/v1/format.js']) {
 			import('http://`+p.Addr+`/' + path).then(({subscribe}) => subscribe('stars', {},
@@ -131,11 +126,8 @@ func TestPageLoadsTheKitTwice(t *testing.T) {
 // A page of another site is told what keeps it from watching, and from sending.
 func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 	t.Parallel()
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, `<!doctype html><title>site</title><live-leaderboard board="stars"></live-leaderboard>`)
-	}))
-	defer site.Close()
+	body := `<!doctype html><title>site</title><live-leaderboard board="stars"></live-leaderboard>`
+	site := servePage(t, &body)
 	ctx := window(t, 800, 600)
 	for _, c := range []struct {
 		origins         []string

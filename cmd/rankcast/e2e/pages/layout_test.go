@@ -144,11 +144,10 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 		places := map[string]string{}
 		for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22",
 			"/docs/start", "/stars", "/boards/nosuch"} {
-			var place string
-			do(t, ctx, chromedp.Navigate("http://"+addr+path),
-				evaluate(`(([brand, site]) => [brand.left, site.right].map(Math.round)
+			do(t, ctx, chromedp.Navigate("http://"+addr+path))
+			place := value[string](t, ctx, `(([brand, site]) => [brand.left, site.right].map(Math.round)
 					.join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site']
-						.map(part => document.querySelector(part).getBoundingClientRect()))`, &place))
+						.map(part => document.querySelector(part).getBoundingClientRect()))`)
 			places[place] += path + " "
 		}
 		require.Len(t, places, 1, "at %d", width)

@@ -113,13 +113,12 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 		visit(p, "/boards/quick"),
 		becomes(`page.part('state')?.textContent`, "Live"),
 		script(`var stays = true`))
-	var counted struct{ Period string }
-	p.Post("quick", `{"member":"ann","score":30}`).Into(&counted)
+	period := periodOf(p, "quick", `{"member":"ann","score":30}`)
 	do(t, ctx,
-		becomes(`page.part('note').textContent`, counted.Period+" is over: ann was first with 30. No scores yet"),
+		becomes(`page.part('note').textContent`, period+" is over: ann was first with 30. No scores yet"),
 		becomes(`page.root().querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
 		holds(`stays`),
-		chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+counted.Period),
+		chromedp.Navigate("http://"+p.Addr+"/boards/quick@"+period),
 		shows("ann"),
 		becomes(`page.part('state').textContent`, "Final"),
 	)

@@ -138,16 +138,16 @@ func TestOverlayTakesALateFace(t *testing.T) {
 	p := withMembers(t, 5)
 	addr, release := lineThatHolds(t, p.Addr, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".woff2") })
 	ctx := ownWindow(t, 800, 600)
-	var before, after string
 	do(t, ctx, navigateWithoutLoad("http://"+addr+"/overlay/stars?pace=0"),
 		becomes(`page.seen()`, "1 m01 50 | 2 m02 40 | 3 m03 30 | 4 m04 20 | 5 m05 10"),
 		// The time in which a face that comes may still be used, in pages that keep to the first picture.
 		holds(`performance.now() > performance.getEntriesByType('paint')[0]?.startTime + 500`),
 		script(`var digits = document.createRange();
 			digits.selectNodeContents(page.part('score'));
-			var usual = digits.getBoundingClientRect().width`),
-		evaluate(`page.placesOfRows()`, &before))
+			var usual = digits.getBoundingClientRect().width`))
+	before := value[string](t, ctx, `page.placesOfRows()`)
 	release()
-	do(t, ctx, holds(`digits.getBoundingClientRect().width !== usual`), evaluate(`page.placesOfRows()`, &after))
+	do(t, ctx, holds(`digits.getBoundingClientRect().width !== usual`))
+	after := value[string](t, ctx, `page.placesOfRows()`)
 	require.Equal(t, before, after)
 }

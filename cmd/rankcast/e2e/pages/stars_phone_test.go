@@ -27,15 +27,14 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 			three[1] < four[1], 2 * four[1] < 700].join();
 	})()`
 	const oneLine = `(height => String(height > 40 && height < 64))(page.box('#feed').height)`
-	var first, then string
 	do(t, ctx,
 		navigateWithoutLoad("http://"+addr+"/stars?lang=en"),
 		holds(`page.painted() && document.querySelectorAll('.first-rows tbody tr').length === 8`),
-		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"),
-		evaluate(`page.podiumPlaces()`, &first),
-	)
+		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"))
+	first := value[string](t, ctx, `page.podiumPlaces()`)
 	release()
-	do(t, ctx, watching, becomes(podium, "true,true,true,true,true,true"), evaluate(`page.podiumPlaces()`, &then))
+	do(t, ctx, watching, becomes(podium, "true,true,true,true,true,true"))
+	then := value[string](t, ctx, `page.podiumPlaces()`)
 	require.Equal(t, first, then)
 	give(p, "s1", "u1", 50)
 	give(p, "s2", "u2", 1)
@@ -64,8 +63,8 @@ func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
 	ctx := window(t, 360, 800)
 	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"},
 		{"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
-		var top string
-		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching, evaluate(list, &top))
+		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching)
+		top := value[string](t, ctx, list)
 		give(p, c.star, "u1", 5)
 		do(t, ctx,
 			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment);

@@ -77,8 +77,7 @@ func TestStartSaysWhatItDoes(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	bad := filepath.Join(t.TempDir(), "bad.yaml")
-	require.NoError(t, os.WriteFile(bad, []byte("boards: {laps: {mode: most}}"), 0o600))
+	bad := e2etest.Write(t, "bad.yaml", "boards: {laps: {mode: most}}")
 	for _, c := range []struct {
 		args []string
 		code int

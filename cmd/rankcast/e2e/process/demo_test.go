@@ -85,9 +85,7 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 func TestDemoOnARealRedis(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	rdb := redistest.Dial(t, r.URL())
-	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	t.Cleanup(store.Close)
+	store := e2etest.OpenStore(t, r.URL())
 	_, err := store.SetProfile(t.Context(), "star", "s02", ranking.Profile{Avatar: "/mine.png"})
 	require.NoError(t, err)
 

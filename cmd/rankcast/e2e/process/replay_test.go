@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"fmt"
@@ -129,6 +128,13 @@ func replayMeddled(t *testing.T, p *e2etest.Process, target []string, nth int, m
 	return args, e2etest.Ran{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}, repeats
 }
 
+// killBeforeTheAnswer has the server apply a batch, and kills the replay before the answer comes.
+func killBeforeTheAnswer(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+	back.ServeHTTP(httptest.NewRecorder(), r)
+	replay.Kill()
+	<-r.Context().Done() // it is gone, and sent no more
+}
+
 // requireDuplicates requires that a replay, which was killed after 2,000 events and run again, found
 // these, and beyond them only batches that it sent again itself.
 func requireDuplicates(t *testing.T, stdout string, repeats *atomic.Int64) {
@@ -148,12 +154,7 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := e2etest.Launch(t, "--redis", store)
-		args, killed, repeats := replayMeddled(t, p, toStars, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter,
-			r *http.Request) {
-			back.ServeHTTP(httptest.NewRecorder(), r) // applied, and before the answer comes it is killed
-			replay.Kill()
-			<-r.Context().Done() // it is gone, and sent no more
-		})
+		args, killed, repeats := replayMeddled(t, p, toStars, 20, killBeforeTheAnswer)
 		require.Equal(t, -1, killed.Code)
 		half := standings(t, p.Addr, "stars")
 		require.NotEmpty(t, half)
@@ -198,12 +199,7 @@ func TestReplayOfEvents(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := e2etest.LaunchBoards(t, points, "--redis", store)
-		args, killed, repeats := replayMeddled(t, p, []string{"--event", "points"}, 20, func(replay *os.Process, back http.Handler,
-			_ http.ResponseWriter, r *http.Request) {
-			back.ServeHTTP(httptest.NewRecorder(), r)
-			replay.Kill()
-			<-r.Context().Done()
-		})
+		args, killed, repeats := replayMeddled(t, p, []string{"--event", "points"}, 20, killBeforeTheAnswer)
 		require.Equal(t, -1, killed.Code)
 		all := func() (drivers map[string]int64, constructors int64) {
 			drivers = make(map[string]int64)
@@ -278,8 +274,7 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 		requests <- struct{}{}
 	}))
 	defer front.Close()
-	file := filepath.Join(t.TempDir(), "ones.csv")
-	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 30)), 0o600))
+	file := e2etest.Write(t, "ones.csv", "member,score\n"+strings.Repeat("m,1\n", 30))
 	args := []string{"replay", file, "--board", "stars", "--batch", "10"}
 	cmd := exec.Command(e2etest.Binary, append(args, "--server", front.URL)...)
 	var stderr bytes.Buffer
@@ -302,21 +297,12 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 // While the server is away it says so, and ctrl-c ends it at once.
 func TestReplayToAServerThatIsAway(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "one.csv")
-	require.NoError(t, os.WriteFile(file, []byte("member,score\nm,1\n"), 0o600))
+	file := e2etest.Write(t, "one.csv", "member,score\nm,1\n")
 	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2",
 		"--event=gift": "interrupted before anything was sent"} {
-		cmd := exec.Command(e2etest.Binary, "replay", file, target, "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
-		stderr, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewScanner(stderr)
-		require.True(t, lines.Scan())
-		require.Contains(t, lines.Text(), "does not answer, trying again")
-		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-		require.True(t, lines.Scan())
-		require.Contains(t, lines.Text(), says)
-		require.Error(t, cmd.Wait())
+		before, after := interrupted(t, "replay", file, target, "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
+		require.Contains(t, before, "does not answer, trying again")
+		require.Contains(t, after, says)
 	}
 }
 

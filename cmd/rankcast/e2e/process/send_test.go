@@ -178,19 +178,10 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	server := fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t))
 	for _, args := range [][]string{{"points", "ana", "40"}, {"--event", "gift", "star=s17"}} {
-		cmd := exec.Command(e2etest.Binary, append([]string{"send", "--server", server}, args...)...)
-		stderr, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewScanner(stderr)
-		require.True(t, lines.Scan())
+		before, after := interrupted(t, append([]string{"send", "--server", server}, args...)...)
 		require.Equal(t, "rankcast: "+server+
-			" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address",
-			lines.Text())
-		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-		require.True(t, lines.Scan())
-		require.Equal(t, "rankcast: interrupted; the score has not counted", lines.Text())
-		require.Error(t, cmd.Wait())
+			" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address", before)
+		require.Equal(t, "rankcast: interrupted; the score has not counted", after)
 	}
 }
 
@@ -209,16 +200,24 @@ func TestSendThatIsInterrupted(t *testing.T) {
 			fmt.Fprint(w, body)
 		}))
 		t.Cleanup(f.Close)
-		cmd := exec.Command(e2etest.Binary, "send", "points", "ana", "40", "--id", "mine", "--server", f.URL)
-		stderr, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewScanner(stderr)
-		require.True(t, lines.Scan())
-		require.Contains(t, lines.Text(), "trying again")
-		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-		require.True(t, lines.Scan())
-		require.Regexp(t, want, lines.Text())
-		require.Error(t, cmd.Wait())
+		before, after := interrupted(t, "send", "points", "ana", "40", "--id", "mine", "--server", f.URL)
+		require.Contains(t, before, "trying again")
+		require.Regexp(t, want, after)
 	}
+}
+
+// interrupted runs a command that fails, and interrupts it once its standard error has a line. It returns this line and the next.
+func interrupted(t *testing.T, args ...string) (before, after string) {
+	cmd := exec.Command(e2etest.Binary, args...)
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(stderr)
+	require.True(t, lines.Scan())
+	before = lines.Text()
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.True(t, lines.Scan())
+	after = lines.Text()
+	require.Error(t, cmd.Wait())
+	return before, after
 }

@@ -7,7 +7,7 @@ Object.assign(page, {
 				requestAnimationFrame(() => {
 					const observer = new PerformanceObserver(() => {});
 					observer.observe({type: 'layout-shift', buffered: true});
-					resolve(String(observer.takeRecords().reduce((sum, {value}) => sum + value, 0)));
+					resolve(observer.takeRecords().reduce((sum, {value}) => sum + value, 0));
 				}),
 			),
 		),
