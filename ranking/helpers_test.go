@@ -61,13 +61,7 @@ func onNode(t *testing.T, boards []definition.Board, test func(t *testing.T, s *
 // must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
 // [require.NoError].
 func must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any) T {
-	return func(t require.TestingT, msgAndArgs ...any) T {
-		if h, ok := t.(interface{ Helper() }); ok {
-			h.Helper()
-		}
-		require.NoError(t, err, msgAndArgs...)
-		return result
-	}
+	return redistest.Must(result, err)
 }
 
 // errorOf is the error of a call whose result the test does not look at.

@@ -54,13 +54,10 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 				`"decimals":3,"format":"time_ms"}}`,
 		},
 	} {
-		d, err := c.given.Normalize()
-		require.NoError(t, err, name)
-		b, err := json.Marshal(d)
-		require.NoError(t, err, name)
+		d := must(c.given.Normalize())(t, name)
+		b := must(json.Marshal(d))(t, name)
 		require.Equal(t, c.want, string(b), name)
-		again, err := ParseBoard(d.Name, b)
-		require.NoError(t, err, name)
+		again := must(ParseBoard(d.Name, b))(t, name)
 		require.Equal(t, d, again, name)
 	}
 }
@@ -143,16 +140,13 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"starts":"2026-01-02T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"min":1,"max":0}`: "max",
 		`{"period":"1h","base":"2026-01-02T00:00:00Z","ends":"2026-01-02T00:00:00Z"}`: "ends",
 	} {
-		_, err := ParseBoard("stars", []byte(body))
-		refused(t, err, field, "body %s", body)
+		refused(t, errorOf(ParseBoard("stars", []byte(body))), field, "body %s", body)
 	}
 	for body, field := range map[string]string{`{"max_instances":0}`: "max_instances",
 		`{"max_instances":10000001}`: "max_instances", `{"max_instances":-1}`: "max_instances"} {
-		_, err := ParseBoard("fans:{star}", []byte(body))
-		refused(t, err, field, "body %s", body)
+		refused(t, errorOf(ParseBoard("fans:{star}", []byte(body))), field, "body %s", body)
 	}
-	_, err := ParseBoard("Fans", []byte(`{}`))
-	refused(t, err, "board")
+	refused(t, errorOf(ParseBoard("Fans", []byte(`{}`))), "board")
 }
 
 // What no file can say can be said in Go, and is refused all the same.
@@ -172,8 +166,7 @@ func TestImpossibleValuesAreRefused(t *testing.T) {
 		"history":       {Name: "b", History: 10*time.Second + time.Millisecond},
 		"keep":          {Name: "b", Period: "day", Keep: new(-1)},
 	} {
-		_, err := d.Normalize()
-		refused(t, err, field)
+		refused(t, errorOf(d.Normalize()), field)
 	}
 }
 
@@ -194,8 +187,7 @@ func TestWhatMayGoTogether(t *testing.T) {
 		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
 	} {
 		for _, body := range bodies {
-			_, err := ParseBoard(board, []byte(body))
-			require.NoError(t, err, "%s %s", board, body)
+			must(ParseBoard(board, []byte(body)))(t, "%s %s", board, body)
 		}
 	}
 }
@@ -224,10 +216,8 @@ func TestWhatReordersABoard(t *testing.T) {
 		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
 		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
 	} {
-		was, err := c.was.Normalize()
-		require.NoError(t, err)
-		is, err := c.is.Normalize()
-		require.NoError(t, err)
+		was := must(c.was.Normalize())(t)
+		is := must(c.is.Normalize())(t)
 		require.Equal(t, c.field, is.IncompatibleField(was), "%+v", c)
 		require.Equal(t, c.field, was.IncompatibleField(is), "%+v", c)
 	}
@@ -236,16 +226,14 @@ func TestWhatReordersABoard(t *testing.T) {
 func TestReckoning(t *testing.T) {
 	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := Board{Name: "b", Period: "36h", Base: base}.Normalize()
-	require.NoError(t, err)
+	d := must(Board{Name: "b", Period: "36h", Base: base}.Normalize())(t)
 	kind, length, from, _, _, _ := d.calendarOf()
 	require.Equal(t, "", kind)
 	require.Equal(t, 36*time.Hour, length)
 	require.Equal(t, base, from)
 
 	for word, want := range map[string]time.Weekday{"": time.Monday, "monday": time.Monday, "saturday": time.Saturday, "sunday": time.Sunday} {
-		d, err := Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize()
-		require.NoError(t, err)
+		d := must(Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize())(t)
 		kind, length, _, loc, weekStarts, dayStarts := d.calendarOf()
 		require.Equal(t, "week", kind)
 		require.Zero(t, length)
@@ -365,13 +353,10 @@ func TestDefinitionsRoundTrip(t *testing.T) {
 }
 
 func sameDefinition(t require.TestingT, d Board) {
-	again, err := d.Normalize()
-	require.NoError(t, err)
+	again := must(d.Normalize())(t)
 	require.Equal(t, d, again)
-	b, err := json.Marshal(d)
-	require.NoError(t, err)
-	parsed, err := ParseBoard(d.Name, b)
-	require.NoError(t, err, string(b))
+	b := must(json.Marshal(d))(t)
+	parsed := must(ParseBoard(d.Name, b))(t, string(b))
 	require.Equal(t, d, parsed)
 	var decoded Board
 	require.NoError(t, json.Unmarshal(b, &decoded))

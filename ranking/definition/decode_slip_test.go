@@ -45,8 +45,7 @@ func TestSlipsInAFile(t *testing.T) {
 		"points: {mode: best}\n": `points: is not a field of a boards file; want boards or events; a board stands ` +
 			`under boards, indented`,
 	} {
-		_, err := ParseFile([]byte(file))
-		require.EqualError(t, err, want, file)
+		require.EqualError(t, errorOf(ParseFile([]byte(file))), want, file)
 	}
 	_, err := ParseFile([]byte("boards:\n  my points: {}\n"))
 	require.ErrorContains(t, err, `boards["my points"]: has a space; want 1 to 64 characters`)

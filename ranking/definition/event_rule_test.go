@@ -20,10 +20,8 @@ var sentGift = Event{Name: "gift", Sender: "user",
 
 func TestRulesAreWrittenAsTheyAreRead(t *testing.T) {
 	t.Parallel()
-	e, err := sentGift.Normalize()
-	require.NoError(t, err)
-	b, err := json.Marshal(e)
-	require.NoError(t, err)
+	e := must(sentGift.Normalize())(t)
+	b := must(json.Marshal(e))(t)
 	require.Equal(t, `{"event":"gift","sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},`+
 		`"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}",`+
 		`"score":"{flowers}","data":{"note":"{note}"}}]}`, string(b))
@@ -51,8 +49,7 @@ events:
 		refused(t, defs.Events[i].LocateInFile(Invalid("updates[0].board", "is wrong")), want)
 	}
 	refused(t, e.LocateInFile(Invalid("updates[0].board", "is wrong")), "events.gift.updates[0].board")
-	missing, err := defs.CheckReferences()
-	require.NoError(t, err)
+	missing := must(defs.CheckReferences())(t)
 	var paths []string
 	for _, m := range missing {
 		paths = append(paths, m.Field)
@@ -86,13 +83,11 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		`"fields":{"star":{"kind":""}}`:       "fields.star.kind", `"fields":{"note":{"min":1}}`: "fields.note.min",
 		`"fields":{"note":{"kind":"star"}}`: "fields.note.kind",
 	} {
-		_, err := ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))
-		refused(t, err, field, with)
+		refused(t, errorOf(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))), field, with)
 	}
 	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`,
 		`"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
-		e, err := ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))
-		require.NoError(t, err, with)
+		e := must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		sameEvent(t, e)
 	}
 }
@@ -119,12 +114,10 @@ func TestBoundsOfAField(t *testing.T) {
 				require.ErrorIs(t, err, ErrOutOfRange)
 				require.EqualError(t, err, "flowers: "+reason)
 			}
-			_, err = e.ExpandRecorded(given)
-			require.NoError(t, err)
+			must(e.ExpandRecorded(given))(t)
 		}
 	}
-	e, err := sentGift.Normalize()
-	require.NoError(t, err)
+	e := must(sentGift.Normalize())(t)
 	require.Equal(t, []NamedMember{{"star", "star", "s17"}}, e.NamedMembers(sent("1")))
 }
 
@@ -143,8 +136,7 @@ func TestWhatNeedsAKey(t *testing.T) {
 		`"fields":{` + star + `,` + flowers + `}`:                        {"names no sender", "gives user no kind"},
 		`"fields":{` + star + `,` + flowers + `,"user":{"kind":"user"}}`: {"names no sender", ""},
 	} {
-		e, err := ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))
-		require.NoError(t, err, with)
+		e := must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		for i, sub := range []string{"u4", ""} {
 			err := e.CheckSender(sub)
 			if want[i] == "" {
@@ -159,8 +151,7 @@ func TestWhatNeedsAKey(t *testing.T) {
 
 func TestFieldsWithoutAKey(t *testing.T) {
 	t.Parallel()
-	e, err := sentGift.Normalize()
-	require.NoError(t, err)
+	e := must(sentGift.Normalize())(t)
 	long := strings.Repeat("x", MaxIDBytes)
 	for sent, want := range map[string]struct {
 		viewer, anonymous string // the field that is refused
@@ -185,8 +176,7 @@ func TestFieldsWithoutAKey(t *testing.T) {
 			given["star"], given["flowers"] = jsontext.Value(`"s17"`), jsontext.Value("3")
 			_, at := given["at"]
 			if !at {
-				_, err := e.Expand(given)
-				require.NoError(t, err, sent)
+				must(e.Expand(given))(t, sent)
 			}
 			err := e.CheckSent(sub, given)
 			if field == "" {

@@ -96,12 +96,10 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b","member":"car {x}","score":1}]}`: "updates[1].member",
 		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b:{x}","member":"m","score":1}]}`:   "updates[1].board",
 	} {
-		_, err := ParseEvent("gift", []byte(body))
-		refused(t, err, field, "body %s", body)
+		refused(t, errorOf(ParseEvent("gift", []byte(body))), field, "body %s", body)
 	}
 	for _, name := range []string{"", "Gift", "gift:{a}", "gift@1", "periods", strings.Repeat("a", 65)} {
-		_, err := ParseEvent(name, []byte(`{"updates":[`+good+`]}`))
-		refused(t, err, "event", name)
+		refused(t, errorOf(ParseEvent(name, []byte(`{"updates":[`+good+`]}`))), "event", name)
 	}
 	for _, body := range []string{
 		update(`{"board":"b","member":"m","score":1,"data":{"a":"` + strings.Repeat("x", 248) + `"}}`),
@@ -109,8 +107,7 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 		`{"event":"gift","updates":[` + good + strings.Repeat(`,`+good, 31) + `]}`, update(`{"board":"b","member":"m","score":-0}`),
 		update(`{"board":"b","member":"m","score":-9007199254740991}`), update(`{"board":"b","member":"m","score":1,"data":{}}`),
 	} {
-		e, err := ParseEvent("gift", []byte(body))
-		require.NoError(t, err, body)
+		e := must(ParseEvent("gift", []byte(body)))(t, body)
 		sameEvent(t, e)
 	}
 }
@@ -154,11 +151,9 @@ func TestEventsAreWrittenAsTheyAreRead(t *testing.T) {
 		{Board: "stars", Member: "{star}", Score: "{flowers}"},
 		{Board: "fans:{star}", Member: "{user}", Score: "-3", Op: Best, If: Exists, Data: jsontext.Value(` { "note" : "{note}" } `)},
 	}}
-	e, err := given.Normalize()
-	require.NoError(t, err)
+	e := must(given.Normalize())(t)
 	require.Equal(t, ` { "note" : "{note}" } `, string(given.Updates[1].Data), "the caller's own stays as it is")
-	b, err := json.Marshal(e)
-	require.NoError(t, err)
+	b := must(json.Marshal(e))(t)
 	require.Equal(t, `{"event":"gift","updates":[{"board":"stars","member":"{star}","score":"{flowers}"},`+
 		`{"board":"fans:{star}","member":"{user}","score":-3,"op":"best","if":"exists","data":{"note":"{note}"}}]}`, string(b))
 	sameEvent(t, e)
@@ -188,8 +183,7 @@ func anyEvent(t *rapid.T) Event {
 		if rapid.Bool().Draw(t, "data?") {
 			data := map[string]any{"k": rapid.SampledFrom([]any{"{a}", "{c}", "{d}", 1, true, []string{"{d}", "x"}}).Draw(t, "data"),
 				text.Draw(t, "key"): text.Draw(t, "value")}
-			b, err := json.Marshal(data)
-			require.NoError(t, err)
+			b := must(json.Marshal(data))(t)
 			u.Data = b
 		}
 		e.Updates = append(e.Updates, u)
@@ -200,8 +194,7 @@ func anyEvent(t *rapid.T) Event {
 func TestEventsRoundTrip(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, 100, func(t *rapid.T) {
-		e, err := anyEvent(t).Normalize()
-		require.NoError(t, err)
+		e := must(anyEvent(t).Normalize())(t)
 		sameEvent(t, e)
 	})
 }
@@ -216,8 +209,7 @@ func TestEventTellsItsFields(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField},
 		{"star", TextField}}, e.Fields())
-	e, err = ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`))
-	require.NoError(t, err)
+	e = must(ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`)))(t)
 	require.Empty(t, e.Fields())
 	require.Empty(t, Event{Name: "gift"}.Fields())
 }

@@ -42,8 +42,7 @@ events:
 func TestReferencesOfAFile(t *testing.T) {
 	t.Parallel()
 	check := func(file string) (missing []string, err error) {
-		defs, err := ParseFile([]byte(file))
-		require.NoError(t, err)
+		defs := must(ParseFile([]byte(file)))(t)
 		elsewhere, err := defs.CheckReferences()
 		for _, m := range elsewhere {
 			missing = append(missing, m.Error())
@@ -95,11 +94,9 @@ func TestBoardInYAML(t *testing.T) {
 		`{"mode": "best"}`:         {Mode: Best},
 		"{window: 3h}":             {Window: 3 * day / 24},
 	} {
-		got, err := ParseBoardYAML("laps", text)
-		require.NoError(t, err, text)
+		got := must(ParseBoardYAML("laps", text))(t, text)
 		want.Name = "laps"
-		want, err := want.Normalize()
-		require.NoError(t, err)
+		want := must(want.Normalize())(t)
 		require.Equal(t, want, got, text)
 	}
 	for text, field := range map[string]string{
@@ -113,9 +110,7 @@ func TestBoardInYAML(t *testing.T) {
 		"{display: {x: 1}}":  "display.x",
 		"{union: {of: [1]}}": "union.of[0]",
 	} {
-		_, err := ParseBoardYAML("laps", text)
-		refused(t, err, field, text)
+		refused(t, errorOf(ParseBoardYAML("laps", text)), field, text)
 	}
-	_, err := ParseBoardYAML("My laps", "")
-	refused(t, err, "board", "a name")
+	refused(t, errorOf(ParseBoardYAML("My laps", "")), "board", "a name")
 }

@@ -41,12 +41,10 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	_, err := ParseFile([]byte(starFile))
 	refused(t, err, "boards.cup.max") // YAML would take 9_000 for 9000, JSON for none
-	defs, err := ParseFile([]byte(strings.ReplaceAll(starFile, "9_000", "9000")))
-	require.NoError(t, err)
+	defs := must(ParseFile([]byte(strings.ReplaceAll(starFile, "9_000", "9000"))))(t)
 
 	board := func(d Board) Board {
-		d, err := d.Normalize()
-		require.NoError(t, err)
+		d = must(d.Normalize())(t)
 		return d
 	}
 	require.Equal(t, []Board{
@@ -61,8 +59,7 @@ func TestFile(t *testing.T) {
 	}, defs.Boards)
 
 	event := func(e Event) Event {
-		e, err := e.Normalize()
-		require.NoError(t, err)
+		e = must(e.Normalize())(t)
 		return e
 	}
 	require.Equal(t, []Event{
@@ -198,8 +195,7 @@ func TestImpossibleFilesAreRefused(t *testing.T) {
 		"events: {gift: [{board: '{a}', member: m, score: 1}]}":                                        "events.gift[0].board",
 		"events: {gift: [{board: 'a:{x}', member: m, score: 1}, {board: a, member: m, score: '{x}'}]}": "events.gift[1].score",
 	} {
-		_, err := ParseFile([]byte(file))
-		refused(t, err, field, "file %q", file)
+		refused(t, errorOf(ParseFile([]byte(file))), field, "file %q", file)
 	}
 }
 
@@ -279,13 +275,10 @@ func FuzzBodies(f *testing.F) {
 
 func sameEvent(t require.TestingT, e Event) {
 	e.inObject = false // JSON has one form alone
-	again, err := e.Normalize()
-	require.NoError(t, err)
+	again := must(e.Normalize())(t)
 	require.Equal(t, e, again)
-	b, err := json.Marshal(e)
-	require.NoError(t, err)
-	parsed, err := ParseEvent(e.Name, b)
-	require.NoError(t, err, string(b))
+	b := must(json.Marshal(e))(t)
+	parsed := must(ParseEvent(e.Name, b))(t, string(b))
 	require.Equal(t, e, parsed)
 	var decoded Event
 	require.NoError(t, json.Unmarshal(b, &decoded))

@@ -30,8 +30,7 @@ func TestHistoryStepOfAPeriod(t *testing.T) {
 		"ten years": {Board{Period: "3660d", Base: base, History: day}, day},
 	} {
 		c.d.Name = "b"
-		r, err := Compile(c.d)
-		require.NoError(t, err, name)
+		r := must(Compile(c.d))(t, name)
 		require.Equal(t, c.want, r.HistoryStep(r.CurrentPeriod(base.UnixMicro())), name)
 	}
 	proptest.Check(t, 200, func(t *rapid.T) {

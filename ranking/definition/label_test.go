@@ -12,8 +12,7 @@ import (
 // The cases of the file hold for the kit too.
 func TestLabelIn(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("testdata/labels.json")
-	require.NoError(t, err)
+	file := must(os.ReadFile("testdata/labels.json"))(t)
 	var cases []struct {
 		Label Label  `json:"label"`
 		Tag   string `json:"tag"`
@@ -38,8 +37,7 @@ func TestNamesOfABoard(t *testing.T) {
 		require.Equal(t, "star", p)
 		return "鹿见汀"
 	}))
-	b, err := json.Marshal(d)
-	require.NoError(t, err)
+	b := must(json.Marshal(d))(t)
 	require.Contains(t, string(b),
 		`"title":{"en":"Fans of {star}","pt-BR":"Fãs de {star}","zh":"{star}的粉丝"},"description":"Flowers of the day",`+
 			`"icon":"https://example.org/fan.png"`)
@@ -73,17 +71,14 @@ func TestNamesThatAreRefused(t *testing.T) {
 		`{"title":"` + strings.Repeat("花", 81) + `"}`:        "title",
 		`{"description":"` + strings.Repeat("a", 401) + `"}`: "description",
 	} {
-		_, err := ParseBoard("fans:{star}", []byte(body))
-		refused(t, err, field, body)
+		refused(t, errorOf(ParseBoard("fans:{star}", []byte(body))), field, body)
 	}
 	many := make(Label)
 	for _, tag := range strings.Fields("aa ab af am ar az be bg bn bs ca cs cy da de el en eo es et eu") {
 		many[tag] = "x"
 	}
-	_, err := Board{Name: "b", Title: many}.Normalize()
-	refused(t, err, "title")
-	_, err = Board{Name: "b", Title: Label{"": "x", "en": "y"}}.Normalize()
-	refused(t, err, "title")
+	refused(t, errorOf(Board{Name: "b", Title: many}.Normalize()), "title")
+	refused(t, errorOf(Board{Name: "b", Title: Label{"": "x", "en": "y"}}.Normalize()), "title")
 	for field, d := range map[string]Board{
 		"title":           {Title: Label{"": "a\u202eb"}},
 		"description.en":  {Description: Label{"en": "\u200b"}},

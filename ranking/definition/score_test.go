@@ -10,8 +10,7 @@ import (
 func TestParseScore(t *testing.T) {
 	t.Parallel()
 	for digits, want := range map[string]int64{"0": 0, "-0": 0, "61500": 61500, "-9007199254740991": -MaxScore, "9007199254740991": MaxScore} {
-		n, err := ParseScore("score", digits)
-		require.NoError(t, err, digits)
+		n := must(ParseScore("score", digits))(t, digits)
 		require.Equal(t, want, n)
 	}
 	for digits, says := range map[string]string{
@@ -28,13 +27,10 @@ func TestParseScore(t *testing.T) {
 		"-9007199254740992":       "want an integer within ±9007199254740991",
 		"99999999999999999999999": "want an integer within ±9007199254740991",
 	} {
-		_, err := ParseScore("score", digits)
-		require.ErrorContains(t, err, says, digits)
+		require.ErrorContains(t, errorOf(ParseScore("score", digits)), says, digits)
 	}
-	_, err := ParseScore("score", "9007199254740992")
-	require.ErrorIs(t, err, ErrOutOfRange)
-	_, err = ParseScore("score", "61.5")
-	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorIs(t, errorOf(ParseScore("score", "9007199254740992")), ErrOutOfRange)
+	require.ErrorIs(t, errorOf(ParseScore("score", "61.5")), ErrInvalid)
 }
 
 // Wherever a score may stand, a fraction gets the hint.
@@ -45,11 +41,9 @@ func TestFractionsGetAHint(t *testing.T) {
 		"boards: {a: {max: 61.5}}",
 		"events: {e: [{board: a, member: m, score: 61.5}]}",
 	} {
-		_, err := ParseFile([]byte(file))
-		require.ErrorContains(t, err, "send seconds as milliseconds", file)
+		require.ErrorContains(t, errorOf(ParseFile([]byte(file))), "send seconds as milliseconds", file)
 	}
-	e, err := Event{Name: "e", Updates: []Target{{Board: "a", Member: "m", Score: "{n}"}}}.Normalize()
-	require.NoError(t, err)
-	_, err = e.Expand(map[string]jsontext.Value{"n": jsontext.Value("61.5")})
+	e := must(Event{Name: "e", Updates: []Target{{Board: "a", Member: "m", Score: "{n}"}}}.Normalize())(t)
+	_, err := e.Expand(map[string]jsontext.Value{"n": jsontext.Value("61.5")})
 	require.ErrorContains(t, err, "n: is 61.5; want an integer: send seconds as milliseconds")
 }

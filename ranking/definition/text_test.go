@@ -52,8 +52,7 @@ func TestMembersThatPathsResolve(t *testing.T) {
 		_, err := ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+id+`","score":1}]}`))
 		refused(t, err, "updates[0].member", "%q", id)
 		for _, template := range []string{"{user}", "{user}.", ".{user}"} {
-			e, err := ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+template+`","score":1}]}`))
-			require.NoError(t, err)
+			e := must(ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+template+`","score":1}]}`)))(t)
 			_, err = e.Expand(map[string]jsontext.Value{"user": jsontext.Value(`"` + id + `"`)})
 			if template == "{user}" || id == "." {
 				refused(t, err, "user", "%q", id)
@@ -80,8 +79,7 @@ func TestInvisibleTexts(t *testing.T) {
 		require.NoError(t, CheckMember(s), "%q", s)
 		refused(t, CheckNewMember(s), "member", "%q", s)
 		require.Equal(t, "has only spaces and invisible characters", NewTextFault(s, 128), "%q", s)
-		n, err := ParseName("fans:x:" + s)
-		require.NoError(t, err, "%q", s)
+		n := must(ParseName("fans:x:"+s))(t, "%q", s)
 		refused(t, n.CheckNew(), "board", "%q", s)
 	}
 }
@@ -90,13 +88,11 @@ func TestInvisibleTexts(t *testing.T) {
 func TestNewInstances(t *testing.T) {
 	t.Parallel()
 	for _, r := range unsafeRunes {
-		n, err := ParseName("fans:x:a" + string(r))
-		require.NoError(t, err)
+		n := must(ParseName("fans:x:a" + string(r)))(t)
 		refused(t, n.CheckNew(), "board")
 		require.ErrorContains(t, n.CheckNew(), fmt.Sprintf("part 2 has the character %U", r))
 	}
-	n, err := ParseName("fans:\u200fא")
-	require.NoError(t, err)
+	n := must(ParseName("fans:\u200fא"))(t)
 	require.NoError(t, n.CheckNew())
 }
 
@@ -104,9 +100,7 @@ func TestNewInstances(t *testing.T) {
 func TestNewDefinitions(t *testing.T) {
 	t.Parallel()
 	board := func(body string) Board {
-		d, err := ParseBoard("b", []byte(body))
-		require.NoError(t, err)
-		return d
+		return must(ParseBoard("b", []byte(body)))(t)
 	}
 	refused(t, board(`{"display":{"unit":"p\u202e"}}`).CheckNew(), "display.unit")
 	refused(t, board(`{"union":{"of":["a:x","a:\u2066"]}}`).CheckNew(), "union.of[1]")
@@ -117,24 +111,20 @@ func TestNewDefinitions(t *testing.T) {
 		"updates[0].board":  `{"board":"fans:\u202ex","member":"m","score":1}`,
 		"updates[0].member": `{"board":"b","member":"m\u2028","score":1}`,
 	} {
-		e, err := ParseEvent("e", []byte(`{"updates":[`+update+`]}`))
-		require.NoError(t, err)
+		e := must(ParseEvent("e", []byte(`{"updates":[`+update+`]}`)))(t)
 		refused(t, e.CheckNew(), field)
 	}
 	for _, file := range []string{"boards: {b: {display: {unit: \"p\\u202e\"}}}",
 		"boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
-		_, err := ParseFile([]byte(file))
-		require.ErrorContains(t, err, "has the character U+202", file)
+		require.ErrorContains(t, errorOf(ParseFile([]byte(file))), "has the character U+202", file)
 	}
-	_, err := ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")
-	require.ErrorContains(t, err, "has the character U+202E")
+	require.ErrorContains(t, errorOf(ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")), "has the character U+202E")
 }
 
 // An event creates what its fields name; an event that has counted is expanded as it was.
 func TestExpandOfUnsafeTexts(t *testing.T) {
 	t.Parallel()
-	e, err := ParseEvent("gift", []byte(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{n}"}]}`))
-	require.NoError(t, err)
+	e := must(ParseEvent("gift", []byte(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{n}"}]}`)))(t)
 	for field, fields := range map[string]map[string]jsontext.Value{
 		"star": {"star": jsontext.Value(`"s\u202e"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value("1")},
 		"user": {"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"\u2066u"`), "n": jsontext.Value("1")},
@@ -142,11 +132,10 @@ func TestExpandOfUnsafeTexts(t *testing.T) {
 		_, err := e.Expand(fields)
 		refused(t, err, field)
 		require.ErrorContains(t, err, "has the character U+20")
-		updates, err := e.ExpandRecorded(fields)
-		require.NoError(t, err)
+		updates := must(e.ExpandRecorded(fields))(t)
 		require.Len(t, updates, 1)
 	}
-	_, err = e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`),
+	_, err := e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`),
 		"n": jsontext.Value("1")})
 	refused(t, err, "star")
 }

@@ -15,8 +15,7 @@ import (
 // What counts while the clock stands in a week is of that week, and has closed once the
 // clock is this machine's again.
 func TestClock(t *testing.T) {
-	redis, err := embedded.Start()
-	require.NoError(t, err)
+	redis := redistest.Must(embedded.Start())(t)
 	t.Cleanup(redis.Close)
 	rdb := redistest.Dial(t, redis.URL())
 
@@ -24,8 +23,7 @@ func TestClock(t *testing.T) {
 	redis.SetClock(before)
 	past := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	require.NoError(t, past.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Period: "week", Keep: new(1000)}}}))
-	done, err := past.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
-	require.NoError(t, err)
+	done := redistest.Must(past.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
 	require.Equal(t, "2026-W11", done[0].Result.Period)
 	past.Close()
 
@@ -33,8 +31,7 @@ func TestClock(t *testing.T) {
 	redis.ResetClock()
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(store.Close)
-	periods, err := store.Periods(t.Context(), "b")
-	require.NoError(t, err)
+	periods := redistest.Must(store.Periods(t.Context(), "b"))(t)
 	require.Len(t, periods, 2)
 	require.False(t, periods[0].Final)
 	require.Equal(t, "2026-W11", periods[1].Period)

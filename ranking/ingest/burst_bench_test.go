@@ -30,8 +30,7 @@ func BenchmarkBurst(b *testing.B) {
 			for range b.N {
 				server := redistest.Start(b, redistest.InMemory...)
 				open := func() (*ranking.Store, redis.UniversalClient) {
-					rdb, err := ranking.Open(server.URL())
-					require.NoError(b, err)
+					rdb := redistest.Must(ranking.Open(server.URL()))(b)
 					b.Cleanup(func() { rdb.Close() })
 					store := ranking.New(rdb, ranking.Config{})
 					b.Cleanup(store.Close)
@@ -40,8 +39,7 @@ func BenchmarkBurst(b *testing.B) {
 				node, producer := open()
 				require.NoError(b, node.Define(b.Context(), definition.Set{Boards: []definition.Board{{Name: "stars"}}}))
 				store, rdb := open()
-				in, err := New(rdb, store, Config{Rate: rate})
-				require.NoError(b, err)
+				in := redistest.Must(New(rdb, store, Config{Rate: rate}))(b)
 				ctx, cancel := context.WithCancel(b.Context())
 				var all sync.WaitGroup
 				all.Go(func() { in.Run(ctx) })
@@ -66,13 +64,11 @@ func BenchmarkBurst(b *testing.B) {
 				for n := 0; time.Since(began) < 2*burst; n++ {
 					due := began.Add(time.Second * time.Duration(n) / live)
 					time.Sleep(time.Until(due))
-					outcomes, err := node.Apply(ctx, "stars", []definition.Update{{Member: "live", Score: 1}})
-					require.NoError(b, err)
+					outcomes := redistest.Must(node.Apply(ctx, "stars", []definition.Update{{Member: "live", Score: 1}}))(b)
 					require.NoError(b, outcomes[0].Err)
 					took = append(took, time.Since(due))
 				}
-				left, err := rdb.XLen(ctx, stream).Result()
-				require.NoError(b, err)
+				left := redistest.Must(rdb.XLen(ctx, stream).Result())(b)
 				cancel()
 				all.Wait()
 				slices.Sort(took)

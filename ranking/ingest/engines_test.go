@@ -12,15 +12,13 @@ import (
 
 // exercise applies an entry, makes a dead letter and replays it.
 func exercise(t *testing.T, b *bench, streams ...string) {
-	in, err := New(b.rdb, b.fake, Config{Streams: streams, Explain: explain})
-	require.NoError(t, err)
+	in := redistest.Must(New(b.rdb, b.fake, Config{Streams: streams, Explain: explain}))(t)
 	for i, name := range streams {
 		for _, board := range []string{"stars", "none"} {
 			require.NoError(t, b.rdb.Do(t.Context(), "XADD", name, "*", "board", board, "member", name, "score", "3").Err())
 		}
 		c := in.consumer(name)
-		_, err := c.batch(t.Context())
-		require.NoError(t, err)
+		redistest.Must(c.batch(t.Context()))(t)
 		require.EqualValues(t, 3, b.score("stars", name))
 		require.EqualValues(t, 1, b.length("rc:{"+name+"}:dead"))
 		if i > 0 {
@@ -29,8 +27,7 @@ func exercise(t *testing.T, b *bench, streams ...string) {
 		moved, left, err := in.Replay(t.Context(), Refused)
 		require.NoError(t, err)
 		require.Equal(t, []int{1, 0}, []int{moved, left})
-		_, err = c.batch(t.Context())
-		require.NoError(t, err)
+		redistest.Must(c.batch(t.Context()))(t)
 		require.NoError(t, c.release(t.Context()))
 	}
 }
@@ -58,12 +55,10 @@ func TestRefusedDeadLetters(t *testing.T) {
 	all := []string{"~*", "&*", "+@all"}
 	limited := newBench(t, redis.AppURL(all...))
 	c := limited.ingest().consumer(stream)
-	_, err := c.batch(t.Context())
-	require.NoError(t, err)
+	redistest.Must(c.batch(t.Context()))(t)
 	b.add("board", "none", "member", "m", "score", "1")
 	redis.AppURL(append(all, "-xadd")...)
-	_, err = c.batch(t.Context())
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
 	require.EqualValues(t, 1, b.length(stream))
 	redis.AppURL(all...)
 	redistest.Eventually(t, "the dead letter", func() error {

@@ -43,8 +43,7 @@ func TestAFullBoardLosesNoEntry(t *testing.T) {
 					return err
 				}
 				for _, want := range of.errs {
-					_, err := c.batch(t.Context())
-					require.ErrorIs(t, err, want)
+					require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), want)
 					pass(8 * time.Minute)
 					b.dropLease()
 				}
@@ -71,15 +70,13 @@ func TestFullMemoryLosesNoEntry(t *testing.T) {
 	b := newBench(t, redis.URL())
 	b.add("board", "stars", "member", "m", "score", "1")
 	b.add("event", "gift", "star", "s", "user", "u", "flowers", "1")
-	in, err := New(b.rdb, b.fake, Config{Explain: explain, Lease: 2 * time.Hour})
-	require.NoError(t, err)
+	in := redistest.Must(New(b.rdb, b.fake, Config{Explain: explain, Lease: 2 * time.Hour}))(t)
 	c := in.consumer(stream)
-	_, err = c.take(t.Context(), 0) // acquires the lease, which a full Redis refuses
+	_, err := c.take(t.Context(), 0) // acquires the lease, which a full Redis refuses
 	require.NoError(t, err)
 	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for i := range 4 {
-		_, err := c.batch(t.Context())
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
 		shift(time.Duration(i+1) * 8 * time.Minute)
 	}
 	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "0").Err())

@@ -155,8 +155,7 @@ func newBench(t *testing.T, url string) *bench {
 
 // ingest returns an Ingest of the stream.
 func (b *bench) ingest() *Ingest {
-	in, err := New(b.rdb, b.fake, Config{Explain: explain})
-	require.NoError(b.t, err)
+	in := redistest.Must(New(b.rdb, b.fake, Config{Explain: explain}))(b.t)
 	return in
 }
 
@@ -183,8 +182,7 @@ func (b *bench) add(fields ...string) string {
 
 func (b *bench) addAs(id string, fields ...string) string {
 	b.t.Helper()
-	id, err := b.rdb.XAdd(b.t.Context(), &redis.XAddArgs{Stream: stream, ID: id, Values: fields}).Result()
-	require.NoError(b.t, err)
+	id = redistest.Must(b.rdb.XAdd(b.t.Context(), &redis.XAddArgs{Stream: stream, ID: id, Values: fields}).Result())(b.t)
 	return id
 }
 
@@ -202,8 +200,7 @@ func (b *bench) drain(c *consumer) {
 }
 
 func (b *bench) length(stream string) int64 {
-	n, err := b.rdb.XLen(b.t.Context(), stream).Result()
-	require.NoError(b.t, err)
+	n := redistest.Must(b.rdb.XLen(b.t.Context(), stream).Result())(b.t)
 	return n
 }
 
@@ -223,8 +220,7 @@ type letter struct{ Stream, Entry, Code, Field string }
 
 // letters returns the dead letters of the stream, and the fields of each entry.
 func (b *bench) letters() (all []letter, fields [][]string) {
-	answer, err := b.rdb.Do(b.t.Context(), "XRANGE", "rc:{rc:ingest}:dead", "-", "+").Slice()
-	require.NoError(b.t, err)
+	answer := redistest.Must(b.rdb.Do(b.t.Context(), "XRANGE", "rc:{rc:ingest}:dead", "-", "+").Slice())(b.t)
 	for _, one := range answer {
 		var texts []string
 		for _, text := range one.([]any)[1].([]any) {
@@ -242,8 +238,7 @@ func (b *bench) letters() (all []letter, fields [][]string) {
 // leaseTTL returns how long the lease of the stream still holds; negative for a lease without an end, or none.
 func (b *bench) leaseTTL() time.Duration {
 	b.t.Helper()
-	ttl, err := b.rdb.PTTL(b.t.Context(), "rc:{rc:ingest}:lease").Result()
-	require.NoError(b.t, err)
+	ttl := redistest.Must(b.rdb.PTTL(b.t.Context(), "rc:{rc:ingest}:lease").Result())(b.t)
 	return ttl
 }
 
@@ -269,18 +264,15 @@ func TestEntriesCount(t *testing.T) {
 		b.add("board", "stars", "member", "s17", "score", "2", "id", "mine")
 		b.add("board", "daily", "member", "ana", "score", "1")
 		c := b.ingest().consumer(stream)
-		_, err := c.batch(t.Context())
-		require.NoError(t, err)
+		redistest.Must(c.batch(t.Context()))(t)
 		require.EqualValues(t, 8, b.score("stars", "s17"), "3 + 3 + 2, and the id mine counts once")
 		require.EqualValues(t, 3, b.score("fans:s17", "u4"))
 		require.EqualValues(t, 1, b.score("daily", "ana"))
-		page, err := b.store.Page(t.Context(), "laps", 1, 1)
-		require.NoError(t, err)
+		page := redistest.Must(b.store.Page(t.Context(), "laps", 1, 1))(t)
 		require.EqualValues(t, 9, page.Entries[0].Score)
 		require.Equal(t, `{"car":7}`, page.Entries[0].Data)
 		require.Zero(t, b.length(stream), "applied entries are deleted")
-		pending, err := b.rdb.XPending(t.Context(), stream, "rankcast").Result()
-		require.NoError(t, err)
+		pending := redistest.Must(b.rdb.XPending(t.Context(), stream, "rankcast").Result())(t)
 		require.Zero(t, pending.Count)
 		letters, _ := b.letters()
 		require.Empty(t, letters)
@@ -364,8 +356,7 @@ func TestLostAnswers(t *testing.T) {
 			fault(b.fake)
 			in := b.ingest()
 			c := in.consumer(stream)
-			_, err := c.batch(t.Context())
-			require.ErrorIs(t, err, ranking.ErrUnavailable)
+			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
 			require.EqualValues(t, 3, b.length(stream), name)
 			b.add("board", "laps", "member", member, "score", "3")
 			b.fake.updates = nil
@@ -391,8 +382,7 @@ func TestAFailureKeepsTheOrderOfEachBoard(t *testing.T) {
 	fails := once()
 	b.fake.before = fails
 	c := b.ingest().consumer(stream)
-	_, err := c.batch(t.Context())
-	require.Error(t, err)
+	require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 	require.Empty(t, b.fake.events, "the event comes after the update that failed")
 	b.drain(c)
 	require.Len(t, b.fake.events, 1)
@@ -403,12 +393,10 @@ func TestOneConsumerAStream(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		first, second := b.ingest().consumer(stream), b.ingest().consumer(stream)
-		_, err := first.batch(t.Context())
-		require.NoError(t, err)
+		redistest.Must(first.batch(t.Context()))(t)
 		b.add("board", "stars", "member", "s17", "score", "3")
 		b.add("board", "none", "member", "s17", "score", "3")
-		pause, err := second.batch(t.Context())
-		require.NoError(t, err)
+		pause := redistest.Must(second.batch(t.Context()))(t)
 		require.Equal(t, busyPause, pause)
 		require.EqualValues(t, 2, b.length(stream))
 		require.Empty(t, b.fake.updates, "the second has applied nothing")
@@ -421,8 +409,7 @@ func TestOneConsumerAStream(t *testing.T) {
 			b.drain(second)
 			return nil
 		}
-		pause, err = first.batch(t.Context())
-		require.NoError(t, err)
+		pause = redistest.Must(first.batch(t.Context()))(t)
 		require.Equal(t, busyPause, pause)
 		require.EqualValues(t, 3, b.score("stars", "s17"))
 		letters, _ := b.letters()
@@ -439,14 +426,12 @@ func TestLeaseEnds(t *testing.T) {
 		b := newBench(t, url)
 		b.add("board", "stars", "member", "s17", "score", "3")
 		dead, next := b.ingest().consumer(stream), b.ingest().consumer(stream)
-		taken, err := dead.take(t.Context(), maxEntries)
-		require.NoError(t, err)
+		taken := redistest.Must(dead.take(t.Context(), maxEntries))(t)
 		require.Len(t, taken.entries, 1)
 		ttl := b.leaseTTL()
 		require.Positive(t, ttl, "the lease never ends")
 		require.LessOrEqual(t, ttl, leaseDuration)
-		pause, err := next.batch(t.Context())
-		require.NoError(t, err)
+		pause := redistest.Must(next.batch(t.Context()))(t)
 		require.Equal(t, busyPause, pause)
 		require.LessOrEqual(t, b.leaseTTL(), leaseDuration)
 		require.Zero(t, b.score("stars", "s17"))
@@ -461,16 +446,13 @@ func TestRenewals(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
-		in, err := New(b.rdb, b.fake, Config{Lease: hour})
-		require.NoError(t, err)
+		in := redistest.Must(New(b.rdb, b.fake, Config{Lease: hour}))(t)
 		holder, other := in.consumer(stream), in.consumer(stream)
 		take := func(c *consumer) {
-			_, err := c.take(t.Context(), maxEntries)
-			require.NoError(t, err)
+			redistest.Must(c.take(t.Context(), maxEntries))(t)
 		}
 		renew := func(c *consumer) {
-			held, err := c.renew(t.Context())
-			require.NoError(t, err)
+			held := redistest.Must(c.renew(t.Context()))(t)
 			require.Equal(t, c == holder, held)
 		}
 		take(holder)
@@ -510,8 +492,7 @@ func TestLongRest(t *testing.T) {
 			renewals = append(renewals, time.Now())
 			return []any{state}
 		}})
-		in, err := New(rdb, nil, Config{})
-		require.NoError(t, err)
+		in := redistest.Must(New(rdb, nil, Config{}))(t)
 		c := in.consumer(stream)
 		c.lease = leaseHeld
 		last := time.Now()
@@ -538,12 +519,10 @@ func TestTheLogNamesTheConsumer(t *testing.T) {
 		b := newBench(t, url)
 		first := b.ingest().consumer(stream)
 		var log redistest.Log
-		in, err := New(b.rdb, b.fake, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		require.NoError(t, err)
+		in := redistest.Must(New(b.rdb, b.fake, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		next := in.consumer(stream)
 		look := func(c *consumer) {
-			_, err := c.batch(t.Context())
-			require.NoError(t, err)
+			redistest.Must(c.batch(t.Context()))(t)
 		}
 		lines := func(busyLines, heldLines int) {
 			t.Helper()
@@ -574,17 +553,15 @@ func TestTheLogNamesTheConsumer(t *testing.T) {
 func TestTheLogSaysThatRedisIsAway(t *testing.T) {
 	t.Parallel()
 	addr := fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
-	rdb, err := ranking.Open("redis://" + addr)
-	require.NoError(t, err)
+	rdb := redistest.Must(ranking.Open("redis://" + addr))(t)
 	t.Cleanup(func() { rdb.Close() })
 	store := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(store.Close)
 	require.ErrorIs(t, store.CheckRights(t.Context()), ranking.ErrUnavailable)
 	var log redistest.Log
-	in, err := New(rdb, store, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, err)
+	in := redistest.Must(New(rdb, store, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	c := in.consumer(stream)
-	_, err = c.batch(t.Context())
+	_, err := c.batch(t.Context())
 	c.note(err)
 	require.Contains(t, log.String(), `msg="the consumer cannot apply entries; it tries again" stream=rc:ingest error="dial tcp `+
 		addr+`: connect: connection refused"`)
@@ -602,11 +579,9 @@ func TestLargeEntries(t *testing.T) {
 		}
 		huge := b.add("board", "stars", "member", "m", "score", "1", "data", half+half)
 		last := b.add("board", "stars", "member", "m", "score", "1")
-		first, err := c.take(t.Context(), maxEntries)
-		require.NoError(t, err)
+		first := redistest.Must(c.take(t.Context(), maxEntries))(t)
 		require.Len(t, first.entries, 10, "the size of each is known after the delivery of ten")
-		again, err := c.take(t.Context(), maxEntries)
-		require.NoError(t, err)
+		again := redistest.Must(c.take(t.Context(), maxEntries))(t)
 		require.Len(t, again.entries, 2)
 		for i, e := range again.entries {
 			require.True(t, e.again)
@@ -648,8 +623,7 @@ func TestRunReleasesTheLease(t *testing.T) {
 		})
 		cancel()
 		redistest.Wait(t, "the end of run", run.Wait)
-		exists, err := b.rdb.Exists(t.Context(), "rc:{rc:ingest}:lease").Result()
-		require.NoError(t, err)
+		exists := redistest.Must(b.rdb.Exists(t.Context(), "rc:{rc:ingest}:lease").Result())(t)
 		require.Zero(t, exists)
 	})
 }
@@ -658,8 +632,7 @@ func TestRunReleasesTheLease(t *testing.T) {
 func TestTimeOfEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, redistest.Embedded(t))
-	now, err := b.rdb.Time(t.Context()).Result()
-	require.NoError(t, err)
+	now := redistest.Must(b.rdb.Time(t.Context()).Result())(t)
 	at := now.Add(-hour / 2).UTC().Truncate(1e6)
 	id := fmt.Sprintf("%d-1", at.UnixMilli())
 	b.addAs(id, "board", "hot", "member", "m", "score", "1")
@@ -692,8 +665,6 @@ func TestCheckStream(t *testing.T) {
 	for _, name := range []string{"", "rc:{a}", "a\nb", string(slices.Repeat([]byte("a"), maxStreamBytes+1))} {
 		require.ErrorIs(t, CheckStream(name), ranking.ErrInvalid, name)
 	}
-	_, err := New(nil, nil, Config{Streams: []string{"a", "a"}})
-	require.ErrorIs(t, err, ranking.ErrInvalid)
-	_, err = New(nil, nil, Config{Rate: MinRate - 1})
-	require.ErrorIs(t, err, ranking.ErrInvalid)
+	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Streams: []string{"a", "a"}})), ranking.ErrInvalid)
+	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Rate: MinRate - 1})), ranking.ErrInvalid)
 }

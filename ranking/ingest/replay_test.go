@@ -16,8 +16,7 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
-		now, err := b.rdb.Time(t.Context()).Result()
-		require.NoError(t, err)
+		now := redistest.Must(b.rdb.Time(t.Context()).Result())(t)
 		id := fmt.Sprintf("%d-7", now.Add(-hour/2).UnixMilli())
 		b.addAs(id, "board", "later", "member", "m", "score", "3")
 		partly := b.add("event", "cheer", "star", "s17", "n", "11")

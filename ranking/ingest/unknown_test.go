@@ -29,8 +29,7 @@ func TestOldEntries(t *testing.T) {
 		b.fake.before = once()
 		in := b.ingest()
 		c := in.consumer(stream)
-		_, err := c.batch(t.Context())
-		require.Error(t, err)
+		require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 		b.delivered(old, 9*time.Minute+time.Second)
 		b.delivered(young, 8*time.Minute)
 		b.drain(c)
@@ -83,8 +82,7 @@ func TestOldEntriesWithLongIDs(t *testing.T) {
 		lost := func(what string, isKnown bool, during func(), fields ...string) {
 			b.add(fields...)
 			b.fake.after = func() error { return once()() }
-			_, err := c.batch(t.Context())
-			require.ErrorIs(t, err, ranking.ErrOutcomeUnknown, what)
+			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrOutcomeUnknown, what)
 			during()
 			b.fake.after = nil
 			b.dropLease()
@@ -124,8 +122,7 @@ func TestRetriesKeepTheTimeOfDelivery(t *testing.T) {
 	id := b.add("board", "stars", "member", "m", "score", "1")
 	c := b.ingest().consumer(stream)
 	b.fake.before = once()
-	_, err := c.batch(t.Context())
-	require.Error(t, err)
+	require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 	b.delivered(id, time.Minute)
 	for _, next := range []func(){
 		func() {},
@@ -160,8 +157,7 @@ func TestRefusedRetries(t *testing.T) {
 		b.fake.before = once()
 		in := b.ingest()
 		c := in.consumer(stream)
-		_, err := c.batch(t.Context())
-		require.Error(t, err)
+		require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 		b.drain(c)
 		letters, _ := b.letters()
 		require.Len(t, letters, 2)
@@ -190,8 +186,7 @@ func TestRefusedRetriesThatCountedNowhere(t *testing.T) {
 			return nil
 		}
 		c := b.ingest().consumer(stream)
-		_, err := c.batch(t.Context())
-		require.Error(t, err)
+		require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 		b.drain(c)
 		letters, _ := b.letters()
 		codes := make(map[string]string)
@@ -235,11 +230,9 @@ func TestDeletedEntries(t *testing.T) {
 		id := b.add("board", "stars", "member", "m", "score", "1")
 		b.fake.before = once()
 		c := b.ingest().consumer(stream)
-		_, err := c.batch(t.Context())
-		require.Error(t, err)
+		require.Error(t, redistest.ErrorOf(c.batch(t.Context())))
 		require.NoError(t, b.rdb.XDel(t.Context(), stream, id).Err())
-		_, err = c.batch(t.Context())
-		require.NoError(t, err)
+		redistest.Must(c.batch(t.Context()))(t)
 		letters, fields := b.letters()
 		require.Equal(t, []letter{{stream, id, codeDeleted, ""}}, letters)
 		require.Empty(t, fields[0])

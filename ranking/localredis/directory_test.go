@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rankcast/ranking/redistest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -87,8 +89,7 @@ func TestUnsafeDirectories(t *testing.T) {
 	}
 	if dir := t.TempDir(); os.Geteuid() == 0 { // only root can give a directory away
 		require.NoError(t, os.Chown(dir, 12345, -1))
-		_, err := openDirectory(dir)
-		require.ErrorContains(t, err, "belongs to the user 12345")
+		require.ErrorContains(t, redistest.ErrorOf(openDirectory(dir)), "belongs to the user 12345")
 	}
 }
 
@@ -109,21 +110,19 @@ func TestLinksInADirectory(t *testing.T) {
 			t.Run(name+" to "+kind, func(t *testing.T) {
 				base := t.TempDir()
 				dir, target := filepath.Join(base, "d"), filepath.Join(base, "target")
-				d, err := openDirectory(dir)
-				require.NoError(t, err)
+				d := redistest.Must(openDirectory(dir))(t)
 				require.NoError(t, unlock(d.lock))
 				require.NoError(t, prepare(target))
 				before, statErr := os.Stat(target)
 				require.NoError(t, os.RemoveAll(d.file(name)))
 				require.NoError(t, os.Symlink(target, d.file(name)))
 
-				d, err = openDirectory(dir)
+				d, err := openDirectory(dir)
 				if err == nil {
 					unlock(d.lock)
 				}
 				require.ErrorContains(t, err, d.file(name)+" is a symbolic link")
-				to, err := os.Readlink(d.file(name))
-				require.NoError(t, err)
+				to := redistest.Must(os.Readlink(d.file(name)))(t)
 				require.Equal(t, target, to)
 				after, err := os.Stat(target)
 				if statErr != nil {
@@ -143,15 +142,11 @@ func TestLinksInADirectory(t *testing.T) {
 func TestADirectoryIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
-	d, err := openDirectory(dir)
-	require.NoError(t, err)
-	inherited, err := unix.Dup(int(d.lock.Fd()))
-	require.NoError(t, err)
+	d := redistest.Must(openDirectory(dir))(t)
+	inherited := redistest.Must(unix.Dup(int(d.lock.Fd())))(t)
 	defer unix.Close(inherited)
-	_, err = openDirectory(dir)
-	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorIs(t, redistest.ErrorOf(openDirectory(dir)), ErrInUse)
 	require.NoError(t, unlock(d.lock))
-	d, err = openDirectory(dir)
-	require.NoError(t, err)
+	d = redistest.Must(openDirectory(dir))(t)
 	require.NoError(t, unlock(d.lock))
 }

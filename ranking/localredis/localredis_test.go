@@ -26,8 +26,7 @@ import (
 // newDir makes a folder with a short name, for a directory "d" in it. No redis-server of the directory
 // outlives the test.
 func newDir(t *testing.T) string {
-	base, err := os.MkdirTemp("", "rc")
-	require.NoError(t, err)
+	base := redistest.Must(os.MkdirTemp("", "rc"))(t)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	dir := filepath.Join(base, "d")
 	t.Cleanup(func() { redistest.KillLocal(t, dir) })
@@ -59,15 +58,13 @@ func refused(t *testing.T, dir string) error {
 func startOwner(t *testing.T, dir string) *exec.Cmd {
 	owner := exec.Command(os.Args[0])
 	owner.Env = append(os.Environ(), ownerEnv+"="+dir)
-	out, err := owner.StdoutPipe()
-	require.NoError(t, err)
+	out := redistest.Must(owner.StdoutPipe())(t)
 	require.NoError(t, owner.Start())
 	t.Cleanup(func() {
 		owner.Process.Kill()
 		redistest.Wait(t, "the end of owner", func() { owner.Wait() })
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
+	line := redistest.Must(bufio.NewReader(out).ReadString('\n'))(t)
 	require.Equal(t, "started\n", line)
 	return owner
 }
@@ -81,17 +78,13 @@ func client(t *testing.T, dir string) *redis.Client {
 
 func pidOf(t *testing.T, rdb *redis.Client) int {
 	t.Helper()
-	info, err := rdb.InfoMap(context.Background(), "server").Result()
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(info["Server"]["process_id"])
-	require.NoError(t, err)
-	return pid
+	info := redistest.Must(rdb.InfoMap(context.Background(), "server").Result())(t)
+	return redistest.Must(strconv.Atoi(info["Server"]["process_id"]))(t)
 }
 
 func setting(t *testing.T, rdb *redis.Client, name string) string {
 	t.Helper()
-	all, err := rdb.ConfigGet(t.Context(), name).Result()
-	require.NoError(t, err)
+	all := redistest.Must(rdb.ConfigGet(t.Context(), name).Result())(t)
 	return all[name]
 }
 
@@ -119,8 +112,7 @@ func TestDataSurviveClose(t *testing.T) {
 	require.Equal(t, "yes", setting(t, rdb, "lazyfree-lazy-expire"))
 	require.Equal(t, "0", setting(t, rdb, "port"))
 	for file, mode := range map[string]os.FileMode{"": 0o700, "redis.sock": 0o700, "appendonlydir": 0o700} {
-		info, err := os.Stat(filepath.Join(dir, file))
-		require.NoError(t, err)
+		info := redistest.Must(os.Stat(filepath.Join(dir, file)))(t)
 		require.Equal(t, mode, info.Mode().Perm(), file)
 	}
 	require.NoError(t, rdb.Set(t.Context(), "k", "v", 0).Err())
@@ -128,8 +120,7 @@ func TestDataSurviveClose(t *testing.T) {
 	s.Close()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "Close has waited for the end of redis-server")
 
-	o, err := redis.ParseURL(s.URL())
-	require.NoError(t, err)
+	o := redistest.Must(redis.ParseURL(s.URL()))(t)
 	require.Equal(t, filepath.Join(dir, "redis.sock"), o.Addr)
 	start(t, dir, "")
 	require.Equal(t, "everysec", setting(t, rdb, "appendfsync"))
@@ -163,12 +154,10 @@ func TestKilledRedisStartsAgain(t *testing.T) {
 
 // appendTo appends to the append-only file.
 func appendTo(t *testing.T, dir, text string) {
-	files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.incr.aof"))
-	require.NoError(t, err)
+	files := redistest.Must(filepath.Glob(filepath.Join(dir, "appendonlydir", "*.incr.aof")))(t)
 	require.Len(t, files, 1)
-	f, err := os.OpenFile(files[0], os.O_WRONLY|os.O_APPEND, 0)
-	require.NoError(t, err)
-	_, err = f.WriteString(text)
+	f := redistest.Must(os.OpenFile(files[0], os.O_WRONLY|os.O_APPEND, 0))(t)
+	_, err := f.WriteString(text)
 	require.NoError(t, errors.Join(err, f.Close()))
 }
 
@@ -220,8 +209,7 @@ func TestDirectoryWithOtherFiles(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
 	require.ErrorContains(t, refused(t, dir), dir+" holds other files, such as thesis.tex")
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := redistest.Must(os.ReadDir(dir))(t)
 	require.Len(t, entries, 1)
 
 	file := filepath.Join(dir, "thesis.tex")
@@ -235,7 +223,7 @@ func TestDirectoryWithOtherFiles(t *testing.T) {
 	start(t, copied, "")
 	holds(t, client(t, copied), "k", "v")
 	require.NoError(t, os.WriteFile(filepath.Join(copied, "notes.txt"), nil, 0o600))
-	_, err = localredis.Start(t.Context(), localredis.Config{Dir: copied})
+	_, err := localredis.Start(t.Context(), localredis.Config{Dir: copied})
 	require.ErrorIs(t, err, localredis.ErrInUse, "notes in a directory of a node do no harm")
 }
 

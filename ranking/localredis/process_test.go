@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rankcast/ranking/redistest"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,10 +19,8 @@ import (
 // holds the lock too, until it runs its program.
 func TestWatchLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), redisLockName)
-	held, err := lock(path)
-	require.NoError(t, err)
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	require.NoError(t, err)
+	held := redistest.Must(lock(path))(t)
+	file := redistest.Must(os.OpenFile(path, os.O_RDWR, 0))(t)
 	require.NoError(t, os.Remove(path))
 	synctest.Test(t, func(t *testing.T) {
 		p := &process{ended: make(chan struct{})}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // patience bounds each wait of a test. It is far longer than a slow machine needs.
@@ -103,3 +105,18 @@ func Wait(t testing.TB, what string, wait func()) {
 	t.Helper()
 	Receive(t, what, Go(wait))
 }
+
+// Must returns the result of a call that the test needs to succeed: Must(s.Page(…))(t). The message of a failure is as of
+// [require.NoError].
+func Must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any) T {
+	return func(t require.TestingT, msgAndArgs ...any) T {
+		if h, ok := t.(interface{ Helper() }); ok {
+			h.Helper()
+		}
+		require.NoError(t, err, msgAndArgs...)
+		return result
+	}
+}
+
+// ErrorOf is the error of a call whose result the test does not look at.
+func ErrorOf[T any](_ T, err error) error { return err }

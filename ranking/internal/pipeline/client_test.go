@@ -53,8 +53,7 @@ func TestCommandsArriveInTheOrderOfSend(t *testing.T) {
 			want = append(want, fmt.Sprint(i), fmt.Sprint(i, "b"))
 		}
 		redistest.Wait(t, "the callers of the test", wg.Wait)
-		got, err := c.LRange(t.Context(), "list", 0, -1).Result()
-		require.NoError(t, err)
+		got := redistest.Must(c.LRange(t.Context(), "list", 0, -1).Result())(t)
 		require.Equal(t, want, got)
 	})
 }
@@ -145,8 +144,7 @@ func TestCommandsOfOneSendGoOutInOneWrite(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		c, writes, dials := counted(t, url)
-		_, err := do(t, c, "echo", "a")
-		require.NoError(t, err)
+		redistest.Must(do(t, c, "echo", "a"))(t)
 		before := writes.Load()
 		require.NoError(t, c.Send(t.Context(), nil, command("set", "a", 1), command("get", "a"), command("echo", strings.Repeat("x", 100_000))))
 		require.EqualValues(t, 1, writes.Load()-before)
@@ -201,8 +199,7 @@ func TestHooksSurroundEachCommand(t *testing.T) {
 		var log []string
 		c.AddHook(&recorder{name: "outer", log: &log})
 		c.AddHook(&recorder{name: "inner", log: &log})
-		_, err := do(t, c, "echo", "a")
-		require.NoError(t, err)
+		redistest.Must(do(t, c, "echo", "a"))(t)
 		require.NoError(t, c.Send(t.Context(), nil, command("echo", "b"), command("echo", "c")))
 		want := []string{"outer before echo", "inner before echo", "inner after a", "outer after a", "outer before 2", "inner before 2"}
 		require.Equal(t, want, log)
@@ -211,8 +208,7 @@ func TestHooksSurroundEachCommand(t *testing.T) {
 
 		c.AddHook(&recorder{name: "stop", log: new([]string), stops: true})
 		before, told := writes.Load(), 0
-		_, err = do(t, c, "echo", "a")
-		require.ErrorIs(t, err, errStopped)
+		require.ErrorIs(t, redistest.ErrorOf(do(t, c, "echo", "a")), errStopped)
 		require.ErrorIs(t, c.Send(t.Context(), func() { told++ }, command("echo", "a"), command("echo", "a")), errStopped)
 		require.Equal(t, before, writes.Load())
 		require.Zero(t, told)
@@ -240,8 +236,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
 	c, _, dials := counted(t, p.URL())
 	p.Hold("held")
-	_, err := do(t, c, "rpush", "list", "first")
-	require.NoError(t, err)
+	redistest.Must(do(t, c, "rpush", "list", "first"))(t)
 	var wg sync.WaitGroup
 	for range 2 {
 		next := make(chan struct{})
@@ -262,8 +257,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 	p.Hold()
 	p.Cut()
 	redistest.Wait(t, "the callers of the test", wg.Wait)
-	n, err := do(t, c, "rpush", "list", "last")
-	require.NoError(t, err)
+	n := redistest.Must(do(t, c, "rpush", "list", "last"))(t)
 	require.EqualValues(t, 2, n, "nothing was sent again")
 	require.EqualValues(t, 2, dials.Load())
 }
@@ -271,8 +265,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 // A call with several commands keeps the replies that came before the connection ended.
 func TestRepliesBeforeTheEndAreKept(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := redistest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	c := connect(t, "redis://"+l.Addr().String())
 	go func() {
@@ -308,8 +301,7 @@ func TestSilentConnectionEndsWithTheDeadline(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
 	c := connect(t, p.URL())
-	_, err := do(t, c, "rpush", "list", "first")
-	require.NoError(t, err)
+	redistest.Must(do(t, c, "rpush", "list", "first"))(t)
 	p.BlackHole()
 	first, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -326,8 +318,7 @@ func TestSilentConnectionEndsWithTheDeadline(t *testing.T) {
 	}
 	redistest.Wait(t, "the callers of the test", wg.Wait)
 	p.Restore()
-	n, err := do(t, c, "rpush", "list", "last")
-	require.NoError(t, err)
+	n := redistest.Must(do(t, c, "rpush", "list", "last"))(t)
 	require.EqualValues(t, 2, n)
 }
 
@@ -363,12 +354,10 @@ func TestIdleConnectionThatRedisClosed(t *testing.T) {
 	r := redistest.Start(t)
 	c, _, dials := counted(t, r.URL())
 	for n := range 3 {
-		_, err := do(t, c, "echo", "a")
-		require.NoError(t, err)
+		redistest.Must(do(t, c, "echo", "a"))(t)
 		require.EqualValues(t, 2*n+1, dials.Load())
 		require.NoError(t, r.Admin().Do(t.Context(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Err())
-		_, err = do(t, c, "echo", "a")
-		require.NoError(t, err)
+		redistest.Must(do(t, c, "echo", "a"))(t)
 		r.Kill()
 		r.Start()
 	}
@@ -384,8 +373,7 @@ func TestReadOnlyEndsTheConnection(t *testing.T) {
 	_, err := do(t, c, "set", "k", "v")
 	require.True(t, redis.HasErrorPrefix(err, "READONLY"), "%v", err)
 	p.Redirect(primary.URL())
-	_, err = do(t, c, "set", "k", "v")
-	require.NoError(t, err)
+	redistest.Must(do(t, c, "set", "k", "v"))(t)
 }
 
 func TestConnectionIsInitialised(t *testing.T) {
@@ -393,23 +381,20 @@ func TestConnectionIsInitialised(t *testing.T) {
 	r := redistest.Start(t)
 	url := r.AppURL("+@all", "-ping", "~*", "&*") + "?db=3"
 	c := connect(t, url)
-	_, err := do(t, c, "set", "k", "v")
-	require.NoError(t, err)
-	info, err := do(t, c, "client", "info")
-	require.NoError(t, err)
+	redistest.Must(do(t, c, "set", "k", "v"))(t)
+	info := redistest.Must(do(t, c, "client", "info"))(t)
 	require.Contains(t, info, "user=app")
 	require.Contains(t, info, "db=3")
 
 	wrong := connect(t, strings.Replace(url, "pw@", "wrong@", 1))
-	_, err = do(t, wrong, "set", "k", "v")
+	_, err := do(t, wrong, "set", "k", "v")
 	require.ErrorIs(t, err, pipeline.ErrNotSent)
 	require.ErrorContains(t, err, "WRONGPASS")
 }
 
 // connections is the number of connections of a server beside that of the test.
 func connections(t *testing.T, r *redistest.Redis) int {
-	list, err := r.Admin().ClientList(t.Context()).Result()
-	require.NoError(t, err)
+	list := redistest.Must(r.Admin().ClientList(t.Context()).Result())(t)
 	return strings.Count(list, "\n") - 1
 }
 
@@ -427,17 +412,15 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	before := connections(t, r)
 	c := connect(t, r.URL())
 	for range 2 {
-		_, err := do(t, c, "echo", "a")
-		require.NoError(t, err)
+		redistest.Must(do(t, c, "echo", "a"))(t)
 		require.Equal(t, before+1, connections(t, r))
 		c.CloseIdle()
 		none(before)
 	}
-	_, err := do(t, c, "echo", "a")
-	require.NoError(t, err)
+	redistest.Must(do(t, c, "echo", "a"))(t)
 	require.NoError(t, c.Close())
 	none(before)
-	_, err = do(t, c, "echo", "a")
+	_, err := do(t, c, "echo", "a")
 	require.ErrorIs(t, err, pipeline.ErrNotSent)
 	require.ErrorIs(t, err, redis.ErrClosed)
 }
@@ -464,16 +447,13 @@ func TestExpiredCallLeavesTheConnection(t *testing.T) {
 func TestCloseOthers(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
-	o, err := redis.ParseURL(p.URL())
-	require.NoError(t, err)
+	o := redistest.Must(redis.ParseURL(p.URL()))(t)
 	c := pipeline.New(redis.NewClient(o))
 	defer c.Close()
 	id := func() int64 {
 		cmd := redis.NewCmd(t.Context(), "client", "id")
 		require.NoError(t, c.Send(t.Context(), nil, cmd))
-		id, err := cmd.Int64()
-		require.NoError(t, err)
-		return id
+		return redistest.Must(cmd.Int64())(t)
 	}
 	before := id()
 	c.CloseOthers(o.Addr)

@@ -24,8 +24,7 @@ import (
 func BenchmarkSend(b *testing.B) {
 	r := redistest.Start(b, redistest.InMemory...)
 	c := connect(b, r.URL())
-	sha, err := c.ScriptLoad(b.Context(), "return {'ok', ARGV[1]}").Result()
-	require.NoError(b, err)
+	sha := redistest.Must(c.ScriptLoad(b.Context(), "return {'ok', ARGV[1]}").Result())(b)
 	unit := func(size int) []pipeline.Command {
 		cmds := make([]pipeline.Command, size)
 		for i := range cmds {
@@ -104,14 +103,12 @@ func clientCPU(b *testing.B) time.Duration {
 
 // serverCPU is what the main thread of Redis has used so far.
 func serverCPU(b *testing.B, r *redistest.Redis) time.Duration {
-	info, err := r.Admin().Info(context.Background(), "cpu").Result()
-	require.NoError(b, err)
+	info := redistest.Must(r.Admin().Info(context.Background(), "cpu").Result())(b)
 	var used float64
 	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
-			seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			require.NoError(b, err)
+			seconds := redistest.Must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
 			used += seconds
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 
 	rankinglua "rankcast/ranking/lua"
+	"rankcast/ranking/redistest"
 )
 
 // globals are the names that a script of Redis may use.
@@ -38,10 +39,8 @@ func undefined(f *lua.FunctionProto) (names []string) {
 func TestScriptsAreWhole(t *testing.T) {
 	t.Parallel()
 	for _, s := range loaded {
-		chunk, err := parse.Parse(strings.NewReader(s.Source), s.Name)
-		require.NoError(t, err, s.Name)
-		compiled, err := lua.Compile(chunk, s.Name)
-		require.NoError(t, err, s.Name)
+		chunk := redistest.Must(parse.Parse(strings.NewReader(s.Source), s.Name))(t, s.Name)
+		compiled := redistest.Must(lua.Compile(chunk, s.Name))(t, s.Name)
 		require.Empty(t, undefined(compiled), s.Name)
 		require.False(t, regexp.MustCompile(`(?m)^\s*--\+`).MatchString(s.Source), s.Name)
 	}
@@ -60,8 +59,7 @@ func TestScriptsSayWhetherTheyWrite(t *testing.T) {
 			require.False(t, bytes.Contains(expand(s.Name, true), []byte("call('"+command+"'")), "%s: %s", s.Name, command)
 		}
 	}
-	entries, err := rankinglua.Files.ReadDir(".")
-	require.NoError(t, err)
+	entries := redistest.Must(rankinglua.Files.ReadDir("."))(t)
 	for _, e := range entries {
 		if !e.IsDir() {
 			files = append(files, e.Name())
