@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,5 +207,132 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 		for board, want := range map[string]int64{"a": 6, "b": 3, "c": 6} {
 			require.Equal(t, want, score(t, s, board, "u0"), board)
 		}
+	})
+}
+
+// An event that has come to make other updates by the time of a retry adds those, and
+// repeats none of what has counted.
+func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
+	onNode(t, []definition.Board{{Name: "a"}, {Name: "b"}, {Name: "c"}}, func(t *testing.T, s *Store) {
+		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
+			defineEvent(t, s, 2, boards...)
+			h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")}))(t)
+			require.NoError(t, h[0].Err)
+			for i, o := range h[0].Outcomes {
+				require.NoError(t, o.Err)
+				u := h[0].Updates[i]
+				require.EqualValues(t, 3, score(t, s, u.Board, u.Update.Member), "%s by %q", u.Board, boards)
+			}
+		}
+	})
+}
+
+// A batch of events that comes to more than one call may carry out is refused whole; what
+// may be is carried out also where it is all of one board.
+func TestLargeBatchOfEvents(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Clocked(t)
+	s := newNode(t, url)
+	define(t, s, definition.Board{Name: "a"})
+	const members = 8
+	defineEvent(t, s, members, "a")
+	all := make([]EventCall, MaxEventUpdates/members)
+	for i := range all {
+		all[i] = occurrenceOf(fmt.Sprint(i))
+	}
+	require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))), ErrTooLarge)
+	for _, h := range must(s.ApplyEvents(t.Context(), "gift", all))(t) {
+		require.NoError(t, h.Err)
+	}
+	require.EqualValues(t, 3*len(all), score(t, s, "a", "u7"))
+}
+
+// Where no more occurrences of an event may wait, an occurrence changes nothing.
+func TestEventThatIsOverloaded(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Embedded(t))
+	define(t, s, definition.Board{Name: "a"})
+	const members = 8
+	defineEvent(t, s, members, "a")
+	apply(t, s, "a", definition.Update{Member: "u0", Score: 1})
+	call, release := s.events.Call, make(chan struct{})
+	s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
+		<-release
+		return call(ctx, event, batch, sent)
+	}
+	var wg sync.WaitGroup
+	many := func(of string, n int) []EventCall {
+		all := make([]EventCall, n)
+		for i := range all {
+			all[i] = occurrenceOf(fmt.Sprint(of, i))
+		}
+		return all
+	}
+	for n := 1; n <= batch.MaxWaiting/MaxEventUpdates; n++ {
+		wg.Go(func() {
+			must(s.ApplyEvents(context.Background(), "gift", many(fmt.Sprint(n, " "), MaxEventUpdates/members)))(t)
+		})
+		redistest.Eventually(t, "them to wait", func() error {
+			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-maxEventBatch {
+				return fmt.Errorf("%d updates wait", waiting)
+			}
+			return nil
+		})
+	}
+	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", maxEventBatch/members+1))
+	require.ErrorIs(t, err, ErrOverloaded)
+	require.NotErrorIs(t, err, ErrOutcomeUnknown)
+	close(release)
+	redistest.Wait(t, "the callers of the test", wg.Wait)
+	require.EqualValues(t, 1+3*batch.MaxWaiting/members, score(t, s, "a", "u0"))
+}
+
+// A node reads the profiles that a batch needs in one round trip. While it cannot read them, the events that
+// need them fail, and may be sent again.
+func TestProfilesOfABatchOfEvents(t *testing.T) {
+	onNode(t, nil, func(t *testing.T, s *Store) {
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "stars"}},
+			Events: []definition.Event{{Name: "e", Rules: definition.FieldRules{"star": {Kind: "star"}},
+				Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}}}))
+		var batch []EventCall
+		for i := range 100 {
+			star := fmt.Sprint("s", i)
+			batch = append(batch, EventCall{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + star + `"`)}})
+			if i%2 == 0 {
+				must(s.SetProfile(t.Context(), "star", star, Profile{Name: star}))(t)
+			}
+		}
+		hook := new(profileReads)
+		s.rdb.AddHook(redistest.Hook(hook.pass))
+		send := func() (counted int) {
+			for _, h := range must(s.ApplyEvents(t.Context(), "e", batch))(t) {
+				if h.Err == nil {
+					counted++
+				} else {
+					require.ErrorIs(t, h.Err, ErrInvalid)
+				}
+			}
+			return counted
+		}
+		hook.lose.Store(true)
+		_, err := s.ApplyEvents(t.Context(), "e", batch)
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		page := must(s.Page(t.Context(), "stars", 1, 10))(t)
+		require.Empty(t, page.Entries)
+
+		hook.lose.Store(false)
+		s.ForgetProfiles() // as after an outage
+		hook.sent.Store(0)
+		require.Equal(t, 50, send())
+		require.EqualValues(t, 1, hook.sent.Load())
+		page = must(s.Page(t.Context(), "stars", 1, 100))(t)
+		require.Len(t, page.Entries, 50)
+
+		// One event whose members the node knows counts without the profiles of others.
+		hook.lose.Store(true)
+		h := must(s.ApplyEvents(t.Context(), "e", batch[:2]))(t)
+		require.NoError(t, h[0].Err)
+		require.ErrorIs(t, h[1].Err, ErrUnavailable)
 	})
 }
