@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -213,9 +212,7 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "plain", Retain: time.Minute})
 	all := must(definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`)))(t)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
-	happened := must(w.stores[0].ApplyEvents(t.Context(), "gift",
-		[]EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}}))(t)
-	require.NoError(t, happened[0].Err)
+	happen(t, w.stores[0], "gift", "x", "user", "a")
 	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift", Moderator{}))
 	w.until("all to go", w.nothingLeft)
 }

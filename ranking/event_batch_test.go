@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -23,12 +22,7 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 			{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "m", Score: "1"}}},
 		}}))
 		give := func(star string) error {
-			h, err := s.ApplyEvents(context.Background(), "gift",
-				[]EventCall{{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star))}}})
-			if err == nil {
-				err = h[0].Err
-			}
-			return err
+			return errorOf(outcomesOf(s.ApplyEvents(context.Background(), "gift", []EventCall{occurs(star, "star", star)})))
 		}
 		require.NoError(t, s.rdb.Set(t.Context(), s.keys.Board("fans:broken", "").Members, "x", 0).Err())
 		call, began, release := s.events.Call, make(chan struct{}, 2), make(chan struct{})
@@ -41,12 +35,7 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 		go func() { broken <- give("broken") }()
 		redistest.Receive(t, "a value from began", began)
 		go func() { whole <- give("whole") }()
-		redistest.Eventually(t, "the other event to wait", func() error {
-			if s.events.Waiting("gift") != 1 {
-				return fmt.Errorf("%d wait", s.events.Waiting("gift"))
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "the events that wait", 1, func() int { return s.events.Waiting("gift") })
 		close(release)
 		require.ErrorIs(t, redistest.Receive(t, "a value from broken", broken), ErrOutcomeUnknown)
 		require.NoError(t, redistest.Receive(t, "a value from whole", whole))
@@ -272,12 +261,8 @@ func TestEventThatIsOverloaded(t *testing.T) {
 		wg.Go(func() {
 			must(s.ApplyEvents(context.Background(), "gift", many(fmt.Sprint(n, " "), MaxEventUpdates/members)))(t)
 		})
-		redistest.Eventually(t, "them to wait", func() error {
-			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-maxEventBatch {
-				return fmt.Errorf("%d updates wait", waiting)
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "the updates that wait", n*MaxEventUpdates-maxEventBatch,
+			func() int { return s.events.Waiting("gift") })
 	}
 	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", maxEventBatch/members+1))
 	require.ErrorIs(t, err, ErrOverloaded)
@@ -297,7 +282,7 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 		var batch []EventCall
 		for i := range 100 {
 			star := fmt.Sprint("s", i)
-			batch = append(batch, EventCall{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + star + `"`)}})
+			batch = append(batch, occurs(star, "star", star))
 			if i%2 == 0 {
 				must(s.SetProfile(t.Context(), "star", star, Profile{Name: star}))(t)
 			}

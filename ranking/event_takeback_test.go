@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -98,10 +97,8 @@ func TestTakeBackHalfWay(t *testing.T) {
 			var left atomic.Int64
 			loseCall(s, script.ApplyPlain, &left)
 			left.Store(int64(n))
-			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: star, Fields: map[string]jsontext.Value{
-				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),
-			}}})
-			require.True(t, err != nil || h[0].Err != nil)
+			half := occurs(star, "star", star, "user", "u", "n", 2)
+			require.Error(t, errorOf(outcomesOf(s.ApplyEvents(t.Context(), "gift", []EventCall{half}))))
 			left.Store(int64(3 - n))
 			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "gift", star, nil, Moderator{})), ErrUnavailable)
 			require.False(t, must(other.TakeBack(t.Context(), "gift", star, nil, Moderator{}))(t).Before)

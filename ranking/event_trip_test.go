@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/lua"
 	"rankcast/ranking/redistest"
 )
@@ -105,12 +106,12 @@ func TestEventWhoseAnswerIsLost(t *testing.T) {
 		must(sendGift(t, s, "first"))(t)
 		var lost atomic.Bool
 		lost.Store(true)
-		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
-			if sc == "event" && lost.Load() {
+		cut(s, script.Event, func() fate {
+			if lost.Load() {
 				return isDone
 			}
 			return passes
-		}})
+		})
 		require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"))
 		lost.Store(false)
@@ -214,7 +215,7 @@ func TestRemovalsOfTheBoardsOfAnEvent(t *testing.T) {
 		const most = maxTripWork / (1 + ttlSweep)
 		all := make([]EventCall, most+1)
 		for i := range all {
-			all[i].Fields = map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf(`"s%d"`, i))}
+			all[i] = occurs("", "star", fmt.Sprint("s", i))
 		}
 		for range 2 { // the boards exist from here on, and Redis knows the script
 			must(s.ApplyEvents(t.Context(), "gift", all[:most]))(t)

@@ -130,9 +130,28 @@ func look(t testing.TB, s *Store, board string) *historyLook {
 	return l
 }
 
-func occurrenceOf(id string) EventCall {
-	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
+// occurs makes an occurrence of fields that are named and given in turns: texts and numbers.
+func occurs(id string, fields ...any) EventCall {
+	o := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
+	for i := 0; i < len(fields); i += 2 {
+		value := jsontext.Value(fmt.Sprint(fields[i+1]))
+		if text, ok := fields[i+1].(string); ok {
+			value, _ = jsontext.AppendQuote(nil, text)
+		}
+		o.Fields[fields[i].(string)] = value
+	}
+	return o
 }
+
+// happen sends an occurrence of an event, with fields as occurs takes them, and returns its result.
+func happen(t testing.TB, s *Store, event, id string, fields ...any) EventResult {
+	t.Helper()
+	h := must(s.ApplyEvents(t.Context(), event, []EventCall{occurs(id, fields...)}))(t)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+func occurrenceOf(id string) EventCall { return occurs(id, "user", "u", "n", 3) }
 
 // giftEvent defines boards of each mode that one event updates.
 func giftEvent(t testing.TB, s *Store) {
@@ -150,19 +169,11 @@ func giftEvent(t testing.TB, s *Store) {
 
 func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
 	t.Helper()
-	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
-	h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
-		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
-	}}}))(t)
-	require.NoError(t, h[0].Err)
-	return h[0]
+	return happen(t, s, "gift", id, "star", star, "user", user, "n", n)
 }
 
 // giftTo is an occurrence of an event with the fields star and n.
-func giftTo(id, star string, n int) EventCall {
-	return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)),
-		"n": jsontext.Value(fmt.Sprint(n))}}
-}
+func giftTo(id, star string, n int) EventCall { return occurs(id, "star", star, "n", n) }
 
 // feedOfGifts returns a function that returns what the feed of the event gift has told since its last
 // call.
@@ -195,10 +206,7 @@ func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
 
 func point(t testing.TB, s *Store, id string, n int) EventResult {
 	t.Helper()
-	h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
-	require.NoError(t, err)
-	require.NoError(t, h[0].Err)
-	return h[0]
+	return happen(t, s, "e", id, "n", n)
 }
 
 func takeBack(t testing.TB, s *Store, id string) TakenBack {
@@ -213,21 +221,7 @@ func refusedAs(t testing.TB, err error, field string) {
 	require.Equal(t, field, fe.Field)
 }
 
-// happen sends an occurrence of an event, all of whose fields are text, and returns its result.
-func happen(t *testing.T, s *Store, event, id string, fields ...string) EventResult {
-	t.Helper()
-	call := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
-	for i := 0; i < len(fields); i += 2 {
-		call.Fields[fields[i]] = jsontext.Value(`"` + fields[i+1] + `"`)
-	}
-	h := must(s.ApplyEvents(t.Context(), event, []EventCall{call}))(t)
-	require.NoError(t, h[0].Err)
-	return h[0]
-}
-
-func given(id string) []EventCall {
-	return []EventCall{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
-}
+func given(id string) []EventCall { return []EventCall{occurs(id, "x", "x", "n", 3)} }
 
 // outcomesOf gives an event's outcomes and what kept it from being told done.
 func outcomesOf(h []EventResult, err error) ([]Outcome, error) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -105,11 +104,7 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 						require.NoError(rt, err)
 					}
 					if asEvent {
-						h, err := s.ApplyEvents(t.Context(), "e",
-							[]EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(strconv.Quote(n))}}})
-						require.NoError(rt, err)
-						require.NoError(rt, h[0].Err)
-						isNew = !h[0].Outcomes[0].Result.Duplicate
+						isNew = !happen(t, s, "e", id, "n", n).Outcomes[0].Result.Duplicate
 					} else {
 						isNew = countsAs(rt, s, board, id)
 					}
@@ -381,7 +376,7 @@ func TestABoardKeepsIDsAsLongAsItsEvents(t *testing.T) {
 		}}))
 		for i := range 6 {
 			id := strconv.Itoa(i)
-			o := EventCall{ID: id, Fields: map[string]jsontext.Value{}}
+			o := occurs(id)
 			must(s.ApplyEvents(t.Context(), "e", []EventCall{o}))(t)
 			for hours := 0; ; hours++ {
 				require.Less(t, hours, 40, "the event never forgets the id")

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -22,9 +21,7 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 			Events: []definition.Event{gift}}))
 		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "2"})
-		_, err := s.ApplyEvents(t.Context(), "gift",
-			[]EventCall{{ID: "1", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}}})
-		require.NoError(t, err)
+		happen(t, s, "gift", "1", "star", "s", "user", "u")
 		must(s.TakeBack(t.Context(), "gift", "1", nil, Moderator{}))(t)
 		found := 0
 		for _, key := range s.rdb.Keys(t.Context(), "rc:*").Val() {
@@ -151,7 +148,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			send := func(ids ...string) []EventResult {
 				var calls []EventCall
 				for _, id := range ids {
-					calls = append(calls, EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`)}})
+					calls = append(calls, occurs(id, "star", "s"))
 				}
 				return must(s.ApplyEvents(t.Context(), "e", calls))(t)
 			}
@@ -170,9 +167,7 @@ func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
 			require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 				{Name: "few", Updates: []definition.Target{{Board: "of:{n}", Member: "m", Score: "1"}}}}}))
 			for i := range 4 {
-				h, err := s.ApplyEvents(t.Context(), "few",
-					[]EventCall{{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprintf(`"few%d"`, i))}}})
-				require.NoError(t, err)
+				h := must(s.ApplyEvents(t.Context(), "few", []EventCall{occurs(fmt.Sprint(i), "n", fmt.Sprint("few", i))}))(t)
 				if i < 3 {
 					require.NoError(t, h[0].Err)
 					continue

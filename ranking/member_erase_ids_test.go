@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -71,12 +70,7 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 		for _, member := range []string{"ana", "x-y"} {
 			must(s.Erase(t.Context(), "user", member, Moderator{}))(t)
 		}
-		w.until("the erasures", func() error {
-			if err := w.erased("user", "ana"); err != nil {
-				return err
-			}
-			return w.erased("user", "x-y")
-		})
+		w.untilErased("user", "ana", "x-y")
 
 		redacted := make(map[string]bool)
 		for event, of := range before {
@@ -97,12 +91,10 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 			require.True(t, o.Result.Duplicate, "a retry")
 		}
 		require.Equal(t, []string{"bob 1 #1"}, entriesOf(t, s, "fans:s1"))
-		h, err := s.ApplyEvents(t.Context(), "gift",
-			[]EventCall{{ID: "of ana", Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s2"`), "user": jsontext.Value(`"ana"`)}}})
-		require.NoError(t, err)
+		h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurs("of ana", "star", "s2", "user", "ana")}))(t)
 		require.ErrorIs(t, h[0].Err, ErrIDMismatch)
 		for _, id := range []string{"of ana", "taken back"} {
-			_, err = s.TakeBack(t.Context(), "gift", id, nil, Moderator{})
+			_, err := s.TakeBack(t.Context(), "gift", id, nil, Moderator{})
 			require.ErrorIs(t, err, ErrConflict)
 			require.ErrorContains(t, err, "names a member who was erased")
 		}
@@ -127,8 +119,7 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 				definition.Event{Name: name, Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, Moderator{}))
 			var calls []EventCall
 			for i := range each {
-				calls = append(calls, EventCall{ID: fmt.Sprint(i),
-					Fields: map[string]jsontext.Value{"user": jsontext.Value(fmt.Sprintf(`"u%d"`, i%5))}})
+				calls = append(calls, occurs(fmt.Sprint(i), "user", fmt.Sprint("u", i%5)))
 			}
 			for _, o := range must(s.ApplyEvents(t.Context(), name, calls))(t) {
 				require.NoError(t, o.Err)
@@ -172,7 +163,7 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 	const each = 1500 // Redis lists a hash of up to 512 ids whole
 	var calls []EventCall
 	for i := range each {
-		calls = append(calls, EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"user": jsontext.Value(`"ana"`)}})
+		calls = append(calls, occurs(fmt.Sprint(i), "user", "ana"))
 	}
 	for _, o := range must(s.ApplyEvents(t.Context(), "e", calls))(t) {
 		require.NoError(t, o.Err)

@@ -25,6 +25,14 @@ func (w *world) erased(kind, member string) error {
 	return err
 }
 
+// untilErased tends until the erasures of members have ended.
+func (w *world) untilErased(kind string, members ...string) {
+	w.t.Helper()
+	for _, member := range members {
+		w.until("the erasure of "+member, func() error { return w.erased(kind, member) })
+	}
+}
+
 // A member is erased from all boards of its kind, in all periods, also where it is
 // hidden; from no other kind's; and it is told how many these were.
 func TestErase(t *testing.T) {
@@ -52,7 +60,7 @@ func TestErase(t *testing.T) {
 		}
 		e := must(s.Erase(t.Context(), "user", "u", Moderator{Reason: "asked to be forgotten"}))(t)
 		require.True(t, e.Ended.IsZero())
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		e = must(w.stores[1].Erasure(t.Context(), "user", "u"))(t)
 		require.EqualValues(t, familyPage+53+2, e.Boards)
 		require.Equal(t, removed, e.Removed)
@@ -115,7 +123,7 @@ func TestEraseGoesOn(t *testing.T) {
 	require.Error(t, err)
 	w.stores = nil
 	w.store(patient)
-	w.until("the erasure", func() error { return w.erased("user", "u") })
+	w.untilErased("user", "u")
 	require.EqualValues(t, instances, must(w.stores[0].Erasure(t.Context(), "user", "u"))(t).Boards)
 	for i := range instances {
 		require.Zero(t, w.total(fmt.Sprintf("fans:%04d", i)))
@@ -134,7 +142,7 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 		w.write(first, "new", "u", 1)
 		must(first.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.stores = w.stores[1:]
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.Empty(t, entriesOf(t, first, "new"))
 		require.EqualValues(t, 1, must(first.Erasure(t.Context(), "user", "u"))(t).Removed)
 	})
@@ -159,7 +167,7 @@ func TestEraseAgain(t *testing.T) {
 			still = w.rdb.ZScore(t.Context(), other.keys.ErasureAgenda(), "user").Val()
 		})
 		w.stores = w.stores[:1]
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.NoError(t, err)
 		require.True(t, again.Began.After(before.Began))
 		require.Positive(t, claimed)
@@ -172,7 +180,7 @@ func TestEraseAgain(t *testing.T) {
 		w.write(other, "b", "u", 1)
 		must(other.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		require.ErrorContains(t, w.erased("user", "u"), "still")
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.Empty(t, entriesOf(t, other, "b"))
 	})
 }
@@ -189,7 +197,7 @@ func TestEraseByTwo(t *testing.T) {
 		var err error
 		whileErasing(t, slow, 2, func() { err = other.eraseKind(t.Context(), "user") })
 		w.stores = w.stores[:1]
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.NoError(t, err)
 		e := must(slow.Erasure(t.Context(), "user", "u"))(t)
 		require.Equal(t, [2]int64{2, 2}, [2]int64{e.Boards, e.Removed})
@@ -205,7 +213,7 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 		w.write(s, "b", "u", 1)
 		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Board("a", "").Meta, "shape", "another").Err())
 		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		e := must(s.Erasure(t.Context(), "user", "u"))(t)
 		require.Equal(t, [3]int64{2, 1, 1}, [3]int64{e.Boards, e.Removed, e.Left})
 		require.Empty(t, entriesOf(t, s, "b"))
@@ -238,7 +246,7 @@ func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
 			require.Len(t, whole(t, s, board).Entries, 2)
 		}
 		must(s.Erase(context.Background(), "user", "x", Moderator{}))(t)
-		w.until("the erasure", func() error { return w.erased("user", "x") })
+		w.untilErased("user", "x")
 		for _, board := range []string{"u", "b"} {
 			old(t, time.Hour, board, s)
 			require.Equal(t, map[string]int64{"y": 5}, scoresOf(whole(t, s, board)), board)

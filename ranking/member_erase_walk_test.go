@@ -49,9 +49,7 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 		w.write(s, "round", "a", 1)
 		w.write(s, "gone", "a", 1)
 		require.NoError(t, s.Delete(t.Context(), "gone", Moderator{}))
-		if w.set != nil {
-			w.pass(grace + time.Second)
-		}
+		w.skip(grace + time.Second)
 		redistest.Eventually(t, "the period and the deletion", func() error {
 			if !slices.ContainsFunc(w.words(), func(word feedWord) bool { return word.Data.Board == "round" }) {
 				return fmt.Errorf("the period is not announced: %v", w.announced())
@@ -63,9 +61,7 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 		})
 		end()
 		redistest.Eventually(t, "the erasures", func() error {
-			if w.set != nil {
-				w.pass(time.Second)
-			}
+			w.skip(time.Second)
 			return w.erased("user", fmt.Sprint("u", erasures-1))
 		})
 		require.Zero(t, w.total("b"))
@@ -117,9 +113,7 @@ func TestErasuresShareAWalk(t *testing.T) {
 		for w.rdb.ZCard(t.Context(), s.keys.PendingErasures("user")).Val() > 0 { // each call goes on for a while
 			must(s.eraseDue(t.Context()))(t)
 			calls++
-			if w.set != nil {
-				w.pass(time.Second)
-			}
+			w.skip(time.Second)
 		}
 		const instances = 3 + 3*walkStep
 		looks := instances + calls*walkStep // a call that ends has looked ahead
@@ -194,7 +188,7 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 		w.until("the others", func() error { return w.erased("user", "waits7") })
 		require.EqualValues(t, 1, w.total("a"))
 		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.Zero(t, w.total("a"))
 	})
 }
@@ -216,7 +210,7 @@ func TestErasuresOfKindsWithoutBoards(t *testing.T) {
 		w.write(other, "new", "u", 1)
 		e = must(s.Erase(t.Context(), "made-up", "u", Moderator{}))(t)
 		require.True(t, e.Ended.IsZero())
-		w.until("the erasure", func() error { return w.erased("made-up", "u") })
+		w.untilErased("made-up", "u")
 		require.Empty(t, entriesOf(t, other, "new"))
 	})
 }
@@ -234,12 +228,7 @@ func TestErasureDuringAWalk(t *testing.T) {
 		var err error
 		whileErasing(t, w.stores[0], 2, func() { _, err = other.Erase(t.Context(), "user", "v", Moderator{}) })
 		w.stores = w.stores[:1]
-		w.until("the erasures", func() error {
-			if err := w.erased("user", "u"); err != nil {
-				return err
-			}
-			return w.erased("user", "v")
-		})
+		w.untilErased("user", "u", "v")
 		require.NoError(t, err)
 		for _, member := range []string{"u", "v"} {
 			e := must(other.Erasure(t.Context(), "user", member))(t)
@@ -269,7 +258,7 @@ func TestReportsOfErasuresAreBounded(t *testing.T) {
 			fmt.Sprintf(`{"boards":1,"removed":3,"began":1,"ended":%d}`, now)).Err())
 		require.NoError(t, w.erased("user", "0"))
 		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
-		w.until("the erasure", func() error { return w.erased("user", "u") })
+		w.untilErased("user", "u")
 		require.EqualValues(t, reports, w.rdb.ZCard(t.Context(), s.keys.ErasureReports()).Val())
 		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "0")), ErrUnknownMember)
 	})
@@ -287,9 +276,7 @@ func TestKindsTakeTurns(t *testing.T) {
 		w.write(s, "b", "u", 1)
 		for _, kind := range []string{"first", "second"} {
 			must(s.Erase(t.Context(), kind, "u", Moderator{}))(t)
-			if w.set != nil {
-				w.pass(time.Millisecond)
-			}
+			w.skip(time.Millisecond)
 		}
 		require.True(t, must(s.eraseDue(t.Context()))(t))
 		for kind, boards := range map[string]int64{"first": 1, "second": 0} { // the step may end before the erasure does

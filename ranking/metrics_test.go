@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
@@ -59,7 +58,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.EqualValues(t, 4, batches.GetSampleSum(), "only what has reached Redis")
 		require.Positive(t, histogram(t, s.metrics.scriptSeconds.WithLabelValues("apply")).GetSampleCount())
 
-		events := []EventCall{giftTo("g1", "s1", 3), giftTo("g2", "s1", 200), {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s1"`)}}}
+		events := []EventCall{giftTo("g1", "s1", 3), giftTo("g2", "s1", 200), occurs("", "star", "s1")}
 		require.Error(t, must(s.ApplyEvents(t.Context(), "gift", events))(t)[2].Err)
 		counted(map[string]float64{updateApplied: 2 + 3, updateDuplicate: 1, updateRefused: 4 + 2})
 		must(s.ApplyEvents(t.Context(), "gift", events[:1]))(t)

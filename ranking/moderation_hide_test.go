@@ -342,17 +342,12 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		for i := range many {
 			require.NoError(t, s.HideEverywhere(t.Context(), "user", fmt.Sprint("m", i), Moderator{}))
 		}
-		calls := 0
-		s.rdb.AddHook(&cutter{answered: func(sc string) {
-			if sc == script.Moderate.Name {
-				calls++
-			}
-		}})
+		calls := count(s)
 		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		periods := must(s.periodRecords(t.Context(), "b"))(t)
 		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
-		require.Equal(t, 2, calls, "it is begun, and ended with all changes")
+		require.Equal(t, 2, calls.times(script.Moderate), "it is begun, and ended with all changes")
 		page := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 1, page.Total)
 		require.Equal(t, "other", page.Entries[0].Member)

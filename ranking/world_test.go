@@ -334,6 +334,13 @@ var simulatedTime = strings.NewReplacer(
 	"call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
 )
 
+// skip moves the clock on, where it is simulated.
+func (w *world) skip(d time.Duration) {
+	if w.set != nil {
+		w.pass(d)
+	}
+}
+
 // tendAfter moves the clock on, and tends.
 func (w *world) tendAfter(d time.Duration) {
 	w.t.Helper()
