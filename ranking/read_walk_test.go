@@ -118,21 +118,13 @@ func (w walk) checkMembers(t require.TestingT) {
 				was = now
 			}
 		}
-		_, there := w.find(len(w.pages)-1, name)
+		last := w.pages[len(w.pages)-1].members
+		there := slices.ContainsFunc(last, func(m rankingtest.Member) bool { return m.Name() == name })
 		require.LessOrEqual(t, times[name], 1+back, "%s is seen twice", name)
 		if there && past == 0 {
 			require.GreaterOrEqual(t, times[name], 1, "%s is left out", name)
 		}
 	}
-}
-
-func (w walk) find(page int, name string) (rankingtest.Member, bool) {
-	for _, m := range w.pages[page].members {
-		if m.Name() == name {
-			return m, true
-		}
-	}
-	return rankingtest.Member{}, false
 }
 
 // within are those of a board that have some scores, nil for any.

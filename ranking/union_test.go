@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -442,10 +443,8 @@ func TestUnionOfFamilies(t *testing.T) {
 	require.NotEmpty(t, listing("rc:{all:x}*"))
 	require.Empty(t, listing("rc:{all:y}*"), "nobody asked for it")
 	w.until("y to be listed no more", func() error {
-		if p, err := s.Instances(t.Context(), "all:{star}", "", 10); err != nil || len(p.Names) > 1 {
-			return fmt.Errorf("%v %w", p.Names, err)
-		}
-		return nil
+		p, err := s.Instances(t.Context(), "all:{star}", "", 10)
+		return errors.Join(err, unless(len(p.Names) <= 1))
 	})
 	require.NotEmpty(t, listing("rc:{kept:x}*"))
 	require.Equal(t, map[string]int64{"m": 3, "v": 100}, scoresOf(whole(t, s, "all:y")), "it is built anew")
@@ -564,16 +563,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 		`"union":{"of":["a"]},"max":1`:                         "max",
 		`"union":{"of":["a"]},"max_change":1`:                  "max_change",
 	} {
-		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
-		if err == nil {
-			err = s.DefineBoard(t.Context(), def, Moderator{})
-		}
-		if want == "" {
-			require.NoError(t, err, fields)
-			require.Equal(t, def, must(definition.ParseBoard("me:{n}", must(def.MarshalJSON())(t)))(t))
-			continue
-		}
-		reason := Refuses(t, want, ErrInvalid, err, fields).Reason
+		reason := definesOrRefuses(t, s, fields, want)
 		if want == "union.refresh" {
 			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", reason,
 				"whatever is wrong, the range is the union's: %s", fields)

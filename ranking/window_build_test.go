@@ -336,10 +336,7 @@ func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
 // that belong to no board.
 func (w *world) traces(text string) (found []string) {
 	w.t.Helper()
-	for _, key := range w.allKeys() {
-		if strings.HasPrefix(key, "rc:{/") {
-			continue
-		}
+	for _, key := range w.boardKeys() {
 		held := key
 		switch kind := w.rdb.Type(w.t.Context(), key).Val(); kind {
 		case "zset":

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -114,22 +113,13 @@ func (p *passingWindow) set() {
 }
 
 func (p *passingWindow) hide() {
-	member := rapid.SampledFrom(windowMembers).Draw(p.t, "member")
-	hide := !p.m.hidden[member]
-	do := p.s.Hide
-	if !hide {
-		do = p.s.Show
-	}
-	require.NoError(p.t, do(context.Background(), p.board, member, Moderator{}))
-	p.m.hide(member, hide)
+	hideOrShow(p.t, p.s, p.m, p.board)
 }
 
 func (p *passingWindow) give() {
 	before, u := p.now(), p.draw()
 	id := strconv.Itoa(len(p.given))
-	h, err := p.s.ApplyEvents(context.Background(), p.m.def.Kind, []EventCall{{ID: id, Fields: map[string]jsontext.Value{
-		"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(u.Member)), "s": jsontext.Value(fmt.Sprint(u.Score)),
-	}}})
+	h, err := p.s.ApplyEvents(context.Background(), p.m.def.Kind, []EventCall{{ID: id, Fields: windowFields(u.Member, u.Score)}})
 	require.NoError(p.t, err)
 	require.NoError(p.t, cmp.Or(h[0].Err, h[0].Outcomes[0].Err))
 	p.given[id] = p.note(u, before)
@@ -284,9 +274,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 			case 3:
 				ids++
 				both(func(s *Store, _ int64) any {
-					h, err := s.ApplyEvents(ctx, name, []EventCall{{ID: fmt.Sprint(ids), Fields: map[string]jsontext.Value{
-						"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(member)), "s": jsontext.Value(fmt.Sprint(score)),
-					}}})
+					h, err := s.ApplyEvents(ctx, name, []EventCall{{ID: fmt.Sprint(ids), Fields: windowFields(member, score)}})
 					require.NoError(t, errors.Join(err, h[0].Err))
 					return []any{h[0].Outcomes[0].Result, text(h[0].Outcomes[0].Err)}
 				})

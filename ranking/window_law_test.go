@@ -173,14 +173,24 @@ func (h *windowHistory) set() {
 }
 
 func (h *windowHistory) hide() {
-	member := h.member()
-	hide := !h.m.hidden[member]
-	do := h.s.Hide
+	hideOrShow(h.t, h.s, h.m, h.board)
+}
+
+// hideOrShow hides a member, or shows one that is hidden.
+func hideOrShow(t *rapid.T, s *Store, m *windowModel, board string) {
+	member := rapid.SampledFrom(windowMembers).Draw(t, "member")
+	hide, do := !m.hidden[member], s.Hide
 	if !hide {
-		do = h.s.Show
+		do = s.Show
 	}
-	require.NoError(h.t, do(context.Background(), h.board, member, Moderator{}))
-	h.m.hide(member, hide)
+	require.NoError(t, do(context.Background(), board, member, Moderator{}))
+	m.hide(member, hide)
+}
+
+// windowFields are those of an event that gives a member points.
+func windowFields(member string, score int64) map[string]jsontext.Value {
+	return map[string]jsontext.Value{"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(member)),
+		"s": jsontext.Value(fmt.Sprint(score))}
 }
 
 // give is an event, which can be taken back; maybe one that happened before.
@@ -196,8 +206,7 @@ func (h *windowHistory) give() {
 	} else {
 		s.update.At = h.time()
 	}
-	fields := map[string]jsontext.Value{"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(s.update.Member)),
-		"s": jsontext.Value(fmt.Sprint(s.update.Score))}
+	fields := windowFields(s.update.Member, s.update.Score)
 	if !s.update.At.IsZero() {
 		fields[definition.AtField] = jsontext.Value(fmt.Sprint(s.update.At.UnixMilli()))
 	}

@@ -2,6 +2,8 @@ package ranking
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,10 +61,7 @@ func TestWindowsThatChange(t *testing.T) {
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
-		must(s.housekeepDue(t.Context()))(t)
-		p := whole(t, s, board)
-		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-		require.Equal(t, want, scoresOf(p), board)
+		require.Equal(t, want, scoresOf(w.seen(s, board)), board)
 	}
 	for _, board := range []string{"live", "b"} {
 		w.write(s, board, "x", 1)
@@ -87,6 +86,24 @@ func TestWindowsThatChange(t *testing.T) {
 	for _, board := range []string{"live", "b"} {
 		look(board, map[string]int64{"y": 2}) // longer, it has what had not gone yet
 	}
+}
+
+// definesOrRefuses defines a board of the fields, which is written as it is read, or requires a refusal that names a field, and
+// returns its reason.
+func definesOrRefuses(t *testing.T, s *Store, fields, field string) (reason string) {
+	t.Helper()
+	def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
+	if err == nil {
+		err = s.DefineBoard(t.Context(), def, Moderator{})
+	}
+	if field != "" {
+		reason = Refuses(t, field, ErrInvalid, err, fields).Reason
+		require.NotEmpty(t, reason, fields)
+		return reason
+	}
+	require.NoError(t, err, fields)
+	require.Equal(t, def, must(definition.ParseBoard("me:{n}", must(def.MarshalJSON())(t)))(t), fields)
+	return ""
 }
 
 // What cannot be a window is refused with the field that is wrong; what can is written as
@@ -133,16 +150,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 		`"window":"3h","refresh":"live","period":"day","keep":4`:    "period",
 		`"window":"3h","period":"1h","base":"2026-01-01T00:00:00Z"`: "period",
 	} {
-		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
-		if err == nil {
-			err = s.DefineBoard(t.Context(), def, Moderator{})
-		}
-		if want != "" {
-			refused(t, err, want, fields)
-			continue
-		}
-		require.NoError(t, err, fields)
-		require.Equal(t, def, must(definition.ParseBoard("me:{n}", must(def.MarshalJSON())(t)))(t), fields)
+		definesOrRefuses(t, s, fields, want)
 	}
 	for text, want := range map[string]string{
 		`{window: 3h, refresh: live}`:              `"window":"3h","refresh":"live"`,
@@ -191,14 +199,8 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	}
 	look := func(members ...string) {
 		t.Helper()
-		must(s.housekeepDue(t.Context()))(t)
 		for _, board := range []string{"live", "b"} {
-			got := []string{}
-			for _, e := range whole(t, s, board).Entries {
-				got = append(got, e.Member)
-			}
-			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
-			require.ElementsMatch(t, members, got, board)
+			require.ElementsMatch(t, members, slices.Collect(maps.Keys(scoresOf(w.seen(s, board)))), board)
 		}
 	}
 	look("-59m59.999s", "-30m0s", "0s", "5s")

@@ -3,8 +3,6 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -319,9 +317,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
 			t.Helper()
-			must(s.housekeepDue(t.Context()))(t)
-			p := whole(t, s, "b")
-			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
+			p := w.seen(s, "b")
 			require.Equal(t, want, scoresOf(p), refresh)
 			return p
 		}
@@ -401,13 +397,8 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		look(map[string]int64{"x": 5, "y": 7})
 		w.pass(90 * time.Minute)
 		look(map[string]int64{})
-		w.until("all that is over to go", func() error {
-			k := s.keys.Board("b", "")
-			if n := w.rdb.Exists(t.Context(), k.Window[:]...).Val(); n > 0 {
-				return fmt.Errorf("there are %d keys", n)
-			}
-			return nil
-		})
+		k := s.keys.Board("b", "")
+		w.until("all that is over to go", func() error { return unless(w.rdb.Exists(t.Context(), k.Window[:]...).Val() == 0) })
 	}
 }
 
@@ -464,14 +455,7 @@ func TestWindowIsDeleted(t *testing.T) {
 		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{b:1}*").Val())
 		require.NoError(t, s.Delete(t.Context(), "live", Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "b:{x}", Moderator{}))
-		w.until("all to go", func() error {
-			for _, key := range w.allKeys() {
-				if !strings.HasPrefix(key, "rc:{/") {
-					return fmt.Errorf("there is still %s", key)
-				}
-			}
-			return nil
-		})
+		w.until("all to go", func() error { return unless(len(w.boardKeys()) == 0) })
 	})
 }
 
@@ -488,17 +472,14 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		w.pass(30*time.Minute + windowInterval)
 		due := w.now
 		w.until("what is over to go", func() error { // in several slices where a slice is over before
-			if left := w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val(); left != 5 {
-				return fmt.Errorf("%d are left", left)
-			}
-			return nil
+			return unless(w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val() == 5)
 		})
 		require.Equal(t, due, w.now, "at once")
 		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())
 		w.pass(20*time.Minute + windowInterval)
 		w.tend()
 		noneLeft(t, s, "b")
-		require.NotEmpty(t, slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") }))
+		require.NotEmpty(t, w.boardKeys())
 	}
 }
 

@@ -2,7 +2,10 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +25,27 @@ func (w *world) hear() {
 		must(s.catalog.readFresh(context.Background()))(w.t)
 		s.catalog.clock.set(w.now.UnixMicro())
 	}
+}
+
+// seen has a node hear what time it is, and reads all of a board, after which no build is under way.
+func (w *world) seen(s *Store, board string) Page {
+	w.t.Helper()
+	must(s.housekeepDue(w.t.Context()))(w.t)
+	defer redistest.Wait(w.t, "the builds of the node", s.builds.running.Wait)
+	return whole(w.t, s, board)
+}
+
+// boardKeys are the keys that belong to a board.
+func (w *world) boardKeys() []string {
+	return slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") })
+}
+
+// unless is an error while something does not hold yet.
+func unless(holds bool) error {
+	if !holds {
+		return errors.New("it does not hold yet")
+	}
+	return nil
 }
 
 // later moves the clock on, and has all nodes know it.
@@ -180,12 +204,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 		must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
 	}
 	k := s.keys.Board("b", "")
-	w.until("nobody to be told of", func() error {
-		if n := w.rdb.Exists(t.Context(), k.Window[:]...).Val(); n > 0 {
-			return fmt.Errorf("%d keys are there", n)
-		}
-		return nil
-	})
+	w.until("nobody to be told of", func() error { return unless(w.rdb.Exists(t.Context(), k.Window[:]...).Val() == 0) })
 	require.Less(t, w.now.Sub(friday), 2*time.Hour)
 }
 

@@ -83,15 +83,18 @@ func TestRetriesCountOnce(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
 		want := make(map[string]int64)
+		update := func(i, j int) definition.Update {
+			return definition.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+		}
 		var wg sync.WaitGroup
 		for i := range senders {
 			for j := range updates {
-				u := definition.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+				u := update(i, j)
 				want[u.Member] += u.Score
 			}
 			wg.Go(func() {
 				for j := range updates {
-					u := definition.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+					u := update(i, j)
 					send := func() ranking.Outcome {
 						for {
 							o, err := s.Apply(context.Background(), "b", []definition.Update{u})
@@ -120,12 +123,7 @@ func TestRetriesCountOnce(t *testing.T) {
 			})
 		}
 		redistest.Wait(t, "the callers of the test", wg.Wait)
-		page := must(s.Page(t.Context(), "b", 1, members))(t)
-		got := make(map[string]int64)
-		for _, e := range page.Entries {
-			got[e.Member] = e.Score
-		}
-		require.Equal(t, want, got)
+		require.Equal(t, want, scores(t, s, "b"))
 
 		mismatch := applyOne(t, s, "b", definition.Update{Member: "m0", Score: 77, ID: "0/0"})
 		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
