@@ -68,61 +68,62 @@ const maxChangedLines = 20
 // logChanged logs each definition that a start has changed, with its fields. They may hold what a request defined after
 // an earlier start, and the boards file undoes that.
 func logChanged(log *slog.Logger, before, now definition.Set) {
-	was := make(map[[2]string]any)
-	for _, b := range before.Boards {
-		was[[2]string{"board", b.Name}] = b
-	}
-	for _, e := range before.Events {
-		was[[2]string{"event", e.Name}] = e
-	}
+	was, is := fieldsByName(before), fieldsByName(now)
 	changed := 0
-	note := func(kind, name string, is any) {
-		old, there := was[[2]string{kind, name}]
-		if !there {
-			return
-		}
-		fields := changedFields(old, is)
-		if len(fields) == 0 {
-			return
+	for _, named := range slices.Sorted(maps.Keys(is)) {
+		old, there := was[named]
+		fields := changedFields(old, is[named])
+		if !there || len(fields) == 0 {
+			continue
 		}
 		if changed++; changed <= maxChangedLines {
+			kind, name, _ := strings.Cut(named, " ")
 			log.Warn("the boards file has changed a definition in Redis", kind, name, "fields", strings.Join(fields, " "))
 		}
-	}
-	for _, b := range now.Boards {
-		note("board", b.Name, b)
-	}
-	for _, e := range now.Events {
-		note("event", e.Name, e)
 	}
 	if more := changed - maxChangedLines; more > 0 {
 		log.Warn("the boards file has changed more definitions in Redis", "more", more)
 	}
 }
 
+// fields are the fields of a definition, as JSON.
+type fields map[string]jsontext.Value
+
+// fieldsByName are the fields of all definitions, by kind and name: "board stars".
+func fieldsByName(set definition.Set) map[string]fields {
+	all := make(map[string]fields)
+	for _, b := range set.Boards {
+		all["board "+b.Name] = fieldsOf(b)
+	}
+	for _, e := range set.Events {
+		all["event "+e.Name] = fieldsOf(e)
+	}
+	return all
+}
+
 // changedFields names the fields in which two definitions differ, as a boards file names them.
-func changedFields(was, is any) (names []string) {
-	old, now := fieldsOf(was), fieldsOf(is)
-	all := maps.Clone(old)
-	maps.Copy(all, now)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !bytes.Equal(old[name], now[name]) {
-			names = append(names, name)
+func changedFields(was, is fields) (names []string) {
+	for _, all := range []fields{was, is} {
+		for name := range all {
+			if !bytes.Equal(was[name], is[name]) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
 // fieldsOf are the fields of a definition, as JSON. The store has encoded the definition before.
-func fieldsOf(definition any) (fields map[string]jsontext.Value) {
+func fieldsOf(definition any) (all fields) {
 	encoded, err := json.Marshal(definition, json.Deterministic(true))
 	if err == nil {
-		err = json.Unmarshal(encoded, &fields)
+		err = json.Unmarshal(encoded, &all)
 	}
 	if err != nil {
 		panic("the store has taken a definition that is not JSON: " + err.Error())
 	}
-	return fields
+	return all
 }
 
 // ofFile names the boards file in an error.

@@ -9,7 +9,9 @@ import (
 // A definition is sent again until the server has it.
 func TestDefinitionIsRetried(t *testing.T) {
 	t.Parallel()
-	simulate(t, Config{}, script{says(503, `{"code":"unavailable","detail":"later"}`), cut, says(201, `{"board":"b"}`)}, func(t *testing.T, c *Client, a *answers) {
+	simulate(t, Config{}, script{
+		says(503, `{"code":"unavailable","detail":"later"}`), cut, says(201, `{"board":"b"}`),
+	}, func(t *testing.T, c *Client, a *answers) {
 		d, err := c.DefineBoard(t.Context(), "b", []byte(`{"mode":"best"}`))
 		require.NoError(t, err)
 		require.Equal(t, `{"board":"b"}`, string(d))

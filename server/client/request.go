@@ -123,7 +123,8 @@ func (c *Client) send(ctx context.Context, method, address string, body []byte, 
 }
 
 // newRequest makes a request with the present credentials, and returns these. contentType is "" for no body.
-func (c *Client) newRequest(ctx context.Context, method, address, contentType string, body io.Reader) (req *http.Request, used string, err error) {
+func (c *Client) newRequest(ctx context.Context, method, address, contentType string, body io.Reader) (req *http.Request, used string,
+	err error) {
 	if req, err = http.NewRequestWithContext(ctx, method, address, body); err != nil {
 		return nil, "", fmt.Errorf("%w: %w", errAnswer, err)
 	}

@@ -265,14 +265,18 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 // What is known of a batch when retries end is told; where nothing is, that.
 func TestBatchRetriesEnd(t *testing.T) {
 	t.Parallel()
-	simulate(t, Config{}, script{says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``)}, func(t *testing.T, c *Client, _ *answers) {
+	simulate(t, Config{}, script{
+		says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``),
+	}, func(t *testing.T, c *Client, _ *answers) {
 		got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
 		require.NoError(t, err)
 		require.NoError(t, got[0].Err)
 		require.ErrorIs(t, got[1].Err, ErrOutcomeUnknown)
 		require.ErrorContains(t, got[1].Err, "502")
 	})
-	simulate(t, Config{}, script{says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`)}, func(t *testing.T, c *Client, _ *answers) {
+	simulate(t, Config{}, script{
+		says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`),
+	}, func(t *testing.T, c *Client, _ *answers) {
 		_, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}})
 		require.ErrorAs(t, err, new(*Error))
 	})
@@ -291,10 +295,12 @@ func TestBatchRetriesEnd(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	simulate(t, Config{}, script{cut,
+	simulate(t, Config{}, script{
+		cut,
 		says(200, `{"results":[{"results":[`+accepted+
 			`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal",`+
-			`"message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`)}, func(t *testing.T, c *Client, a *answers) {
+			`"message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`),
+	}, func(t *testing.T, c *Client, a *answers) {
 		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{"star":"s17","flowers":3}`)}, {Data: []byte(`{}`)}})
 		require.NoError(t, err)
 		require.Equal(t, a.bodies[0], a.bodies[1])
@@ -434,7 +440,9 @@ func TestPartlyAppliedEventIsRetried(t *testing.T) {
 		}
 		require.Equal(t, []string{`{"events":[{"id":"1"},{"id":"2"}]}`, `{"events":[{"id":"2"}]}`}, a.bodies)
 	})
-	simulate(t, Config{}, script{cut, says(503, `{"code":"unavailable","detail":"later"}`), says(200, `{"results":[`+accepted+`]}`)}, func(t *testing.T, c *Client, a *answers) {
+	simulate(t, Config{}, script{
+		cut, says(503, `{"code":"unavailable","detail":"later"}`), says(200, `{"results":[`+accepted+`]}`),
+	}, func(t *testing.T, c *Client, a *answers) {
 		got, err := c.Event(t.Context(), "gift", Event{Data: []byte(`{"star":"s17"}`)})
 		require.NoError(t, err)
 		require.Len(t, got, 1)
@@ -491,7 +499,9 @@ func TestNothingSent(t *testing.T) {
 		require.NotErrorIs(t, err, ErrOutcomeUnknown)
 		require.Empty(t, a.bodies)
 	})
-	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, _ *answers) { // ctx ends while the client dials, and before it
+	simulate(t, Config{}, script{
+		says(200, accepted),
+	}, func(t *testing.T, c *Client, _ *answers) { // ctx ends while the client dials, and before it
 		c.http.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -516,7 +526,9 @@ func TestNothingSent(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		require.Len(t, a.bodies, 1)
 	})
-	simulate(t, Config{}, script{says(200, accepted)}, func(t *testing.T, c *Client, _ *answers) { // a transport that does not say how far it got
+	simulate(t, Config{}, script{
+		says(200, accepted),
+	}, func(t *testing.T, c *Client, _ *answers) { // a transport that does not say how far it got
 		c.http = &http.Client{Transport: transportFunc(func(*http.Request) (*http.Response, error) {
 			_, err := refuse(t.Context(), "", "")
 			return nil, err

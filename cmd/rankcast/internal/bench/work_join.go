@@ -22,7 +22,8 @@ func (j *Join) Run(ctx context.Context) error { return j.Program.run(ctx, j) }
 func (j *Join) about() about {
 	return about{
 		name: "join", what: "sockets that connect and watch the first ten of a board", unit: "join",
-		settings: fmt.Sprintf("%s, %s a second, %s", term.Counted(j.Sockets, "socket"), term.Thousands(int64(j.Rate)), term.Counted(j.Members, "member")),
+		settings: fmt.Sprintf("%s, %s a second, %s", term.Counted(j.Sockets, "socket"), term.Thousands(int64(j.Rate)),
+			term.Counted(j.Members, "member")),
 	}
 }
 

@@ -18,8 +18,9 @@ func (r *Reads) Run(ctx context.Context) error { return r.Program.run(ctx, r) }
 
 func (r *Reads) about() about {
 	return about{
-		name: "reads", what: "GET top?limit=10 of one board", unit: "read", settings: term.Counted(r.Members, "member") + ", " + r.Loop.settings(),
-		bare: "one ZREVRANGE 0 9 WITHSCORES, on a set of the same size",
+		name: "reads", what: "GET top?limit=10 of one board", unit: "read",
+		settings: term.Counted(r.Members, "member") + ", " + r.Loop.settings(),
+		bare:     "one ZREVRANGE 0 9 WITHSCORES, on a set of the same size",
 	}
 }
 

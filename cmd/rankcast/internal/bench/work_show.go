@@ -32,15 +32,18 @@ func (w *Show) Validate() error {
 	case w.Interval != 0 && w.Program.URL != "":
 		return errors.New("--interval has no effect with --url: the server has its own")
 	}
-	return cmp.Or(flags.CheckRange("users", w.Users, w.Viewers, 1_000_000), flags.CheckRange("stars", w.Stars, 1, min(10_000, w.Viewers)))
+	return cmp.Or(flags.CheckRange("users", w.Users, w.Viewers, 1_000_000),
+		flags.CheckRange("stars", w.Stars, 1, min(10_000, w.Viewers)))
 }
 
 // Run measures.
 func (w *Show) Run(ctx context.Context) error { return w.Program.run(ctx, w) }
 
 func (w *Show) about() about {
-	settings := []string{term.Counted(w.Nodes, "node"), term.Counted(w.Viewers, "viewer") + " on one", term.Counted(w.Users, "user"), term.Counted(w.Stars, "star"),
-		w.Open.settings("gift")}
+	settings := []string{
+		term.Counted(w.Nodes, "node"), term.Counted(w.Viewers, "viewer") + " on one",
+		term.Counted(w.Users, "user"), term.Counted(w.Stars, "star"), w.Open.settings("gift"),
+	}
 	if w.Interval != 0 {
 		settings = append(settings, fmt.Sprintf("a frame each %v", w.Interval))
 	}

@@ -49,11 +49,7 @@ func (s Server) Key(ctx context.Context) (string, error) {
 
 // hasKey reports whether the credentials are a server's key, and not a viewer's token.
 func (s Server) hasKey() bool {
-	get, err := s.credentials()
-	if err != nil || get == nil {
-		return false
-	}
-	key, err := get(context.Background())
+	key, err := s.Key(context.Background())
 	return err == nil && access.IsKey(key)
 }
 

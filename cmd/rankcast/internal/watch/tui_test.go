@@ -29,6 +29,23 @@ func first(n int) (top []client.Entry) {
 	return top
 }
 
+// entries are entries as text: "1 ann 30, 2 bob 20".
+func entries(text string) (all []client.Entry) {
+	for one := range strings.SplitSeq(text, ", ") {
+		var e client.Entry
+		if _, err := fmt.Sscan(one, &e.Rank, &e.Member, &e.Score); err != nil {
+			panic(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// standing is the entry of the member "me".
+func standing(rank, score int64) *client.Me {
+	return &client.Me{Member: "me", Rank: &rank, Score: &score}
+}
+
 func sized(me string, around, width, height int, b client.Board) *model {
 	s := newModel("stars", "http://server", me, around)
 	s.Update(tea.WindowSizeMsg{Width: width, Height: height})
@@ -61,8 +78,8 @@ func TestScreen(t *testing.T) {
 		"q quits",
 	}, "\n"), plain(sized("me", 0, 45, 10, live)))
 
-	live.Me = &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(-20), ToNext: ptr(1500), Around: []client.Entry{
-		{Rank: 4070, Member: "before", Score: 1480}, {Rank: 4071, Member: "far", Score: -20}, {Rank: 4072, Member: "behind", Score: -21}}}
+	live.Me = &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(-20), ToNext: ptr(1500),
+		Around: entries("4070 before 1480, 4071 far -20, 4072 behind -21")}
 	require.Equal(t, strings.Join([]string{
 		"stars                    9,822 members · live",
 		"   rank  member          score",
@@ -84,9 +101,8 @@ func TestScreen(t *testing.T) {
 // However small the terminal, what is shown fits it, and the own row is there.
 func TestScreenFits(t *testing.T) {
 	t.Parallel()
-	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1), Around: []client.Entry{
-		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5},
-		{Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
+	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1),
+		Around: entries("4069 n1 9, 4070 n2 6, 4071 far 5, 4072 n3 4, 4073 n4 3")}
 	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", "nobody on an empty board", ""} {
 		b := client.Board{State: client.Live, Period: "2026-W47", Ends: time.Now().AddDate(0, 0, 30), Total: 5000, Top: first(30), Me: me}
 		if strings.HasPrefix(own, "nobody") {
@@ -121,7 +137,7 @@ func TestScreenFits(t *testing.T) {
 	for height := 1; height < 50; height++ {
 		near := plain(sized("x", 2, 80, height, client.Board{State: client.Live, Top: first(30),
 			Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
-				Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
+				Around: entries("29 m29 0, 30 m30 0, 31 x 1")}}))
 		for _, member := range []string{" m29 ", " m30 ", " x "} {
 			require.LessOrEqual(t, strings.Count(near, member), 1, "%d lines:\n%s", height, near)
 		}
@@ -133,10 +149,7 @@ func TestScreenFits(t *testing.T) {
 func TestScreenOfTies(t *testing.T) {
 	t.Parallel()
 	// Six members have the first three ranks, and the own one is the seventh.
-	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8},
-		{Rank: 2, Member: "d", Score: 8},
-		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7},
-		{Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
+	dense := entries("1 a 9, 1 b 9, 2 c 8, 2 d 8, 3 e 7, 3 f 7, 3 me 7, 4 g 6, 4 h 6")
 	b := client.Board{State: client.Live, Total: 9, Top: dense[:4], Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(7),
 		ToNext: ptr(0), Around: dense[4:]}}
 	require.Equal(t, strings.Join([]string{
@@ -186,7 +199,7 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 	s.Update(client.Board{Board: "stars", State: client.Connecting})
 	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3)})
 	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3),
-		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+		Me: standing(50, 1)})
 	require.NotContains(t, plain(s), "new")
 }
 
@@ -194,30 +207,26 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 // were known.
 func TestScreenKeepsNeighbours(t *testing.T) {
 	t.Parallel()
-	around := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7},
-		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	around := entries("48 a 9, 49 b 7, 50 me 5, 51 c 3")
 	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
 		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: around}})
-	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(8)}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: standing(49, 8)})
 	list := plain(s)
 	for _, want := range []string{"48  a", "49  me", "8  ▲1  1 to next", "50  b", "51  c"} {
 		require.Contains(t, list, want)
 	}
-	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(20), Score: ptr(80)}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: standing(20, 80)})
 	require.NotContains(t, plain(s), "48  a", "elsewhere they are others")
 }
 
 // Neighbours that were known are not given ranks that they may not have.
 func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 	t.Parallel()
-	apart := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7},
-		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
-	shared := []client.Entry{{Rank: 48, Member: "a", Score: 7}, {Rank: 48, Member: "b", Score: 7},
-		{Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
-	dense := []client.Entry{{Rank: 49, Member: "a", Score: 7}, {Rank: 49, Member: "b", Score: 7},
-		{Rank: 50, Member: "me", Score: 5}, {Rank: 50, Member: "c", Score: 5}, {Rank: 51, Member: "d", Score: 3}}
-	climbs := []client.Entry{{Rank: 49, Member: "b", Score: 3}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 7}}
-	arrived := []client.Entry{{Rank: 49, Member: "b", Score: 5}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	apart := entries("48 a 9, 49 b 7, 50 me 5, 51 c 3")
+	shared := entries("48 a 7, 48 b 7, 50 me 5, 51 c 3")
+	dense := entries("49 a 7, 49 b 7, 50 me 5, 50 c 5, 51 d 3")
+	climbs := entries("49 b 3, 50 me 5, 51 c 7")
+	arrived := entries("49 b 5, 50 me 5, 51 c 3")
 	for _, c := range []struct {
 		name        string
 		around      []client.Entry
@@ -256,7 +265,7 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 	// The next frame that has them brings them back.
 	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
 		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: dense}})
-	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7)}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: standing(49, 7)})
 	require.Contains(t, plain(s), "▸   49  me ")
 	require.NotContains(t, plain(s), " b ")
 	require.NotContains(t, plain(s), "to next")
@@ -272,12 +281,11 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 func TestScreenShowsWhatMoved(t *testing.T) {
 	t.Parallel()
 	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4),
-		Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+		Me: standing(50, 1)})
 	require.NotContains(t, plain(s), "new", "what was there first did not move")
 	now := time.Now()
-	next := client.Board{State: client.Live, Epoch: "e", Top: []client.Entry{{Rank: 1, Member: "m3", Score: 2_000_000},
-		{Rank: 2, Member: "m1", Score: 1_000_000}, {Rank: 3, Member: "x", Score: 999_500}, {Rank: 4, Member: "m2", Score: 999_000}},
-		Me: &client.Me{Member: "me", Rank: ptr(51), Score: ptr(1)}}
+	next := client.Board{State: client.Live, Epoch: "e", Top: entries("1 m3 2000000, 2 m1 1000000, 3 x 999500, 4 m2 999000"),
+		Me: standing(51, 1)}
 	require.True(t, s.apply(next, now))
 	list := plain(s)
 	for _, want := range []string{"m3                2,000,000  ▲2", "m1                1,000,000  ▼1",
