@@ -225,10 +225,11 @@ func largePublication() *publication {
 	return s
 }
 
-// changeProfile changes a profile and sends the message of it.
-func changeProfile(h *Hub, f *fakeBoard, member, name string) {
+// changeProfile changes a profile, sends the message of it, and lets time pass.
+func changeProfile(h *Hub, f *fakeBoard, member, name string, then time.Duration) {
 	f.setProfile(member, name)
 	h.FeedProfile("user", member)
+	pass(then)
 }
 
 // withProfiles runs a test on a board of users, some with names, and one client.
@@ -238,9 +239,7 @@ func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, co
 		f.set("a", 3)
 		f.set("b", 2)
 		f.setProfile("a", "Ann")
-		_, conn, _ := join(t, h, 10)
-		confirm(h, 0)
-		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
+		conn := joined(t, h, 10) // names come with the first frame
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
 		test(t, h, f, conn)

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +17,6 @@ func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 	for name, broken := range map[string]bool{"slow": false, "failing": true} {
 		t.Run(name, func(t *testing.T) {
 			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-				pass(time.Second)
 				f.setProfile("new", "Newt")
 				f.setSlow(300*time.Millisecond, broken)
 				deliver(h, f.set("new", -20), 99*time.Millisecond)
@@ -101,13 +99,12 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
-		_, conn, _ := join(t, h, 10)
-		confirm(h, 5*time.Minute)
+		conn := joined(t, h, 10)
+		pass(5 * time.Minute)
 		deliver(h, f.set("b", 5), 5*time.Minute)
 		require.Empty(t, f.takeReads())
 		conn.take(t)
-		changeProfile(h, f, "a", "Ann")
-		synctest.Wait()
+		changeProfile(h, f, "a", "Ann", 0)
 		require.Equal(t, []string{"delta"}, conn.take(t), "the first profile of a kind")
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
@@ -138,7 +135,6 @@ func TestLostProfileMessageIsRepairedWithinAMinute(t *testing.T) {
 
 func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		pass(time.Second)
 		h.FeedDown(time.Now())
 		f.setProfile("a", "Anna")
 		f.setProfile("b", "Bob")
@@ -151,12 +147,9 @@ func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
 // A profile that changes during its read is shown as it ends up.
 func TestProfileChangesWhileItIsRead(t *testing.T) {
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		pass(time.Second)
 		f.setSlow(50*time.Millisecond, false)
-		changeProfile(h, f, "a", "Anna")
-		pass(20 * time.Millisecond)
-		changeProfile(h, f, "a", "Annabel")
-		pass(time.Second)
+		changeProfile(h, f, "a", "Anna", 20*time.Millisecond)
+		changeProfile(h, f, "a", "Annabel", time.Second)
 		require.Equal(t, "Annabel", conn.board.Top[0].Name)
 	})
 }
@@ -175,14 +168,9 @@ func TestProfilesAreEvicted(t *testing.T) {
 			}
 		}
 		pass(time.Second)
-		h.profiles.mu.Lock()
-		known := len(h.profiles.places)
-		h.profiles.mu.Unlock()
-		require.Less(t, known, spareProfiles+300)
+		require.Less(t, len(h.profiles.places), spareProfiles+300)
 		h.Unsubscribe(sub)
 		pass(time.Second)
-		h.profiles.mu.Lock()
-		defer h.profiles.mu.Unlock()
 		require.Empty(t, h.profiles.places)
 	})
 }
@@ -197,7 +185,7 @@ func TestResumeOverAProfileChange(t *testing.T) {
 				withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 					deliver(h, f.set("low0", -15), time.Second)
 					has := conn.board
-					changeProfile(h, f, "a", "Anna")
+					changeProfile(h, f, "a", "Anna", 0)
 					if moves {
 						pass(time.Second)
 						h.FeedChanges(f.set("low0", -20))

@@ -3,14 +3,12 @@ package hub
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/ranking/feed"
 	"rankcast/ranking/sortkey"
@@ -18,11 +16,9 @@ import (
 
 func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		pass(time.Second)
 		seq := conn.board.Seq
 		for i, name := range []string{"Anna", "", "<b>Ann</b>"} {
-			changeProfile(h, f, "a", name)
-			synctest.Wait()
+			changeProfile(h, f, "a", name, 0)
 			m := conn.frames[len(conn.frames)-1]
 			require.Equal(t, []string{"delta"}, conn.take(t), i)
 			require.Len(t, m.Rows, 1, "nothing else is sent")
@@ -31,8 +27,7 @@ func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 			require.Equal(t, name, conn.board.Top[0].Name)
 			pass(time.Second)
 		}
-		changeProfile(h, f, "absent", "X")
-		pass(time.Second)
+		changeProfile(h, f, "absent", "X", time.Second)
 		require.Empty(t, conn.take(t))
 		deliver(h, f.set("b", 5), time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t))
@@ -42,7 +37,6 @@ func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 
 func TestMemberEntersWithItsProfile(t *testing.T) {
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		pass(time.Second)
 		f.setProfile("new", "Newt")
 		f.takeReads()
 		f.setSlow(20*time.Millisecond, false)
@@ -63,7 +57,7 @@ func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
 		behind.setFull(true)
 		for i := range 3 {
 			pass(time.Second)
-			changeProfile(h, f, "a", fmt.Sprint("Ann ", i))
+			changeProfile(h, f, "a", fmt.Sprint("Ann ", i), 0)
 		}
 		pass(time.Second)
 		require.Empty(t, behind.take(t))
@@ -82,9 +76,7 @@ func TestProfilesFollowTheKind(t *testing.T) {
 		_, own := watch(t, h, "b", Watch{Top: 10, Me: "a", Around: 1})
 		pass(time.Second)
 		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
-		f.profilesMu.Lock()
-		f.profiles = nil
-		f.profilesMu.Unlock()
+		f.setKind("user", nil)
 		pass(3 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, f.top(2), own.board.Me.Around)
@@ -115,8 +107,6 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 				require.Len(t, f.pages, pages, "no page is read for that")
 				require.Empty(t, f.logged())
 				h.FeedProfile("star", "a")
-				h.profiles.mu.Lock()
-				defer h.profiles.mu.Unlock()
 				for m := range h.profiles.places {
 					require.Equal(t, "user", m.kind, "no profile of the old kind is left")
 				}
@@ -131,8 +121,7 @@ func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
 		h.FeedSubscribed("b2")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot"}, other.take(t))
-		changeProfile(h, f, "a", "Anna")
-		synctest.Wait()
+		changeProfile(h, f, "a", "Anna", 0)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, []string{"delta"}, other.take(t))
 		require.Equal(t, f.withProfiles(f.top(3)), other.board.Top)
@@ -145,9 +134,7 @@ func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
 func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
-		for i := range 200 {
-			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
-		}
+		f.fill(200)
 		f.setProfile("m150", "Mia")
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m150", Around: 1})
 		confirm(h, time.Second)
@@ -155,13 +142,11 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 		require.Equal(t, "Mia", conn.board.Me.Around[1].Name)
 		for _, m := range []string{"m149", "m150", "m151"} {
-			changeProfile(h, f, m, "new "+m)
-			pass(time.Second)
+			changeProfile(h, f, m, "new "+m, time.Second)
 			require.Equal(t, []string{"me"}, conn.take(t))
 			require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 		}
-		changeProfile(h, f, "m153", "X")
-		pass(time.Second)
+		changeProfile(h, f, "m153", "X", time.Second)
 		require.Empty(t, conn.take(t))
 		f.setProfile("m151", "lost")
 		pass(time.Minute)
@@ -173,9 +158,7 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
-		for i := range 200 {
-			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
-		}
+		f.fill(200)
 		f.setProfile("m150", "Mia")
 		f.setSlow(0, true)
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m150", Around: 1})
@@ -195,11 +178,13 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 		for i := range 60 {
 			f.set(fmt.Sprint("m", i), int64(i))
 		}
-		var conns []*fakeConn
-		var clients []*Client
-		for i := range 6 {
-			c, conn := watch(t, h, "b", Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4})
-			conns, clients = append(conns, conn), append(clients, c)
+		w := &watchers{t: t, h: h}
+		w.draw = func() Watch {
+			i := len(w.list)
+			return Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4}
+		}
+		for range 6 {
+			w.add()
 		}
 		h.FeedSubscribed("b")
 		for range rounds(10) {
@@ -207,17 +192,16 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 				member := fmt.Sprint("m", rand.IntN(70))
 				switch rand.IntN(12) {
 				case 0, 1:
-					changeProfile(h, f, member, []string{"", "x", "y"}[rand.IntN(3)])
+					changeProfile(h, f, member, []string{"", "x", "y"}[rand.IntN(3)], 0)
 				case 2:
 					f.setProfile(member, []string{"", "lost"}[rand.IntN(2)])
 				case 3:
 					f.setSlow(time.Duration(rand.IntN(3))*70*time.Millisecond, rand.IntN(3) == 0)
 				case 4:
-					i := rand.IntN(len(conns))
+					one := w.list[rand.IntN(len(w.list))]
 					full := rand.IntN(2) == 0
-					conns[i].setFull(full)
-					if !full {
-						clients[i].Ready()
+					if one.conn.setFull(full); !full {
+						one.Ready()
 					}
 				case 5:
 					if rand.IntN(10) == 0 {
@@ -234,23 +218,14 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
 			}
 			f.setSlow(0, false)
-			for i := range conns {
-				conns[i].setFull(false)
-				clients[i].Ready()
-			}
-			pass(70 * time.Second)
-			all := f.withProfiles(f.top(100))
-			for i, conn := range conns {
-				conn.take(t)
-				require.Equal(t, all[:min(len(all), []int{0, 3, 10}[i%3])], conn.board.Top)
-				at := slices.IndexFunc(all, func(e hubtest.Entry) bool { return e.Member == fmt.Sprint("m", 10*i) })
-				if k := i % 4; k > 0 {
-					require.Equal(t, all[max(0, at-k):min(len(all), at+k+1)], conn.board.Me.Around)
+			w.settle(70 * time.Second)
+			for _, one := range w.list {
+				require.Equal(t, f.withProfiles(f.top(one.watch.Top)), one.conn.board.Top)
+				if k := one.watch.Around; k > 0 {
+					require.Equal(t, f.withProfiles(f.around(one.watch.Me, k)), one.conn.board.Me.Around)
 				}
 			}
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
 		require.NotEmpty(t, h.profiles.places)
 	})
 }
@@ -290,11 +265,9 @@ func TestChangesOfAProfileOnManyBoards(t *testing.T) {
 		}
 
 		for i := range changes {
-			changeProfile(h, f, "a", fmt.Sprint("Ann ", i))
-			synctest.Wait() // some boards show the first change
+			changeProfile(h, f, "a", fmt.Sprint("Ann ", i), 0) // some boards show the first change
 		}
-		changeProfile(h, f, "z", "Zoe")
-		pass(2*profilePause + h.cfg.Interval)
+		changeProfile(h, f, "z", "Zoe", 2*profilePause+h.cfg.Interval)
 		require.Equal(t, "Zoe", all.board.Top[len(all.board.Top)-1].Name)
 		told := 0
 		for _, c := range conns {
@@ -302,7 +275,7 @@ func TestChangesOfAProfileOnManyBoards(t *testing.T) {
 		}
 		pieces := int((2*profilePause+h.cfg.Interval)/profilePause) + 1
 		require.LessOrEqual(t, told, pieces*profilePiece, "a few boards at a time")
-		changeProfile(h, f, "a", "Ann Smith") // which some have seen, and some have not
+		changeProfile(h, f, "a", "Ann Smith", 0) // which some have seen, and some have not
 
 		pass(2 * boards / profilePiece * profilePause)
 		pass(time.Second)
