@@ -15,33 +15,29 @@ import (
 
 // Members that are followed at the same time are looked up together, in calls that are bounded by members and by rows.
 func TestLookupsAreBatched(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type test struct {
 		first, followed, around int
 		lookups                 []int
-	}{
+	}
+	withHubFor(t, map[string]test{
 		// Half of them are on the board, 27 of these in the view.
 		"by members": {0, 600, 0, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}},
 		"by rows":    {100, 60, MaxAround, []int{24, 24, 12}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(300)
-				conns := make([]*fakeConn, c.followed)
-				member := func(i int) string { return fmt.Sprintf("m%03d", c.first+i) }
-				for i := range conns {
-					_, conns[i], _ = follow(t, h, 10, member(i), c.around)
-				}
-				confirm(h, 0)
-				for i, conn := range conns {
-					require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-					meHolds(t, f, conn, member(i), c.around)
-				}
-				require.Equal(t, 1, len(f.pages))
-				require.Equal(t, c.lookups, f.lookups)
-			})
-		})
-	}
+	}, func(t *testing.T, h *Hub, f *fakeBoard, c test) {
+		f.fill(300)
+		conns := make([]*fakeConn, c.followed)
+		member := func(i int) string { return fmt.Sprintf("m%03d", c.first+i) }
+		for i := range conns {
+			_, conns[i], _ = follow(t, h, 10, member(i), c.around)
+		}
+		confirm(h, 0)
+		for i, conn := range conns {
+			require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+			meHolds(t, f, conn, member(i), c.around)
+		}
+		require.Equal(t, 1, len(f.pages))
+		require.Equal(t, c.lookups, f.lookups)
+	})
 }
 
 // A member among the entries needs no lookup, and neither does any member of a board that

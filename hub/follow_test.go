@@ -165,8 +165,7 @@ func (f *fakeBoard) hold() (release func()) {
 // follower, by a page that overtakes the lookup, or through a client that shared the member
 // and has left.
 func TestFoundMembersAreNotified(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
+	withHubFor(t, map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
 		"page reloaded": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
 			c, _, _ := follow(t, h, 3, "m100", 0)
 			synctest.Wait()
@@ -191,21 +190,17 @@ func TestFoundMembersAreNotified(t *testing.T) {
 			h.Leave(c)
 			return conn, "m018"
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(200)
-				joined(t, h, 3)
-				release := f.hold()
-				conn, member := test(h, f)
-				pass(time.Second)
-				release()
-				pass(time.Second)
-				require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-				meHolds(t, f, conn, member, 0)
-			})
-		})
-	}
+	}, func(t *testing.T, h *Hub, f *fakeBoard, test func(h *Hub, f *fakeBoard) (conn *fakeConn, member string)) {
+		f.fill(200)
+		joined(t, h, 3)
+		release := f.hold()
+		conn, member := test(h, f)
+		pass(time.Second)
+		release()
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		meHolds(t, f, conn, member, 0)
+	})
 }
 
 // A rank does not wait for neighbours that cannot be read or are read slowly. Clients do

@@ -62,6 +62,16 @@ func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	withHubAlone(t, test)
 }
 
+// withHubFor is withHub for each case of a table, by name.
+func withHubFor[C any](t *testing.T, cases map[string]C, test func(t *testing.T, h *Hub, f *fakeBoard, c C)) {
+	t.Parallel()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) { test(t, h, f, c) })
+		})
+	}
+}
+
 // withHubAlone is withHub beside no other test.
 func withHubAlone(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	f := newFakeBoard()
@@ -289,6 +299,13 @@ func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...stri
 	}
 	require.Equal(t, periods, were)
 	conn.ends = nil
+}
+
+// rolledOver checks that a connection was sent the end of a period alone, and holds the first entries of the next one.
+func rolledOver(t *testing.T, f *fakeBoard, conn *fakeConn, n int, ended, next string) {
+	t.Helper()
+	endsWere(t, f, conn, n, ended)
+	shows(t, conn, next, false, f.top(n))
 }
 
 // runFeed runs a feed until the test ends.

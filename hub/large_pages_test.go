@@ -15,30 +15,26 @@ import (
 
 // A page of many entries waits in line. Clients that want few entries do not wait for it.
 func TestSmallPageComesBeforeALargeOne(t *testing.T) {
-	t.Parallel()
-	for name, order := range map[string][]int{"the large one first": {300, 10}, "the small one first": {10, 300}} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(400)
-				turn := make(chan struct{})
-				f.beforeLarge.set(func() { <-turn })
-				conns := make(map[int]*fakeConn)
-				for _, top := range order {
-					_, conns[top], _ = join(t, h, top)
-					confirm(h, 0)
-				}
-				require.Equal(t, []string{"snapshot"}, conns[10].take(t))
-				require.Empty(t, conns[300].take(t))
-				deliver(h, f.set("m001", 5000), time.Second)
-				require.Equal(t, f.top(10), conns[10].board.Top, "the board goes on meanwhile")
-				close(turn)
-				pass(time.Second)
-				require.Equal(t, f.top(300), conns[300].board.Top)
-				require.Equal(t, f.top(10), conns[10].board.Top)
-				require.False(t, isStale(h))
-			})
+	withHubFor(t, map[string][]int{"the large one first": {300, 10}, "the small one first": {10, 300}},
+		func(t *testing.T, h *Hub, f *fakeBoard, order []int) {
+			f.fill(400)
+			turn := make(chan struct{})
+			f.beforeLarge.set(func() { <-turn })
+			conns := make(map[int]*fakeConn)
+			for _, top := range order {
+				_, conns[top], _ = join(t, h, top)
+				confirm(h, 0)
+			}
+			require.Equal(t, []string{"snapshot"}, conns[10].take(t))
+			require.Empty(t, conns[300].take(t))
+			deliver(h, f.set("m001", 5000), time.Second)
+			require.Equal(t, f.top(10), conns[10].board.Top, "the board goes on meanwhile")
+			close(turn)
+			pass(time.Second)
+			require.Equal(t, f.top(300), conns[300].board.Top)
+			require.Equal(t, f.top(10), conns[10].board.Top)
+			require.False(t, isStale(h))
 		})
-	}
 }
 
 // Clients that see an old state do not wait until a large page was read.

@@ -108,27 +108,22 @@ func TestResyncsAreCountedByReason(t *testing.T) {
 
 // A page that the node reads for more entries, or the place of a member, may be the first to show a new life of the board.
 func TestReadsThatFindAnotherStateCountAsResyncs(t *testing.T) {
-	t.Parallel()
-	for name, read := range map[string]func(t *testing.T, h *Hub){
+	withHubFor(t, map[string]func(t *testing.T, h *Hub){
 		"page":   func(t *testing.T, h *Hub) { join(t, h, 100) },
 		"lookup": func(t *testing.T, h *Hub) { follow(t, h, 10, "m150", 0) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(200)
-				conn := joined(t, h, 10)
-				scores := make(map[string]int64)
-				for i := range 200 {
-					scores[fmt.Sprintf("m%03d", i)] = int64(i)
-				}
-				f.replace(scores) // its message is lost
-				read(t, h)
-				pass(100 * time.Millisecond)
-				require.Equal(t, f.top(10), conn.board.Top)
-				require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.resyncs[resyncGap]))
-			})
-		})
-	}
+	}, func(t *testing.T, h *Hub, f *fakeBoard, read func(t *testing.T, h *Hub)) {
+		f.fill(200)
+		conn := joined(t, h, 10)
+		scores := make(map[string]int64)
+		for i := range 200 {
+			scores[fmt.Sprintf("m%03d", i)] = int64(i)
+		}
+		f.replace(scores) // its message is lost
+		read(t, h)
+		pass(100 * time.Millisecond)
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.resyncs[resyncGap]))
+	})
 }
 
 func TestGaugesFollowSubscriptions(t *testing.T) {

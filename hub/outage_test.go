@@ -183,12 +183,12 @@ func TestFailedReadsMakeClientsStale(t *testing.T) {
 // When Redis hangs, a read fails seconds later. Clients learn a time at which their boards were current still, and not
 // more than two intervals of the seq check before the hang. So no change that they miss is older.
 func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type test struct {
 		before  func(h *Hub, f *fakeBoard)               // since the last seq check, until the hang
 		after   func(t *testing.T, h *Hub, f *fakeBoard) // reads at once after it
 		missing bool                                     // the board does not exist
-	}{
+	}
+	withHubFor(t, map[string]test{
 		"a seq check fails": {},
 		"a seq check of a busy board fails": {before: func(h *Hub, f *fakeBoard) {
 			for range 5 { // each seq check finds a change that arrives after it
@@ -209,38 +209,34 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 			pass(100 * time.Millisecond)
 			h.FeedUnsubscribed("b", time.Now())
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(200)
-				f.missing = c.missing
-				_, conn, _ := join(t, h, 10)
-				confirm(h, 5500*time.Millisecond)
-				if c.before != nil {
-					c.before(h, f)
-				}
-				require.False(t, isStale(h))
-				conn.take(t)
+	}, func(t *testing.T, h *Hub, f *fakeBoard, c test) {
+		f.fill(200)
+		f.missing = c.missing
+		_, conn, _ := join(t, h, 10)
+		confirm(h, 5500*time.Millisecond)
+		if c.before != nil {
+			c.before(h, f)
+		}
+		require.False(t, isStale(h))
+		conn.take(t)
 
-				hang := time.Now()
-				f.setReadErr(errors.New("no answer"))
-				silence := func() { time.Sleep(2 * time.Second) }
-				f.beforeRead.set(silence)
-				f.onStates.set(silence)
-				f.set("a", 1) // elsewhere
-				if c.after != nil {
-					c.after(t, h, f)
-				}
-				pass(4 * time.Second)
-				require.NotEmpty(t, conn.frames)
-				asOf, err := time.Parse(definition.TimeForm, conn.frames[0].AsOf)
-				require.NoError(t, err)
-				require.False(t, asOf.After(hang), "%s after the hang", asOf.Sub(hang))
-				require.LessOrEqual(t, hang.Sub(asOf), 2*h.cfg.CheckInterval)
-				require.Equal(t, []string{"status true"}, conn.take(t))
-			})
-		})
-	}
+		hang := time.Now()
+		f.setReadErr(errors.New("no answer"))
+		silence := func() { time.Sleep(2 * time.Second) }
+		f.beforeRead.set(silence)
+		f.onStates.set(silence)
+		f.set("a", 1) // elsewhere
+		if c.after != nil {
+			c.after(t, h, f)
+		}
+		pass(4 * time.Second)
+		require.NotEmpty(t, conn.frames)
+		asOf, err := time.Parse(definition.TimeForm, conn.frames[0].AsOf)
+		require.NoError(t, err)
+		require.False(t, asOf.After(hang), "%s after the hang", asOf.Sub(hang))
+		require.LessOrEqual(t, hang.Sub(asOf), 2*h.cfg.CheckInterval)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+	})
 }
 
 // After a failed page the clients are stale until a page is read, also when the view does

@@ -58,8 +58,7 @@ func TestRollover(t *testing.T) {
 
 		pass(every)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, conn.take(t))
-		endsWere(t, f, conn, 10, "1")
-		shows(t, conn, "2", false, f.top(10))
+		rolledOver(t, f, conn, 10, "1", "2")
 
 		pass(time.Second)
 		deliver(h, f.set("m7", 7), 0)
@@ -100,8 +99,7 @@ func TestRolloverWithinAnInterval(t *testing.T) {
 		require.Equal(t, []string{"snapshot", "delta"}, conn.take(t))
 		pass(10 * time.Millisecond)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
-		endsWere(t, f, conn, 10, "0")
-		shows(t, conn, "1", false, f.top(10))
+		rolledOver(t, f, conn, 10, "0", "1")
 	})
 }
 
@@ -117,15 +115,13 @@ func TestRolloverFoundByAChange(t *testing.T) {
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
 		deliver(h, f.set("a", 1), 0)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
-		endsWere(t, f, conn, 10, "0")
-		shows(t, conn, "1", false, f.top(10))
+		rolledOver(t, f, conn, 10, "0", "1")
 		pass(time.Second)
 		shows(t, before, "0", true, f.topOf("b@0", 10))
 
 		pass(every)
 		deliver(h, f.set("a", 1), 0)
-		endsWere(t, f, conn, 10, "1")
-		shows(t, conn, "2", false, f.top(10))
+		rolledOver(t, f, conn, 10, "1", "2")
 		shows(t, before, "1", true, f.topOf("b@1", 10))
 		pages := len(f.pages)
 		for i := range 50 {
@@ -216,8 +212,7 @@ func TestRolloverSeenLateByAShard(t *testing.T) {
 		close(busy)
 		synctest.Wait()
 		require.Equal(t, []string{"final", "snapshot", "me"}, conn.take(t))
-		endsWere(t, f, conn, 10, "0")
-		shows(t, conn, "1", false, f.top(10))
+		rolledOver(t, f, conn, 10, "0", "1")
 		meHolds(t, f, conn, "low0", 0)
 	})
 }
@@ -283,8 +278,7 @@ func TestChangesAroundRollover(t *testing.T) {
 		require.Empty(t, conn.take(t), "the end waits for what leads there")
 		deliver(h, late, 0)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, conn.take(t))
-		endsWere(t, f, conn, 10, "0")
-		shows(t, conn, "1", false, f.top(10))
+		rolledOver(t, f, conn, 10, "0", "1")
 		meHolds(t, f, conn, "m150", 0)
 		pages := len(f.pages)
 		late.Seq++
@@ -311,8 +305,7 @@ func TestPeriodEndWithLostChanges(t *testing.T) {
 		pass(900 * time.Millisecond)
 		require.EqualValues(t, 152, *lastPlace(t, conn).Rank)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, slices.Compact(conn.take(t)))
-		endsWere(t, f, conn, 10, "0")
-		shows(t, conn, "1", false, f.top(10))
+		rolledOver(t, f, conn, 10, "0", "1")
 	})
 }
 

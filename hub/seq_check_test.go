@@ -43,44 +43,39 @@ func TestSeqCheckFindsLostMessages(t *testing.T) {
 // After a failover seq may go back. Then Redis is the truth: for snapshots, for followers,
 // and for clients that resume from a state that is lost.
 func TestSeqCheckFindsRegression(t *testing.T) {
-	t.Parallel()
-	for name, notice := range map[string]func(h *Hub, f *fakeBoard){
+	withHubFor(t, map[string]func(h *Hub, f *fakeBoard){
 		"by the check": func(*Hub, *fakeBoard) { pass(5 * time.Second) },
 		"by a change":  func(h *Hub, f *fakeBoard) { deliver(h, f.set("m180", 25), 5*time.Second) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(200)
-				_, conn, _ := follow(t, h, 10, "m100", 0)
-				confirm(h, time.Second)
-				again := f.saveState()
-				var held []hubtest.Board // by clients that lose their connection
-				for i := range 5 {
-					deliver(h, f.set("m150", int64(1005+i)), time.Second)
-					deliver(h, f.set("m007", int64(1945-i)), 2*time.Second)
-					held = append(held, conn.board)
-				}
-				meHolds(t, f, conn, "m100", 0)
-				again()
-				notice(h, f)
-				require.Equal(t, f.top(10), conn.board.Top)
-				meHolds(t, f, conn, "m100", 0)
+	}, func(t *testing.T, h *Hub, f *fakeBoard, notice func(h *Hub, f *fakeBoard)) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 10, "m100", 0)
+		confirm(h, time.Second)
+		again := f.saveState()
+		var held []hubtest.Board // by clients that lose their connection
+		for i := range 5 {
+			deliver(h, f.set("m150", int64(1005+i)), time.Second)
+			deliver(h, f.set("m007", int64(1945-i)), 2*time.Second)
+			held = append(held, conn.board)
+		}
+		meHolds(t, f, conn, "m100", 0)
+		again()
+		notice(h, f)
+		require.Equal(t, f.top(10), conn.board.Top)
+		meHolds(t, f, conn, "m100", 0)
 
-				for i := range 20 { // past the seq of the regression
-					h.FeedChanges(f.set("m020", int64(10+i)))
-					deliver(h, f.set("m000", int64(3000+i)), time.Second)
-					for _, has := range held {
-						c, back := resume(t, h, has, Watch{Top: 10})
-						synctest.Wait()
-						require.Equal(t, f.top(10), back.board.Top)
-						h.Leave(c)
-					}
-				}
-				conn.take(t)
-				meHolds(t, f, conn, "m100", 0)
-			})
-		})
-	}
+		for i := range 20 { // past the seq of the regression
+			h.FeedChanges(f.set("m020", int64(10+i)))
+			deliver(h, f.set("m000", int64(3000+i)), time.Second)
+			for _, has := range held {
+				c, back := resume(t, h, has, Watch{Top: 10})
+				synctest.Wait()
+				require.Equal(t, f.top(10), back.board.Top)
+				h.Leave(c)
+			}
+		}
+		conn.take(t)
+		meHolds(t, f, conn, "m100", 0)
+	})
 }
 
 // A seq check reads at most 256 boards in a call, spread over the interval, and more than
@@ -129,27 +124,23 @@ func TestMissingBoardsAreReadInTurn(t *testing.T) {
 
 // A verification reads entries, their data, and the ranks of members, and repairs them.
 func TestVerificationRepairsTheView(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type test struct {
 		wrong func(f *fakeBoard) // makes the view wrong at its seq
 		sent  []string
-	}{
+	}
+	withHubFor(t, map[string]test{
 		"a score": {func(f *fakeBoard) { f.scores["m002"] = 2007 }, []string{"delta"}},
 		"data":    {func(f *fakeBoard) { f.data["m001"] = "5" }, []string{"delta"}},
 		"a rank":  {func(f *fakeBoard) { f.scores["m150"] = 1005 }, []string{"me"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				conn := followed(t, h, f, "m100", 0)
-				f.edit(func() { c.wrong(f) })
-				pass(40 * time.Second)
-				require.Equal(t, f.top(3), conn.board.Top)
-				meHolds(t, f, conn, "m100", 0)
-				require.Equal(t, c.sent, conn.take(t))
-				require.Equal(t, []string{"the view differs from Redis at the same seq; the node resyncs the board"}, f.logged())
-			})
-		})
-	}
+	}, func(t *testing.T, h *Hub, f *fakeBoard, c test) {
+		conn := followed(t, h, f, "m100", 0)
+		f.edit(func() { c.wrong(f) })
+		pass(40 * time.Second)
+		require.Equal(t, f.top(3), conn.board.Top)
+		meHolds(t, f, conn, "m100", 0)
+		require.Equal(t, c.sent, conn.take(t))
+		require.Equal(t, []string{"the view differs from Redis at the same seq; the node resyncs the board"}, f.logged())
+	})
 }
 
 // A failed verification is retried after a backoff, as the read of any page.
