@@ -125,9 +125,7 @@ func TestEachRouteChecksItsCaller(t *testing.T) {
 					if strings.HasSuffix(path, "/import") {
 						header[1] = "text/csv"
 					}
-					if letter != 'n' {
-						header = append(header, "Authorization", "Bearer "+keys[letter])
-					}
+					header = append(header, bearer(keys[letter])...)
 					body := "{}"
 					if method == http.MethodGet {
 						body = ""
@@ -210,11 +208,7 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 			definition.Board{Name: "other:{x}"})
 		do := func(method, path, body, credentials string) servertest.Answer {
 			t.Helper()
-			var header []string
-			if credentials != "" {
-				header = []string{"Authorization", "Bearer " + credentials}
-			}
-			a := n.Do(method, path, body, header...)
+			a := n.Do(method, path, body, bearer(credentials)...)
 			require.Less(t, a.Status, 300, "%s %s: %s", method, path, a.Body)
 			return a
 		}
@@ -313,11 +307,7 @@ func TestRates(t *testing.T) {
 	key, free := g.Key("game"), g.Key("free")
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "a"})
 	do := func(credentials, method, path, body string) servertest.Answer {
-		var header []string
-		if credentials != "" {
-			header = []string{"Authorization", "Bearer " + credentials}
-		}
-		return n.Do(method, path, body, header...)
+		return n.Do(method, path, body, bearer(credentials)...)
 	}
 	updates := func(n int) string {
 		return `{"updates":[` + strings.TrimSuffix(strings.Repeat(`{"member":"m","score":1},`, n), ",") + `]}`

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -119,9 +118,7 @@ func TestRightsEndWhileTheBodyArrives(t *testing.T) {
 			{score, "other", file("scopes: [read], boards: [b]"), "200 "},
 		} {
 			replace(both)
-			conn, err := net.Dial("tcp", n.Addr)
-			require.NoError(t, err)
-			require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+			conn := servertest.Connect(t, n.Addr)
 			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nExpect: "+
 				"100-continue\r\nContent-Length: %d\r\n\r\n",
 				c.path, g.Key(c.key), c.kind, len(c.first+c.rest))
@@ -134,20 +131,17 @@ func TestRightsEndWhileTheBodyArrives(t *testing.T) {
 			require.NoError(t, err)
 			replace(c.file)
 			io.WriteString(conn, c.rest)
-			res, err := http.ReadResponse(in, nil)
-			require.NoError(t, err)
-			answer, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
+			a := servertest.ReadAnswer(t, in)
 			conn.Close()
 			status, code, _ := strings.Cut(c.want, " ")
-			require.Equal(t, status, fmt.Sprint(res.StatusCode), "%s", answer)
+			require.Equal(t, status, fmt.Sprint(a.Status), a.Body)
 			page, err := n.Store.Page(t.Context(), "b", 1, 1)
 			require.NoError(t, err)
 			if code == "" {
 				require.EqualValues(t, 1, page.Total)
 				continue
 			}
-			require.Contains(t, string(answer), `"code":"`+code+`"`)
+			require.Contains(t, a.Body, `"code":"`+code+`"`)
 			require.Zero(t, page.Total)
 		}
 	})
@@ -163,11 +157,7 @@ tokens: {secret_file: secret}
 // ticketOf asks a node for a ticket; credentials may be "".
 func ticketOf(t *testing.T, n *servertest.Node, credentials string) string {
 	t.Helper()
-	var header []string
-	if credentials != "" {
-		header = []string{"Authorization", "Bearer " + credentials}
-	}
-	a := n.Require(201, "POST", "/v1/tickets", "", header...)
+	a := n.Require(201, "POST", "/v1/tickets", "", bearer(credentials)...)
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 	var answer struct{ Ticket, Expires string }
 	a.Into(&answer)

@@ -1,13 +1,11 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -179,17 +177,11 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 	stream := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live")
 	stream.Next("snapshot")
 
-	raw := func(request string) *http.Response {
-		conn, err := net.Dial("tcp", n.Addr)
+	raw := func(request string) servertest.Answer {
+		conn := servertest.Connect(t, n.Addr)
+		_, err := io.WriteString(conn, request)
 		require.NoError(t, err)
-		defer conn.Close()
-		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-		_, err = io.WriteString(conn, request)
-		require.NoError(t, err)
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		defer res.Body.Close()
-		return res
+		return servertest.ReadAnswer(t, conn)
 	}
 	requireReadable := func(what string, h http.Header, origins string) {
 		t.Helper()
@@ -244,7 +236,7 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 
 	const rest = "Host: scores.test\r\nOrigin: " + page + "\r\n"
 	misdirected := raw("GET /v1/boards/b/top HTTP/1.1\r\nHost: other.test\r\nOrigin: " + page + "\r\n\r\n")
-	require.Equal(t, 421, misdirected.StatusCode)
+	require.Equal(t, 421, misdirected.Status)
 	requireReadable("another host", misdirected.Header, page)
 	for status, request := range map[int]string{
 		400: "GET /v1/boards HTTP/1.1\r\n" + rest + "a b: c\r\n\r\n",
@@ -253,7 +245,7 @@ func TestPagesReadTheAnswersOfEachLayer(t *testing.T) {
 		505: "GET /v1/boards HTTP/9.1\r\n" + rest + "\r\n",
 	} {
 		res := raw(request)
-		require.Equal(t, status, res.StatusCode)
+		require.Equal(t, status, res.Status)
 		requireReadable(fmt.Sprint(status), res.Header, "*") // of net/http, which knows no origin yet
 	}
 
@@ -325,10 +317,7 @@ func TestPagesOfOtherSitesSendWithAToken(t *testing.T) {
 		{other, key, 403, "forbidden", "Origin", ""},
 		{"null", valid, 403, "forbidden", "Origin", ""},
 	} {
-		header := []string{"Origin", c.origin, "Sec-Fetch-Site", "cross-site"}
-		if c.credentials != "" {
-			header = append(header, "Authorization", "Bearer "+c.credentials)
-		}
+		header := append(bearer(c.credentials), "Origin", c.origin, "Sec-Fetch-Site", "cross-site")
 		a := n.Do("POST", "/v1/events/gift", `{"user":"m"}`, header...)
 		require.Equal(t, c.status, a.Status, "%+v: %s", c, a.Body)
 		if c.code != "" {

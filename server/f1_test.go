@@ -30,6 +30,26 @@ type round struct {
 // raceResult is one driver's points in a race or a sprint.
 type raceResult struct{ id, season, driver, constructor, tenths string }
 
+// updates is the body that gives all points of the round to the drivers.
+func (r *round) updates() string {
+	var updates []string
+	for _, e := range r.results {
+		updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
+	}
+	return `{"updates":[` + strings.Join(updates, ",") + `]}`
+}
+
+// standing requires that entries are in the order of their scores, and returns the score of each member.
+func standing(t *testing.T, top []hubtest.Entry) map[string]int64 {
+	points := make(map[string]int64)
+	for i, e := range top {
+		points[e.Member] = e.Score
+		require.EqualValues(t, i+1, e.Rank)
+		require.True(t, i == 0 || e.Score <= top[i-1].Score)
+	}
+	return points
+}
+
 // Nineteen seasons, event by event: after every round the board is the official
 // standings, and what a client folded is what the board says.
 func TestFormula1(t *testing.T) {
@@ -49,25 +69,12 @@ func TestFormula1(t *testing.T) {
 			ten.Subscribe(board, 10)
 			three.Subscribe(board, 3)
 			for _, r := range rounds {
-				var updates []string
-				for _, e := range r.results {
-					updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
-				}
-				body := `{"updates":[` + strings.Join(updates, ",") + `]}`
 				for range 2 { // the second time is a retry, which counts nothing
-					a := n.Require(200, "POST", "/v1/boards/"+board+"/scores", body)
+					a := n.Require(200, "POST", "/v1/boards/"+board+"/scores", r.updates())
 					require.NotContains(t, a.Body, "error")
 				}
 				top, total := n.Top(board, 1000)
-				got := make(map[string]int64)
-				for i, e := range top {
-					got[e.Member] = e.Score
-					require.EqualValues(t, i+1, e.Rank)
-					if i > 0 {
-						require.LessOrEqual(t, e.Score, top[i-1].Score)
-					}
-				}
-				require.Equal(t, r.standings, got, "%s, round %d", season, r.number)
+				require.Equal(t, r.standings, standing(t, top), "%s, round %d", season, r.number)
 
 				info, err := n.Store.Info(t.Context(), board)
 				require.NoError(t, err)
@@ -150,20 +157,14 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 				again(rand.IntN(i))
 			}
 		}
-		standing := func(board string) map[string]int64 {
+		standingOf := func(board string) map[string]int64 {
 			top, total := n.Top(board, 1000)
 			require.Len(t, top, int(total))
-			points := make(map[string]int64)
-			for i, e := range top {
-				points[e.Member] = e.Score
-				require.EqualValues(t, i+1, e.Rank)
-				require.True(t, i == 0 || e.Score <= top[i-1].Score)
-			}
-			return points
+			return standing(t, top)
 		}
 		for season := range seasons {
-			require.Equal(t, drivers[season], standing("drivers:"+season), season)
-			require.Equal(t, constructors[season], standing("constructors:"+season), season)
+			require.Equal(t, drivers[season], standingOf("drivers:"+season), season)
+			require.Equal(t, constructors[season], standingOf("constructors:"+season), season)
 		}
 		require.Contains(t, n.Do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body,
 			`"total":19,"instances":["drivers:2005","drivers:2006"`)
@@ -282,11 +283,7 @@ func TestFormula1AllTime(t *testing.T) {
 			",")+`],"refresh":"1s"}}`)
 		want := make(map[string]int64)
 		send := func(season string, r *round) {
-			var updates []string
-			for _, e := range r.results {
-				updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
-			}
-			n.Require(200, "POST", "/v1/boards/drivers:"+season+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+			n.Require(200, "POST", "/v1/boards/drivers:"+season+"/scores", r.updates())
 		}
 		last := len(names) - 1
 		for i, season := range names {

@@ -40,6 +40,25 @@ func token(g *accesstest.Guard, sub string, boards, events []string, valid time.
 	return g.Token(access.TokenContent{Sub: sub, Boards: boards, Events: events, Expires: time.Now().Add(valid)})
 }
 
+// bearer is the header of a request with credentials; "" for none.
+func bearer(credentials string) []string {
+	if credentials == "" {
+		return nil
+	}
+	return []string{"Authorization", "Bearer " + credentials}
+}
+
+// untilLine reads an event stream up to a line that holds a text.
+func untilLine(t *testing.T, events *bufio.Scanner, text string) {
+	t.Helper()
+	for events.Scan() {
+		if strings.Contains(events.Text(), text) {
+			return
+		}
+	}
+	t.Fatalf("the stream ended while waiting for %s: %v", text, events.Err())
+}
+
 // code is the code of a problem, and the field that it is about.
 func code(a servertest.Answer) string {
 	var p struct{ Code, Field string }
@@ -112,10 +131,8 @@ func results(rounds []*round) (events []string) {
 // rawRequest sends the lines of a request's head, and a body, as they are.
 func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"),
+	conn := servertest.Connect(t, addr)
+	_, err := fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"),
 		len(body), body)
 	require.NoError(t, err)
 	method, _, _ := strings.Cut(head, " ")
@@ -146,9 +163,7 @@ func requireLimited(t *testing.T, n *servertest.Node, a servertest.Answer, statu
 
 // dialShrunk opens a connection that accepts little by itself, and sends the head of a request.
 func dialShrunk(t *testing.T, n *servertest.Node, from, head string) net.Conn {
-	conn, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
+	conn := servertest.Connect(t, n.Addr)
 	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
 	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
 	fmt.Fprintf(conn, "%s\r\nHost: %s\r\nX-Forwarded-For: %s\r\n\r\n", head, n.Addr, from)

@@ -204,9 +204,7 @@ func TestInterruptedImport(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: time.Second}},
 		definition.Board{Name: "b:{n}"})
 	begin := func(board string) net.Conn {
-		conn, err := net.Dial("tcp", n.Addr)
-		require.NoError(t, err)
-		t.Cleanup(func() { conn.Close() })
+		conn := servertest.Connect(t, n.Addr)
 		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
 			"1000\r\n\r\nmember,score\na,1\nb,12", board)
 		return conn
@@ -219,14 +217,9 @@ func TestInterruptedImport(t *testing.T) {
 	begin("b:1").Close()
 	holds("b:1")
 
-	res, err := http.ReadResponse(bufio.NewReader(begin("b:2")), nil)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.Equal(t, 400, res.StatusCode)
-	require.Contains(t, string(answer), `"field":"body"`)
-	require.Contains(t, string(answer), `"imported":1,"refused":0`)
+	a := servertest.ReadAnswer(t, begin("b:2"))
+	servertest.RequireProblem(t, a, 400, "invalid_request", "body")
+	require.Contains(t, a.Body, `"imported":1,"refused":0`)
 	holds("b:2")
 }
 

@@ -368,25 +368,22 @@ func heldExport(t *testing.T, limits access.Config, header ...string) (n *server
 	}
 }
 
-// An export keeps its place until it ends, also by an error.
+// An export keeps its place until it ends, also by an error. One address gets half of the exports of a node.
 func TestLimitOfExports(t *testing.T) {
 	t.Parallel()
-	n, end := heldExport(t, access.Config{Exports: 1})
-	export := func() servertest.Answer { return n.Do("GET", "/v1/boards/b/export", "") }
-	requireLimited(t, n, export(), 503, "overloaded", "exports")
-	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
-	require.Equal(t, 503, end().Status, "its connection to Redis has failed")
-	redistest.Eventually(t, "the place of an export that has ended to be free", func() error { return export().Is(200) })
-}
-
-// One address gets half of the exports of a node.
-func TestLimitOfExportsOfAnAddress(t *testing.T) {
-	t.Parallel()
-	n, end := heldExport(t, access.Config{Exports: 2}, "X-Forwarded-For", phone)
-	export := func() servertest.Answer {
-		return n.Do("GET", "/v1/boards/b/export", "", "X-Forwarded-For", phone)
+	for _, c := range []struct {
+		exports     int
+		header      []string
+		status      int
+		code, limit string
+	}{
+		{1, nil, 503, "overloaded", "exports"}, {2, []string{"X-Forwarded-For", phone}, 429, "limit_reached", "address_exports"},
+	} {
+		n, end := heldExport(t, access.Config{Exports: c.exports}, c.header...)
+		export := func() servertest.Answer { return n.Do("GET", "/v1/boards/b/export", "", c.header...) }
+		requireLimited(t, n, export(), c.status, c.code, c.limit)
+		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
+		require.Equal(t, 503, end().Status, "its connection to Redis has failed")
+		redistest.Eventually(t, "the place of an export that has ended to be free", func() error { return export().Is(200) })
 	}
-	requireLimited(t, n, export(), 429, "limit_reached", "address_exports")
-	end()
-	redistest.Eventually(t, "the place of an export that has ended to be free", func() error { return export().Is(200) })
 }

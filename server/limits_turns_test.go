@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -96,11 +95,8 @@ func TestIdleConnectionsEnd(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t),
 		servertest.Config{Server: server.Config{IdleTimeout: 20 * time.Millisecond, RequestTimeout: time.Hour}})
 	request := func() (closes bool, rest *bufio.Reader) {
-		conn, err := net.Dial("tcp", n.Addr)
-		require.NoError(t, err)
-		t.Cleanup(func() { conn.Close() })
-		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		conn := servertest.Connect(t, n.Addr)
+		_, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		require.NoError(t, err)
 		rest = bufio.NewReader(conn)
 		res, err := http.ReadResponse(rest, nil)

@@ -252,20 +252,15 @@ func TestAnnouncedBodiesEvictNobody(t *testing.T) {
 		path := map[string]string{"GET": "/v1/boards/b/live", "POST": "/v1/boards/b/scores"}[method]
 		conn := dialShrunk(t, n, from, method+" "+path+" HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1048576")
 		if method == "GET" {
-			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			require.NoError(t, err)
-			body, err := io.ReadAll(answer.Body)
-			require.NoError(t, err)
-			require.Equal(t, 400, answer.StatusCode)
-			require.Contains(t, string(body), "body: is not for GET")
+			a := servertest.ReadAnswer(t, conn)
+			require.Equal(t, 400, a.Status)
+			require.Contains(t, a.Body, "body: is not for GET")
 		}
 	}
 	for conn, rest := range map[net.Conn]string{slow: ends, imported: "\n"} {
 		_, err := io.WriteString(conn, rest)
 		require.NoError(t, err)
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		require.Equal(t, 200, answer.StatusCode)
+		require.Equal(t, 200, servertest.ReadAnswer(t, conn).Status)
 	}
 	stream.UntilLine("") // the end of the snapshot
 	all := maps.Collect(n.Server.Limited())

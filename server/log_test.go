@@ -113,7 +113,8 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	valid := token(g, "m", []string{"a"}, nil, time.Hour)
 	expired := token(g, "m", []string{"a"}, nil, -time.Hour)
 	forged := valid[:len(valid)-4] + "AAAA"
-	secrets := []string{key, unknown, g.Secret(), "rct_unknownticket"}
+	unknownTicket := access.NewTicket()
+	secrets := []string{key, unknown, g.Secret(), unknownTicket}
 	for _, token := range []string{valid, expired, forged, "a.b.c" + key} {
 		secrets = append(secrets, token)
 		if parts := strings.Split(token, "."); len(parts[1]) > 10 {
@@ -121,7 +122,7 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 		}
 	}
 	var answers strings.Builder
-	for _, credentials := range []string{key, unknown, valid, expired, forged, "a.b.c" + key, "x" + key} {
+	for _, credentials := range []string{key, unknown, valid, expired, forged, "a.b.c" + key, "x" + key, unknownTicket} {
 		for _, path := range []string{"/v1/boards/a/top", "/v1/boards/a/live?top=-1", "/v1/nothing", "/readyz?verbose", "/", "/v1/live"} {
 			// no proxy is trusted: the log says so
 			a := n.Do("GET", path, "", "Authorization", "Bearer "+credentials, "X-Forwarded-For", "203.0.113.9")
@@ -137,9 +138,19 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 				socketOf(t, n, "?ticket="+ticket.Ticket, &answers)
 			}
 		}
-		socketOf(t, n, "", &answers, `{"type":"auth","id":1,"token":"`+credentials+`"}`)
+		for _, a := range []servertest.Answer{ // at wrong places
+			n.Require(401, "POST", "/v1/tickets", "", "Authorization", "Bearer "+credentials+"x"),
+			n.Require(401, "GET", "/v1/boards/a/live?ticket="+credentials, ""),
+			n.Require(401, "GET", "/v1/live?ticket="+credentials, "", "Authorization", "Basic "+credentials),
+		} {
+			fmt.Fprintln(&answers, a.Header, a.Body)
+		}
+		_, err := servertest.DialPath(t, n.Addr, "/v1/live?ticket="+credentials).Raw()
+		require.Equal(t, websocket.StatusCode(4401), websocket.CloseStatus(err))
+		fmt.Fprintln(&answers, err)
+		socketOf(t, n, "", &answers, `{"type":"auth","id":1,"token":"`+credentials+`"}`, `{"type":"auth","token":["`+credentials+`"]}`,
+			`{"type":"auth","token":"`+credentials+`"`, `{"type":"auth","token":{"`+credentials+`":1}}`)
 	}
-	socketOf(t, n, "?ticket=rct_unknownticket", &answers)
 	keys, err := rdb.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)
 	for _, k := range keys {
@@ -149,6 +160,7 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	require.Contains(t, text.String(), "X-Forwarded-For", "the log has messages, so that the search below means something")
 	for _, secret := range secrets {
 		require.NotContains(t, text.String(), secret)
+		require.NotContains(t, text.String(), access.HashTicket(secret))
 		require.NotContains(t, answers.String(), secret)
 	}
 }

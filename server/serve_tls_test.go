@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
@@ -116,15 +115,7 @@ func TestRefusedRequestsEndTheirStreamAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer watching.Body.Close()
 	events := bufio.NewScanner(watching.Body)
-	until := func(text string) {
-		for events.Scan() {
-			if strings.Contains(events.Text(), text) {
-				return
-			}
-		}
-		t.Fatalf("the stream ended while waiting for %s: %v", text, events.Err())
-	}
-	until("event: snapshot")
+	untilLine(t, events, "event: snapshot")
 	require.Equal(t, 400, send(request("/v1/boards/b/top", strings.NewReader("{}"))))
 	many := request("/v1/boards/b/top", nil)
 	for i := range 101 {
@@ -135,7 +126,7 @@ func TestRefusedRequestsEndTheirStreamAlone(t *testing.T) {
 	require.Zero(t, connections, "all took the connection of the stream")
 	_, err = n.Store.Apply(t.Context(), "b", []definition.Update{{Member: "ana", Score: 5}})
 	require.NoError(t, err)
-	until("ana")
+	untilLine(t, events, "ana")
 }
 
 // The node tells each HTTP/2 client how many requests it may have under way, and how large its frames may be.
@@ -234,20 +225,12 @@ func TestStreamOverHTTP2(t *testing.T) {
 	defer res.Body.Close()
 	require.Equal(t, 2, res.ProtoMajor)
 	events := bufio.NewScanner(res.Body)
-	until := func(text string) {
-		for events.Scan() {
-			if strings.Contains(events.Text(), text) {
-				return
-			}
-		}
-		t.Fatalf("the stream ended without %s: %v", text, events.Err())
-	}
-	until("event: snapshot")
+	untilLine(t, events, "event: snapshot")
 	_, err = n.Store.Apply(t.Context(), "b", []definition.Update{{Member: "ana", Score: 40}})
 	require.NoError(t, err)
-	until(`"ana"`)
+	untilLine(t, events, `"ana"`)
 	go n.Stop()
-	until("event: bye")
+	untilLine(t, events, "event: bye")
 }
 
 // A WebSocket works over TLS, also for a client that reads slowly: it skips to the newest state, which arrives
@@ -291,17 +274,11 @@ func TestHandshakeThatNeverEnds(t *testing.T) {
 	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		RequestTimeout: 100 * time.Millisecond, Limits: access.Config{Connections: 1}, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}})
-	silent, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	defer silent.Close()
-	require.NoError(t, silent.SetDeadline(time.Now().Add(servertest.Patience)))
-	_, err = io.ReadAll(silent)
+	silent := servertest.Connect(t, n.Addr)
+	_, err := io.ReadAll(silent)
 	require.NoError(t, err, "want the end of the connection")
 
-	garbage, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	defer garbage.Close()
-	require.NoError(t, garbage.SetDeadline(time.Now().Add(servertest.Patience)))
+	garbage := servertest.Connect(t, n.Addr)
 	fmt.Fprint(garbage, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	io.ReadAll(garbage)
 	redistest.Eventually(t, "a place", func() error {
@@ -321,10 +298,7 @@ func TestLimitOfConnectionsHoldsBelowTLS(t *testing.T) {
 	first, err := tls.Dial("tcp", n.Addr, trust)
 	require.NoError(t, err)
 	defer first.Close()
-	second, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	defer second.Close()
-	require.NoError(t, second.SetDeadline(time.Now().Add(servertest.Patience)))
+	second := servertest.Connect(t, n.Addr)
 	_, err = second.Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.EOF)
 	require.EqualValues(t, 1, maps.Collect(n.Server.Limited())["connections"])

@@ -50,11 +50,13 @@ func TestStreamShowsTheBoard(t *testing.T) {
 		again.Until("the change", func(b *hubtest.Board) bool { return b.Top[0].Score == 2000 })
 		top, _ = n.Top("b", 10)
 		require.Equal(t, top, again.Board.Top)
+		// A browser sends back whatever id it got last, and gives a stream up that is refused: it gets a snapshot.
 		life := strings.TrimSuffix(first.ID, "20")
-		for _, id := range []string{"another:21", "21", ":21", life, life + "x", life + "-1", life + "22x", life + "99",
-			strings.Repeat("e", 65) + ":7"} {
-			require.Equal(t, "snapshot", servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=10",
-				"Last-Event-ID: "+id).Next("snapshot").Type, id)
+		for _, id := range []string{"another:21", "", "21", ":21", "\xff", strings.TrimSuffix(life, ":"), life, life + "x", life + "-1",
+			life + "21:8", life + "22x", life + "99", life + "9007199254740993", strings.Repeat("e", 65) + ":7"} {
+			other := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=10", "Last-Event-ID: "+id)
+			require.Equal(t, "snapshot", other.Next("snapshot").Type, id)
+			other.Close()
 		}
 	})
 }
@@ -94,24 +96,6 @@ func TestStreamRefusesBadInput(t *testing.T) {
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/"+c.path, ""), c.status, c.code, c.field)
 	}
 	require.Zero(t, n.Hub.Watched())
-}
-
-// A browser sends back whatever id it got last, and gives a stream up that is refused: it gets a snapshot.
-func TestStreamAfterAnotherID(t *testing.T) {
-	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
-	stays := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live")
-	position := stays.Next("snapshot").ID
-	resumed := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+position)
-	resumed.Board = stays.Board
-	require.Equal(t, "delta", resumed.Next("delta").Type, "the life goes on")
-	life, _, _ := strings.Cut(position, ":")
-	for _, id := range []string{"", "7", ":7", "\xff", strings.Repeat("e", 65) + ":0", life, life + ":", life + ":-7",
-		life + ":0:8", life + ":9007199254740993"} {
-		s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "Last-Event-ID: "+id)
-		require.Equal(t, "snapshot", s.Next("snapshot").Type, id)
-		s.Close()
-	}
 }
 
 // A node that stops tells the clients of streams when to come back, and a client that leaves leaves nothing

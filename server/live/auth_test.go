@@ -3,13 +3,11 @@ package live_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
@@ -215,45 +213,6 @@ func TestAuthWithoutAccessFile(t *testing.T) {
 		require.Equal(t, "invalid_request", s.Next("error", "ok").Code, message)
 	}
 	s.Subscribe("b", 10)
-}
-
-// No log line and no error holds a key, a token or a ticket.
-func TestCredentialsAreNotLogged(t *testing.T) {
-	t.Parallel()
-	log := new(redistest.Log)
-	g := accesstest.Start(t, accessFile)
-	n := startGuarded(t, redistest.Embedded(t), server.Config{Access: g.Guard,
-		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	secrets := []string{g.Key("w"), g.Key("other"), grants(g, "b"), grants(g, "b") + "x", access.NewTicket()}
-	var said string
-	for _, secret := range secrets {
-		s := servertest.DialPath(t, n.Addr, "/v1/live?ticket="+secret)
-		_, err := s.Raw()
-		require.Equal(t, websocket.StatusCode(4401), websocket.CloseStatus(err))
-		said += err.Error()
-		s = servertest.Dial(t, n.Addr)
-		said += auth(s, secret).Message
-		for _, message := range []string{`{"type":"auth","token":["%s"]}`, `{"type":"auth","token":"%s"`, `{"type":"auth","token":{"%s":1}}`} {
-			s.Send(message, secret)
-			m := s.Next("error")
-			said += m.Message + m.Field
-		}
-		for _, a := range []servertest.Answer{
-			n.Do("POST", "/v1/tickets", "", "Authorization", "Bearer "+secret+"x"),
-			n.Do("GET", "/v1/boards/b/live?ticket="+secret, ""),
-			n.Do("GET", "/v1/live?ticket="+secret, "", "Authorization", "Basic "+secret),
-		} {
-			require.Equal(t, 401, a.Status)
-			said += a.Body
-		}
-	}
-	n.Stop()
-	require.NotEmpty(t, said)
-	for _, secret := range secrets {
-		require.NotContains(t, said, secret)
-		require.NotContains(t, log.String(), secret)
-		require.NotContains(t, log.String(), access.HashTicket(secret))
-	}
 }
 
 // However the subscriptions of clients and the changes of the access file interleave, no client watches in the

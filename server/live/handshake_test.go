@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -27,8 +26,7 @@ func TestMessageSentWithHandshake(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for range 50 {
-		conn, err := net.Dial("tcp", n.Addr)
-		require.NoError(t, err)
+		conn := servertest.Connect(t, n.Addr)
 		// Masked text frames (RFC 6455, section 5.2) with a mask of zeros, more than a
 		// small buffer holds.
 		var frame []byte
@@ -36,7 +34,7 @@ func TestMessageSentWithHandshake(t *testing.T) {
 			ping := fmt.Sprintf(`{"type":"ping","id":"%d %s"}`, i, strings.Repeat("x", 60))
 			frame = append(append(frame, 0x81, 0x80|byte(len(ping)), 0, 0, 0, 0), ping...)
 		}
-		_, err = conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.Addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		_, err := conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.Addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"), frame...))
 		require.NoError(t, err)
 		conn.SetReadDeadline(time.Now().Add(patience))
@@ -107,10 +105,8 @@ func TestRefusedSocketIsDisconnected(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for _, sends := range []string{"", strings.Repeat("x", 1<<20)} {
-		conn, err := net.Dial("tcp", n.Addr)
-		require.NoError(t, err)
-		conn.SetDeadline(time.Now().Add(patience))
-		_, err = conn.Write([]byte("GET /v1/live HTTP/1.1\r\nHost: " + n.Addr +
+		conn := servertest.Connect(t, n.Addr)
+		_, err := conn.Write([]byte("GET /v1/live HTTP/1.1\r\nHost: " + n.Addr +
 			"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://localhost:8000\r\n" +
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))
 		require.NoError(t, err)

@@ -41,9 +41,7 @@ func TestGracefulStop(t *testing.T) {
 		s.Subscribe("b", 10)
 		sockets = append(sockets, s)
 	}
-	silent, err := net.Dial("tcp", n.Addr) // says nothing at all
-	require.NoError(t, err)
-	defer silent.Close()
+	servertest.Connect(t, n.Addr) // says nothing at all
 	stopped := redistest.Go(n.Stop)
 	waits := make(map[int]bool)
 	for _, s := range sockets {
@@ -57,7 +55,7 @@ func TestGracefulStop(t *testing.T) {
 	require.Greater(t, len(waits), 10, "not all at the same moment")
 	redistest.Receive(t, "the run to end", stopped)
 	require.Zero(t, n.Hub.Watched(), "when it has stopped no session is left")
-	_, err = net.Dial("tcp", n.Addr)
+	_, err := net.Dial("tcp", n.Addr)
 	require.Error(t, err)
 	http.DefaultClient.CloseIdleConnections()
 	const embedded = 5 // goroutines, on which the embedded store runs
@@ -82,13 +80,12 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 		fill(t, n, i)
 		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
 	}
-	endless, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
+	endless := servertest.Connect(t, n.Addr)
 	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 
 	stopped := redistest.Go(n.Stop)
 	live.Next("bye")
-	_, err = live.Read()
+	_, err := live.Read()
 	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
 	endless.Close()
 	for _, s := range stalled {

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -109,6 +110,17 @@ func Connect(t testing.TB, addr string) net.Conn {
 	t.Cleanup(func() { conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(Patience)))
 	return conn
+}
+
+// ReadAnswer reads the answer to a GET or a POST.
+func ReadAnswer(t testing.TB, from io.Reader) Answer {
+	t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(from), nil)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return NewAnswer(t, res.StatusCode, res.Header, string(body))
 }
 
 // Top reads the top of a board of the server at addr.
