@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -168,4 +170,97 @@ func TestInterruptedExport(t *testing.T) {
 	}
 	require.Equal(t, 2, seen)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		require.NoError(t, c.SetProfile(ctx, "user", "ann", client.Profile{Name: "Ann"}))
+		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}})
+		require.NoError(t, err)
+		_, err = c.History(ctx, "b", client.HistoryQuery{})
+		require.Equal(t, "unknown_history", refusal(t, err).Code)
+
+		require.NoError(t, n.Store.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b", Kind: "user", History: time.Minute}}}))
+		var h client.History
+		redistest.Eventually(t, "the first step", func() error {
+			if h, err = c.History(ctx, "b", client.HistoryQuery{}); err == nil && len(h.Steps) == 0 {
+				err = errors.New("nothing is recorded yet")
+			}
+			return err
+		})
+		require.Equal(t, "1m", h.Step)
+		require.Equal(t, []client.HistoryEntry{{1, "ann", 30}, {2, "bob", 20}}, h.Steps[0].Entries)
+		require.True(t, h.Steps[0].GapFrom.IsZero())
+		require.False(t, h.Until.Before(h.Steps[0].At))
+		require.Equal(t, map[string]client.Profile{"ann": {Name: "Ann"}}, h.Profiles)
+		require.Empty(t, h.Cursor)
+
+		at := h.Steps[0].At
+		after, err := c.History(ctx, "b", client.HistoryQuery{From: at, To: at.Add(time.Hour), Step: 2 * time.Minute, Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, h.Steps, after.Steps)
+		before, err := c.History(ctx, "b", client.HistoryQuery{To: at.Add(-time.Millisecond)})
+		require.NoError(t, err)
+		require.Empty(t, before.Steps)
+
+		bob, err := c.MemberHistory(ctx, "b", "bob", client.HistoryQuery{})
+		require.NoError(t, err)
+		require.Equal(t, "bob", bob.Member)
+		require.Equal(t, &client.BestRank{Rank: 2, At: at}, bob.Best)
+		require.Equal(t, []client.MemberStep{{At: at, Rank: new(int64(2)), Score: new(int64(20))}}, bob.Steps)
+		for _, step := range []time.Duration{time.Second, time.Minute + 500*time.Millisecond, 61*time.Second + 1, time.Millisecond,
+			-time.Minute} {
+			_, err = c.History(ctx, "b", client.HistoryQuery{Step: step})
+			require.Equal(t, "step", refusal(t, err).Field)
+		}
+	})
+}
+
+// The pages of a member's boards follow one another until the cursor is empty.
+func TestMemberBoardsByTheClient(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"},
+			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc},
+			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		for _, board := range []string{"fans:s1", "fans:s2", "laps"} {
+			_, err := c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, c.SetProfile(ctx, "user", "a/b", client.Profile{Name: "Ana", Avatar: "/a.png"}))
+		var list []string
+		cursor, pages, notBuilt := "", 0, 0
+		for more := true; more; more = cursor != "" {
+			page, err := c.MemberBoards(ctx, "user", "a/b", 1, cursor)
+			require.NoError(t, err)
+			require.Equal(t, [2]string{"user", "a/b"}, [2]string{page.Kind, page.Member})
+			for _, b := range page.Boards {
+				require.Equal(t, [2]string{"Ana", "/a.png"}, [2]string{page.Name, page.Avatar})
+				m, err := c.Member(ctx, b.Board, "a/b", 0)
+				require.NoError(t, err)
+				require.Equal(t, client.MemberBoard{Head: m.Head, Rank: m.Rank,
+					Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
+				list = append(list, fmt.Sprintf("%s %d of %d", b.Board, b.Rank, b.Total))
+			}
+			cursor, notBuilt = page.Cursor, notBuilt+page.NotBuilt
+			pages++
+		}
+		require.Equal(t, []string{"fans:s1 2 of 2", "fans:s2 2 of 2", "laps 1 of 2"}, list)
+		require.GreaterOrEqual(t, pages, 3)
+		require.Equal(t, 1, notBuilt)
+
+		none, err := c.MemberBoards(ctx, "user", "nobody", 0, "")
+		require.NoError(t, err)
+		require.Empty(t, none.Boards)
+		for field, err := range map[string]error{
+			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),
+			"kind": second(c.MemberBoards(ctx, "User", "a/b", 0, "")),
+		} {
+			require.Equal(t, field, refusal(t, err).Field)
+		}
+	})
 }

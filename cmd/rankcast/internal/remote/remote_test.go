@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,45 @@ func TestForbidden(t *testing.T) {
 		require.EqualError(t, err, c.answer.Error()+c.hint, c.name)
 		require.ErrorIs(t, err, c.answer, c.name)
 	}
+}
+
+// A key file is read again when it changes. While it is missing, empty or half written, the last key stays.
+func TestKeyFileThatChanges(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(path, []byte("rck_one\n"), 0o600))
+	key, err := Server{KeyFile: path}.credentials()
+	require.NoError(t, err)
+	holds := func(want string) {
+		t.Helper()
+		got, err := key(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	holds("rck_one")
+	for _, text := range []string{"", "\n", "two words"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		holds("rck_one")
+	}
+	require.NoError(t, os.Remove(path))
+	holds("rck_one")
+	require.NoError(t, os.WriteFile(path, []byte("  rck_two\r\n"), 0o600))
+	holds("rck_two")
+}
+
+// The error about a key file names the file, and shows nothing of what it holds.
+func TestKeyFileThatHoldsNoKey(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "is empty", " \n": "is empty", "hunter2 hunter2": "holds more than a key", "hunter2\nhunter2": "holds more than a key",
+		strings.Repeat("hunter2", maxKey): "is too large",
+	} {
+		path := filepath.Join(t.TempDir(), "key")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := Server{URL: "http://127.0.0.1:1", KeyFile: path}.Client(client.Config{})
+		require.ErrorContains(t, err, "--key-file "+path+": "+want)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+	_, err := Server{URL: "http://127.0.0.1:1", KeyFile: "/nowhere/key"}.Client(client.Config{})
+	require.ErrorContains(t, err, "--key-file: open /nowhere/key: no such file")
 }
