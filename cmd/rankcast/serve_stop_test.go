@@ -6,16 +6,16 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // A stop ends at its limit, however long the parts of the node take.
 func TestStopEndsAtItsLimit(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Hour, stop) // the node serves for a while
 		release := make(chan struct{})
@@ -34,8 +34,7 @@ func TestStopEndsAtItsLimit(t *testing.T) {
 
 // The parts of a node have until the limit: an earlier end of the node is its result.
 func TestStopWaitsForTheNode(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		failed := errors.New("failed")
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
@@ -49,8 +48,7 @@ func TestStopWaitsForTheNode(t *testing.T) {
 // Clients are cut before calls to Redis are, and both before the process ends. All count from the
 // same moment.
 func TestLimitsOfAStopCountFromItsBegin(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		cuts := make(chan time.Duration, 3)
 		began := time.Now().Add(time.Minute)

@@ -6,10 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // takes accepts one key alone. It keeps the field Authorization of each request.
@@ -40,8 +41,7 @@ func inTurn(keys ...string) func(context.Context) (string, error) {
 // If the server refuses a key that has been replaced meanwhile, the client sends the request again with the new
 // key. Without a new key the request fails at once.
 func TestKeyThatIsReplaced(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		server := &takes{key: "rck_new", Handler: &answers{t: t, script: []http.HandlerFunc{says(200, accepted)}}}
 		c := newScripted(t, Config{Credentials: inTurn("rck_old", "rck_new")}, server)
 		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
@@ -67,8 +67,7 @@ func TestKeyThatIsReplaced(t *testing.T) {
 // Without credentials nothing is sent. The client tries again, unless they are no credentials at all; no error
 // shows them.
 func TestCredentialsThatFail(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		server := &takes{key: "rck_a", Handler: says(200, accepted)}
 		away := errors.New("the vault is sealed")
 		n := 0
@@ -184,8 +183,7 @@ func TestWatchWithAWithdrawnKey(t *testing.T) {
 
 // A handshake that is refused ends a watch, unless the credentials have been replaced meanwhile.
 func TestWatchWithRefusedCredentials(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		s := newScriptedSocketsWith(t, Config{Credentials: inTurn("t1", "t2")})
 		refusals := 0
 		s.refuse = func(w http.ResponseWriter) bool {

@@ -5,15 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking/redistest"
 	"rankcast/server/client"
 	"rankcast/server/servertest"
 )
 
 func TestDefinitions(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const family = "fans:{star}"
 		d, err := c.DefineBoard(ctx, family, []byte(`{"mode":"best","kind":"user"}`))

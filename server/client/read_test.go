@@ -108,10 +108,8 @@ func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row)
 }
 
 func TestExportAndImport(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))},
-			definition.Board{Name: "copy", Mode: definition.Best})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))},
+		definition.Board{Name: "copy", Mode: definition.Best}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		var want []client.Row
 		for i := range 1200 { // more than a batch and a page
@@ -173,9 +171,7 @@ func TestInterruptedExport(t *testing.T) {
 }
 
 func TestHistory(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		require.NoError(t, c.SetProfile(ctx, "user", "ann", client.Profile{Name: "Ann"}))
 		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}})
@@ -221,11 +217,9 @@ func TestHistory(t *testing.T) {
 
 // The pages of a member's boards follow one another until the cursor is empty.
 func TestMemberBoardsByTheClient(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"},
-			definition.Board{Name: "laps", Kind: "user", Order: definition.Asc},
-			definition.Board{Name: "hour", Kind: "user", Window: time.Hour})
+	servertest.With(servertest.Config{}, definition.Board{Name: "fans:{star}", Kind: "user", Period: "week"},
+		definition.Board{Name: "laps", Kind: "user", Order: definition.Asc},
+		definition.Board{Name: "hour", Kind: "user", Window: time.Hour}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		for _, board := range []string{"fans:s1", "fans:s2", "laps"} {
 			_, err := c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}})

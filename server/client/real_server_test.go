@@ -82,12 +82,13 @@ func (s *watching) until(what string, wanted func(client.Board) bool) client.Boa
 	}
 }
 
+// fast is a node that sends frames as soon as it can.
+var fast = servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}
+
 func live(b client.Board) bool { return b.State == client.Live }
 
 func TestUpdatesAndReads(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		r, err := c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
 		require.NoError(t, err)
@@ -190,9 +191,7 @@ func sum(t *testing.T, c *client.Client) (sum int64) {
 
 // Answers of the server that get lost: each update counts once.
 func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, cutter(t, n.Addr, 2))
 		outcomes, err := c.Updates(t.Context(), "b", ones(300))
 		require.NoError(t, err)
@@ -241,9 +240,7 @@ func TestEventBatchLimit(t *testing.T) {
 // Events, whose answers get lost: each counts once on each of its boards, and each
 // board answers for itself.
 func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{})
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		gifts(t, n)
 		c, ctx := newClient(t, cutter(t, n.Addr, 2)), t.Context()
 		var events []client.Event
@@ -314,10 +311,8 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 // What is with an entry, for whom an update is, and what a period is: as the
 // server has them. Names go through paths as they are.
 func TestPeriodsConditionsAndData(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "36500h",
-			Base: time.Now().Truncate(time.Hour)})
+	servertest.With(servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "36500h",
+		Base: time.Now().Truncate(time.Hour)}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const board = "fans:s 17/+%" // the slash is none that a part may have
 		_, err := c.Top(ctx, board, client.Query{})
@@ -399,10 +394,7 @@ func TestUpdatesCountOnceDuringRedisOutage(t *testing.T) {
 
 // The own rank follows what others do, with neighbours and the way to the next.
 func TestOwnRankOfARealServer(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}},
-			definition.Board{Name: "b"})
+	servertest.With(fast, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "b", client.Watch{Top: 1, Me: "me", Around: 1})
 		me := func(what string, wanted func(*client.Me) bool) *client.Me {
@@ -436,9 +428,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 }
 
 func TestWatchOfARealServer(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"})
+	servertest.With(fast, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "b", client.Watch{Top: 2})
 		require.Empty(t, s.until("the empty board", live).Top)
@@ -458,11 +448,9 @@ func TestWatchOfARealServer(t *testing.T) {
 // The period turns while nobody writes: the last of it is shown, as it stays to be
 // read, and then the next one.
 func TestRolloverOfRealServer(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		// A machine that stalls for a whole period would skip it, so the period is not shorter.
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "4s",
-			Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
+	// A machine that stalls for a whole period would skip it, so the period is not shorter.
+	servertest.With(servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "4s",
+		Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "fans:s 17?", client.Watch{Me: "bob"})
 		s.until("the empty board", live)
@@ -565,9 +553,7 @@ func (c tapped) Read(b []byte) (int, error) {
 // A client whose connection is cut holds the list already: the server sends what
 // has changed since, and no second snapshot.
 func TestResumeWithARealServer(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"})
+	servertest.With(fast, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		var snapshots atomic.Int64
 		var mu sync.Mutex
 		var conns []net.Conn

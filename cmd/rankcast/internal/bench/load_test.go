@@ -5,12 +5,12 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/redistest"
 )
 
 // Each update has one time, one member and one number among the updates of that member.
@@ -38,8 +38,7 @@ func TestSchedule(t *testing.T) {
 // A closed loop counts what is sent and answered within the duration, after the warm-up. What is refused is not done,
 // and has no latency.
 func TestClosedLoop(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		began := time.Now()
 		var marks []time.Duration
 		slow := func(took time.Duration, o outcome, err error) call {
@@ -64,8 +63,7 @@ func TestClosedLoop(t *testing.T) {
 
 // A closed loop ends with its context, before the duration.
 func TestClosedLoopThatIsInterrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -76,8 +74,7 @@ func TestClosedLoopThatIsInterrupted(t *testing.T) {
 
 // A server that stalls delays no scheduled time: the requests that were due meanwhile are late, and counted as late.
 func TestOpenLoop(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		sch := newSchedule(time.Now(), 100, 1, 1, time.Second)
 		stalled := func(request int) (outcome, error) {
 			if request == 10 {
