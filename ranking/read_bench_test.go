@@ -120,12 +120,11 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(fmt.Sprintf("members=%d/%s", members, name), func(b *testing.B) {
 				costs := make(map[string][]cost)
 				run := func(name string, call func() error) {
-					cpu, start := redisCPU(b, rdb), time.Now()
-					for range turn {
-						require.NoError(b, call())
-					}
-					wall := time.Since(start)
-					costs[name] = append(costs[name], cost{redisCPU(b, rdb) - cpu, wall})
+					costs[name] = append(costs[name], costOf(b, rdb, func() {
+						for range turn {
+							require.NoError(b, call())
+						}
+					}))
 				}
 				for b.Loop() {
 					for _, ties := range rules {
@@ -192,11 +191,11 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 							batches[i] = append(batches[i], updateItem{write{Update: u}, nil, new(Outcome)})
 						}
 					}
-					cpu := redisCPU(b, rdb)
-					for _, batch := range batches {
-						require.NoError(b, s.applyBatch(context.Background(), def.Name, batch, nil))
-					}
-					costs[def.Name] = append(costs[def.Name], cost{redis: redisCPU(b, rdb) - cpu})
+					costs[def.Name] = append(costs[def.Name], costOf(b, rdb, func() {
+						for _, batch := range batches {
+							require.NoError(b, s.applyBatch(context.Background(), def.Name, batch, nil))
+						}
+					}))
 				}
 			}
 			b.ReportMetric(0, "ns/op")

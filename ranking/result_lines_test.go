@@ -46,10 +46,7 @@ func TestLargeBuildsLeaveATurnToSmallOnes(t *testing.T) {
 		w.finishAll()
 		require.Len(t, w.begun, 13)
 		require.Equal(t, buildsAtOnce, w.most)
-		w.running.Wait()
-		require.Empty(t, w.under)
-		require.Zero(t, w.lines.underWay)
-		require.Zero(t, w.lines.length)
+		w.allEnd(t)
 	})
 }
 
@@ -88,12 +85,10 @@ func TestBuildWithinATurnWhileItIsLookedAt(t *testing.T) {
 			require.Equal(t, []string{"b"}, w.begun)
 			looked <- large
 			w.finish("b")
-			w.running.Wait()
+			w.allEnd(t)
 			<-b.done
 			require.NoError(t, b.err)
 			require.Equal(t, []string{"b"}, w.begun)
-			require.Zero(t, w.lines.underWay)
-			require.Zero(t, w.lines.length)
 		}
 	})
 }

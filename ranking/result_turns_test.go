@@ -74,6 +74,14 @@ func (w *turnsOf) finishAll() {
 	}
 }
 
+// allEnd waits until no build is left.
+func (w *turnsOf) allEnd(t *testing.T) {
+	w.running.Wait()
+	require.Empty(t, w.under)
+	require.Zero(t, w.lines.underWay)
+	require.Zero(t, w.lines.length)
+}
+
 // A node makes a few builds at a time, whatever clients read. The builds of boards without a result
 // leave one turn to those that replace a result, and definitions take turns.
 func TestBuildsTakeTurns(t *testing.T) {
@@ -95,10 +103,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 		w.finishAll()
 		require.Equal(t, []string{"many:2", "few:0", "many:3", "few:1", "many:4", "many:5"}, w.begun[3:])
 		require.Equal(t, buildsAtOnce, w.most)
-		w.running.Wait()
-		require.Empty(t, w.under)
-		require.Zero(t, w.lines.underWay)
-		require.Zero(t, w.lines.length)
+		w.allEnd(t)
 
 		w.begun = nil
 		for i := range 5 {
@@ -171,8 +176,7 @@ func TestBuildsThatNobodyWants(t *testing.T) {
 			<-b.done
 			require.ErrorIs(t, b.err, ErrNotBuilt)
 		}
-		w.running.Wait()
-		require.Empty(t, w.under)
+		w.allEnd(t)
 	})
 }
 

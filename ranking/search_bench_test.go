@@ -146,12 +146,11 @@ func BenchmarkSearch(b *testing.B) {
 	costs := make(map[string][]cost)
 	for b.Loop() {
 		for _, call := range calls {
-			cpu, start := redisCPU(b, rdb), time.Now()
-			for range turn {
-				require.NoError(b, call.do())
-			}
-			wall := time.Since(start)
-			costs[call.name] = append(costs[call.name], cost{redisCPU(b, rdb) - cpu, wall})
+			costs[call.name] = append(costs[call.name], costOf(b, rdb, func() {
+				for range turn {
+					require.NoError(b, call.do())
+				}
+			}))
 		}
 	}
 	for _, call := range calls {

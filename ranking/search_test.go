@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -239,47 +240,27 @@ func (m *replyMeter) pass(ctx context.Context, cmds []redis.Cmder, send redis.Pr
 
 func (m *replyMeter) note(cmds ...redis.Cmder) {
 	values, bytes := 0, 0
-	var add func(v any)
-	add = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, v := range v {
-				add(v)
+	var add func(v reflect.Value)
+	add = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface:
+			add(v.Elem())
+		case reflect.Slice:
+			for i := range v.Len() {
+				add(v.Index(i))
 			}
-			return
-		case []string:
-			for _, v := range v {
-				add(v)
+		case reflect.Struct:
+			for _, field := range v.Fields() {
+				add(field)
 			}
-			return
-		case []redis.Z:
-			for _, z := range v {
-				add(z.Member)
-				add(z.Score)
-			}
-			return
-		case string:
-			bytes += len(v)
+		case reflect.String:
+			values, bytes = values+1, bytes+v.Len()
 		default: // a number or nothing
-			bytes += 8
+			values, bytes = values+1, bytes+8
 		}
-		values++
 	}
 	for _, cmd := range cmds {
-		switch cmd := cmd.(type) {
-		case *redis.StringSliceCmd:
-			add(cmd.Val())
-		case *redis.SliceCmd:
-			add(cmd.Val())
-		case *redis.ZSliceCmd:
-			add(cmd.Val())
-		case *redis.StringCmd:
-			add(cmd.Val())
-		case *redis.Cmd:
-			add(cmd.Val())
-		default:
-			add(nil)
-		}
+		add(reflect.ValueOf(cmd).MethodByName("Val").Call(nil)[0])
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

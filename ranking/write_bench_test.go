@@ -36,6 +36,14 @@ func redisCPU(b *testing.B, rdb redis.UniversalClient) time.Duration {
 // cost is what some updates took.
 type cost struct{ redis, wall time.Duration }
 
+// costOf is what Redis and the caller spend on something.
+func costOf(b *testing.B, rdb redis.UniversalClient, do func()) cost {
+	cpu, start := redisCPU(b, rdb), time.Now()
+	do()
+	wall := time.Since(start)
+	return cost{redisCPU(b, rdb) - cpu, wall}
+}
+
 func median(costs []cost, of func(cost) time.Duration) float64 {
 	all := make([]time.Duration, len(costs))
 	for i, c := range costs {
@@ -103,12 +111,11 @@ func BenchmarkApply(b *testing.B) {
 						batches[i][j] = benchUpdate(requests.Add(1))
 					}
 				}
-				cpu, start := redisCPU(b, rdb), time.Now()
-				for _, batch := range batches {
-					what(batch)
-				}
-				wall := time.Since(start)
-				*costs = append(*costs, cost{redisCPU(b, rdb) - cpu, wall})
+				*costs = append(*costs, costOf(b, rdb, func() {
+					for _, batch := range batches {
+						what(batch)
+					}
+				}))
 			}
 			for b.Loop() {
 				measure(apply, &scripted)

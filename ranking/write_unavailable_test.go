@@ -59,12 +59,16 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 			}
 			return err
 		}
+		// all has callers read at one time, each of which succeeds.
+		all := func(callers int) (most time.Duration, waited int) {
+			took, errs := together(callers, known)
+			require.NoError(t, errors.Join(errs...))
+			return longest(took)
+		}
 		hook.on.Store(true)
 		// In use all the time.
 		for range 20 {
-			took, errs := together(10, known)
-			require.NoError(t, errors.Join(errs...))
-			most, waited := longest(took)
+			most, waited := all(10)
 			require.LessOrEqual(t, most, s.cfg.CallTimeout)
 			require.LessOrEqual(t, waited, 1)
 			time.Sleep(300 * time.Millisecond)
@@ -74,27 +78,19 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 		require.NoError(t, known())
 		time.Sleep(time.Hour)
 		hook.on.Store(true)
-		took, errs := together(100, known)
-		require.NoError(t, errors.Join(errs...))
-		most, _ := longest(took)
+		most, _ := all(100)
 		require.Equal(t, s.cfg.CallTimeout, most, "not one after the other")
-		took, errs = together(100, known)
-		require.NoError(t, errors.Join(errs...))
-		most, _ = longest(took)
+		most, _ = all(100)
 		require.Zero(t, most, "it has just failed")
 		time.Sleep(lookAgain)
-		took, errs = together(100, known)
-		require.NoError(t, errors.Join(errs...))
-		most, waited := longest(took)
+		most, waited := all(100)
 		require.Equal(t, s.cfg.CallTimeout, most)
 		require.Equal(t, 1, waited)
 
 		time.Sleep(time.Hour)
 		hook.on.Store(false)
 		calls := hook.calls.Load()
-		took, errs = together(100, known)
-		require.NoError(t, errors.Join(errs...))
-		most, _ = longest(took)
+		most, _ = all(100)
 		require.Zero(t, most)
 		require.Equal(t, calls, hook.calls.Load())
 	})
