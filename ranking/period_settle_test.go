@@ -120,8 +120,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 // What is put on the agenda while a node looks after it is looked after again.
 func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "fans:{star}", Period: "hour"})
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(relistAfter)
 	due, _, err := s.claimTurns(t.Context(), 10)

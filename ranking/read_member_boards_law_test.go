@@ -38,9 +38,8 @@ func (h *boardsHistory) define() {
 		}
 		defined = append(defined, definition.Board{
 			Name: name, Kind: rapid.SampledFrom([]string{"k", "k", "l"}).Draw(h.t, "kind"), Mode: definition.Last,
-			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(h.t, "order"),
-			Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense,
-				definition.ByMember}).Draw(h.t, "ties"),
+			Order:  anyOrder.Draw(h.t, "order"),
+			Ties:   anyTies.Draw(h.t, "ties"),
 			Period: rapid.SampledFrom([]string{"", "year"}).Draw(h.t, "period"),
 		})
 		base, _, _ := strings.Cut(name, ":")

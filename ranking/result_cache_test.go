@@ -26,9 +26,7 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 		total int64
 	}{"a result": {total: 1}, "nobody is left": {hide: true}} {
 		t.Run(name, func(t *testing.T) {
-			w := simulated(t, 1, patient,
-				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
-			s := w.stores[0]
+			w, s := simulatedNode(t, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 			w.write(s, "a", "m", 1)
 			if c.hide {
 				require.NoError(t, s.Hide(t.Context(), "u", "m", Moderator{}))
@@ -110,8 +108,7 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, aAndUnion...)
-	s := w.stores[0]
+	w, s := simulatedNode(t, aAndUnion...)
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {
 		require.NoError(t, s.scheduleNow(t.Context(), "u"))

@@ -95,7 +95,7 @@ func TestKeyGivesBackEveryScore(t *testing.T) {
 	s := newTestStore(t)
 	n := 0
 	proptest.Check(t, 100, func(t *rapid.T) {
-		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
+		order := anyOrder.Draw(t, "order")
 		ties := rapid.SampledFrom([]definition.Ties{definition.First, definition.ByMember}).Draw(t, "ties")
 		sp := aSpan().Draw(t, "span")
 		scores := rapid.SliceOfN(aScore(), 1, 50).Draw(t, "scores")
@@ -138,7 +138,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 	s := newTestStore(t)
 	n := 0
 	proptest.Check(t, 100, func(t *rapid.T) {
-		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
+		order := anyOrder.Draw(t, "order")
 		sp := aSpan().Draw(t, "span")
 		// Half of the room may be behind already when the first equal comes.
 		const equals = 40

@@ -49,8 +49,8 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 				}
 			}
 			def := definition.Board{Name: board, Union: u,
-				Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
-				Ties:  rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
+				Order: anyOrder.Draw(t, "order"),
+				Ties:  anyTies.Draw(t, "ties")}
 			require.NoError(t, s.DefineBoard(context.Background(), def, Moderator{}))
 			defer s.Delete(context.Background(), board, Moderator{})
 			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore),
@@ -128,11 +128,9 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 // source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient,
-		definition.Board{Name: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Name: "ever"},
+	w, s := simulatedNode(t, definition.Board{Name: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Name: "ever"},
 		definition.Board{Name: "week:{x}", Union: &definition.Union{Of: []string{"daily:{x}"}, Last: 3}},
 		definition.Board{Name: "both:{x}", Union: &definition.Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
-	s := w.stores[0]
 	for day := range int64(7) {
 		w.write(s, "daily:a", "m", 1<<day)
 		w.write(s, "daily:a", fmt.Sprint("only", day), 1)

@@ -61,8 +61,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 	for _, killed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
 			t.Parallel()
-			w := simulated(t, 1, patient, definition.Board{Name: "b", Window: day24, Mode: definition.Last, Ties: definition.Dense})
-			s := w.stores[0]
+			w, s := simulatedNode(t, definition.Board{Name: "b", Window: day24, Mode: definition.Last, Ties: definition.Dense})
 			k, its := s.keys.Board("b", ""), s.keys.Build("b")
 			score := int64(0)
 			write := func() {
@@ -431,8 +430,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 // more.
 func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: 2 * time.Hour})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: 2 * time.Hour})
 	w.write(s, "b", "x", 5)
 	w.pass(30 * time.Minute)
 	w.write(s, "b", "m", 5)

@@ -13,6 +13,12 @@ import (
 	"rankcast/ranking/definition"
 )
 
+// The orders and rules of ties that laws draw from.
+var (
+	anyOrder = rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc})
+	anyTies  = rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember})
+)
+
 // windowModel is a board with a window as anybody would reckon it: it keeps what was
 // sent, and counts all of it anew each time. Times are ms since 1970.
 type windowModel struct {

@@ -56,9 +56,8 @@ func TestWindowsThatCannotChange(t *testing.T) {
 // How long a window is, and how old its result gets, may change, and counts at once.
 func TestWindowsThatChange(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
+	w, s := simulatedNode(t, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
 		definition.Board{Name: "b", Window: time.Hour, Refresh: time.Hour})
-	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
 		require.Equal(t, want, scoresOf(w.seen(s, board)), board)
@@ -173,9 +172,8 @@ func TestWindowsThatAreNone(t *testing.T) {
 // refused, as it is when that is too long ago, or too far ahead.
 func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
+	w, s := simulatedNode(t, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live},
 		definition.Board{Name: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Name: "plain"})
-	s := w.stores[0]
 	one := func(board string, u definition.Update) (Result, error) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
@@ -217,8 +215,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 func TestRetriesOfLateUpdates(t *testing.T) {
 	t.Parallel()
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Minute, Refresh: refresh})
-		s := w.stores[0]
+		w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Minute, Refresh: refresh})
 		late := definition.Update{Member: "m", Score: 5, ID: "1", At: friday.Add(-50 * time.Second)}
 		first := send(t, s, "b", late)
 		first.Duplicate = true
@@ -283,9 +280,8 @@ func TestWhatAWindowTakes(t *testing.T) {
 // field of its own by that name is a field.
 func TestEventsOfAnEarlierTime(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live},
+	w, s := simulatedNode(t, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live},
 		definition.Board{Name: "plain"})
-	s := w.stores[0]
 	hot, plain := definition.Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"},
 		definition.Target{Board: "plain", Member: "{m}", Score: "{n}"}
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{

@@ -279,8 +279,7 @@ func TestReadOfALongBacklog(t *testing.T) {
 // Points fall out of a live window that is watched though nobody reads or writes.
 func TestWindowThatIsWatched(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	members := s.keys.Board("b", "").Members
 	w.write(s, "b", "x", 5)
 	w.pass(30 * time.Minute)
@@ -312,8 +311,7 @@ func TestWindowThatIsWatched(t *testing.T) {
 func TestRemovedAndCameAgain(t *testing.T) {
 	t.Parallel()
 	for _, refresh := range []time.Duration{time.Second, definition.Live} {
-		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
-		s := w.stores[0]
+		w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
 		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
 			t.Helper()
@@ -487,8 +485,7 @@ func TestWindowIsLookedAfter(t *testing.T) {
 // comes to read.
 func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	rule := must(s.compiledNamed(t.Context(), "b"))(t)
 	look := func() time.Duration {
 		return must(s.nextSweepIn(t.Context(), "b", rule, w.now.UnixMicro()))(t)

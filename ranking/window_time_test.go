@@ -106,8 +106,7 @@ func TestUpdateAfterALongTime(t *testing.T) {
 // A score beyond the bounds, as points have left, is not led farther, but back.
 func TestBackWithinTheBounds(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
 	send(t, s, "b", definition.Update{Member: "a", Score: 100})
 	w.later(30 * time.Minute)
 	send(t, s, "b", definition.Update{Member: "a", Score: -90})
@@ -148,8 +147,7 @@ func TestBuildThatLosesAPart(t *testing.T) {
 		"all": func(s *Store, its keyspace.BuildKeys) error { return s.rdb.Del(context.Background(), its.Aside).Err() },
 	} {
 		for _, after3 := range []int{2, 4} { // the last is the fifth
-			w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour})
-			s := w.stores[0]
+			_, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour})
 			applyScores(t, s, "b", 5*gatherItems, func(int) int64 { return 10 })
 			after(t, s, script.Gather, after3, func() { require.NoError(t, lose(s, s.keys.Build("b"))) })
 			require.EqualValues(t, 5*gatherItems, whole(t, s, "b").Total, n)
@@ -160,8 +158,7 @@ func TestBuildThatLosesAPart(t *testing.T) {
 // Who is set while a result is built is in the next, which is due at once.
 func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: 3 * time.Hour})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: 3 * time.Hour})
 	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 	w.later(time.Minute)
@@ -197,8 +194,7 @@ func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
 // Who was removed is not told of for ever on a board that is kept.
 func TestForgottenOnABoardThatIsKept(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Retain: 365 * day24})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Retain: 365 * day24})
 	applyScores(t, s, "b", 100, func(int) int64 { return 1 })
 	for i := range 100 {
 		must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
@@ -212,8 +208,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 // answered by what is there.
 func TestUpdateThatDoesNotWait(t *testing.T) {
 	t.Parallel()
-	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
-	s := w.stores[0]
+	w, s := simulatedNode(t, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	for range 200 {
 		send(t, s, "b", definition.Update{Member: "a", Score: 1})
 	}

@@ -265,6 +265,12 @@ func simulated(t testing.TB, stores int, cfg Config, boards ...definition.Board)
 	return w
 }
 
+// simulatedNode is such a world of one node.
+func simulatedNode(t testing.TB, boards ...definition.Board) (*world, *Store) {
+	w := simulated(t, 1, patient, boards...)
+	return w, w.stores[0]
+}
+
 // worlds runs a test on simulated time, and on a real Redis.
 func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
 	redistest.Both(t, func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) }, func(t *testing.T) {
