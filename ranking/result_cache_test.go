@@ -26,7 +26,8 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 		total int64
 	}{"a result": {total: 1}, "nobody is left": {hide: true}} {
 		t.Run(name, func(t *testing.T) {
-			w, s := simulatedNode(t, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+			w, s := simulatedNode(t, definition.Board{Name: "a"},
+				definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 			w.write(s, "a", "m", 1)
 			if c.hide {
 				require.NoError(t, s.Hide(t.Context(), "u", "m", Moderator{}))

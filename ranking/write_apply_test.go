@@ -200,7 +200,8 @@ func TestPlaces(t *testing.T) {
 		require.ErrorIs(t, errorOf(s.Around(ctx, "b", "nobody", 0)), ranking.ErrUnknownMember)
 
 		some := must(s.Members(ctx, "b", []string{"e", "nobody", "a"}))(t)
-		require.Equal(t, []ranking.Member{{Entry: all[4], Among: 2}, {Entry: ranking.Entry{Member: "nobody"}}, {Entry: all[0], Among: 1}}, some.List)
+		require.Equal(t, []ranking.Member{{Entry: all[4], Among: 2}, {Entry: ranking.Entry{Member: "nobody"}}, {Entry: all[0], Among: 1}},
+			some.List)
 
 		for field, lookups := range map[string][]ranking.Lookup{
 			"members": make([]ranking.Lookup, ranking.MaxLookups+1),
