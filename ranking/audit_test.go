@@ -316,12 +316,3 @@ func TestLinesOfConcurrentActs(t *testing.T) {
 		}
 	})
 }
-
-// A page of the audit waits while another caller has the turn.
-func TestAuditTakesTurns(t *testing.T) {
-	onNode(t, nil, func(t *testing.T, s *Store) {
-		waitsForTurn(t, s, func(ctx context.Context) error {
-			return errorOf(s.Audit(ctx, "", 1))
-		})
-	})
-}

@@ -257,7 +257,10 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				lets := New(rdb, patient)
 				var period string
 				var stays bool // what was written before
-				older := definition.Qualify("fans:s1", firstPeriod(def))
+				older := "fans:s1"
+				if def.Period != "" {
+					older = definition.Qualify(older, "2026-11-20T10Z")
+				}
 				at(rdb, step, func() error {
 					reached = true
 					stays = def.Retain > 0 && w.total(older) > 0
@@ -294,14 +297,6 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 			})
 		})
 	}
-}
-
-// firstPeriod is the first that these tests write to.
-func firstPeriod(d definition.Board) string {
-	if d.Period == "" {
-		return ""
-	}
-	return "2026-11-20T10Z"
 }
 
 // A node is held up before any of the commands that let an instance go, for so long

@@ -133,12 +133,7 @@ func TestFeedOnACluster(t *testing.T) {
 			f.Unwatch(board)
 		}
 	}
-	redistest.Eventually(t, "the connections without boards to end", func() error {
-		if n := connections(); n != 1 {
-			return fmt.Errorf("%d connections", n)
-		}
-		return nil
-	})
+	redistest.UntilEqual(t, "the connections without boards to end", 1, connections)
 	for len(heard) > 0 { // what the connections have left
 		redistest.Receive(t, "a message of the feed", heard)
 	}

@@ -1,7 +1,6 @@
 package ranking_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -54,12 +53,8 @@ func TestFeedTellsChanges(t *testing.T) {
 
 		f.Unwatch("b")
 		rdb := redistest.Dial(t, url)
-		redistest.Eventually(t, "the subscription to end", func() error {
-			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
-			if err == nil && n["rc:{b}:c"] != 0 {
-				err = fmt.Errorf("%v", n)
-			}
-			return err
+		redistest.UntilEqual(t, "the subscription to end", 0, func() int64 {
+			return must(rdb.PubSubNumSub(t.Context(), channel("b")).Result())(t)[channel("b")]
 		})
 	})
 }
@@ -99,12 +94,7 @@ func TestFeedTellsItems(t *testing.T) {
 		f.Follow("gift")
 		require.EqualValues(t, "gift", next[followed](t, heard), "following again is confirmed again")
 		f.Unfollow("gift")
-		redistest.Eventually(t, "the subscription to end", func() error {
-			if n := publish("gift", "[]"); n != 0 {
-				return fmt.Errorf("%d hear it", n)
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "the subscription to end", 0, func() int64 { return publish("gift", "[]") })
 		applyOne(t, s, "gift", definition.Update{Member: "a", Score: 1})
 		require.EqualValues(t, 2, next[*feed.Changes](t, heard).Seq, "the board of that name is still watched")
 	})

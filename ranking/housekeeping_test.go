@@ -17,14 +17,16 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// claimedOf returns the items of claims, sorted.
-func claimedOf(due []claim) []string {
-	var items []string
+// claimTurns claims items that are due, and returns them sorted. more reports that others wait.
+func claimTurns(t *testing.T, s *Store, most int) (items []string, more bool) {
+	t.Helper()
+	due, more, err := s.claimTurns(t.Context(), most)
+	require.NoError(t, err)
 	for _, c := range due {
 		items = append(items, c.member)
 	}
 	slices.Sort(items)
-	return items
+	return items, more
 }
 
 // However many instances of a family are due, and for however long, another definition's item is claimed
@@ -37,10 +39,9 @@ func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
 			all = append(all, redis.Z{Score: float64(1 + i), Member: fmt.Sprintf("fans:s%d", i)})
 		}
 		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), all...).Err())
-		due, more, err := s.claimTurns(t.Context(), 4)
-		require.NoError(t, err)
+		due, more := claimTurns(t, s, 4)
 		require.True(t, more)
-		require.Equal(t, []string{"/gift", "fans:s0", "fans:s1", "quiet"}, claimedOf(due))
+		require.Equal(t, []string{"/gift", "fans:s0", "fans:s1", "quiet"}, due)
 
 		// An item that falls due later does not wait for the family either.
 		require.NoError(t, s.scheduleNow(t.Context(), "late"))
@@ -48,14 +49,12 @@ func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
 		require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.Agenda(), "fans:s5").Err())
 		// Items that fall due again while they wait are claimed once.
 		require.NoError(t, s.scheduleNow(t.Context(), "fans:s6"))
-		next, more, err := s.claimTurns(t.Context(), 2)
-		require.NoError(t, err)
+		next, more := claimTurns(t, s, 2)
 		require.True(t, more)
-		require.Contains(t, claimedOf(next), "late")
+		require.Contains(t, next, "late")
 		due = append(due, next...)
 		for more {
-			next, more, err = s.claimTurns(t.Context(), housekeepingWorkers)
-			require.NoError(t, err)
+			next, more = claimTurns(t, s, housekeepingWorkers)
 			require.LessOrEqual(t, len(next), housekeepingWorkers)
 			due = append(due, next...)
 		}
@@ -65,11 +64,9 @@ func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
 				want = append(want, fmt.Sprintf("fans:s%d", i))
 			}
 		}
-		slices.Sort(want)
-		require.Equal(t, want, claimedOf(due))
+		require.ElementsMatch(t, want, due)
 		require.Zero(t, s.rdb.Exists(t.Context(), s.keys.Waiting(), s.keys.WaitingTurns()).Val(), "nothing waits")
-		next, more, err = s.claimTurns(t.Context(), housekeepingWorkers)
-		require.NoError(t, err)
+		next, more = claimTurns(t, s, housekeepingWorkers)
 		require.Empty(t, next)
 		require.False(t, more)
 	})
@@ -89,9 +86,8 @@ func TestTheLineOfAnItemIsItsDefinition(t *testing.T) {
 		for item, line := range lines {
 			const first = "!" // its turn comes before that of all names
 			require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), redis.Z{Score: 1, Member: first}, redis.Z{Score: 1, Member: item}).Err())
-			due, more, err := s.claimTurns(t.Context(), 1)
-			require.NoError(t, err)
-			require.Equal(t, []string{first}, claimedOf(due))
+			due, more := claimTurns(t, s, 1)
+			require.Equal(t, []string{first}, due)
 			require.True(t, more)
 			require.Equal(t, map[string]string{"": "1", line: "1"}, s.rdb.HGetAll(t.Context(), s.keys.WaitingTurns()).Val(), item)
 			require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()).Err())
@@ -150,17 +146,14 @@ func TestItemsAreClaimedBeforeAllHaveJoined(t *testing.T) {
 			require.NoError(t, r.Err)
 			return state, claimed
 		}
-		state, claimed := assign(0)
-		require.Equal(t, "join", state)
-		require.Empty(t, claimed)
-		state, claimed = assign(1)
-		require.Equal(t, "more", state)
-		require.Equal(t, []string{"a", "b"}, claimed)
-		state, claimed = assign(1)
-		require.Equal(t, "more", state)
-		require.Equal(t, []string{"c"}, claimed)
-		state, claimed = assign(0)
-		require.Equal(t, "none", state)
-		require.Empty(t, claimed)
+		for _, want := range []struct {
+			anyway  int
+			state   string
+			claimed []string
+		}{{0, "join", nil}, {1, "more", []string{"a", "b"}}, {1, "more", []string{"c"}}, {0, "none", nil}} {
+			state, claimed := assign(want.anyway)
+			require.Equal(t, want.state, state)
+			require.Equal(t, want.claimed, claimed)
+		}
 	})
 }

@@ -106,6 +106,16 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 	})
 }
 
+// walkOn makes the next step of the walk through the ids of events, for the erasure of a user, until a time.
+func walkOn(t *testing.T, s *Store, member string, until time.Time) (ended bool) {
+	t.Helper()
+	r := script.Walk.Run(t.Context(), s.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
+		s.keys.ErasureAgenda()}, []any{"user"})
+	require.NoError(t, r.Err)
+	walk := must(parseWalk(r.Text()))(t)
+	return must(s.walkIDs(t.Context(), "user", walk, []string{member}, until))(t)
+}
+
 // A walk goes through ids in steps, and goes on where the last step ended, also on another node.
 func TestErasuresWalkIDsInSteps(t *testing.T) {
 	t.Parallel()
@@ -129,11 +139,7 @@ func TestErasuresWalkIDsInSteps(t *testing.T) {
 		steps := 0
 		for ended := false; !ended; steps++ {
 			node := w.stores[steps%len(w.stores)] // each step on another node
-			r := script.Walk.Run(t.Context(), node.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
-				s.keys.ErasureAgenda()}, []any{"user"})
-			require.NoError(t, r.Err)
-			walk := must(parseWalk(r.Text()))(t)
-			ended = must(node.walkIDs(t.Context(), "user", walk, []string{"u3"}, time.Now()))(t)
+			ended = walkOn(t, node, "u3", time.Now())
 			require.Less(t, steps, 1000, "the walk ends")
 		}
 		if w.set == nil { // the embedded store answers HSCAN with all fields
@@ -179,16 +185,8 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 		return n
 	}
 	must(s.Erase(t.Context(), "user", "ana", Moderator{}))(t)
-	step := func(stop time.Time) (ended bool) {
-		r := script.Walk.Run(t.Context(), s.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),
-			s.keys.ErasureAgenda()}, []any{"user"})
-		require.NoError(t, r.Err)
-		walk := must(parseWalk(r.Text()))(t)
-		ended = must(s.walkIDs(t.Context(), "user", walk, []string{"ana"}, stop))(t)
-		return ended
-	}
 	for naming() > each*2/3 {
-		require.False(t, step(time.Now()))
+		require.False(t, walkOn(t, s, "ana", time.Now()))
 	}
 	restart := func() {
 		before := naming()
@@ -206,7 +204,7 @@ func TestErasuresOutliveARestartOfRedis(t *testing.T) {
 			restart() // within a step
 		}
 	}})
-	require.True(t, step(time.Now().Add(time.Hour)))
+	require.True(t, walkOn(t, s, "ana", time.Now().Add(time.Hour)))
 	require.True(t, again, "Redis has restarted within the step")
 	require.Zero(t, naming())
 }

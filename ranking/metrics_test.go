@@ -29,10 +29,7 @@ func histogram(t testing.TB, of prometheus.Observer) *dto.Histogram {
 }
 
 func TestUpdatesAreCountedByResult(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
-		rdb := redistest.Dial(t, url)
-		s := New(rdb, patient)
-		t.Cleanup(s.Close)
+	onNode(t, nil, func(t *testing.T, s *Store) {
 		most := int64(100)
 		require.NoError(t, s.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "b", Max: &most}, {Name: "fans:{star}"}},

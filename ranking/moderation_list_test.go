@@ -121,8 +121,8 @@ func TestPagesOfHidden(t *testing.T) {
 	}
 }
 
-// A list of hidden members waits while another caller has the turn.
-func TestHiddenTakesTurns(t *testing.T) {
+// A list of hidden members, and a page of the audit, wait while another caller has the turn.
+func TestModeratorsTakeTurns(t *testing.T) {
 	onEngines(t, func(t *testing.T, url string) {
 		s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, s, definition.Board{Name: "few"}, definition.Board{Name: "many"})
@@ -134,10 +134,9 @@ func TestHiddenTakesTurns(t *testing.T) {
 		}
 		require.NoError(t, rdb.ZAdd(t.Context(), k.Board("many", "").Hidden, scored...).Err())
 		for _, board := range []string{"few", "many"} {
-			waitsForTurn(t, s, func(ctx context.Context) error {
-				return errorOf(s.Hidden(ctx, board, "", 1))
-			})
+			waitsForTurn(t, s, func(ctx context.Context) error { return errorOf(s.Hidden(ctx, board, "", 1)) })
 		}
+		waitsForTurn(t, s, func(ctx context.Context) error { return errorOf(s.Audit(ctx, "", 1)) })
 	})
 }
 
