@@ -61,9 +61,6 @@ func setName(p *e2etest.Process, kind, member, name string) {
 	require.Equal(p.T, 2, a.Status/100, a.Body)
 }
 
-// feedOf is page.feedOf.
-const feedOf = `page.feedOf()`
-
 // taps is an expression for the taps on the button for ten flowers that no answer has come for.
 const taps = `document.querySelector('[data-flowers="10"] .size-taps').textContent`
 

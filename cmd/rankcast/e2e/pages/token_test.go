@@ -169,9 +169,6 @@ func tokenFor(sub string, events ...string) string {
 	return "eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(claims) + ".c2lnbmF0dXJl"
 }
 
-// gifts is page.gifts.
-const gifts = `page.gifts()`
-
 // A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
 func TestStarsViewerWithATokenSends(t *testing.T) {
 	t.Parallel()
