@@ -40,8 +40,7 @@ func TestReads(t *testing.T) {
 		require.NoError(t, err)
 		top := func(q client.Query, want string) client.Page {
 			t.Helper()
-			p, err := c.Top(ctx, "b", q)
-			require.NoError(t, err)
+			p := servertest.Must(c.Top(ctx, "b", q))(t)
 			require.Equal(t, want, ranked(p.Top))
 			return p
 		}
@@ -53,31 +52,25 @@ func TestReads(t *testing.T) {
 		require.EqualValues(t, 2, *p.Count)
 		top(client.Query{MaxScore: new(int64(25)), Cursor: p.Cursor}, "2 cy 20, 4 dee & co 10")
 
-		at, err := c.At(ctx, "b", 20, 1, "")
-		require.NoError(t, err)
+		at := servertest.Must(c.At(ctx, "b", 20, 1, ""))(t)
 		require.Equal(t, [4]int64{4, 20, 2, 2}, [4]int64{at.Total, at.Score, at.Rank, at.Count})
 		require.Equal(t, "2 bob 20", ranked(at.Members))
-		at, err = c.At(ctx, "b", 20, 0, at.Cursor)
-		require.NoError(t, err)
+		at = servertest.Must(c.At(ctx, "b", 20, 0, at.Cursor))(t)
 		require.Equal(t, "2 cy 20", ranked(at.Members))
 		require.Empty(t, at.Cursor)
 		for want, bounds := range map[int64][2]*int64{4: {}, 3: {new(int64(20))}, 1: {nil, new(int64(10))}, 0: {new(int64(11)), new(int64(19))}} {
-			count, err := c.Count(ctx, "b", bounds[0], bounds[1])
-			require.NoError(t, err)
+			count := servertest.Must(c.Count(ctx, "b", bounds[0], bounds[1]))(t)
 			require.Equal(t, want, count)
 		}
 		require.NoError(t, c.SetProfile(ctx, b.Kind, "bob", client.Profile{Name: "Bób & Sons", Avatar: "/b.png"}))
-		found, err := c.Search(ctx, "b", "sons & BOB", 0)
-		require.NoError(t, err)
+		found := servertest.Must(c.Search(ctx, "b", "sons & BOB", 0))(t)
 		require.Equal(t, []client.Entry{{Rank: 2, Member: "bob", Score: 20, Name: "Bób & Sons", Avatar: "/b.png"}}, found.Entries)
 		require.Equal(t, [2]any{"b", int64(4)}, [2]any{found.Board, found.Total})
-		found, err = c.Search(ctx, "b", "dee & co", 1)
-		require.NoError(t, err)
+		found = servertest.Must(c.Search(ctx, "b", "dee & co", 1))(t)
 		require.Equal(t, "4 dee & co 10", ranked(found.Entries))
 		_, err = c.Search(ctx, "b", "b", 51)
 		require.Equal(t, "limit", refusal(t, err).Field)
-		friends, err := c.Members(ctx, "b", "dee & co", "nobody", "bob")
-		require.NoError(t, err)
+		friends := servertest.Must(c.Members(ctx, "b", "dee & co", "nobody", "bob"))(t)
 		require.Len(t, friends, 3)
 		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among,
 			string(friends[0].Data)})
@@ -116,13 +109,11 @@ func TestExportAndImport(t *testing.T) {
 			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%1200), Score: int64(1000 - i/50)})
 		}
 		want[7].Data = []byte(`{"a":"é"}`)
-		done, err := c.Import(ctx, "b", slices.Values(want))
-		require.NoError(t, err)
+		done := servertest.Must(c.Import(ctx, "b", slices.Values(want)))(t)
 		require.Equal(t, client.Imported{Imported: 1200, FirstErrors: []client.RowError{}}, done)
 		require.Equal(t, want, rows(t, c.Export(ctx, "b")))
 		for range 2 {
-			_, err = c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b"))))
-			require.NoError(t, err)
+			servertest.Must(c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b")))))(t)
 		}
 		require.Equal(t, want, rows(t, c.Export(ctx, "copy")))
 		for range c.Export(ctx, "b") {
@@ -130,7 +121,7 @@ func TestExportAndImport(t *testing.T) {
 		}
 
 		// What is wrong, and how far it came.
-		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001},
+		done, err := c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001},
 			{Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
 		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "data"}, refusal(t, err))
 		require.ErrorContains(t, err, "line 3: ")
@@ -159,10 +150,10 @@ func TestInterruptedExport(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer web.Close()
-	c, err := client.New(web.URL, client.Config{})
-	require.NoError(t, err)
+	c := servertest.Must(client.New(web.URL, client.Config{}))(t)
 	defer c.Close()
 	seen := 0
+	var err error
 	for _, err = range c.Export(t.Context(), "b") {
 		seen++
 	}
@@ -174,9 +165,8 @@ func TestHistory(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		require.NoError(t, c.SetProfile(ctx, "user", "ann", client.Profile{Name: "Ann"}))
-		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}})
-		require.NoError(t, err)
-		_, err = c.History(ctx, "b", client.HistoryQuery{})
+		servertest.Must(c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}}))(t)
+		_, err := c.History(ctx, "b", client.HistoryQuery{})
 		require.Equal(t, "unknown_history", refusal(t, err).Code)
 
 		require.NoError(t, n.Store.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b", Kind: "user", History: time.Minute}}}))
@@ -195,15 +185,12 @@ func TestHistory(t *testing.T) {
 		require.Empty(t, h.Cursor)
 
 		at := h.Steps[0].At
-		after, err := c.History(ctx, "b", client.HistoryQuery{From: at, To: at.Add(time.Hour), Step: 2 * time.Minute, Limit: 1})
-		require.NoError(t, err)
+		after := servertest.Must(c.History(ctx, "b", client.HistoryQuery{From: at, To: at.Add(time.Hour), Step: 2 * time.Minute, Limit: 1}))(t)
 		require.Equal(t, h.Steps, after.Steps)
-		before, err := c.History(ctx, "b", client.HistoryQuery{To: at.Add(-time.Millisecond)})
-		require.NoError(t, err)
+		before := servertest.Must(c.History(ctx, "b", client.HistoryQuery{To: at.Add(-time.Millisecond)}))(t)
 		require.Empty(t, before.Steps)
 
-		bob, err := c.MemberHistory(ctx, "b", "bob", client.HistoryQuery{})
-		require.NoError(t, err)
+		bob := servertest.Must(c.MemberHistory(ctx, "b", "bob", client.HistoryQuery{}))(t)
 		require.Equal(t, "bob", bob.Member)
 		require.Equal(t, &client.BestRank{Rank: 2, At: at}, bob.Best)
 		require.Equal(t, []client.MemberStep{{At: at, Rank: new(int64(2)), Score: new(int64(20))}}, bob.Steps)
@@ -222,20 +209,17 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 		definition.Board{Name: "hour", Kind: "user", Window: time.Hour}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		for _, board := range []string{"fans:s1", "fans:s2", "laps"} {
-			_, err := c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}})
-			require.NoError(t, err)
+			servertest.Must(c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}}))(t)
 		}
 		require.NoError(t, c.SetProfile(ctx, "user", "a/b", client.Profile{Name: "Ana", Avatar: "/a.png"}))
 		var list []string
 		cursor, pages, notBuilt := "", 0, 0
 		for more := true; more; more = cursor != "" {
-			page, err := c.MemberBoards(ctx, "user", "a/b", 1, cursor)
-			require.NoError(t, err)
+			page := servertest.Must(c.MemberBoards(ctx, "user", "a/b", 1, cursor))(t)
 			require.Equal(t, [2]string{"user", "a/b"}, [2]string{page.Kind, page.Member})
 			for _, b := range page.Boards {
 				require.Equal(t, [2]string{"Ana", "/a.png"}, [2]string{page.Name, page.Avatar})
-				m, err := c.Member(ctx, b.Board, "a/b", 0)
-				require.NoError(t, err)
+				m := servertest.Must(c.Member(ctx, b.Board, "a/b", 0))(t)
 				require.Equal(t, client.MemberBoard{Head: m.Head, Rank: m.Rank,
 					Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
 				list = append(list, fmt.Sprintf("%s %d of %d", b.Board, b.Rank, b.Total))
@@ -247,8 +231,7 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 		require.GreaterOrEqual(t, pages, 3)
 		require.Equal(t, 1, notBuilt)
 
-		none, err := c.MemberBoards(ctx, "user", "nobody", 0, "")
-		require.NoError(t, err)
+		none := servertest.Must(c.MemberBoards(ctx, "user", "nobody", 0, ""))(t)
 		require.Empty(t, none.Boards)
 		for field, err := range map[string]error{
 			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),

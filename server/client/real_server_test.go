@@ -26,8 +26,7 @@ import (
 )
 
 func newClient(t *testing.T, addr string) *client.Client {
-	c, err := client.New("http://"+addr, client.Config{})
-	require.NoError(t, err)
+	c := servertest.Must(client.New("http://"+addr, client.Config{}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -90,17 +89,14 @@ func live(b client.Board) bool { return b.State == client.Live }
 func TestUpdatesAndReads(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
-		r, err := c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
-		require.NoError(t, err)
+		r := servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
 		require.EqualValues(t, 5, *r.Score)
 		require.EqualValues(t, 1, *r.Rank)
 		require.Nil(t, r.Previous)
 		require.False(t, r.Duplicate)
-		r, err = c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
-		require.NoError(t, err)
+		r = servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
 		require.True(t, r.Duplicate)
-		r, err = c.Update(ctx, "b", client.Update{Member: "ann", Score: -client.MaxScore, Op: client.Last})
-		require.NoError(t, err)
+		r = servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: -client.MaxScore, Op: client.Last}))(t)
 		require.EqualValues(t, -client.MaxScore, *r.Score)
 		require.Equal(t, &client.Standing{Score: 5, Rank: 1}, r.Previous)
 
@@ -125,28 +121,24 @@ func TestUpdatesAndReads(t *testing.T) {
 			updates = append(updates, client.Update{Member: m, Score: int64(100 - i)})
 		}
 		updates = append(updates, client.Update{Member: "x", Score: client.MaxScore + 1})
-		outcomes, err := c.Updates(ctx, "b", updates)
-		require.NoError(t, err)
+		outcomes := servertest.Must(c.Updates(ctx, "b", updates))(t)
 		require.Len(t, outcomes, len(updates))
 		for i, m := range odd {
 			require.NoError(t, outcomes[i].Err)
-			place, err := c.Member(ctx, "b", m, 1)
-			require.NoError(t, err, m)
+			place := servertest.Must(c.Member(ctx, "b", m, 1))(t)
 			require.Equal(t, m, place.Member)
 			require.EqualValues(t, i+1, place.Rank)
 			require.Len(t, place.Around, min(i+2, 3))
 		}
 		require.Equal(t, "out_of_range", refusal(t, outcomes[len(odd)].Err).Code)
-		_, err = c.Member(ctx, "b", "nobody", 0)
+		_, err := c.Member(ctx, "b", "nobody", 0)
 		require.Equal(t, "unknown_member", refusal(t, err).Code)
 
-		p, err := c.Top(ctx, "b", client.Query{Limit: 2})
-		require.NoError(t, err)
+		p := servertest.Must(c.Top(ctx, "b", client.Query{Limit: 2}))(t)
 		require.Equal(t, client.Page{Head: client.Head{Board: "b"}, Total: int64(len(odd) + 1),
 			Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
 		require.NotEmpty(t, p.Cursor)
-		p, err = c.Top(ctx, "b", client.Query{})
-		require.NoError(t, err)
+		p = servertest.Must(c.Top(ctx, "b", client.Query{}))(t)
 		require.Len(t, p.Top, len(odd)+1)
 	})
 }
@@ -181,8 +173,7 @@ func ones(n int) (updates []client.Update) {
 
 // sum is all that there is on the board "b".
 func sum(t *testing.T, c *client.Client) (sum int64) {
-	p, err := c.Top(t.Context(), "b", client.Query{Limit: 1000})
-	require.NoError(t, err)
+	p := servertest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
 	for _, e := range p.Top {
 		sum += e.Score
 	}
@@ -193,14 +184,12 @@ func sum(t *testing.T, c *client.Client) (sum int64) {
 func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, cutter(t, n.Addr, 2))
-		outcomes, err := c.Updates(t.Context(), "b", ones(300))
-		require.NoError(t, err)
+		outcomes := servertest.Must(c.Updates(t.Context(), "b", ones(300)))(t)
 		for _, o := range outcomes {
 			require.NoError(t, o.Err)
 			require.True(t, o.Result.Duplicate, "the first attempt had come through")
 		}
-		r, err := newClient(t, cutter(t, n.Addr, 2)).Update(t.Context(), "b", client.Update{Member: "m0", Score: 1})
-		require.NoError(t, err)
+		r := servertest.Must(newClient(t, cutter(t, n.Addr, 2)).Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
 		require.True(t, r.Duplicate)
 		require.EqualValues(t, 301, sum(t, c))
 	})
@@ -232,8 +221,7 @@ func TestEventBatchLimit(t *testing.T) {
 	_, err = c.Events(t.Context(), "wide", events)
 	require.Equal(t, "too_large", refusal(t, err).Code)
 	require.Zero(t, sum(t, c))
-	_, err = c.Events(t.Context(), "wide", events[1:])
-	require.NoError(t, err)
+	servertest.Must(c.Events(t.Context(), "wide", events[1:]))(t)
 	require.EqualValues(t, client.MaxEventUpdates, sum(t, c))
 }
 
@@ -249,8 +237,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		}
 		events = append(events, client.Event{ID: "odd", Data: []byte(`{"star":"?a=1&b 名前%","user":"u1","flowers":10}`)},
 			client.Event{Data: []byte(`{"star":"s1","flowers":1}`)}, client.Event{Data: []byte(`{"star":"s1","user":"u1","flowers":"1"}`)})
-		got, err := c.Events(ctx, "gift", events)
-		require.NoError(t, err)
+		got := servertest.Must(c.Events(ctx, "gift", events))(t)
 		for i, e := range got[:301] {
 			require.NoError(t, e.Err)
 			require.Len(t, e.Results, 3)
@@ -271,16 +258,14 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		require.Equal(t, client.Error{Code: "invalid_request", Field: "events[301].user"}, refusal(t, got[301].Err))
 		require.Equal(t, "events[302].flowers", refusal(t, got[302].Err).Field)
 		require.EqualValues(t, 310, sum(t, c))
-		fans, err := c.Top(ctx, "fans:?a=1&b 名前%", client.Query{})
-		require.NoError(t, err)
+		fans := servertest.Must(c.Top(ctx, "fans:?a=1&b 名前%", client.Query{}))(t)
 		require.Equal(t, []client.Entry{{Rank: 1, Member: "u1", Score: 10}}, fans.Top)
-		giver, err := c.Member(ctx, "givers", "u3", 0)
-		require.NoError(t, err)
+		giver := servertest.Must(c.Member(ctx, "givers", "u3", 0))(t)
 		require.EqualValues(t, 15, giver.Score)
 		require.JSONEq(t, `{"to":"s3"}`, string(giver.Data))
 
-		one, err := newClient(t, cutter(t, n.Addr, 2)).Event(ctx, "gift", client.Event{Data: []byte(`{"star":"s1","user":"u9","flowers":2}`)})
-		require.NoError(t, err)
+		cut := newClient(t, cutter(t, n.Addr, 2))
+		one := servertest.Must(cut.Event(ctx, "gift", client.Event{Data: []byte(`{"star":"s1","user":"u9","flowers":2}`)}))(t)
 		require.Len(t, one, 3)
 		require.True(t, one[2].Result.Duplicate)
 		require.EqualValues(t, 17, *one[2].Result.Score)
@@ -297,13 +282,11 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 			_, err := c.Event(ctx, c1.name, client.Event{Data: []byte(c1.data)})
 			require.Equal(t, c1.want, refusal(t, err))
 		}
-		_, err = c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
+		_, err := c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
 		require.Equal(t, "idempotency_mismatch", refusal(t, err).Code)
 
-		text, err := c.EventDefinition(ctx, "gift")
-		require.NoError(t, err)
-		again, err := definition.ParseEvent("gift", text)
-		require.NoError(t, err)
+		text := servertest.Must(c.EventDefinition(ctx, "gift"))(t)
+		again := servertest.Must(definition.ParseEvent("gift", text))(t)
 		require.Equal(t, "fans:{star}", again.Updates[1].Board)
 	})
 }
@@ -318,36 +301,29 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		_, err := c.Top(ctx, board, client.Query{})
 		require.Equal(t, "invalid_request", refusal(t, err).Code, "and it arrived in one piece")
 		const name = "fans:s 17+%?#&=名前"
-		r, err := c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists})
-		require.NoError(t, err)
+		r := servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists}))(t)
 		require.Nil(t, r.Score)
-		r, err = c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Absent, Data: []byte(`{"a": [1, "x"]}`)})
-		require.NoError(t, err)
+		r = servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Absent, Data: []byte(`{"a": [1, "x"]}`)}))(t)
 		require.EqualValues(t, 3, *r.Score)
 		require.Equal(t, "0", r.Period)
 		require.Equal(t, name, r.Board)
-		_, err = c.Update(ctx, name, client.Update{Member: "ann", Score: 1})
-		require.NoError(t, err)
+		servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 1}))(t)
 		want := []client.Entry{{Rank: 1, Member: "ann", Score: 4, Data: []byte(`{"a":[1,"x"]}`)}}
 		for _, named := range []string{name, name + "@0"} {
-			p, err := c.Top(ctx, named, client.Query{})
-			require.NoError(t, err)
+			p := servertest.Must(c.Top(ctx, named, client.Query{}))(t)
 			require.Equal(t, named, p.Board)
 			require.Equal(t, "0", p.Period)
 			require.True(t, p.Ends.After(time.Now()))
 			require.False(t, p.Final)
 			require.Equal(t, want, p.Top)
-			place, err := c.Member(ctx, named, "ann", 1)
-			require.NoError(t, err)
+			place := servertest.Must(c.Member(ctx, named, "ann", 1))(t)
 			require.Equal(t, p.Ends, place.Ends)
 			require.Equal(t, want, place.Around)
 			require.Equal(t, want[0].Data, place.Data)
 		}
-		outcomes, err := c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}})
-		require.NoError(t, err)
+		outcomes := servertest.Must(c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}}))(t)
 		require.NoError(t, outcomes[0].Err)
-		p, err := c.Top(ctx, name, client.Query{})
-		require.NoError(t, err)
+		p := servertest.Must(c.Top(ctx, name, client.Query{}))(t)
 		require.Nil(t, p.Top[0].Data)
 		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period",
 			"fans": "unknown_board", name + "@": "invalid_request"} {
@@ -407,8 +383,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 		require.Nil(t, nobody.ToNext)
 		require.Empty(t, nobody.Around)
 		send := func(member string, score int64) {
-			_, err := c.Update(t.Context(), "b", client.Update{Member: member, Score: score})
-			require.NoError(t, err)
+			servertest.Must(c.Update(t.Context(), "b", client.Update{Member: member, Score: score}))(t)
 		}
 		send("a", 30)
 		send("me", 20)
@@ -433,8 +408,7 @@ func TestWatchOfARealServer(t *testing.T) {
 		s := watch(t, c, "b", client.Watch{Top: 2})
 		require.Empty(t, s.until("the empty board", live).Top)
 		for i, m := range []string{"a", "b", "c", "a"} {
-			_, err := c.Update(t.Context(), "b", client.Update{Member: m, Score: int64(10 + i)})
-			require.NoError(t, err)
+			servertest.Must(c.Update(t.Context(), "b", client.Update{Member: m, Score: int64(10 + i)}))(t)
 		}
 		want := []client.Entry{{Rank: 1, Member: "a", Score: 23}, {Rank: 2, Member: "c", Score: 12}}
 		s.until("the scores", func(b client.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
@@ -473,8 +447,7 @@ func TestRolloverOfRealServer(t *testing.T) {
 		s.until("bob's place now", func(b client.Board) bool { return !b.Final && b.Me != nil && b.Me.Rank == nil })
 		s.stop()
 
-		page, err := c.Top(t.Context(), "fans:s 17?@"+period, client.Query{})
-		require.NoError(t, err)
+		page := servertest.Must(c.Top(t.Context(), "fans:s 17?@"+period, client.Query{}))(t)
 		require.True(t, page.Final)
 		require.Equal(t, final.Top, page.Top)
 		closed := watch(t, c, "fans:s 17?@"+period, client.Watch{})
@@ -500,8 +473,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 	defer front.Close()
 	c := newClient(t, front.Listener.Addr().String())
 	s := watch(t, c, "b", client.Watch{})
-	_, err := c.Update(t.Context(), "b", client.Update{Member: "a", Score: 1})
-	require.NoError(t, err)
+	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "a", Score: 1}))(t)
 	s.until("a", func(b client.Board) bool { return live(b) && len(b.Top) == 1 })
 	first.Stop()
 	s.until("the end", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 1 })
@@ -509,8 +481,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 	mu.Lock()
 	target = second.Addr
 	mu.Unlock()
-	_, err = c.Update(t.Context(), "b", client.Update{Member: "b", Score: 2})
-	require.NoError(t, err)
+	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "b", Score: 2}))(t)
 	s.until("both", func(b client.Board) bool { return live(b) && len(b.Top) == 2 })
 	s.stop()
 }
@@ -525,15 +496,13 @@ func TestTopOfAThousandLongNames(t *testing.T) {
 		updates = append(updates, client.Update{Member: fmt.Sprintf("%04d", i) + strings.Repeat(`"`, 124),
 			Score: client.MaxScore - int64(i), ID: fmt.Sprintf("%04d", i) + strings.Repeat(`\`, 124)})
 	}
-	outcomes, err := c.Updates(t.Context(), "b", updates)
-	require.NoError(t, err)
+	outcomes := servertest.Must(c.Updates(t.Context(), "b", updates))(t)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
 	s := watch(t, c, "b", client.Watch{Top: 1000})
 	require.Len(t, s.until("the board", live).Top, 1000)
-	p, err := c.Top(t.Context(), "b", client.Query{Limit: 1000})
-	require.NoError(t, err)
+	p := servertest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
 	require.Len(t, p.Top, 1000)
 	s.stop()
 }
@@ -564,15 +533,13 @@ func TestResumeWithARealServer(t *testing.T) {
 			conns = append(conns, conn)
 			return tapped{conn, &snapshots}, err
 		}}
-		c, err := client.New("http://"+n.Addr, client.Config{HTTP: &http.Client{Transport: transport}})
-		require.NoError(t, err)
+		c := servertest.Must(client.New("http://"+n.Addr, client.Config{HTTP: &http.Client{Transport: transport}}))(t)
 		direct := newClient(t, n.Addr)
 		var updates []client.Update
 		for i := range 20 {
 			updates = append(updates, client.Update{Member: fmt.Sprint("m", i), Score: int64(1000 - i)})
 		}
-		_, err = direct.Updates(t.Context(), "b", updates)
-		require.NoError(t, err)
+		servertest.Must(direct.Updates(t.Context(), "b", updates))(t)
 		s := watch(t, c, "b", client.Watch{Top: 20})
 		other := watch(t, direct, "b", client.Watch{}) // so that the node keeps its view
 		s.until("the board", func(b client.Board) bool { return live(b) && len(b.Top) == 20 })
@@ -585,8 +552,7 @@ func TestResumeWithARealServer(t *testing.T) {
 			mu.Unlock()
 			s.until("the cut", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 20 })
 			if round > 0 { // the first time nothing changes meanwhile
-				_, err = direct.Update(t.Context(), "b", client.Update{Member: "m0", Score: 1})
-				require.NoError(t, err)
+				servertest.Must(direct.Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
 			}
 			s.until("the board again", func(b client.Board) bool { return live(b) && b.Top[0].Score == 1000+round && b.Top[19].Score == 981 })
 		}
@@ -599,30 +565,24 @@ func TestResumeWithARealServer(t *testing.T) {
 func TestProfilesByTheClient(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
-	c, err := client.New("http://"+n.Addr, client.Config{})
-	require.NoError(t, err)
+	c := servertest.Must(client.New("http://"+n.Addr, client.Config{}))(t)
 	defer c.Close()
-	_, err = c.Profile(t.Context(), "user", "a/b")
+	_, err := c.Profile(t.Context(), "user", "a/b")
 	require.Equal(t, "unknown_member", refusal(t, err).Code)
 	for _, name := range []string{"Ann", "Anna"} {
 		require.NoError(t, c.SetProfile(t.Context(), "user", "a/b", client.Profile{Name: name, Avatar: "/a.png"}))
-		p, err := c.Profile(t.Context(), "user", "a/b")
-		require.NoError(t, err)
+		p := servertest.Must(c.Profile(t.Context(), "user", "a/b"))(t)
 		require.Equal(t, client.Profile{Name: name, Avatar: "/a.png"}, p)
 	}
 	err = c.SetProfile(t.Context(), "user", "a/b", client.Profile{})
 	require.Equal(t, "name", refusal(t, err).Field)
-	_, err = c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3})
-	require.NoError(t, err)
-	page, err := c.Top(t.Context(), "b", client.Query{})
-	require.NoError(t, err)
+	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3}))(t)
+	page := servertest.Must(c.Top(t.Context(), "b", client.Query{}))(t)
 	require.Equal(t, []client.Entry{{Rank: 1, Member: "a/b", Score: 3, Name: "Anna", Avatar: "/a.png"}}, page.Top)
-	place, err := c.Member(t.Context(), "b", "a/b", 1)
-	require.NoError(t, err)
+	place := servertest.Must(c.Member(t.Context(), "b", "a/b", 1))(t)
 	require.Equal(t, "Anna", place.Name)
 	require.Equal(t, page.Top, place.Around)
-	done, err := c.Reindex(t.Context(), "user")
-	require.NoError(t, err)
+	done := servertest.Must(c.Reindex(t.Context(), "user"))(t)
 	require.Equal(t, client.Reindexed{Profiles: 1}, done)
 	_, err = c.Reindex(t.Context(), "No kind")
 	require.Equal(t, "kind", refusal(t, err).Field)
