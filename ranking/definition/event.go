@@ -180,13 +180,8 @@ func digestOf(updates []Target) string {
 // form.
 func (c *compiledEvent) compile(path string, t *Target) (target, error) {
 	compiled := target{op: t.Op, cond: t.If}
-	if err := c.compileBoard(path+".board", t.Board, &compiled); err != nil {
-		return compiled, err
-	}
-	if err := c.compileMember(path+".member", t.Member, &compiled); err != nil {
-		return compiled, err
-	}
-	if err := c.compileScore(path+".score", t.Score, &compiled); err != nil {
+	if err := cmp.Or(c.compileBoard(path+".board", t.Board, &compiled), c.compileMember(path+".member", t.Member, &compiled),
+		c.compileScore(path+".score", t.Score, &compiled)); err != nil {
 		return compiled, err
 	}
 	if t.Op != "" {

@@ -86,12 +86,7 @@ func TestFixes(t *testing.T) {
 			require.NoError(t, r.Admin().ConfigSet(t.Context(), name, strings.Trim(value, "'")).Err())
 		}
 	}
-	redistest.Eventually(t, "the append-only file", func() error {
-		if found := levels(examine(t, r.URL())); len(found) > 0 {
-			return fmt.Errorf("%v", found)
-		}
-		return nil
-	})
+	redistest.Until(t, "the append-only file", func() bool { return len(levels(examine(t, r.URL()))) == 0 })
 }
 
 // The user of the documentation sees all but the parameters of CONFIG, and has the rights that the fix names. A password

@@ -615,12 +615,7 @@ func TestRunReleasesTheLease(t *testing.T) {
 		var run sync.WaitGroup
 		run.Go(func() { b.ingest().Run(ctx) })
 		b.add("board", "stars", "member", "s17", "score", "3")
-		redistest.Eventually(t, "the entry to count", func() error {
-			if b.score("stars", "s17") != 3 {
-				return errors.New("not yet")
-			}
-			return nil
-		})
+		redistest.Until(t, "the entry to count", func() bool { return b.score("stars", "s17") == 3 })
 		cancel()
 		redistest.Wait(t, "the end of run", run.Wait)
 		exists := redistest.Must(b.rdb.Exists(t.Context(), "rc:{rc:ingest}:lease").Result())(t)

@@ -139,11 +139,8 @@ func TestKilledRedisStartsAgain(t *testing.T) {
 		pid := pidOf(t, rdb)
 		appendTo(t, dir, "*3\r\n$3\r\nSET\r\n$1\r\nk")
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-		redistest.Eventually(t, "the return in the log", func() error {
-			if strings.Count(log.String(), `msg="redis-server runs again"`) != n+1 {
-				return errors.New(log.String())
-			}
-			return nil
+		redistest.UntilEqual(t, "the number of returns in the log", n+1, func() int {
+			return strings.Count(log.String(), `msg="redis-server runs again"`)
 		})
 		holds(t, rdb, "k", fmt.Sprint(n))
 		require.NotEqual(t, pid, pidOf(t, rdb))

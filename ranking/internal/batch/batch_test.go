@@ -63,6 +63,14 @@ func commitOne(ctx context.Context, q *Queues[waiter], members ...string) <-chan
 	return done
 }
 
+// allDone waits for the ends of commits that succeed.
+func allDone(t *testing.T, done ...<-chan error) {
+	t.Helper()
+	for _, d := range done {
+		require.NoError(t, <-d)
+	}
+}
+
 func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,9 +85,7 @@ func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
 			g.open <- nil
 			synctest.Wait()
 		}
-		for _, d := range done {
-			require.NoError(t, <-d)
-		}
+		allDone(t, done...)
 		require.Equal(t, [][]string{want[:1], want[1:129], want[129:257], want[257:]}, g.batches)
 		q.running.Wait()
 		require.Empty(t, q.queues, "nothing is kept of a board that is done")
@@ -186,8 +192,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 			g.open <- nil
 			synctest.Wait()
 		}
-		require.NoError(t, <-first)
-		require.NoError(t, <-full)
+		allDone(t, first, full)
 	})
 }
 
@@ -203,8 +208,7 @@ func TestCallerThatGivesUp(t *testing.T) {
 		require.ErrorIs(t, <-impatient, definition.ErrUnavailable)
 		g.open <- nil
 		g.open <- nil
-		require.NoError(t, <-first)
-		require.NoError(t, <-patient)
+		allDone(t, first, patient)
 		require.Equal(t, [][]string{{"first"}, {"impatient", "patient"}}, g.batches)
 	})
 }

@@ -63,8 +63,7 @@ func TestSecondBatchFollowsTheFirst(t *testing.T) {
 		require.Equal(t, [][]string{{"a"}, {"b", "c"}}, f.batches(), "two are in flight")
 		require.Equal(t, 1, q.Waiting("b"))
 		f.all[1].end <- nil
-		require.NoError(t, <-b)
-		require.NoError(t, <-c)
+		allDone(t, b, c)
 		require.Equal(t, [][]string{{"a"}, {"b", "c"}, {"d"}}, f.batches(), "the first one takes long")
 		f.all[0].end <- nil
 		require.NoError(t, <-a)
@@ -97,9 +96,7 @@ func TestInFlightBoundsTheBatches(t *testing.T) {
 		for _, i := range []int{0, 2, 3} {
 			f.all[i].end <- nil
 		}
-		for _, d := range done {
-			require.NoError(t, <-d)
-		}
+		allDone(t, done...)
 	})
 }
 
@@ -124,8 +121,7 @@ func TestNoGroupIsInTwoBatchesInFlight(t *testing.T) {
 		f.all[2].end <- nil
 		require.NoError(t, <-last)
 		f.all[1].end <- nil
-		require.NoError(t, <-first)
-		require.NoError(t, <-other)
+		allDone(t, first, other)
 	})
 }
 
@@ -147,9 +143,7 @@ func TestGroupsAreNotDivided(t *testing.T) {
 		for _, one := range f.all[1:] {
 			one.end <- nil
 		}
-		for _, d := range done {
-			require.NoError(t, <-d)
-		}
+		allDone(t, done...)
 	})
 }
 
@@ -169,9 +163,7 @@ func TestSecondBatchIsNotSmall(t *testing.T) {
 		for _, one := range f.all {
 			one.end <- nil
 		}
-		for _, d := range done {
-			require.NoError(t, <-d)
-		}
+		allDone(t, done...)
 	})
 }
 
@@ -186,9 +178,7 @@ func TestBatchesOfALargeGroup(t *testing.T) {
 		for range 4 {
 			g.open <- nil
 		}
-		for _, d := range done {
-			require.NoError(t, <-d)
-		}
+		allDone(t, done...)
 		require.Equal(t, [][]string{{"first"}, {"a", "b", "c"}, {"d", "e"}, {"f", "g"}}, g.batches)
 	})
 }

@@ -248,12 +248,7 @@ func TestConnectionEndsBetweenTwoCalls(t *testing.T) {
 		})
 		redistest.Receive(t, "a value from next", next)
 	}
-	redistest.Eventually(t, "the command to be held", func() error {
-		if p.Held() == 0 {
-			return errors.New("none is")
-		}
-		return nil
-	})
+	redistest.Until(t, "the command to be held", func() bool { return p.Held() > 0 })
 	p.Hold()
 	p.Cut()
 	redistest.Wait(t, "the callers of the test", wg.Wait)
@@ -402,12 +397,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	none := func(before int) {
-		redistest.Eventually(t, "the connection to close", func() error {
-			if n := connections(t, r); n != before {
-				return fmt.Errorf("%d connections", n)
-			}
-			return nil
-		})
+		redistest.UntilEqual(t, "the number of connections", before, func() int { return connections(t, r) })
 	}
 	before := connections(t, r)
 	c := connect(t, r.URL())

@@ -1,7 +1,6 @@
 package redisconn_test
 
 import (
-	"errors"
 	"os"
 	"testing"
 	"time"
@@ -56,9 +55,7 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 	}
 	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1", "redis-cluster://a:1?addr=b:2",
 		"rediss-sentinel://u:p@[::1]/m/1"} {
-		rdb, err := redisconn.Open(url)
-		require.NoError(t, err)
-		require.NoError(t, rdb.Close())
+		require.NoError(t, redistest.Must(redisconn.Open(url))(t).Close())
 	}
 }
 
@@ -72,12 +69,7 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 	p.Hold("waits")
 	ended := make(chan error, 1)
 	go func() { ended <- rdb.Get(t.Context(), "waits").Err() }()
-	redistest.Eventually(t, "the call to wait", func() error {
-		if p.Held() == 0 {
-			return errors.New("it has not reached the network")
-		}
-		return nil
-	})
+	redistest.Until(t, "the call to reach the network", func() bool { return p.Held() > 0 })
 	require.NoError(t, rdb.Close())
 	err := redistest.Receive(t, "the run to end", ended)
 	require.Error(t, err)
@@ -89,8 +81,7 @@ func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
 func TestURLOfManyHosts(t *testing.T) {
 	t.Parallel()
 	open := func(url string) redis.UniversalClient {
-		rdb, err := redisconn.Open(url)
-		require.NoError(t, err)
+		rdb := redistest.Must(redisconn.Open(url))(t)
 		t.Cleanup(func() { rdb.Close() })
 		return rdb.(interface{ Unwrap() redis.UniversalClient }).Unwrap()
 	}
