@@ -160,20 +160,13 @@ func (h *Hub) FeedItems(name string, items [][]byte) {
 	}
 }
 
-func (f *eventFeed) signal() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
 // markLive notes that the feed receives each item from now on.
 func (f *eventFeed) markLive() {
 	f.live.Store(true) // before run publishes to the clients that wait for it
 	f.mu.Lock()
 	f.subscribed = true
 	f.mu.Unlock()
-	f.signal()
+	signal(f.wake)
 }
 
 // markDown notes that the feed misses items from now on. New clients wait.
@@ -187,7 +180,7 @@ func (f *eventFeed) add(items [][]byte) {
 		f.queued = slices.Delete(f.queued, 0, more)
 	}
 	f.mu.Unlock()
-	f.signal()
+	signal(f.wake)
 }
 
 func (f *eventFeed) run() {

@@ -41,7 +41,7 @@ const (
 // profileIndex maps a member to the boards that show it, and queues those boards when its profile has
 // changed. A change costs other boards nothing. Its methods may be called concurrently.
 type profileIndex struct {
-	signal chan struct{} // queue is not empty; holds one
+	wake chan struct{} // queue is not empty; holds one
 
 	mu      sync.Mutex
 	places  map[profileKey][]*profilePlace
@@ -69,7 +69,7 @@ type pendingProfile struct {
 
 func newProfileIndex() *profileIndex {
 	return &profileIndex{
-		signal: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace), kinds: make(map[string]bool),
+		wake: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace), kinds: make(map[string]bool),
 		changed: make(map[*board][]profileKey), pending: make(map[profileKey]*pendingProfile),
 	}
 }
@@ -148,10 +148,7 @@ func (r *profileIndex) enqueue(m profileKey, b *board) {
 		return
 	}
 	r.queue.Push(b.callers.first(), b)
-	select {
-	case r.signal <- struct{}{}:
-	default:
-	}
+	signal(r.wake)
 }
 
 // next removes the first board from the queue; nil for an empty one. changed are the members for which it was
@@ -193,7 +190,7 @@ func (h *Hub) runProfileChanges(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.profiles.signal:
+		case <-h.profiles.wake:
 		}
 		for more := true; more; {
 			more = h.notifyProfiles()

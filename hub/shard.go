@@ -113,13 +113,14 @@ func (s *shard) announce(streams []*stream) {
 	}
 	s.mu.Unlock()
 	if any {
-		s.signal()
+		signal(s.wake)
 	}
 }
 
-func (s *shard) signal() {
+// signal wakes the goroutine that waits for a channel of one place.
+func signal(wake chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -130,7 +131,7 @@ func (s *shard) afterFlush(do func()) {
 	s.mu.Lock()
 	s.callbacks = append(s.callbacks, do)
 	s.mu.Unlock()
-	s.signal()
+	signal(s.wake)
 }
 
 func (s *shard) takePending() (updated []*stream, then []func()) {

@@ -80,12 +80,18 @@ func (s *Semaphore[K]) startAtOnce(t *Turn[K]) bool {
 	if len(s.order) > 0 || !s.fits(t) || l == nil && t.weight > s.each(t.key) || l != nil && (len(l.waiting) > 0 || !s.lineFits(l, t)) {
 		return false
 	}
+	s.start(s.line(t.key), t)
+	return true
+}
+
+// line returns the line of a key, which it makes for the first turn.
+func (s *Semaphore[K]) line(key K) *line[K] {
+	l := s.lines[key]
 	if l == nil {
 		l = new(line[K])
-		s.lines[t.key] = l
+		s.lines[key] = l
 	}
-	s.start(l, t)
-	return true
+	return l
 }
 
 // Enter makes a caller wait for a turn. It reports whether the turn has begun at once. Otherwise begin is called when it
@@ -97,11 +103,7 @@ func (s *Semaphore[K]) Enter(key K, weight int, begin func(*Turn[K])) (t *Turn[K
 	if s.startAtOnce(t) {
 		return t, true
 	}
-	l := s.lines[key]
-	if l == nil {
-		l = new(line[K])
-		s.lines[key] = l
-	}
+	l := s.line(key)
 	l.waiting = append(l.waiting, t)
 	s.queue(key, l)
 	return t, false
