@@ -252,9 +252,7 @@ func TestTakeBackDuringAnErasure(t *testing.T) {
 // An id that was forgotten may be used for another event. Taking that back leaves a line too,
 // even if the audit still knows the act of the event before.
 func TestTakeBackOfALaterEventWithTheSameID(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, nil, func(t *testing.T, w *world, s *Store) {
 		const bucket = 610 * time.Second
 		pointEvent(t, s, definition.Board{Name: "one"})
 		apply(t, s, "one", definition.Update{Member: "m", Score: 10})

@@ -132,7 +132,6 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				if s.catalog.latest.Load() != nil {
 					aged(s, lease)
 				}
-				_, err := s.Page(t.Context(), "b", 1, 1)
 				unavailable := func(err error, named string) {
 					t.Helper()
 					require.ErrorIs(t, err, ErrUnavailable)
@@ -141,22 +140,16 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 						require.NotErrorIs(t, err, e)
 					}
 				}
-				unavailable(err, "board:b/0")
-				_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
-				unavailable(err, "board:b/0")
-				_, err = s.ApplyEvents(t.Context(), "gift", []EventCall{{}})
-				unavailable(err, "event:gift")
+				unavailable(errorOf(s.Page(t.Context(), "b", 1, 1)), "board:b/0")
+				unavailable(errorOf(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})), "board:b/0")
+				unavailable(errorOf(s.ApplyEvents(t.Context(), "gift", []EventCall{{}})), "event:gift")
 				unavailable(s.States(t.Context(), []string{"b"})[0].Err, "board:b/0")
 				unavailable(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}}), "board:b/0")
 
 				apply(t, s, "other", definition.Update{Member: "m", Score: 1})
 				define(t, s, definition.Board{Name: "more"})
 				require.Len(t, must(s.Boards(t.Context()))(t), 2)
-				h, err := s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}})
-				if err == nil {
-					err = h[0].Err
-				}
-				unavailable(err, "board:b/0")
+				unavailable(errorOf(outcomesOf(s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}}))), "board:b/0")
 				require.Equal(t, value, s.rdb.HGet(t.Context(), "rc:{/}:definitions", "board:b/0").Val(), "it is left as it is")
 			}
 			require.NoError(t, a.DeleteEvent(t.Context(), "gift", Moderator{}))

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -74,12 +73,7 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 			checks, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- s.RunRightsChecks(checks, slog.New(slog.DiscardHandler)) }()
-			redistest.Eventually(t, "the check that the refusal asks for", func() error {
-				if evals() == before {
-					return errors.New("there is none")
-				}
-				return nil
-			})
+			redistest.Until(t, "the check that the refusal asks for", func() bool { return evals() != before })
 			stop()
 			redistest.Receive(t, "the end of the checks", ended)
 			ofB := int64(3)

@@ -66,9 +66,7 @@ func (w *world) recordedResults(s *Store) {
 // Boards that nodes build, such as unions, have a history of what a reader would see, also without a reader. While
 // such a board is empty, the nodes go on looking: its next members are in the next step, and there is no gap.
 func TestHistoryOfWindowsAndUnions(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, resultBoards(0), func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, resultBoards(0), func(t *testing.T, w *world, s *Store) {
 		shows := func(want map[string]string) {
 			t.Helper()
 			for board, want := range want {
@@ -108,9 +106,7 @@ func TestHistoryOfWindowsAndUnions(t *testing.T) {
 // The history of a window or a union outlives an outage of all nodes, which is a gap, and the definition that recorded it.
 // It goes with its members, and with the board.
 func TestHistoryOfAnUnusedResultStays(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, resultBoards(0), func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, resultBoards(0), func(t *testing.T, w *world, s *Store) {
 		w.recordedResults(s)
 		began := map[string]string{"live": "a 2", "built": "a 2", "both": "a 4", "windows": "a 2", "copy": "a 2"}
 		w.pass(time.Hour) // no node runs

@@ -528,9 +528,7 @@ func TestHistoryForgetsMembersWithoutSteps(t *testing.T) {
 
 // A step that cannot be read is a gap until the next keyframe, and no error. A clock that is set back does not mix up the steps.
 func TestDamagedStepsAreGaps(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, []definition.Board{{Name: "b", History: shortStep}}, func(t *testing.T, w *world, s *Store) {
 		k := s.keys.Board("b", "").History()
 		w.planned("b")
 		require.Equal(t, looked, look(t, s, "b").outcome)

@@ -238,9 +238,7 @@ func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
 		"spans that begin at other times": {11 * time.Minute, 0, 0, 0, 18 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
-				s := w.stores[0]
+			onSimulatedNode(t, nil, func(t *testing.T, w *world, s *Store) {
 				define := func(ids time.Duration) {
 					require.NoError(t, s.Define(t.Context(), definition.Set{
 						Boards: []definition.Board{{Name: "of:{n}"}},
@@ -286,9 +284,7 @@ func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
 
 // After `ids` becomes shorter, Redis keeps none of the earlier ids for the former time: a board that was full takes ids.
 func TestShorterIDsLeaveInTheNewTime(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, nil, func(t *testing.T, w *world, s *Store) {
 		define := func(ids time.Duration) {
 			require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", IDs: ids}}}))
 		}

@@ -44,9 +44,7 @@ func TestRequestIDsExpireByThemselves(t *testing.T) {
 
 // A clock that was set far ahead and back leaves no ids that stay for the time of that jump.
 func TestRequestIDsExpireAfterAClockThatWentBack(t *testing.T) {
-	t.Parallel()
-	simulatedWorlds(t, 1, Config{}, []definition.Board{{Name: "b"}}, func(t *testing.T, w *world) {
-		s := w.stores[0]
+	onSimulatedNode(t, []definition.Board{{Name: "b"}}, func(t *testing.T, w *world, s *Store) {
 		w.pass(30 * 24 * time.Hour)
 		require.True(t, countsAs(t, s, "b", "ahead"))
 		w.pass(-30 * 24 * time.Hour)

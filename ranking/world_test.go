@@ -287,6 +287,12 @@ func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.B
 		func(t *testing.T) { test(t, simulatedRedis(t, stores, cfg, boards...)) })
 }
 
+// onSimulatedNode runs a test in simulatedWorlds with one node, side by side with other tests.
+func onSimulatedNode(t *testing.T, boards []definition.Board, test func(t *testing.T, w *world, s *Store)) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) { test(t, w, w.stores[0]) })
+}
+
 func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
 	r := redistest.Start(t)
 	plain := redistest.Dial(t, r.URL())
