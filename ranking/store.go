@@ -117,9 +117,10 @@ type Store struct {
 }
 
 // New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
-// sends nothing, and adds hooks to rdb: for CheckRights, for Config.Metrics and for Config.CallTimeout. The Store does not close rdb, which is a
-// client of Open, a *redis.Client or a *redis.ClusterClient. Updates and events go over a connection
-// of their own to each node. Only the hooks of a client of Open see their commands.
+// sends nothing, and adds hooks to rdb: for CheckRights, for Config.Metrics and for Config.CallTimeout.
+// The Store does not close rdb, which is a client of Open, a *redis.Client or a *redis.ClusterClient.
+// Updates and events go over a connection of their own to each node. Only the hooks of a client of Open
+// see their commands.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
 	client, ok := rdb.(*pipeline.Client)
