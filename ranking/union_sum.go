@@ -47,7 +47,8 @@ func (s *Store) unionSources(r *definition.Compiled, d *definitions, instance st
 		}
 		p, there := its.CurrentPeriod(now), true
 		for last := 0; last < u.Last && there; last++ {
-			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: s.keys.Board(source.Instance(), p.Name), weight: u.Weights[i]})
+			keys := s.keys.Board(source.Instance(), p.Name)
+			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: keys, weight: u.Weights[i]})
 			if its.Calendar == nil {
 				break
 			}
