@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -222,6 +223,39 @@ func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
 			got := must(s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result())(t)
 			require.Equal(t, want, got, name)
 		}
+	})
+}
+
+// Up to 2^40 the order of arrival is exact, through random histories on few scores: Redis ranks as a naive list.
+func TestArrivalOrderThroughHistories(t *testing.T) {
+	t.Parallel()
+	s := newTestStore(t)
+	n := 0
+	proptest.Check(t, 100, func(t *rapid.T) {
+		order := anyOrder.Draw(t, "order")
+		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
+		n++
+		d := definition.Board{Name: fmt.Sprint("h", n), Mode: definition.Last, Order: order, Ties: definition.First}
+		var list, updates []definition.Update // the list has the best first, and the earlier of equals
+		for range rapid.IntRange(1, 120).Draw(t, "updates") {
+			u := definition.Update{
+				Member: fmt.Sprint("m", rapid.IntRange(0, 20).Draw(t, "member")),
+				Score:  base - rapid.Int64Range(0, 3).Draw(t, "below"),
+			}
+			updates = append(updates, u)
+			if slices.Contains(list, u) { // a member that has this score stays where it is
+				continue
+			}
+			list = append(slices.DeleteFunc(list, func(h definition.Update) bool { return h.Member == u.Member }), u)
+			slices.SortStableFunc(list, func(a, b definition.Update) int { return int(order.Sign()) * cmp.Compare(a.Score, b.Score) })
+		}
+		packed(t, s, d, forever, updates)
+		got := must(s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result())(t)
+		want := make([]string, len(list))
+		for i, h := range list {
+			want[i] = h.Member
+		}
+		require.Equal(t, want, got)
 	})
 }
 
