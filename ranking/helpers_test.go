@@ -68,6 +68,13 @@ func must[T any](result T, err error) func(t require.TestingT, msgAndArgs ...any
 // errorOf is the error of a call whose result the test does not look at.
 func errorOf[T any](_ T, err error) error { return err }
 
+// tester is a test, or a case of a property: helpers that fail the case let rapid shrink it, and print its seed.
+type tester interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+}
+
 func define(t testing.TB, s *Store, boards ...definition.Board) {
 	t.Helper()
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
@@ -85,7 +92,7 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
-func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
+func apply(t tester, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
 	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]
 }
@@ -134,9 +141,12 @@ func look(t testing.TB, s *Store, board string) *historyLook {
 func occurs(id string, fields ...any) EventCall {
 	o := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
 	for i := 0; i < len(fields); i += 2 {
-		value := jsontext.Value(fmt.Sprint(fields[i+1]))
+		value, err := jsontext.Value(fmt.Sprint(fields[i+1])), error(nil)
 		if text, ok := fields[i+1].(string); ok {
-			value, _ = jsontext.AppendQuote(nil, text)
+			value, err = jsontext.AppendQuote(nil, text)
+		}
+		if err != nil {
+			panic(err)
 		}
 		o.Fields[fields[i].(string)] = value
 	}
@@ -144,7 +154,7 @@ func occurs(id string, fields ...any) EventCall {
 }
 
 // happen sends an occurrence of an event, with fields as occurs takes them, and returns its result.
-func happen(t testing.TB, s *Store, event, id string, fields ...any) EventResult {
+func happen(t tester, s *Store, event, id string, fields ...any) EventResult {
 	t.Helper()
 	h := must(s.ApplyEvents(t.Context(), event, []EventCall{occurs(id, fields...)}))(t)
 	require.NoError(t, h[0].Err)

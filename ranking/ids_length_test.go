@@ -104,7 +104,7 @@ func TestIDsWhileTheirLengthChanges(t *testing.T) {
 						require.NoError(rt, err)
 					}
 					if asEvent {
-						isNew = !happen(t, s, "e", id, "n", n).Outcomes[0].Result.Duplicate
+						isNew = !happen(rt, s, "e", id, "n", n).Outcomes[0].Result.Duplicate
 					} else {
 						isNew = countsAs(rt, s, board, id)
 					}
@@ -157,8 +157,8 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 				return [2]int64{-int64(math.Floor(of)), -int64(math.Floor(all))}
 			}
 			for _, n := range instances { // no member leaves
-				apply(t, s, "of:"+n, definition.Update{Member: "m", Score: 1000})
-				apply(t, s, "all", definition.Update{Member: n, Score: 1000})
+				apply(rt, s, "of:"+n, definition.Update{Member: "m", Score: 1000})
+				apply(rt, s, "all", definition.Update{Member: n, Score: 1000})
 			}
 			type occurrence struct {
 				at     time.Time // when it counted first, since the latest time it was new
@@ -179,7 +179,7 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 					w.pass(length("pass")*time.Duration(rapid.IntRange(1, 8).Draw(rt, "quarters"))/4 + time.Second)
 				case 3: // the hashes of ids of one board may change their places
 					board := rapid.SampledFrom([]string{"of:" + n, "all"}).Draw(rt, "board")
-					apply(t, s, board, definition.Update{Member: "other", Score: 1, ID: fmt.Sprint("plain", runs, "-", step)})
+					apply(rt, s, board, definition.Update{Member: "other", Score: 1, ID: fmt.Sprint("plain", runs, "-", step)})
 				case 4, 5:
 					before := scores(n)
 					took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
@@ -200,7 +200,7 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 					was.counts = [2]bool{}
 				default:
 					before := scores(n)
-					h := happen(t, s, "e", id, "n", n)
+					h := happen(rt, s, "e", id, "n", n)
 					isNew := was == nil
 					now := new(occurrence)
 					for b, o := range h.Outcomes {

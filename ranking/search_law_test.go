@@ -67,10 +67,10 @@ func (r SearchResult) lines() (lines []string) {
 }
 
 // forget erases a member, with its profile, to the end of the erasure.
-func (w *world) forget(kind, member string) {
-	must(w.stores[0].Erase(context.Background(), kind, member, Moderator{}))(w.t)
-	require.NoError(w.t, w.stores[0].DeleteProfile(context.Background(), kind, member))
-	w.until("the erasure", func() error { return w.erased(kind, member) })
+func (w *world) forget(t require.TestingT, kind, member string) {
+	must(w.stores[0].Erase(context.Background(), kind, member, Moderator{}))(t)
+	require.NoError(t, w.stores[0].DeleteProfile(context.Background(), kind, member))
+	require.NoError(t, w.tryUntil(func() error { return w.erased(kind, member) }), "the erasure")
 }
 
 // nameIndex are the profiles of a kind as Redis holds them, member to JSON, and the elements of its index.
@@ -155,7 +155,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 					"show", "erase"}).Draw(t, "act") {
 				case "score":
 					score := rapid.Int64Range(0, 3).Draw(t, "score")
-					w.write(s, board, member, score)
+					require.NoError(t, apply(t, s, board, definition.Update{Member: member, Score: score}).Err)
 					m.scores[member] += score
 				case "profile":
 					p := Profile{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Avatar: "/a.png"}
@@ -175,7 +175,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 					require.NoError(t, s.Show(ctx, board, member, Moderator{}))
 					delete(m.hidden, member)
 				case "erase":
-					w.forget("user", member)
+					w.forget(t, "user", member)
 					delete(m.scores, member)
 					delete(m.profiles, member)
 					if !slices.Contains([]string{"%", "*", "=u", "中", "ana", "u1", "a b", "🌸", "\u0301"}, member) { // which others' names hold

@@ -186,7 +186,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 		r := must(s.Search(ctx, "day@-1", "ann", 10))(t)
 		require.True(t, r.Final)
 		require.Empty(t, r.List)
-		w.forget("user", "u1")
+		w.forget(t, "user", "u1")
 		for _, board := range all {
 			w.until("the other member", find(board, "u2"))
 		}

@@ -132,23 +132,30 @@ func (w *world) tryTend() error {
 // something is next on the agenda.
 func (w *world) until(what string, check func() error) {
 	w.t.Helper()
-	if w.set == nil {
-		redistest.Eventually(w.t, what, func() error { return cmp.Or(w.tryTend(), check()) })
-		return
+	if err := w.tryUntil(check); err != nil {
+		w.t.Fatalf("waited in vain for %s at %v: %v", what, w.now, err)
 	}
-	var err error
+}
+
+// tryUntil is until for a case of a property, which the caller fails.
+func (w *world) tryUntil(check func() error) (err error) {
+	if w.set == nil {
+		return redistest.Poll(context.Background(), func() error { return cmp.Or(w.tryTend(), check()) })
+	}
 	for range 200 {
 		// A machine at its limits makes calls fail; they are made again.
-		if err = w.tryTend(); err != nil {
-			require.ErrorIs(w.t, err, ErrUnavailable)
-		} else if err = check(); err == nil {
-			return
+		if err = w.tryTend(); err != nil && !errors.Is(err, ErrUnavailable) {
+			return err
+		} else if err == nil {
+			if err = check(); err == nil {
+				return nil
+			}
 		}
 		if next := w.next(); next > w.now.UnixMicro() {
 			w.pass(time.UnixMicro(next).Sub(w.now))
 		}
 	}
-	w.t.Fatalf("waited in vain for %s at %v: %v", what, w.now, err)
+	return err
 }
 
 // next is when something is next on an agenda, in µs since 1970; 0: never.
