@@ -61,6 +61,7 @@ func TestAllContent(t *testing.T) {
 	for _, d := range c.docs {
 		require.NotEmpty(t, d.ready[settings{}]().identity, d.Slug)
 	}
+	require.Len(t, c.notFound, len(locales))
 	for _, page := range c.notFound {
 		require.NotNil(t, page())
 	}

@@ -132,6 +132,9 @@ func TestPageOfNoBoard(t *testing.T) {
 			servertest.RequireProblem(t, n.Do("GET", "/boards/"+path, ""), 404, "unknown_board", "board")
 			servertest.RequireProblem(t, n.Do("GET", "/overlay/"+path, ""), 404, "unknown_board", "board")
 		}
+		// A path may have no name at all.
+		require.Equal(t, 404, n.Do("GET", "/boards//story", "", "Accept", browserAccepts).Status)
+		servertest.RequireProblem(t, n.Do("GET", "/boards//story", ""), 404, "unknown_board", "board")
 		for _, path := range []string{"stars", "stars@-1", "fans:s99", "fans:%7Bstar%7D", "fans:{star}"} {
 			for _, page := range []string{"/boards/", "/overlay/"} {
 				require.Equal(t, 200, n.Do("GET", page+path, "", "Accept", browserAccepts).Status, path)

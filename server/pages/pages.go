@@ -261,7 +261,7 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 	if s.cfg.Reader == nil {
 		return empty().serve(c)
 	}
-	if f.board != "" {
+	if isBoardPage(c) { // also for an empty name
 		if err := s.cfg.Reader.Check(c.Request().Context(), f.board); err != nil {
 			return s.serveMissingBoard(c, file.path, empty, err)
 		}

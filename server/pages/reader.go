@@ -24,7 +24,7 @@ type Reader interface {
 	Overview(ctx context.Context) *Overview
 	// Family reads the state of the first instances of a family. The slice is nil only if it cannot be read.
 	Family(ctx context.Context, name string) []BoardCard
-	// Show reads what the page /stars shows.
+	// Show reads what the page /stars shows. Each request of that page waits for it, so Show returns soon.
 	Show(ctx context.Context) Show
 	// Definitions reads the definitions of the boards, by name, at most that many.
 	Definitions(ctx context.Context, most int) []definition.Board
