@@ -331,6 +331,7 @@ func TestSlowClientMissesADeletion(t *testing.T) {
 		require.Equal(t, "1", conn.board.Period)
 		require.Len(t, conn.frames, 1)
 		require.False(t, conn.frames[0].Final)
-		conn.foldErr = nil // it got no end of the period that was deleted
+		require.ErrorContains(t, conn.foldErr, `period "1" is shown before the end of "0"`, "which it got no end of")
+		conn.foldErr = nil
 	})
 }
