@@ -16,7 +16,7 @@ func TestOneFrameAnIntervalAfterTheFirstChange(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		f.set("b", 0)
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		deliver(h, f.set("b", 5), 0)
 		require.Equal(t, []string{"delta"}, conn.take(t), "after a quiet time at once")
 		for i := range 9 {
@@ -37,7 +37,7 @@ func TestChangeBelowTheTopSendsNoFrame(t *testing.T) {
 		for i := range 20 {
 			f.set(fmt.Sprintf("m%02d", i), int64(100-i))
 		}
-		conn := joined(t, h, 5)
+		conn := watchTopLive(t, h, 5)
 		deliver(h, f.set("m19", 82), time.Second)
 		require.Empty(t, conn.take(t))
 		deliver(h, f.set("m01", 101), time.Second)
@@ -53,7 +53,7 @@ func TestChangeBelowTheTopSendsNoFrame(t *testing.T) {
 func TestIncompleteTopIsNotPublished(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		conn := joined(t, h, 20)
+		conn := watchTopLive(t, h, 20)
 		f.setReadErr(errAway)
 		for i := 10; i < 50; i++ { // all entries of the view behind the first ten
 			deliver(h, f.set(fmt.Sprintf("m%03d", i), int64(-1000-i)), 150*time.Millisecond)
@@ -70,8 +70,8 @@ func TestIncompleteTopIsNotPublished(t *testing.T) {
 func TestUnwatchedBoardLeavesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for range 3 {
-			a, _, _ := join(t, h, 10)
-			b, _, sub := join(t, h, 10)
+			a, _, _ := watchTop(t, h, 10)
+			b, _, sub := watchTop(t, h, 10)
 			confirm(h, 0)
 			require.Equal(t, 1, h.Watched())
 			require.NotZero(t, f.watched["b"])
@@ -94,7 +94,7 @@ func TestUnwatchedBoardLeavesNothing(t *testing.T) {
 // client.
 func TestQuietBoardRunsNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		c, conn, _ := follow(t, h, 10, "a", 0)
+		c, conn, _ := watchMember(t, h, 10, "a", 0)
 		h.FeedSubscribed("b")
 		for range 5 {
 			deliver(h, f.set("a", 1), time.Minute) // verifications among it
@@ -116,7 +116,7 @@ func TestQuietBoardRunsNothing(t *testing.T) {
 // change.
 func TestTurnsMissNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, conn, _ := join(t, h, 10)
+		_, conn, _ := watchTop(t, h, 10)
 		confirm(h, 0)
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -179,7 +179,7 @@ func TestChangeDuringATurn(t *testing.T) {
 	s := &turnHook{fakeBoard: newFakeBoard()}
 	s.kind = "user"
 	withHubOf(t, s, Config{Shards: 1, Interval: time.Millisecond}, func(t *testing.T, h *Hub) {
-		_, conn, _ := join(t, h, 10)
+		_, conn, _ := watchTop(t, h, 10)
 		confirm(h, time.Second/2)
 		s.do.once(func() {
 			h.FeedChanges(s.set("b", 2))
@@ -197,8 +197,8 @@ func TestDataInFrames(t *testing.T) {
 		f.fill(200)
 		f.setData("m002", `{"car":"44"}`)
 		f.setData("m101", `[1]`)
-		_, conn, _ := follow(t, h, 5, "m100", 2)
-		_, three, _ := follow(t, h, 3, "m003", 2)
+		_, conn, _ := watchMember(t, h, 5, "m100", 2)
+		_, three, _ := watchMember(t, h, 3, "m003", 2)
 		confirm(h, 3*time.Second)
 		require.Equal(t, f.top(5), conn.board.Top)
 		require.EqualValues(t, `{"car":"44"}`, conn.board.Top[2].Data)
@@ -244,8 +244,8 @@ func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 		for i, score := range []int64{90, 80, 80, 70, 60, 50, 40, 30} {
 			f.set(string(rune('a'+i)), score)
 		}
-		_, conn, _ := join(t, h, 8)
-		_, me, _ := follow(t, h, 1, "g", 0)
+		_, conn, _ := watchTop(t, h, 8)
+		_, me, _ := watchMember(t, h, 1, "g", 0)
 		confirm(h, 0)
 		conn.take(t)
 		me.take(t)
@@ -262,7 +262,7 @@ func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 // again.
 func TestReplacedBoardIsSentAsSnapshot(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m050", 2)
+		conn := fillAndWatchMember(t, h, f, "m050", 2)
 		pages := len(f.pages)
 		deliver(h, f.replace(map[string]int64{"m050": 1, "m051": 2, "m001": 3, "x": 4}), resyncJitter)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))

@@ -13,8 +13,8 @@ import (
 
 func TestSlowClientSkipsFrames(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		slow, conn, _ := join(t, h, 10)
-		_, quick, _ := join(t, h, 10)
+		slow, conn, _ := watchTop(t, h, 10)
+		_, quick, _ := watchTop(t, h, 10)
 		confirm(h, 0)
 		conn.take(t)
 		quick.take(t)
@@ -84,7 +84,7 @@ func (discardingConn) Send(*Frame, time.Time) bool { return true }
 // The top of another epoch comes before any me frame of it.
 func TestTopOfAnotherEpochComesBeforeMe(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m010", 0)
+		conn := fillAndWatchMember(t, h, f, "m010", 0)
 		deliver(h, f.set("m000", 3000), 0) // begins an interval
 		conn.take(t)
 		f.edit(func() { f.state, f.scores = ranking.State{Epoch: "e2"}, map[string]int64{} })
@@ -108,7 +108,7 @@ func TestSubscribeAfterLeaveLeavesNothing(t *testing.T) {
 func TestSubscribeAgainChangesTop(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(100)
-		c, conn, sub := join(t, h, 5)
+		c, conn, sub := watchTop(t, h, 5)
 		confirm(h, 0)
 		require.Equal(t, f.top(5), conn.board.Top)
 		for _, n := range []int{3, 50, 90, 0, 7} {
@@ -132,7 +132,7 @@ func TestSubscribeAgainChangesTop(t *testing.T) {
 func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		c, conn, sub := follow(t, h, 10, "m100", 0)
+		c, conn, sub := watchMember(t, h, 10, "m100", 0)
 		confirm(h, 5*time.Second)
 		held := conn.board
 		w := Watch{Top: 10, Me: "m050", Resume: Position{held.Life, held.Seq}}
@@ -153,8 +153,8 @@ func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 // To replace a subscription that ended with its client ends no other subscription.
 func TestReplacingAnEndedSubscription(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		join(t, h, 10)
-		c, _, sub := join(t, h, 10)
+		watchTop(t, h, 10)
+		c, _, sub := watchTop(t, h, 10)
 		confirm(h, time.Second)
 		h.Leave(c)
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})

@@ -28,7 +28,7 @@ func TestLookupsAreBatched(t *testing.T) {
 		conns := make([]*fakeConn, c.followed)
 		member := func(i int) string { return fmt.Sprintf("m%03d", c.first+i) }
 		for i := range conns {
-			_, conns[i], _ = follow(t, h, 10, member(i), c.around)
+			_, conns[i], _ = watchMember(t, h, 10, member(i), c.around)
 		}
 		confirm(h, 0)
 		for i, conn := range conns {
@@ -44,8 +44,8 @@ func TestLookupsAreBatched(t *testing.T) {
 // is all in the view.
 func TestTopMembersNeedNoLookup(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, in, _ := follow(t, h, 10, "low2", 1)
-		_, out, _ := follow(t, h, 10, "absent", 1)
+		_, in, _ := watchMember(t, h, 10, "low2", 1)
+		_, out, _ := watchMember(t, h, 10, "absent", 1)
 		confirm(h, 0)
 		meHolds(t, f, in, "low2", 1)
 		meHolds(t, f, out, "absent", 1)
@@ -61,7 +61,7 @@ func TestTopMembersNeedNoLookup(t *testing.T) {
 // place is not sent.
 func TestOldLookupIsNotSentAfterANewerChange(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 2)
+		conn := fillAndWatchMember(t, h, f, "m100", 2)
 		f.onPlaces.once(func() {
 			h.FeedChanges(f.set("m100", 1500))
 			time.Sleep(200 * time.Millisecond)
@@ -82,14 +82,14 @@ func TestOldLookupIsNotSentAfterANewerChange(t *testing.T) {
 func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		_, other, _ := follow(t, h, 3, "m120", 0)
+		_, other, _ := watchMember(t, h, 3, "m120", 0)
 		for i := range 100 { // more than a verification compares
-			follow(t, h, 3, fmt.Sprintf("m%03d", 101+i), 0)
+			watchMember(t, h, 3, fmt.Sprintf("m%03d", 101+i), 0)
 		}
 		confirm(h, time.Second)
 		var late *feed.Changes
 		f.beforeRead.set(func() { late = f.set("m150", 1005+f.state.Seq) })
-		_, conn, _ := follow(t, h, 3, "m100", 1)
+		_, conn, _ := watchMember(t, h, 3, "m100", 1)
 		pass(50 * time.Millisecond)
 		require.Equal(t, []string{"snapshot"}, conn.take(t), "its place is known as of a moment that is still to come")
 		deliver(h, late, 0)
@@ -119,8 +119,8 @@ func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		_, conn, _ := follow(t, h, 3, "m100", 2)
-		_, narrow, _ := follow(t, h, 3, "m100", 1)
+		_, conn, _ := watchMember(t, h, 3, "m100", 2)
+		_, narrow, _ := watchMember(t, h, 3, "m100", 1)
 		confirm(h, 0)
 		meHolds(t, f, conn, "m100", 2)
 		meHolds(t, f, narrow, "m100", 1)
@@ -168,7 +168,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 // interval later.
 func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 2)
+		conn := fillAndWatchMember(t, h, f, "m100", 2)
 		var then []hubtest.Entry
 		f.onPlaces.once(func() {
 			then = f.around("m100", 2)
@@ -187,15 +187,15 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 func TestFollowersWithDifferentAround(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		first, _, _ := follow(t, h, 3, "m100", 5)
+		first, _, _ := watchMember(t, h, 3, "m100", 5)
 		confirm(h, time.Second)
-		_, fewer, _ := follow(t, h, 3, "m100", 2)
+		_, fewer, _ := watchMember(t, h, 3, "m100", 2)
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot", "me"}, fewer.take(t))
 		meHolds(t, f, fewer, "m100", 2)
 		require.Len(t, f.lookups, 1, "these are known")
 		release := f.hold()
-		widest, more, _ := follow(t, h, 3, "m100", 9)
+		widest, more, _ := watchMember(t, h, 3, "m100", 9)
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot", "me"}, more.take(t), "the rank at once")
 		release()

@@ -45,7 +45,7 @@ func (f *fakeBoard) around(member string, k int) []hubtest.Entry {
 
 func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 0)
+		conn := fillAndWatchMember(t, h, f, "m100", 0)
 		meHolds(t, f, conn, "m100", 0)
 		pages, lookups := len(f.pages), len(f.lookups)
 
@@ -73,9 +73,9 @@ func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 // A known place is not sent before the first snapshot.
 func TestMeWaitsForTheSnapshot(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		followed(t, h, f, "m100", 2)
+		fillAndWatchMember(t, h, f, "m100", 2)
 		f.edit(func() { f.pageErr = errAway })
-		_, conn, _ := follow(t, h, 100, "m100", 2)
+		_, conn, _ := watchMember(t, h, 100, "m100", 2)
 		pass(time.Second)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		f.edit(func() { f.pageErr = nil })
@@ -89,14 +89,14 @@ func TestMeFollowsASnapshot(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		f.setReadErr(errAway)
-		_, early, _ := follow(t, h, 10, "m100", 0)
+		_, early, _ := watchMember(t, h, 10, "m100", 0)
 		confirm(h, time.Second)
 		require.Equal(t, []string{"status true"}, early.take(t))
 		f.setReadErr(nil)
 		pass(5 * time.Second)
 		require.Equal(t, []string{"snapshot", "me", "status false"}, early.take(t), "the status comes last")
 
-		slow, conn, _ := follow(t, h, 10, "m100", 0)
+		slow, conn, _ := watchMember(t, h, 10, "m100", 0)
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		conn.setFull(true)
@@ -119,7 +119,7 @@ func TestMeFollowsASnapshot(t *testing.T) {
 func TestFollowersShareAMember(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		_, stays, _ := join(t, h, 10)
+		_, stays, _ := watchTop(t, h, 10)
 		h.FeedSubscribed("b")
 		var clients []*Client
 		var conns []*recordingConn
@@ -167,32 +167,32 @@ func (f *fakeBoard) hold() (release func()) {
 func TestFoundMembersAreNotified(t *testing.T) {
 	withHubFor(t, map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
 		"page reloaded": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
-			c, _, _ := follow(t, h, 3, "m100", 0)
+			c, _, _ := watchMember(t, h, 3, "m100", 0)
 			synctest.Wait()
 			h.Leave(c)
 			synctest.Wait()
-			_, conn, _ := follow(t, h, 3, "m100", 0)
+			_, conn, _ := watchMember(t, h, 3, "m100", 0)
 			return conn, "m100"
 		},
 		"overtaken": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
-			follow(t, h, 3, "m150", 0)
+			watchMember(t, h, 3, "m150", 0)
 			synctest.Wait()
-			_, conn, _ := follow(t, h, 100, "m060", 0)
+			_, conn, _ := watchMember(t, h, 100, "m060", 0)
 			return conn, "m060"
 		},
 		"shared": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
-			follow(t, h, 3, "m150", 0)
+			watchMember(t, h, 3, "m150", 0)
 			synctest.Wait()
-			c, _, _ := follow(t, h, 3, "m018", 2) // the last member of the view
+			c, _, _ := watchMember(t, h, 3, "m018", 2) // the last member of the view
 			synctest.Wait()
-			_, conn, _ := follow(t, h, 3, "m018", 0)
+			_, conn, _ := watchMember(t, h, 3, "m018", 0)
 			synctest.Wait()
 			h.Leave(c)
 			return conn, "m018"
 		},
 	}, func(t *testing.T, h *Hub, f *fakeBoard, test func(h *Hub, f *fakeBoard) (conn *fakeConn, member string)) {
 		f.fill(200)
-		joined(t, h, 3)
+		watchTopLive(t, h, 3)
 		release := f.hold()
 		conn, member := test(h, f)
 		pass(time.Second)
@@ -207,7 +207,7 @@ func TestFoundMembersAreNotified(t *testing.T) {
 // not become stale for them.
 func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 1)
+		conn := fillAndWatchMember(t, h, f, "m100", 1)
 		passed := 150
 		rounds := func() {
 			for i := range 3 {
@@ -248,7 +248,7 @@ func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
 	}
 	f.scores["late"] = 5
 	for i := range many {
-		_, conn, _ := follow(t, h, 3, fmt.Sprintf("m%05d", i), 0)
+		_, conn, _ := watchMember(t, h, 3, fmt.Sprintf("m%05d", i), 0)
 		conns = append(conns, conn)
 	}
 	return conns
@@ -275,9 +275,9 @@ func TestChangeOvertakesALookup(t *testing.T) {
 		t.Run(late.String(), func(t *testing.T) {
 			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.fill(200)
-				joined(t, h, 3)
+				watchTopLive(t, h, 3)
 				release := f.hold()
-				_, conn, _ := follow(t, h, 3, "m100", 1)
+				_, conn, _ := watchMember(t, h, 3, "m100", 1)
 				synctest.Wait()
 				deliver(h, f.set("m150", 1005), 0)
 				pass(late)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -150,18 +151,18 @@ func watch(t testing.TB, h *Hub, name string, w Watch) (*Client, *fakeConn) {
 	return c, conn
 }
 
-// follow subscribes a new connection that follows a member.
-func follow(t testing.TB, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
+// watchMember subscribes a new connection that follows a member.
+func watchMember(t testing.TB, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
 	t.Helper()
 	conn := &fakeConn{}
 	c, sub := subscribe(t, h, conn, "b", Watch{Top: top, Me: member, Around: around})
 	return c, conn, sub
 }
 
-// join subscribes a new connection to the first entries.
-func join(t testing.TB, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
+// watchTop subscribes a new connection to the first entries.
+func watchTop(t testing.TB, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 	t.Helper()
-	return follow(t, h, top, "", 0)
+	return watchMember(t, h, top, "", 0)
 }
 
 // resume subscribes a new connection that resumes from what another one held.
@@ -192,22 +193,23 @@ func free(c *Client, conn *fakeConn) {
 	synctest.Wait()
 }
 
-// joined subscribes a new connection to the first entries, and confirms the subscription of the feed. The connection has
-// its first frame.
-func joined(t testing.TB, h *Hub, top int) *fakeConn {
+// watchTopLive is watchTop with a feed that confirms its subscription. The connection gets its first frame at once, and
+// the interval after that frame is over.
+func watchTopLive(t testing.TB, h *Hub, top int) *fakeConn {
 	t.Helper()
-	_, conn, _ := join(t, h, top)
-	confirm(h, time.Second)
+	_, conn, _ := watchTop(t, h, top)
+	confirm(h, 0)
 	require.Equal(t, []string{"snapshot"}, conn.take(t))
+	pass(time.Second)
 	return conn
 }
 
-// followed makes a board of 200 members, of which a new connection sees three and follows one, and confirms the
-// subscription of the feed. The connection has its first frames.
-func followed(t testing.TB, h *Hub, f *fakeBoard, member string, around int) *fakeConn {
+// fillAndWatchMember makes a board of 200 members, of which a new connection sees three and follows one, with a feed that
+// confirms its subscription. The connection has its first frames, and the interval after them is over.
+func fillAndWatchMember(t testing.TB, h *Hub, f *fakeBoard, member string, around int) *fakeConn {
 	t.Helper()
 	f.fill(200)
-	_, conn, _ := follow(t, h, 3, member, around)
+	_, conn, _ := watchMember(t, h, 3, member, around)
 	confirm(h, 3*time.Second)
 	require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 	return conn
@@ -249,7 +251,7 @@ func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, co
 		f.set("a", 3)
 		f.set("b", 2)
 		f.setProfile("a", "Ann")
-		conn := joined(t, h, 10) // names come with the first frame
+		conn := watchTopLive(t, h, 10) // names come with the first frame
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
 		test(t, h, f, conn)
@@ -271,6 +273,13 @@ func restart(i int, nodes []*resumeNode, clients []*resumeClient, start func() *
 	}
 	nodes[i].stop()
 	nodes[i] = start()
+}
+
+// membersWithPlaces are the members whose profiles the hub's boards show.
+func membersWithPlaces(h *Hub) []profileKey {
+	h.profiles.mu.Lock()
+	defer h.profiles.mu.Unlock()
+	return slices.Collect(maps.Keys(h.profiles.places))
 }
 
 // withPeriods runs a test on a board with periods, at the start of the first one.
@@ -301,8 +310,8 @@ func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...stri
 	conn.ends = nil
 }
 
-// rolledOver checks that a connection was sent the end of a period alone, and holds the first entries of the next one.
-func rolledOver(t *testing.T, f *fakeBoard, conn *fakeConn, n int, ended, next string) {
+// endsThenShows checks that a connection was sent the end of a period alone, and holds the first entries of the next one.
+func endsThenShows(t *testing.T, f *fakeBoard, conn *fakeConn, n int, ended, next string) {
 	t.Helper()
 	endsWere(t, f, conn, n, ended)
 	shows(t, conn, next, false, f.top(n))

@@ -22,7 +22,7 @@ func TestSmallPageComesBeforeALargeOne(t *testing.T) {
 			f.beforeLarge.set(func() { <-turn })
 			conns := make(map[int]*fakeConn)
 			for _, top := range order {
-				_, conns[top], _ = join(t, h, top)
+				_, conns[top], _ = watchTop(t, h, top)
 				confirm(h, 0)
 			}
 			require.Equal(t, []string{"snapshot"}, conns[10].take(t))
@@ -41,10 +41,10 @@ func TestSmallPageComesBeforeALargeOne(t *testing.T) {
 func TestResyncDoesNotWaitForItsTurn(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		small := joined(t, h, 10)
+		small := watchTopLive(t, h, 10)
 		turn := make(chan struct{})
 		f.beforeLarge.set(func() { <-turn })
-		_, large, _ := join(t, h, 300)
+		_, large, _ := watchTop(t, h, 300)
 		synctest.Wait()
 		require.Equal(t, []int{300 + 300/8 + 16}, f.largeReads)
 		f.set("m001", 5000) // a change that is lost
@@ -61,14 +61,14 @@ func TestResyncDoesNotWaitForItsTurn(t *testing.T) {
 func TestLargePageThatFails(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		small := joined(t, h, 10)
+		small := watchTopLive(t, h, 10)
 		f.edit(func() { f.largeErr = errAway })
-		_, large, _ := join(t, h, 300)
+		_, large, _ := watchTop(t, h, 300)
 		pass(5 * time.Second)
 		require.False(t, isStale(h))
 		require.Empty(t, large.take(t))
 		h.FeedChanges(f.set("m001", 5000))
-		_, another, _ := join(t, h, 90)
+		_, another, _ := watchTop(t, h, 90)
 		pass(200 * time.Millisecond) // two intervals
 		require.Equal(t, f.top(90), another.board.Top)
 		require.Equal(t, f.top(10), small.board.Top)
@@ -96,7 +96,7 @@ func TestBusyBoardWaitsForAPermit(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
 		end := takeLargeReads(t, h)
-		_, conn, _ := join(t, h, 300)
+		_, conn, _ := watchTop(t, h, 300)
 		h.FeedSubscribed("b")
 		for i := range view.MaxBuffered + 10 {
 			h.FeedChanges(f.set("m001", int64(1000+i)))
@@ -115,7 +115,7 @@ func TestBusyBoardWaitsForAPermit(t *testing.T) {
 func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(400)
-		conn := joined(t, h, 300)
+		conn := watchTopLive(t, h, 300)
 		pass(time.Minute)
 		require.GreaterOrEqual(t, len(f.largeReads), 2)
 		require.Len(t, f.pages, len(f.largeReads), "there was no other page")
@@ -231,7 +231,7 @@ func TestBoardThatIsNotBuilt(t *testing.T) {
 				}
 			})
 		})
-		_, conn, _ := join(t, h, 10)
+		_, conn, _ := watchTop(t, h, 10)
 		confirm(h, 9*time.Second)
 		require.False(t, isStale(h))
 		require.Empty(t, f.logged())
@@ -257,12 +257,12 @@ func TestReadEndsAfterAWhile(t *testing.T) {
 // that the client asks for, so the board shows it at once, and has to read on by itself.
 func TestLargeTopOfABoardThatGrows(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, few, _ := join(t, h, 10)
+		_, few, _ := watchTop(t, h, 10)
 		confirm(h, time.Second)
 		for i := range 200 {
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), -int64(i)))
 		}
-		_, many, _ := join(t, h, 300)
+		_, many, _ := watchTop(t, h, 300)
 		pass(time.Second)
 		require.Equal(t, f.top(300), many.board.Top)
 		require.Equal(t, f.top(10), few.board.Top)

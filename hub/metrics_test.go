@@ -14,8 +14,8 @@ import (
 // A connection is told when the oldest change was made that a frame is the first to show to its client.
 func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		slow, conn, _ := join(t, h, 10)
-		_, quick, _ := join(t, h, 10)
+		slow, conn, _ := watchTop(t, h, 10)
+		_, quick, _ := watchTop(t, h, 10)
 		confirm(h, time.Second)
 		require.Empty(t, conn.changed, "the first frame shows no change")
 
@@ -38,7 +38,7 @@ func TestFrameCarriesTimeOfItsOldestChange(t *testing.T) {
 		require.Equal(t, []time.Time{oldest}, conn.changed, "a client that skips frames")
 		require.EqualValues(t, 4, testutil.ToFloat64(h.metrics.skipped))
 
-		_, late, _ := join(t, h, 10)
+		_, late, _ := watchTop(t, h, 10)
 		pass(time.Second)
 		require.Equal(t, f.top(10), late.board.Top)
 		require.Empty(t, late.changed, "a client that comes later")
@@ -69,7 +69,7 @@ func TestVersionKnowsTimesOfThoseBefore(t *testing.T) {
 
 func TestResyncsAreCountedByReason(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		deliver(h, f.set("a", 1), time.Second)
 		counted := make(map[resyncReason]float64)
 		expect := func(reason resyncReason, how func()) {
@@ -109,11 +109,11 @@ func TestResyncsAreCountedByReason(t *testing.T) {
 // A page that the node reads for more entries, or the place of a member, may be the first to show a new life of the board.
 func TestReadsThatFindAnotherStateCountAsResyncs(t *testing.T) {
 	withHubFor(t, map[string]func(t *testing.T, h *Hub){
-		"page":   func(t *testing.T, h *Hub) { join(t, h, 100) },
-		"lookup": func(t *testing.T, h *Hub) { follow(t, h, 10, "m150", 0) },
+		"page":   func(t *testing.T, h *Hub) { watchTop(t, h, 100) },
+		"lookup": func(t *testing.T, h *Hub) { watchMember(t, h, 10, "m150", 0) },
 	}, func(t *testing.T, h *Hub, f *fakeBoard, read func(t *testing.T, h *Hub)) {
 		f.fill(200)
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		scores := make(map[string]int64)
 		for i := range 200 {
 			scores[fmt.Sprintf("m%03d", i)] = int64(i)
@@ -135,8 +135,8 @@ func TestGaugesFollowSubscriptions(t *testing.T) {
 			require.Equal(t, followers, testutil.ToFloat64(h.metrics.followers))
 		}
 		expect(0, 0)
-		first, _, sub := join(t, h, 10)
-		second, _, _ := follow(t, h, 10, "m003", 0)
+		first, _, sub := watchTop(t, h, 10)
+		second, _, _ := watchMember(t, h, 10, "m003", 0)
 		expect(2, 1)
 		feed, err := h.Follow(first, "gift", nil, func() {})
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 func TestOutageStatusAndRecovery(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 
 		asOf := time.Now()
 		pass(time.Second)
@@ -24,7 +24,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 		require.Equal(t, asOf.UTC().Format(definition.TimeForm), conn.frames[0].AsOf)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 
-		_, late, _ := join(t, h, 10)
+		_, late, _ := watchTop(t, h, 10)
 		synctest.Wait()
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "a new client is told, and gets what there is")
 
@@ -39,7 +39,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 		require.Equal(t, []string{"delta", "status false"}, late.take(t))
 		require.Equal(t, f.top(10), conn.board.Top)
 
-		_, fresh, _ := join(t, h, 10)
+		_, fresh, _ := watchTop(t, h, 10)
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot"}, fresh.take(t))
 	})
@@ -50,7 +50,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 func TestOutageOfOneBoard(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
-		first, conn, _ := join(t, h, 10)
+		first, conn, _ := watchTop(t, h, 10)
 		_, other := watch(t, h, "b2", Watch{Top: 3})
 		h.FeedSubscribed("b")
 		h.FeedSubscribed("b2")
@@ -77,7 +77,7 @@ func TestOutageOfOneBoard(t *testing.T) {
 		require.True(t, isStale(h))
 		require.Equal(t, []string{"delta"}, other.take(t), "its seq check goes on")
 
-		lateClient, late, _ := join(t, h, 10)
+		lateClient, late, _ := watchTop(t, h, 10)
 		pass(time.Second)
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t))
 		h.FeedSubscribed("b")
@@ -128,7 +128,7 @@ func TestOutageWithoutBoards(t *testing.T) {
 // The feed may lose its subscription while a page is about to end an earlier outage.
 func TestOutageOfOneBoardWhileItRecovers(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		join(t, h, 10)
+		watchTop(t, h, 10)
 		confirm(h, time.Second)
 		h.FeedUnsubscribed("b", time.Now())
 		h.status.syncedAfter(&h.boards["b"].mark, 0) // by a turn that does not know of it yet
@@ -145,7 +145,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		h.FeedDown(time.Now())
 		require.True(t, isStale(h))
-		first, conn, _ := join(t, h, 10)
+		first, conn, _ := watchTop(t, h, 10)
 		synctest.Wait()
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		h.FeedUp()
@@ -166,7 +166,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 // Reads may fail while the feed is up, as on a cluster.
 func TestFailedReadsMakeClientsStale(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		f.setReadErr(errAway)
 		pass(1100 * time.Millisecond)
 		require.Equal(t, []string{"status true"}, conn.take(t))
@@ -198,8 +198,8 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 			}
 			pass(200 * time.Millisecond) // clients have the last one
 		}},
-		"a page fails":   {after: func(t *testing.T, h *Hub, _ *fakeBoard) { join(t, h, 100) }},
-		"a lookup fails": {after: func(t *testing.T, h *Hub, _ *fakeBoard) { follow(t, h, 3, "m150", 0) }},
+		"a page fails":   {after: func(t *testing.T, h *Hub, _ *fakeBoard) { watchTop(t, h, 100) }},
+		"a lookup fails": {after: func(t *testing.T, h *Hub, _ *fakeBoard) { watchMember(t, h, 3, "m150", 0) }},
 		"the first page of another board fails": {after: func(t *testing.T, h *Hub, _ *fakeBoard) {
 			watch(t, h, "b2", Watch{Top: 3})
 			h.FeedSubscribed("b2")
@@ -212,7 +212,7 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 	}, func(t *testing.T, h *Hub, f *fakeBoard, c test) {
 		f.fill(200)
 		f.missing = c.missing
-		_, conn, _ := join(t, h, 10)
+		_, conn, _ := watchTop(t, h, 10)
 		confirm(h, 5500*time.Millisecond)
 		if c.before != nil {
 			c.before(h, f)
@@ -244,7 +244,7 @@ func TestStaleAsOfIsBeforeTheHang(t *testing.T) {
 func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		c, conn, sub := join(t, h, 10)
+		c, conn, sub := watchTop(t, h, 10)
 		confirm(h, time.Second)
 		f.edit(func() { f.pageErr = errAway })
 		sub, err := h.Subscribe(c, theBoard, Watch{Top: 100}, sub, func() {})
@@ -263,7 +263,7 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 // After an outage clients are current only once each followed member is known again.
 func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 0)
+		conn := fillAndWatchMember(t, h, f, "m100", 0)
 		h.FeedDown(time.Now())
 		f.set("m150", 1005) // the message is lost
 		f.edit(func() { f.lookupErr = errAway })
@@ -282,9 +282,9 @@ func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		conn := joined(t, h, 3)
+		conn := watchTopLive(t, h, 3)
 		f.edit(func() { f.lookupErr = errAway })
-		c, _, _ := follow(t, h, 3, "m100", 0)
+		c, _, _ := watchMember(t, h, 3, "m100", 0)
 		pass(3 * time.Second)
 		require.True(t, isStale(h))
 		h.Leave(c)
@@ -299,9 +299,9 @@ func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		conn := joined(t, h, 3)
+		conn := watchTopLive(t, h, 3)
 		f.edit(func() { f.lookupErr = errAway })
-		c, _, _ := follow(t, h, 3, "m100", 0)
+		c, _, _ := watchMember(t, h, 3, "m100", 0)
 		pass(5 * time.Second)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		deliver(h, f.set("m000", 3000), 0) // begins an interval

@@ -45,7 +45,7 @@ func TestUnreadableProfileLeavesTheOthers(t *testing.T) {
 		f.set("b", 2)
 		f.setProfile("a", "Ann")
 		f.setProfile("b", "Bob")
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
 		require.Empty(t, conn.board.Top[1].Name)
 		pass(5 * time.Second)
@@ -99,7 +99,7 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		pass(5 * time.Minute)
 		deliver(h, f.set("b", 5), 5*time.Minute)
 		require.Empty(t, f.takeReads())
@@ -115,7 +115,7 @@ func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		f.setProfile("a", "Ann")
 		pass(2 * time.Second)
 		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
@@ -159,7 +159,7 @@ func TestProfilesAreEvicted(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.setProfile("x", "X")
-		_, _, sub := join(t, h, 3)
+		_, _, sub := watchTop(t, h, 3)
 		confirm(h, 0)
 		for i := range 4 * spareProfiles {
 			h.FeedChanges(f.fakePeriod.step(fmt.Sprint("n", i), int64(i)))
@@ -168,10 +168,10 @@ func TestProfilesAreEvicted(t *testing.T) {
 			}
 		}
 		pass(time.Second)
-		require.Less(t, len(h.profiles.places), spareProfiles+300)
+		require.Less(t, len(membersWithPlaces(h)), spareProfiles+300)
 		h.Unsubscribe(sub)
 		pass(time.Second)
-		require.Empty(t, h.profiles.places)
+		require.Empty(t, membersWithPlaces(h))
 	})
 }
 

@@ -51,7 +51,7 @@ func TestMemberEntersWithItsProfile(t *testing.T) {
 
 func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		slow, behind, _ := join(t, h, 10)
+		slow, behind, _ := watchTop(t, h, 10)
 		synctest.Wait()
 		behind.take(t)
 		behind.setFull(true)
@@ -76,7 +76,9 @@ func TestProfilesFollowTheKind(t *testing.T) {
 		_, own := watch(t, h, "b", Watch{Top: 10, Me: "a", Around: 1})
 		pass(time.Second)
 		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
-		f.setKind("user", nil)
+		f.profilesMu.Lock()
+		f.profiles = nil // what was read before stays in the cache
+		f.profilesMu.Unlock()
 		pass(3 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, f.top(2), own.board.Me.Around)
@@ -107,7 +109,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 				require.Len(t, f.pages, pages, "no page is read for that")
 				require.Empty(t, f.logged())
 				h.FeedProfile("star", "a")
-				for m := range h.profiles.places {
+				for _, m := range membersWithPlaces(h) {
 					require.Equal(t, "user", m.kind, "no profile of the old kind is left")
 				}
 			})
@@ -226,7 +228,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 				}
 			}
 		}
-		require.NotEmpty(t, h.profiles.places)
+		require.NotEmpty(t, membersWithPlaces(h))
 	})
 }
 
@@ -249,7 +251,7 @@ func TestChangesOfAProfileOnManyBoards(t *testing.T) {
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), -int64(i)))
 		}
 		h.FeedChanges(f.set("z", -1000))
-		_, all, _ := join(t, h, 300)
+		_, all, _ := watchTop(t, h, 300)
 		conns := make([]*fakeConn, boards)
 		for i := range conns {
 			conns[i] = &fakeConn{}

@@ -19,7 +19,7 @@ import (
 func TestResumeSendsTheDifference(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
-		held := joined(t, h, 10).board
+		held := watchTopLive(t, h, 10).board
 		deliver(h, f.set("m007", 445), time.Minute) // a verification
 		require.Greater(t, len(f.pages), 1)
 		deliver(h, f.set("m003", 465), time.Second)
@@ -81,7 +81,7 @@ func TestResumeAtPeriodEnd(t *testing.T) {
 func TestResumeWithData(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
-		held := joined(t, h, 10).board
+		held := watchTopLive(t, h, 10).board
 		deliver(h, f.setData("m007", `7`), time.Second)
 		_, back := resume(t, h, held, Watch{Top: 10})
 		synctest.Wait()

@@ -163,7 +163,7 @@ func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
 func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
-		c, conn, sub := join(t, h, 10)
+		c, conn, sub := watchTop(t, h, 10)
 		confirm(h, every-time.Second)
 		f.pageErr = errAway
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 200}, sub, func() { conn.board = hubtest.Board{} })

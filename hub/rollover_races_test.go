@@ -133,7 +133,7 @@ func TestLookupDuringRollover(t *testing.T) {
 // before.
 func TestMeAfterRegression(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 0)
+		conn := fillAndWatchMember(t, h, f, "m100", 0)
 		again := f.saveState()
 		deliver(h, f.set("m150", 1005), 3*time.Second)
 		require.EqualValues(t, 102, *conn.board.Me.Rank)

@@ -58,7 +58,7 @@ func TestRollover(t *testing.T) {
 
 		pass(every)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, conn.take(t))
-		rolledOver(t, f, conn, 10, "1", "2")
+		endsThenShows(t, f, conn, 10, "1", "2")
 
 		pass(time.Second)
 		deliver(h, f.set("m7", 7), 0)
@@ -99,7 +99,7 @@ func TestRolloverWithinAnInterval(t *testing.T) {
 		require.Equal(t, []string{"snapshot", "delta"}, conn.take(t))
 		pass(10 * time.Millisecond)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
-		rolledOver(t, f, conn, 10, "0", "1")
+		endsThenShows(t, f, conn, 10, "0", "1")
 	})
 }
 
@@ -115,13 +115,13 @@ func TestRolloverFoundByAChange(t *testing.T) {
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
 		deliver(h, f.set("a", 1), 0)
 		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
-		rolledOver(t, f, conn, 10, "0", "1")
+		endsThenShows(t, f, conn, 10, "0", "1")
 		pass(time.Second)
 		shows(t, before, "0", true, f.topOf("b@0", 10))
 
 		pass(every)
 		deliver(h, f.set("a", 1), 0)
-		rolledOver(t, f, conn, 10, "1", "2")
+		endsThenShows(t, f, conn, 10, "1", "2")
 		shows(t, before, "1", true, f.topOf("b@1", 10))
 		pages := len(f.pages)
 		for i := range 50 {
@@ -212,7 +212,7 @@ func TestRolloverSeenLateByAShard(t *testing.T) {
 		close(busy)
 		synctest.Wait()
 		require.Equal(t, []string{"final", "snapshot", "me"}, conn.take(t))
-		rolledOver(t, f, conn, 10, "0", "1")
+		endsThenShows(t, f, conn, 10, "0", "1")
 		meHolds(t, f, conn, "low0", 0)
 	})
 }
@@ -278,7 +278,7 @@ func TestChangesAroundRollover(t *testing.T) {
 		require.Empty(t, conn.take(t), "the end waits for what leads there")
 		deliver(h, late, 0)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, conn.take(t))
-		rolledOver(t, f, conn, 10, "0", "1")
+		endsThenShows(t, f, conn, 10, "0", "1")
 		meHolds(t, f, conn, "m150", 0)
 		pages := len(f.pages)
 		late.Seq++
@@ -305,7 +305,7 @@ func TestPeriodEndWithLostChanges(t *testing.T) {
 		pass(900 * time.Millisecond)
 		require.EqualValues(t, 152, *lastPlace(t, conn).Rank)
 		require.Equal(t, []string{"final", "me", "snapshot", "me"}, slices.Compact(conn.take(t)))
-		rolledOver(t, f, conn, 10, "0", "1")
+		endsThenShows(t, f, conn, 10, "0", "1")
 	})
 }
 

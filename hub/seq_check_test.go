@@ -14,7 +14,7 @@ import (
 
 func TestSeqCheckFindsLostMessages(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		h.FeedChanges(f.set("a", 1))
 		f.set("a", 2)
 		deliver(h, f.set("a", 3), 500*time.Millisecond)
@@ -48,7 +48,7 @@ func TestSeqCheckFindsRegression(t *testing.T) {
 		"by a change":  func(h *Hub, f *fakeBoard) { deliver(h, f.set("m180", 25), 5*time.Second) },
 	}, func(t *testing.T, h *Hub, f *fakeBoard, notice func(h *Hub, f *fakeBoard)) {
 		f.fill(200)
-		_, conn, _ := follow(t, h, 10, "m100", 0)
+		_, conn, _ := watchMember(t, h, 10, "m100", 0)
 		confirm(h, time.Second)
 		again := f.saveState()
 		var held []hubtest.Board // by clients that lose their connection
@@ -133,7 +133,7 @@ func TestVerificationRepairsTheView(t *testing.T) {
 		"data":    {func(f *fakeBoard) { f.data["m001"] = "5" }, []string{"delta"}},
 		"a rank":  {func(f *fakeBoard) { f.scores["m150"] = 1005 }, []string{"me"}},
 	}, func(t *testing.T, h *Hub, f *fakeBoard, c test) {
-		conn := followed(t, h, f, "m100", 0)
+		conn := fillAndWatchMember(t, h, f, "m100", 0)
 		f.edit(func() { c.wrong(f) })
 		pass(40 * time.Second)
 		require.Equal(t, f.top(3), conn.board.Top)
@@ -146,7 +146,7 @@ func TestVerificationRepairsTheView(t *testing.T) {
 // A failed verification is retried after a backoff, as the read of any page.
 func TestFailedVerificationIsRetried(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := joined(t, h, 10)
+		conn := watchTopLive(t, h, 10)
 		f.edit(func() { f.pageErr = errAway })
 		pass(60 * time.Second)
 		require.Greater(t, len(f.pages), 10)
@@ -162,7 +162,7 @@ func TestFailedVerificationIsRetried(t *testing.T) {
 // A verification finds that a board was deleted. After that no member is looked up.
 func TestVerificationOfADeletedBoard(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		conn := followed(t, h, f, "m100", 2)
+		conn := fillAndWatchMember(t, h, f, "m100", 2)
 		f.edit(func() { f.pageErr = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard) })
 		pass(40 * time.Second)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
@@ -177,9 +177,9 @@ func TestVerificationOfADeletedBoard(t *testing.T) {
 func TestFirstChangeOverlapsAVerification(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.state, f.scores = ranking.State{}, map[string]int64{}
-		_, conn, _ := follow(t, h, 3, "u1", 0)
+		_, conn, _ := watchMember(t, h, 3, "u1", 0)
 		for i := range 2 * verifiedMembers {
-			follow(t, h, 3, fmt.Sprint("w", i), 0)
+			watchMember(t, h, 3, fmt.Sprint("w", i), 0)
 		}
 		confirm(h, time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
@@ -193,7 +193,7 @@ func TestFirstChangeOverlapsAVerification(t *testing.T) {
 		pass(35 * time.Second)
 		require.False(t, f.beforeRead.isSet())
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		_, late, _ := follow(t, h, 3, "u1", 0)
+		_, late, _ := watchMember(t, h, 3, "u1", 0)
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, late.take(t))
 	})
