@@ -17,8 +17,8 @@ import (
 // The long forms of the fault suite print the figures of measured.md. They run one after another, so that
 // no figure is about the work of another test.
 
-// longForm has the volume of the figures.
-var longForm = faultForm{watchers: 60, senders: 6, span: 20 * time.Second, rounds: 12}
+// longForm has the volume of the figures. The table faults gives the rounds.
+var longForm = faultForm{watchers: 60, senders: 6, span: 20 * time.Second}
 
 // log prints the figures as rows of a table of measured.md.
 func (f *figures) log(t testing.TB) {
@@ -29,13 +29,11 @@ func (f *figures) log(t testing.TB) {
 }
 
 func TestFaultMeasured(t *testing.T) {
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
 			form := longForm
-			if name == "RollingRestart" {
-				form.rounds = 3
-			}
-			fault(t, form).log(t)
+			form.rounds = f.rounds
+			f.fault(t, form).log(t)
 		})
 	}
 }

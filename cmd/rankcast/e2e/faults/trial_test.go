@@ -233,19 +233,30 @@ func suspend(t testing.TB, pid int) { require.NoError(t, syscall.Kill(pid, sysca
 
 func resume(t testing.TB, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGCONT)) }
 
-// faults are the faults that have a short form and a long one.
-var faults = map[string]func(*testing.T, faultForm) *figures{
-	"RedisRestarts": redisRestarts, "RedisRestartsEmpty": redisRestartsEmpty, "RedisPauses": redisPauses, "RedisHangs": redisHangs,
-	"Failover": failover, "BlackHole": blackHole, "OutputBuffer": outputBuffer, "Kills": kills, "RollingRestart": rollingRestart,
-	"RedisClock": redisClock,
+// faults are the faults that have a short form and a long one, in the order of their figures.
+var faults = []struct {
+	name   string
+	fault  func(*testing.T, faultForm) *figures
+	rounds int // of the long form, if the fault is repeated
+}{
+	{"RedisRestarts", redisRestarts, 0},
+	{"RedisRestartsEmpty", redisRestartsEmpty, 0},
+	{"RedisPauses", redisPauses, 0},
+	{"RedisHangs", redisHangs, 0},
+	{"Failover", failover, 0},
+	{"BlackHole", blackHole, 0},
+	{"OutputBuffer", outputBuffer, 12},
+	{"Kills", kills, 12},
+	{"RollingRestart", rollingRestart, 3},
+	{"RedisClock", redisClock, 0},
 }
 
 func TestFault(t *testing.T) {
 	t.Parallel()
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			fault(t, shortForm)
+			f.fault(t, shortForm)
 		})
 	}
 }
