@@ -229,6 +229,7 @@ func UntilStale(s *servertest.Socket, stale bool) {
 
 // Ran is the result of a command.
 type Ran struct {
+	Args           []string
 	Code           int
 	Stdout, Stderr string
 }
@@ -257,7 +258,7 @@ func RunWith(t *testing.T, env []string, stdin string, args ...string) Ran {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	cmd.Run()
-	return Ran{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return Ran{args, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
 // Write writes a file into a folder of its own, and returns its path.
@@ -327,23 +328,23 @@ func LaunchShared(args ...string) (*Process, error) {
 // Is requires that a command ended with a code and printed nothing else.
 func (got Ran) Is(t testing.TB, code int, stdout, stderr string) {
 	t.Helper()
-	require.Equal(t, Ran{code, stdout, stderr}, got)
+	require.Equal(t, Ran{got.Args, code, stdout, stderr}, got)
 }
 
 // Fails requires that a command ended with a code and printed these texts to its standard error.
 func (got Ran) Fails(t testing.TB, code int, says ...string) {
 	t.Helper()
-	require.Equal(t, code, got.Code, got.Stdout+got.Stderr)
+	require.Equal(t, code, got.Code, "%q: %s%s", got.Args, got.Stdout, got.Stderr)
 	for _, text := range says {
-		require.Contains(t, got.Stderr, text)
+		require.Contains(t, got.Stderr, text, "%q", got.Args)
 	}
 }
 
 // Succeeds requires that a command ended well and printed these texts.
 func (got Ran) Succeeds(t testing.TB, says ...string) {
 	t.Helper()
-	require.Zero(t, got.Code, got.Stdout+got.Stderr)
+	require.Zero(t, got.Code, "%q: %s%s", got.Args, got.Stdout, got.Stderr)
 	for _, text := range says {
-		require.Contains(t, got.Stdout, text)
+		require.Contains(t, got.Stdout, text, "%q", got.Args)
 	}
 }

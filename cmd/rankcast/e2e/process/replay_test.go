@@ -125,7 +125,7 @@ func replayMeddled(t *testing.T, p *e2etest.Process, target []string, nth int, m
 	replay = cmd.Process
 	mu.Unlock()
 	cmd.Wait()
-	return args, e2etest.Ran{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}, repeats
+	return args, e2etest.Ran{Args: args, Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}, repeats
 }
 
 // killBeforeTheAnswer has the server apply a batch, and kills the replay before the answer comes.
