@@ -32,8 +32,16 @@ func (f *filler) memberPage() {
 		})
 	}
 	// As render in web/assets/member/member.js: charts beside charts.
-	place := map[bool]int{true: 0, false: 1}
-	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int { return place[a.HasHistory] - place[b.HasHistory] })
+	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int {
+		switch {
+		case a.HasHistory == b.HasHistory:
+			return 0
+		case a.HasHistory:
+			return -1
+		default:
+			return 1
+		}
+	})
 	switch {
 	case m.Missing:
 		v.Note = texts["member_unknown"]
