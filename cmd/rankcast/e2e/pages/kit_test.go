@@ -8,9 +8,11 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -66,19 +68,19 @@ func TestScripts(t *testing.T) {
 			return value[string](t, ctx, expression)
 		}
 	}
-	files, err := scripts.ReadDir("scripts")
+	files, err := fs.Glob(scripts, "scripts/*.test.js")
 	require.NoError(t, err)
+	require.NotEmpty(t, files)
 	for _, file := range files {
-		name, isTest := strings.CutSuffix(file.Name(), ".test.js")
-		if !isTest {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+		file = path.Base(file)
+		t.Run(strings.TrimSuffix(file, ".test.js"), func(t *testing.T) {
 			t.Parallel()
-			for _, test := range strings.Fields(load(t, file.Name())(`[...tests.keys()].join(' ')`)) {
+			tests := strings.Fields(load(t, file)(`[...tests.keys()].join(' ')`))
+			require.NotEmpty(t, tests)
+			for _, test := range tests {
 				t.Run(test, func(t *testing.T) {
 					t.Parallel()
-					load(t, file.Name())(`tests.get('` + test + `')().then(() => '')`)
+					load(t, file)(`tests.get('` + test + `')().then(() => '')`)
 				})
 			}
 		})

@@ -169,7 +169,7 @@ test('ElementMakesRowsOfATemplate', async () => {
 		() => (row => String(row.firstElementChild.offsetWidth > row.clientWidth / 2))(root.querySelector('[data-member]')),
 		'true',
 	);
-	make({me: 'u'});
+	await make({me: 'u'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.me + '', 'u');
 	board.insertAdjacentHTML(
 		'beforeend',
@@ -231,7 +231,11 @@ test('ElementKeepsWhatFollows', async () => {
 // What happens on a board is told to its page, and what was so when it came is not.
 test('ElementTellsWhatHappens', async () => {
 	await openBoard({me: 'u', top: 3});
-	const tells = want => becomes(() => told.splice(0).join(', ') || 'nothing', want);
+	const tells = want => becomes(() => told.splice(0).join(', '), want);
+	const tellsNothing = async () => {
+		await page.drawn();
+		equal(told.join(', '), '', 'what was told');
+	};
 	const shows = want => becomes(text, want);
 	say(
 		list(1, [
@@ -242,7 +246,7 @@ test('ElementTellsWhatHappens', async () => {
 		own(1, 9, 2),
 	);
 	await shows('1 a 30, 2 b 20, 3 c 10, below 9 u 2');
-	await tells('nothing');
+	await tellsNothing();
 	say(
 		list(2, [
 			['a', 30],
@@ -317,26 +321,27 @@ test('ElementTellsWhatHappens', async () => {
 	await tells('overtaken u 4 5 x');
 	say(own(7, 9, 1));
 	await tells('overtaken u 5 9');
+	await page.drawn();
 	await becomes(() => /no score/.test(root.querySelector('[part=announcer]').textContent), false);
 	// Off the board, and on it again.
 	say(own(8, null, null));
 	await shows('1 a 50, 2 b 40, 3 c 35, below u has no score yet');
 	say(own(9, 6, 1));
 	await shows('1 a 50, 2 b 40, 3 c 35, below 6 u 1');
-	await tells('nothing');
+	await tellsNothing();
 	// Another board, and another period, begin anew.
 	say(list(7, [['x', 1]], {period: '1'}));
 	await shows('1 x 1');
 	told.length = 0;
 	say(list(1, [['y', 1]], {period: '2'}));
 	await shows('1 y 1');
-	await tells('nothing');
+	await tellsNothing();
 	board.setAttribute('board', 'x');
 	board.setAttribute('board', 'b');
 	await shows('');
 	say(list(1, [['z', 1]]));
 	await shows('1 z 1');
-	await tells('nothing');
+	await tellsNothing();
 });
 
 // However fast a board changes, what is shown changes once in a frame, or in a pace.
@@ -431,6 +436,7 @@ test('ElementWithoutABoard', async () => {
 	await becomes(() => typeof board, 'object');
 	await becomes(note, 'stopped: ' + missing);
 	board.setAttribute('top', '3');
+	await page.drawn();
 	await becomes(note, 'stopped: ' + missing);
 	await becomes(() => sockets.length, 0);
 	// One that there is not is named.

@@ -151,6 +151,7 @@ test('PageResumes', async () => {
 	await becomes(() => asked(old), '3 - 0 anew');
 	old.lose(4501);
 	await told('stopped closed');
+	await page.drawn();
 	await becomes(() => sockets.length - before, 0);
 	await becomes(() => String(u.problem), 'RankcastError: The server closed the connection (4501).');
 });

@@ -45,6 +45,7 @@ test('RowsShowWhatHasChanged', async () => {
 	await becomes(() => rolls() + text(), '1 a 1,240, me 2 c 5 to next 1,235, 3 b 1,000');
 	// Ten seconds after the last change of each.
 	pass(7999);
+	await page.drawn();
 	await becomes(() => moves(), 'a c▲1 b▼1');
 	pass(1);
 	await becomes(() => moves(), 'a c▲1 b');
@@ -234,7 +235,8 @@ test('ElementTellsMoments', async () => {
 	await becomes(() => root.adoptedStyleSheets.length, 2); // what tells moments is there
 	named(2, ['e', 1050], ['a', 1000], ['x', 600], ['m', 500]);
 	await becomes(text, '1 Eli 1,050, 2 Ana 1,000, 3 x 600, 4 Mochi 500');
-	await becomes(() => (pass(0), line() + '; ' + moments.splice(0)), 'Eli passed Ana for No. 1; passed 1 e a');
+	pass(0);
+	await becomes(() => line() + '; ' + moments.splice(0), 'Eli passed Ana for No. 1; passed 1 e a');
 	await becomes(() => root.querySelector('[data-leads]')?.dataset.member, 'e');
 	// Of what happens meanwhile, the highest place is told, and not before 2.5 s have passed.
 	named(3, ['e', 1050], ['x', 1010], ['a', 1000], ['m', 500]);
@@ -242,6 +244,7 @@ test('ElementTellsMoments', async () => {
 	named(4, ['e', 1050], ['x', 1010], ['m', 1001], ['a', 1000]);
 	await becomes(text, '1 Eli 1,050, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000');
 	pass(2499);
+	await page.drawn();
 	await becomes(() => moments.length, 0);
 	pass(1);
 	await becomes(() => line() + '; ' + moments.splice(0), 'x passed Ana for No. 2; passed 2 x a');
@@ -252,13 +255,15 @@ test('ElementTellsMoments', async () => {
 	pass(3000);
 	named(6, ['e', 1060], ['x', 1052], ['m', 1001], ['a', 1000]);
 	await becomes(text, '1 Eli 1,060, 2 x 1,052, 3 Mochi 1,001, 4 Ana 1,000');
-	await becomes(() => (pass(0), line() + '; ' + moments.splice(0)), 'x is 8 behind Eli, closing; closing 2 x e');
+	pass(0);
+	await becomes(() => line() + '; ' + moments.splice(0), 'x is 8 behind Eli, closing; closing 2 x e');
 	pass(12000);
 	await becomes(() => line(), '');
 	// A new period begins with nothing to tell.
 	named(7, ['x', 1070], ['e', 1060], ['m', 1001]);
 	await becomes(text, '1 x 1,070, 2 Eli 1,060, 3 Mochi 1,001');
-	await becomes(() => (pass(0), line()), 'x passed Eli for No. 1');
+	pass(0);
+	await becomes(() => line(), 'x passed Eli for No. 1');
 	moments = [];
 	say(
 		list(
@@ -272,6 +277,7 @@ test('ElementTellsMoments', async () => {
 	);
 	await becomes(() => text() + line(), '1 m 1, 2 e 1');
 	pass(9000);
+	await page.drawn();
 	await becomes(() => line() + moments, '');
 });
 
@@ -300,7 +306,7 @@ test('ElementShowsTheFinish', async () => {
 		);
 	var of = (name, ends, more) => ({period: name, ends, ...more});
 	var first = {timezone: 'Asia/Shanghai', opens: '2026-11-19T12:00:00Z', ends: '2026-11-20T12:00:30Z', name: '1'};
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + timers.size, 'b1');
 	say(
 		list(
@@ -315,8 +321,10 @@ test('ElementShowsTheFinish', async () => {
 		),
 	);
 	await becomes(text, '1 a 30, 2 b 20, 3 c 10, 4 d 5');
+	await page.drawn();
 	await becomes(() => count() + finish(), '');
 	pass(19000);
+	await page.drawn();
 	await becomes(() => count(), '');
 	pass(1000);
 	await becomes(() => count(), '10');
@@ -324,6 +332,7 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => count(), '1');
 	pass(1000);
 	await becomes(() => count(), '');
+	await page.drawn();
 	await shown('');
 	pass(200);
 	say(
@@ -347,12 +356,13 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(text, '1 x 1');
 	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
 	pass(14799);
+	await page.drawn();
 	await becomes(() => finish() !== '', true);
 	pass(1);
 	await shown('');
 	// Who comes seven seconds late asks for the result of the last period.
 	now = Date.parse('2026-11-20T12:00:37Z');
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
 	say(
 		list(
@@ -363,6 +373,7 @@ test('ElementShowsTheFinish', async () => {
 	);
 	await becomes(text, '1 x 1');
 	await becomes(() => (({board, top}) => board + ' ' + top)(sockets.at(-1).sent.at(-1)), 'b@-1 3');
+	await page.drawn();
 	await shown('');
 	sockets.at(-1).say(
 		{type: 'ok', id: sockets.at(-1).sent.at(-1).id},
@@ -382,12 +393,13 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => finished.splice(0).join(), '1 ba');
 	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
 	pass(7999);
+	await page.drawn();
 	await becomes(() => finish() !== '', true);
 	pass(1);
 	await shown('');
 	// The followed member's place stands below the first three, of those who saw the end and of those who come late.
 	now = Date.parse('2026-11-20T12:00:31Z');
-	watch({top: 2, me: 'q'});
+	await watch({top: 2, me: 'q'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
@@ -426,7 +438,7 @@ test('ElementShowsTheFinish', async () => {
 	);
 	await becomes(() => getComputedStyle(root.querySelector('[part=podium] > [part~=me]')).position, 'static');
 	now = Date.parse('2026-11-20T12:00:37Z');
-	watch({me: 'q'});
+	await watch({me: 'q'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
@@ -461,7 +473,7 @@ test('ElementShowsTheFinish', async () => {
 	board.setAttribute('me', 'zed');
 	await shown('');
 	// One of the first three is marked, and one without a score has no place.
-	watch({me: 'a'});
+	await watch({me: 'a'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
@@ -488,7 +500,7 @@ test('ElementShowsTheFinish', async () => {
 		'step me,step',
 	);
 	finished = [];
-	watch({me: 'q'});
+	await watch({me: 'q'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 30]], of('1', first.ends)));
 	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null));
@@ -497,7 +509,7 @@ test('ElementShowsTheFinish', async () => {
 	// Sixteen seconds late is too late, and so is any time for a page that holds nothing.
 	await tick();
 	now = Date.parse('2026-11-20T12:00:46Z');
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
 	var late = list(
 		2,
@@ -506,16 +518,18 @@ test('ElementShowsTheFinish', async () => {
 	);
 	say(late);
 	await becomes(text, '1 x 1');
+	await page.drawn();
 	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
 	now = Date.parse('2026-11-20T12:00:31Z');
-	watch({hold: 0});
+	await watch({hold: 0});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(late);
 	await becomes(text, '1 x 1');
+	await page.drawn();
 	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
 	// The next period ends before the first three have gone: those of the next one take their place.
 	now = Date.parse('2026-11-20T12:00:32Z');
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
@@ -532,14 +546,15 @@ test('ElementShowsTheFinish', async () => {
 	await shown('');
 	// An empty period has no first three, and a board that the page leaves takes its own along.
 	now = Date.parse('2026-11-20T12:00:31Z');
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})));
 	await becomes(() => board.hasAttribute('data-final'), true);
+	await page.drawn();
 	await shown('');
 	now = Date.parse('2026-11-20T12:00:31Z');
-	watch();
+	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));

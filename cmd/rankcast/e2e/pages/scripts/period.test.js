@@ -70,6 +70,7 @@ test('PageTurnsOver', async () => {
 	await heads('2026-W47 | ends in 0:01 | Live | 3 members');
 	pass(1e3);
 	await heads('2026-W47 | ends now | Live | 3 members');
+	await page.drawn();
 	await becomes(() => said.join(), '');
 	// The last of it comes, and the next period.
 	say(me(5, 4));
@@ -83,17 +84,20 @@ test('PageTurnsOver', async () => {
 	await lists('2026-W47 is over: y was first with 100. No scores yet');
 	await becomes(() => board.hasAttribute('data-final'), false);
 	await becomes(page.own, '');
-	await becomes(() => (pass(0), said.join()), '2026-W47 is over: y was first with 100. 2026-W48 has begun.');
+	pass(0);
+	await becomes(() => said.join(), '2026-W47 is over: y was first with 100. 2026-W48 has begun.');
 	sockets
 		.at(-1)
 		.say({type: 'me', board: 'b', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1), delta(6, 7, 1, 'z', 2));
 	await lists('y z');
 	await becomes(page.own, 'below: bob has no score yet');
 	pass(120e3);
+	await page.drawn();
 	await becomes(() => said.length, 1);
 	sockets.at(-1).say(delta(7, 8, 0, 'z', 1));
 	await lists('z');
-	await becomes(() => (pass(0), said.at(-1)), 'z leads with 1.');
+	pass(0);
+	await becomes(() => said.at(-1), 'z leads with 1.');
 	await becomes(() => said.length, 2);
 	// A connection that was away over the turn: the new period is there, and is all that is known.
 	sockets.at(-1).lose();
@@ -110,6 +114,7 @@ test('PageTurnsOver', async () => {
 	board.remove();
 	ticks = 0;
 	pass(9 * 3600e3);
+	await page.drawn();
 	await becomes(() => ticks, 0);
 });
 

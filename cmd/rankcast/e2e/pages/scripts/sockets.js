@@ -23,7 +23,7 @@ globalThis.WebSocket = class extends EventTarget {
 	}
 };
 
-// answerPings has the sockets answer pings.
+// answerPings makes the sockets answer pings.
 var answerPings = () => {
 	WebSocket.prototype.send = (send =>
 		function (text) {
@@ -64,7 +64,7 @@ var asked = socket => {
 			: (type ?? '');
 };
 
-// answer has the server take what was sent last, and go on with these frames.
+// answer is that of the server: it takes what was sent last, and goes on with these frames.
 var answer = (...frames) => sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, ...frames);
 
 var connection;

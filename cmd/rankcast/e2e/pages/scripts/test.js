@@ -1,6 +1,9 @@
 // Tests that run on a page, by their names. TestScripts runs each on a page of its own.
 var tests = new Map();
-var test = (name, run) => tests.set(name, run);
+var test = (name, run) => {
+	if (tests.has(name)) throw new Error(`two tests have the name ${name}`);
+	tests.set(name, run);
+};
 
 // The clock of the machine, also where a test has stopped that of the page.
 var realNow = performance.now.bind(performance);
@@ -15,6 +18,7 @@ var tick = () =>
 	});
 
 // becomes waits until is returns want. is may throw for as long as the page has not got what it names.
+// If want is what is returns already, the test waits for page.drawn() first: the element renders once a frame.
 var becomes = async (is, want) => {
 	for (const began = realNow(); ;) {
 		await tick();
