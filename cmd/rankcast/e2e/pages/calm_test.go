@@ -32,7 +32,7 @@ var calmPages = []struct{ path, ready string }{
 }
 
 // starsReady is an expression for whether the star-flower page has its board, its winners and its events.
-const starsReady = `page.state('stars') === 'live' && !document.querySelector('.to-come') && page.answered('v1/events')`
+const starsReady = `page.state('stars') === 'live' && !document.querySelector('.to-come') && page.answered('/v1/events')`
 
 // mostShift is the greatest sum of layout shifts that a page may have, half of what counts as good (web.dev/cls).
 const mostShift = 0.05
@@ -228,8 +228,8 @@ func TestFrontPagesAreCalm(t *testing.T) {
 	}
 	setName(p, "star", "s1", "Mia Torres")
 	loaded := map[string]string{
-		"/":                       `String(page.answered('v1/overview'))`,
-		"/boards/fans:%7Bstar%7D": `String(page.answered('/overview?'))`,
+		"/":                       `String(page.answered('/v1/overview'))`,
+		"/boards/fans:%7Bstar%7D": `String(page.answered('%7D/overview'))`,
 		"/boards/nope":            `String(document.readyState === 'complete')`,
 	}
 	for path, ready := range loaded {

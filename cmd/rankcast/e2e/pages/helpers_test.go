@@ -91,7 +91,7 @@ func holds(expression string) chromedp.Action[chromedp.Void] {
 	return becomes("String("+expression+")", "true")
 }
 
-// isLive waits until the board on the page is live.
+// isLive waits until the board on the page is live. The first rows come before.
 var isLive = becomes(`page.state()`, "live")
 
 // shows waits until the list has these members.

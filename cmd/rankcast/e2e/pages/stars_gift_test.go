@@ -74,7 +74,7 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 const unanswered = `Object.values(sessionStorage).join() || '[]'`
 
 // boundsKnown waits until the page knows the bounds of the event.
-var boundsKnown = holds(`page.answered('v1/events')`)
+var boundsKnown = holds(`page.answered('/v1/events')`)
 
 // An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
 func TestStarsGiftKeepsWithinTheBound(t *testing.T) {

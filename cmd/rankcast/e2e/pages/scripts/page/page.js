@@ -59,8 +59,11 @@ globalThis.page = {
 	// focus is what has it: a part of a board, or an element by its id.
 	focus: () => (document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id,
 	painted: () => performance.getEntriesByType('paint').length > 0,
-	// answered tells whether a request whose address has a text is answered.
-	answered: text => performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes(text) && responseEnd),
+	// answered tells whether a request is answered whose path, without its query, ends so.
+	answered: end =>
+		performance
+			.getEntriesByType('resource')
+			.some(({name, responseEnd}) => new URL(name).pathname.endsWith(end) && responseEnd),
 	// watchShifts adds what moves on the page from its beginning on to shifts (cumulative layout shift).
 	watchShifts: () => {
 		globalThis.shifts = 0;
