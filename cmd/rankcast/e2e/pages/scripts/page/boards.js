@@ -1,6 +1,6 @@
 Object.assign(page, {
-	// layoutShift is a script that waits for the next frames, and then tells how far the page has moved since it began to load
-	// (cumulative layout shift).
+	// layoutShift waits for the next frames, and then tells how far the page has moved since it began to load (cumulative layout
+	// shift).
 	layoutShift: () =>
 		new Promise(resolve =>
 			requestAnimationFrame(() =>
@@ -12,8 +12,8 @@ Object.assign(page, {
 			),
 		),
 
-	// course is an expression: the trends beside a board, and whether the line of each ends higher or lower than it begins. (A
-	// lower point has the larger y.)
+	// course names the trends beside a board, and tells whether the line of each ends higher or lower than it begins. (A lower
+	// point has the larger y.)
 	course: () =>
 		page
 			.all('.trend')

@@ -17,7 +17,7 @@ Object.assign(page, {
 				})
 				.join(', '))(document.querySelector('#finish-line')),
 
-	// The expression covered says what stands at the end of the card, and whether it covers the name.
+	// coveredAtTheEnd tells what stands at the end of the card, and whether it covers the name.
 	coveredAtTheEnd: () =>
 		((root, mark) => {
 			const bar = root.querySelector('[part=countdown]');

@@ -1,4 +1,4 @@
-// Has the answers to searches come when the test says so.
+// Holds the answers to searches back. The test gives them: answer(i, …) answers the search i.
 var asked = [],
 	answer = (i, member, complete) => asked[i].resolve(Response.json({entries: [{rank: 1, member, score: 70}], complete}));
 globalThis.fetch = (url, {signal}) =>

@@ -1,4 +1,4 @@
-// Has members come and go on a board. All that stay change places and scores, and one is followed.
+// busy changes a board once a frame: members come and go, all that stay change places and scores, and one is followed.
 var seq = 0,
 	round = 0,
 	done = 0,

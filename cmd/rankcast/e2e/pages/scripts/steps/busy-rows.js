@@ -1,4 +1,4 @@
-// Has two members of a board get other scores, and one of them another place, in each frame.
+// busy changes a board once a frame: two members get other scores, and one of them another place.
 var entries,
 	seq = 0,
 	done = 0,

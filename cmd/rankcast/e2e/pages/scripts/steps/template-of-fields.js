@@ -1,4 +1,4 @@
-// Has the rows of a board be of fields that an entry has, and of some that objects inherit.
+// Gives a board a template whose fields are those that an entry has, and some that objects inherit.
 var template = document.createElement('template');
 template.slot = 'row';
 for (const field of [

@@ -1,4 +1,4 @@
-// Has a board of 20 rows change 25 times a second, and counts the frames that are drawn, and those that are late.
+// Changes a board of 20 rows 25 times a second, and counts the frames that are drawn, and those that are late.
 var entries = Array.from({length: 20}, (_, i) => ['member ' + i, 1000 - i]),
 	seq = 0,
 	frames = 0,
