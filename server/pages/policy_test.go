@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -127,6 +128,7 @@ func (r *showReader) Version() uint64 { return 0 }
 func TestPageSaysWhoMaySend(t *testing.T) {
 	t.Parallel()
 	may := new(showReader)
+	refuse := func(*echo.Context) error { return errors.New("beyond its limit") }
 	for _, c := range []struct {
 		cfg       pages.Config
 		anonymous bool
@@ -136,6 +138,10 @@ func TestPageSaysWhoMaySend(t *testing.T) {
 		{pages.Config{Reader: may}, true, `<body data-writes data-anonymous-sends="true">`},
 		{pages.Config{Reader: may}, false, `<body data-writes data-anonymous-sends="false">`},
 		{pages.Config{Reader: may, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
+		// A request beyond its limit gets the page without rows, of the same viewers.
+		{pages.Config{Reader: may, MayRead: refuse}, true, `<body data-writes data-anonymous-sends="true">`},
+		{pages.Config{Reader: may, MayRead: refuse}, false, `<body data-writes data-anonymous-sends="false">`},
+		{pages.Config{Reader: may, MayRead: refuse, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
 	} {
 		e := echo.New()
 		pages.New(c.cfg).Register(func(path string, h echo.HandlerFunc) { e.GET(path, h) })
