@@ -110,7 +110,7 @@ type Hub struct {
 	turns         pool                 // of boards
 	entering      chan struct{}        // holds a token for each client that subscribes right now
 	fetches       pool                 // reads of the Source
-	largeReads    *fair.Semaphore[any] // pages of many entries, by address or by client without one: each has one such read at a time
+	largeReads    *fair.Semaphore[any] // of pages of many entries; an address, or a client without one, has one at a time
 	verifications *rate.Limiter        // the budget of all boards
 	resyncs       atomic.Int64         // after a seq check, since the last line of resyncLog
 	resyncLog     rate.Sometimes
