@@ -130,9 +130,6 @@ func (u *uses) next(before State) int {
 	return len(before)
 }
 
-// IsKeyframe reports whether an encoded step is a keyframe.
-func IsKeyframe(b []byte) bool { return len(b) > 0 && b[0]&isKeyframe != 0 }
-
 // Decode decodes a step. before is the state of the step before, nil where it is not known: then
 // Decode returns ErrNoBase for a delta. An empty state is not nil. Decode returns ErrMalformed for any
 // bytes that Keyframe and Delta cannot have made, and takes little memory for any bytes.

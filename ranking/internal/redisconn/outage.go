@@ -43,12 +43,6 @@ func OutageOf(err error) Outage {
 	return Outage{Reason: connectionReason(err)}
 }
 
-// IsAnswer reports whether an error is an answer of Redis.
-func IsAnswer(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok
-}
-
 // IsBusy reports whether Redis has refused a command because it loads its data, or runs a script for too long.
 func IsBusy(err error) bool {
 	return redis.HasErrorPrefix(err, "LOADING ") || redis.HasErrorPrefix(err, "BUSY ")
