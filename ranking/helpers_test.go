@@ -27,7 +27,7 @@ import (
 // patient is how the stores of tests wait.
 var patient = Config{CallTimeout: redistest.CallTimeout}
 
-// aAndUnion are a board, and its union.
+// aAndUnion has the board "a" and the union "u", whose only source is "a".
 var aAndUnion = []definition.Board{{Name: "a"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}}}}
 
 // newNode is one of several stores on one Redis.
@@ -80,7 +80,7 @@ func define(t testing.TB, s *Store, boards ...definition.Board) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
 }
 
-// defineEvent has an event give {n} to so many members of each of the boards named.
+// defineEvent defines the event "gift", which gives {n} to a number of members on each of the boards.
 func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	t.Helper()
 	e := definition.Event{Name: "gift"}
@@ -102,19 +102,18 @@ func score(t testing.TB, s *Store, board, member string) int64 {
 	return must(s.Around(t.Context(), board, member, 0))(t).Entry.Score
 }
 
-// aged has a node's copy of the definitions be so old by the node's own clock.
+// aged sets the age of a node's copy of the definitions, by the clock of the node.
 func aged(s *Store, age time.Duration) {
 	d := *s.catalog.latest.Load()
 	d.at = time.Now().Add(-age)
 	s.catalog.latest.Store(&d)
 }
 
-// stall has a node take its copy for a young one from now on, as a process does that
-// was stopped in the middle of a call.
+// stall makes a node take its copy of the definitions for a young one, as after the process was stopped amid a call.
 func stall(s *Store) { aged(s, -time.Hour) }
 
-// holdDefinitions has a node use its copy of the definitions for an hour, by Redis's clock as well. So
-// nothing reads them between the calls that a test counts, however long the test takes.
+// holdDefinitions makes a node use its copy of the definitions for an hour, also by the clock of Redis. The node
+// reads no definitions between the calls that a test counts, however long the test takes.
 func holdDefinitions(s *Store) {
 	stall(s)
 	d := *s.catalog.latest.Load()
@@ -137,7 +136,7 @@ func look(t testing.TB, s *Store, board string) *historyLook {
 	return l
 }
 
-// occurs makes an occurrence of fields that are named and given in turns: texts and numbers.
+// occurs returns an occurrence of an event. fields are names and values in turn; a value is a text or a number.
 func occurs(id string, fields ...any) EventCall {
 	o := EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
 	for i := 0; i < len(fields); i += 2 {
@@ -233,7 +232,7 @@ func refusedAs(t testing.TB, err error, field string) {
 
 func given(id string) []EventCall { return []EventCall{occurs(id, "x", "x", "n", 3)} }
 
-// outcomesOf gives an event's outcomes and what kept it from being told done.
+// outcomesOf returns the outcomes of an event, and its error.
 func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
@@ -259,6 +258,7 @@ func whole(t testing.TB, s *Store, board string) Page {
 	t.Helper()
 	p := must(s.Page(t.Context(), board, 1, MaxPage))(t)
 	require.EqualValues(t, p.Total, len(p.Entries))
+	require.Len(t, scoresOf(p), len(p.Entries), "a member is listed twice")
 	return p
 }
 
@@ -296,7 +296,7 @@ func contentOf(m *moderation) moderationContent {
 	return c
 }
 
-// lookAtHidden has a node read the moderation.
+// lookAtHidden reads the moderation on a node.
 func lookAtHidden(t testing.TB, s *Store) *moderation {
 	t.Helper()
 	return must(s.catalog.readFresh(t.Context()))(t).hidden
@@ -421,7 +421,7 @@ func countCalls(s *Store) func() map[string]int {
 	}
 }
 
-// old has results count as built so long ago, on all nodes.
+// old sets the age of a result, on all nodes.
 func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 	t.Helper()
 	s := stores[0]
@@ -436,7 +436,7 @@ func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 
 const day24 = 24 * time.Hour
 
-// after has something happen once, after a script of s was answered so many times before.
+// after calls what once, after an answer to a script of s that has so many answers before it.
 func after(t testing.TB, s *Store, sc script.Script, times int, what func()) {
 	t.Helper()
 	knows(t, s, sc)
@@ -499,8 +499,7 @@ func calls(t testing.TB, r *redistest.Redis, command string) int {
 	return must(strconv.Atoi(m[1]))(t)
 }
 
-// whileErasing has something done by others when a node has taken a member from the n-th
-// board, before it notes that.
+// whileErasing calls do when a node has taken a member from the n-th board, before the node notes that.
 func whileErasing(t testing.TB, s *Store, n int64, do func()) {
 	require.NoError(t, s.rdb.ScriptLoad(t.Context(), script.Erase.Source).Err()) // so that it is called once for each
 	var erased atomic.Int64
@@ -511,9 +510,8 @@ func whileErasing(t testing.TB, s *Store, n int64, do func()) {
 	}})
 }
 
-// at has something done before the n-th command that a client sends from now on, which
-// fails where it returns an error. Reads of the definitions do not count: a node that takes long
-// reads them in the background.
+// at calls do before the n-th command, from 0, that a client sends from now on. Where do returns an error, that
+// command and all later ones fail with it. Reads of the definitions do not count: a slow node reads them in the background.
 func at(rdb redis.UniversalClient, n int, do func() error) *steps {
 	s := &steps{at: int64(n), do: do}
 	rdb.AddHook(redistest.Hook(s.pass))

@@ -35,7 +35,7 @@ func standings(t testing.TB, s *Store, kind, member string, limit int) []string 
 	}
 }
 
-// eachPage hands out the boards on each page for the member "m", and how many boards the page has no answer of.
+// eachPage calls page with the boards of each page for the member "m", and with the number of boards that did not answer.
 func eachPage(t testing.TB, s *Store, q MemberBoardsQuery, page func(boards []string, missing int)) error {
 	for more := true; more; more = q.After != "" {
 		p, err := s.MemberBoards(t.Context(), "member", "m", q)

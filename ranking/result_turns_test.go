@@ -76,6 +76,7 @@ func (w *turnsOf) finishAll() {
 
 // allEnd waits until no build is left.
 func (w *turnsOf) allEnd(t *testing.T) {
+	t.Helper()
 	w.running.Wait()
 	require.Empty(t, w.under)
 	require.Zero(t, w.lines.underWay)

@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -66,6 +67,6 @@ func TestUnusedTicketIsForgotten(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		must(s.SaveTicket(t.Context(), "a", []byte("x"), time.Millisecond))(t)
-		redistest.Until(t, "the ticket to be gone", func() bool { return len(allKeys(t, url)) == 0 })
+		redistest.UntilEqual(t, "the ticket to be gone", "[]", func() string { return fmt.Sprint(allKeys(t, url)) })
 	})
 }

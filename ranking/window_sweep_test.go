@@ -58,7 +58,7 @@ func hears(t testing.TB, s *Store, board string) (until func(enough func(*feed.C
 	}
 }
 
-// sweep takes what is over from a board, to the end.
+// sweep removes all points from a board that are out of its window.
 func sweep(t testing.TB, s *Store, board string) {
 	t.Helper()
 	run := s.startSweep(board)
@@ -396,7 +396,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		w.pass(90 * time.Minute)
 		look(map[string]int64{})
 		k := s.keys.Board("b", "")
-		w.until("all that is over to go", func() error { return unless(w.rdb.Exists(t.Context(), k.Window[:]...).Val() == 0) })
+		w.until("all that is over to go", func() error { return differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
 	}
 }
 
@@ -453,7 +453,7 @@ func TestWindowIsDeleted(t *testing.T) {
 		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{b:1}*").Val())
 		require.NoError(t, s.Delete(t.Context(), "live", Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "b:{x}", Moderator{}))
-		w.until("all to go", func() error { return unless(len(w.boardKeys()) == 0) })
+		w.until("all to go", func() error { return differs("[]", fmt.Sprint(w.boardKeys())) })
 	})
 }
 
@@ -470,7 +470,7 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		w.pass(30*time.Minute + windowInterval)
 		due := w.now
 		w.until("what is over to go", func() error { // in several slices where a slice is over before
-			return unless(w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val() == 5)
+			return differs(5, w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val())
 		})
 		require.Equal(t, due, w.now, "at once")
 		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())

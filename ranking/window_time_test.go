@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// hear has all nodes know what time it is.
+// hear tells all nodes the time.
 func (w *world) hear() {
 	for _, s := range w.stores {
 		// An earlier read that is still under way may set the clock to the time before. readFresh returns
@@ -27,7 +26,7 @@ func (w *world) hear() {
 	}
 }
 
-// seen has a node hear what time it is, and reads all of a board, after which no build is under way.
+// seen tells a node the time, and reads all of a board. No build is under way when seen returns.
 func (w *world) seen(s *Store, board string) Page {
 	w.t.Helper()
 	must(s.housekeepDue(w.t.Context()))(w.t)
@@ -40,15 +39,15 @@ func (w *world) boardKeys() []string {
 	return slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") })
 }
 
-// unless is an error while something does not hold yet.
-func unless(holds bool) error {
-	if !holds {
-		return errors.New("it does not hold yet")
+// differs is an error while a value is not the one that a test waits for.
+func differs[T comparable](want, is T) error {
+	if is != want {
+		return fmt.Errorf("is %v; want %v", is, want)
 	}
 	return nil
 }
 
-// later moves the clock on, and has all nodes know it.
+// later moves the clock on, and tells all nodes the time.
 func (w *world) later(d time.Duration) {
 	w.pass(d)
 	w.hear()
@@ -200,7 +199,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 		must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
 	}
 	k := s.keys.Board("b", "")
-	w.until("nobody to be told of", func() error { return unless(w.rdb.Exists(t.Context(), k.Window[:]...).Val() == 0) })
+	w.until("nobody to be told of", func() error { return differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
 	require.Less(t, w.now.Sub(friday), 2*time.Hour)
 }
 

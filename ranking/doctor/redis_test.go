@@ -86,7 +86,7 @@ func TestFixes(t *testing.T) {
 			require.NoError(t, r.Admin().ConfigSet(t.Context(), name, strings.Trim(value, "'")).Err())
 		}
 	}
-	redistest.Until(t, "the append-only file", func() bool { return len(levels(examine(t, r.URL()))) == 0 })
+	redistest.UntilEqual(t, "the append-only file", "map[]", func() string { return fmt.Sprint(levels(examine(t, r.URL()))) })
 }
 
 // The user of the documentation sees all but the parameters of CONFIG, and has the rights that the fix names. A password

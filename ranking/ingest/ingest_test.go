@@ -615,7 +615,7 @@ func TestRunReleasesTheLease(t *testing.T) {
 		var run sync.WaitGroup
 		run.Go(func() { b.ingest().Run(ctx) })
 		b.add("board", "stars", "member", "s17", "score", "3")
-		redistest.Until(t, "the entry to count", func() bool { return b.score("stars", "s17") == 3 })
+		redistest.UntilEqual(t, "the entry to count", 3, func() int64 { return b.score("stars", "s17") })
 		cancel()
 		redistest.Wait(t, "the end of run", run.Wait)
 		exists := redistest.Must(b.rdb.Exists(t.Context(), "rc:{rc:ingest}:lease").Result())(t)
