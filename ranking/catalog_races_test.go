@@ -17,7 +17,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// before has something happen once, before a script of s goes out.
+// before calls what once, before s sends a script.
 func before(s *Store, sc script.Script, what func()) {
 	var done atomic.Bool
 	s.rdb.AddHook(&cutter{fate: func(name string) fate {

@@ -213,7 +213,7 @@ func fillBig(b *testing.B, rdb redis.UniversalClient, keys []string) {
 	}
 }
 
-// held has something done, and measures until Redis has freed what that left behind.
+// held calls do, and measures until Redis has freed what do left behind.
 func held(b *testing.B, r *redistest.Redis, do func()) (h holding) {
 	ctx := context.Background()
 	admin := r.Admin()

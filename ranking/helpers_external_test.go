@@ -142,8 +142,7 @@ func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCa
 	return h
 }
 
-// occurs makes an occurrence of fields that are named and given in turns: texts and
-// numbers.
+// occurs returns an occurrence of an event. fields are names and values in turn; a value is a text or a number.
 func occurs(id string, fields ...any) ranking.EventCall {
 	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
 	for i := 0; i < len(fields); i += 2 {

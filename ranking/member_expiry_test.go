@@ -104,8 +104,8 @@ func TestManyLeave(t *testing.T) {
 	})
 }
 
-// A limit that is lowered has the last ones go, without a write; a member_ttl that is
-// shortened those whose time is over by it.
+// After a limit becomes lower, the last members go without a write. After member_ttl becomes shorter, the members go
+// whose time is over by the new one.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
 	onEngines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}

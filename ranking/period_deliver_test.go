@@ -24,8 +24,7 @@ func (w *world) due(s *Store, most int) (boards []string, list []Delivery) {
 	return boards, list
 }
 
-// closeHours writes to instances one after another, and has the hours of each end before
-// the next is written to.
+// closeHours writes to instances one after another. The hours of an instance end before the write to the next one.
 func (w *world) closeHours(instances ...string) {
 	w.t.Helper()
 	for _, instance := range instances {

@@ -149,7 +149,7 @@ func (m *windowModel) sweep(now int64) {
 	}
 }
 
-// come has a member of a live board come to what counts of it now.
+// come gives a member of a live board the score that counts now.
 func (m *windowModel) come(member string, now int64) {
 	n, plus, minus := m.counts(member, now)
 	was, there := m.placed[member]

@@ -105,7 +105,7 @@ func (w *world) pass(d time.Duration) {
 	w.set(w.now)
 }
 
-// tend has all nodes look after what is due, at once, until nothing is.
+// tend makes all nodes do what is due, at one time, until nothing is due.
 func (w *world) tend() {
 	w.t.Helper()
 	require.NoError(w.t, w.tryTend())
@@ -316,7 +316,7 @@ func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.B
 // clock is simulated.
 const clockKey = "clock"
 
-// clockHook has the scripts that a client calls take the time from there.
+// clockHook makes the scripts that a client calls read the time from clockKey.
 type clockHook struct {
 	mu     sync.Mutex
 	called map[string]string // SHA-1 of what is called instead, by that of the script

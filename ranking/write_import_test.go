@@ -28,7 +28,7 @@ func export(t require.TestingT, s *ranking.Store, board string) (entries []ranki
 	return entries
 }
 
-// rows has an import read what an export has read.
+// rows returns the rows of an import from the entries of an export.
 func rows(entries []ranking.Entry) func() (ranking.Row, error) {
 	line := 0
 	return func() (ranking.Row, error) {
