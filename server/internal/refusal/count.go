@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// countInterval is the time between two lines of the log about one class of refusals.
+// countInterval is the shortest time between two lines of the log about one class: an operator sees it, and an outage of
+// a day does not flood the log.
 const countInterval = time.Minute
 
-// Count counts refusals of one class. The zero value is ready. All methods may be called concurrently.
+// Count counts refusals of one class: those by one limit, or the attempts that a receiver of webhooks did not accept. The
+// zero value is ready. All methods may be called concurrently.
 type Count struct {
 	mu       sync.Mutex
 	total    uint64
