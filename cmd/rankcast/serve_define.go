@@ -68,17 +68,20 @@ const maxChangedLines = 20
 // logChanged logs each definition that a start has changed, with its fields. They may hold what a request defined after
 // an earlier start, and the boards file undoes that.
 func logChanged(log *slog.Logger, before, now definition.Set) {
-	was, is := fieldsByName(before), fieldsByName(now)
+	was, is := byName(before), byName(now)
 	changed := 0
-	for _, named := range slices.Sorted(maps.Keys(is)) {
+	for _, named := range slices.Sorted(maps.Keys(is)) { // the order that ParseFile gives them
 		old, there := was[named]
-		fields := changedFields(old, is[named])
-		if !there || len(fields) == 0 {
+		if !there {
+			continue
+		}
+		names := changedFields(old, is[named])
+		if len(names) == 0 {
 			continue
 		}
 		if changed++; changed <= maxChangedLines {
 			kind, name, _ := strings.Cut(named, " ")
-			log.Warn("the boards file has changed a definition in Redis", kind, name, "fields", strings.Join(fields, " "))
+			log.Warn("the boards file has changed a definition in Redis", kind, name, "fields", strings.Join(names, " "))
 		}
 	}
 	if more := changed - maxChangedLines; more > 0 {
@@ -86,44 +89,41 @@ func logChanged(log *slog.Logger, before, now definition.Set) {
 	}
 }
 
-// fields are the fields of a definition, as JSON.
-type fields map[string]jsontext.Value
-
-// fieldsByName are the fields of all definitions, by kind and name: "board stars".
-func fieldsByName(set definition.Set) map[string]fields {
-	all := make(map[string]fields)
+// byName maps the definitions of a set by kind and name: "board stars".
+func byName(set definition.Set) map[string]any {
+	all := make(map[string]any)
 	for _, b := range set.Boards {
-		all["board "+b.Name] = fieldsOf(b)
+		all["board "+b.Name] = b
 	}
 	for _, e := range set.Events {
-		all["event "+e.Name] = fieldsOf(e)
+		all["event "+e.Name] = e
 	}
 	return all
 }
 
 // changedFields names the fields in which two definitions differ, as a boards file names them.
-func changedFields(was, is fields) (names []string) {
-	for _, all := range []fields{was, is} {
-		for name := range all {
-			if !bytes.Equal(was[name], is[name]) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+func changedFields(was, is any) (names []string) {
+	old, now := fieldsOf(was), fieldsOf(is)
+	all := maps.Clone(old)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !bytes.Equal(old[name], now[name]) {
+			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 
 // fieldsOf are the fields of a definition, as JSON. The store has encoded the definition before.
-func fieldsOf(definition any) (all fields) {
+func fieldsOf(definition any) (fields map[string]jsontext.Value) {
 	encoded, err := json.Marshal(definition, json.Deterministic(true))
 	if err == nil {
-		err = json.Unmarshal(encoded, &all)
+		err = json.Unmarshal(encoded, &fields)
 	}
 	if err != nil {
 		panic("the store has taken a definition that is not JSON: " + err.Error())
 	}
-	return all
+	return fields
 }
 
 // ofFile names the boards file in an error.
