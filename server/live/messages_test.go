@@ -74,6 +74,8 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"ping","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"subscribe","id":"s"}`, `"s"`, "invalid_request", "board"},
 		{`{"type":"subscribe","id":1,"board":"nope"}`, "1", "unknown_board", "board"},
+		{`{"type":"subscribe","id":1,"board":"nope","top":-1}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"nope","info":"yes"}`, "1", "invalid_request", "info"},
 		{`{"type":"subscribe","id":1,"board":7}`, "1", "invalid_request", "board"},
 		{`{"type":"subscribe","id":1,"board":"b","top":-1}`, "1", "invalid_request", "top"},
 		{`{"type":"subscribe","id":1,"board":"b","top":1001}`, "1", "invalid_request", "top"},
