@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +21,6 @@ import (
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/readable"
-	"rankcast/server/live"
 	"rankcast/server/pages"
 )
 
@@ -127,32 +124,6 @@ func TestDocsNameTheNeedOfEachRoute(t *testing.T) {
 		row := regexp.MustCompile("(?m)^\\| `" + r.method + " " + documented(r.path) + "` \\| " + scope + " \\| +" + grant + " *\\|$")
 		require.Regexp(t, row, page, "%s %s", r.method, r.path)
 	}
-}
-
-// The documentation says of each message of a socket what it needs of its caller, and names no other one.
-func TestDocsNameTheNeedOfEachMessage(t *testing.T) {
-	t.Parallel()
-	page := source(t, "web/docs/security.md")
-	listed := map[string]string{"subscribe feed": "`subscribe` to a feed", "subscribe board": "`subscribe` to a board"}
-	rows := make(map[string]bool)
-	var free []string // the messages that need nothing, which stand in one row
-	for _, need := range live.MessageNeeds() {
-		if need.Scope == 0 {
-			if name := "`" + need.Type + "`"; !slices.Contains(free, name) {
-				free = append(free, name)
-			}
-			continue
-		}
-		name := cmp.Or(listed[need.Type+" "+need.Field], "`"+need.Type+"`")
-		row := regexp.MustCompile("(?m)^\\| " + name + " \\| `" + need.Scope.String() + "` \\| `" + need.Resource.String() + "s`(;[^|]*)? \\|$")
-		require.Regexp(t, row, page, "%s %s", need.Type, need.Field)
-		rows[name] = true
-	}
-	require.Contains(t, page, "\n| "+strings.Join(free, " ")+" | none | |\n")
-	require.Len(t, rows, len(live.MessageNeeds())-len(free)-1, "unsubscribe stands for both of its fields")
-
-	table := regexp.MustCompile("(?m)^\\| `[a-z]+`[^|/]* \\| (?:`[a-z]+`|none) \\|").FindAllString(page, -1)
-	require.Len(t, table, len(rows)+1, "the table has other messages")
 }
 
 // Each route that writes refuses a body that it cannot read, before its handler does anything: this

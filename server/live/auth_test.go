@@ -1,8 +1,12 @@
 package live_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -327,4 +331,32 @@ func TestEachMessageChecksItsCaller(t *testing.T) {
 			require.Len(t, messageRights, len(live.MessageNeeds()))
 		})
 	}
+}
+
+// The documentation says of each message of a socket what it needs of its caller, and names no other one.
+func TestDocsNameTheNeedOfEachMessage(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../web/docs/security.md")
+	require.NoError(t, err)
+	page := string(b)
+	listed := map[string]string{"subscribe feed": "`subscribe` to a feed", "subscribe board": "`subscribe` to a board"}
+	rows := make(map[string]bool)
+	var free []string // the messages that need nothing, which stand in one row
+	for _, need := range live.MessageNeeds() {
+		if need.Scope == 0 {
+			if name := "`" + need.Type + "`"; !slices.Contains(free, name) {
+				free = append(free, name)
+			}
+			continue
+		}
+		name := cmp.Or(listed[need.Type+" "+need.Field], "`"+need.Type+"`")
+		row := regexp.MustCompile("(?m)^\\| " + name + " \\| `" + need.Scope.String() + "` \\| `" + need.Resource.String() + "s`(;[^|]*)? \\|$")
+		require.Regexp(t, row, page, "%s %s", need.Type, need.Field)
+		rows[name] = true
+	}
+	require.Contains(t, page, "\n| "+strings.Join(free, " ")+" | none | |\n")
+	require.Len(t, rows, len(live.MessageNeeds())-len(free)-1, "unsubscribe stands for both of its fields")
+
+	table := regexp.MustCompile("(?m)^\\| `[a-z]+`[^|/]* \\| (?:`[a-z]+`|none) \\|").FindAllString(page, -1)
+	require.Len(t, table, len(rows)+1, "the table has other messages")
 }

@@ -38,15 +38,6 @@ var messageTypes = []messageType{
 	{MessageNeed{Type: "auth"}, []string{"type", "id", "token"}, (*session).auth},
 }
 
-// MessageNeeds are the needs of all messages that a client may send over a socket.
-func MessageNeeds() []MessageNeed {
-	needs := make([]MessageNeed, len(messageTypes))
-	for i, m := range messageTypes {
-		needs[i] = m.MessageNeed
-	}
-	return needs
-}
-
 // messageTypeOf is the type of a message; nil for an unknown one. Of the types of one name it is the one whose
 // field the message has, or else the first.
 func messageTypeOf(name string, o request.Object) (found *messageType) {
