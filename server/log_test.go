@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -122,6 +121,22 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 		}
 	}
 	var answers strings.Builder
+	note := func(s *servertest.Socket, want, message string) { // notes the answer to a message, which is of the wanted type
+		t.Helper()
+		s.Send("%s", message)
+		b, err := s.Raw()
+		require.NoError(t, err)
+		var answer struct{ Type string }
+		require.NoError(t, json.Unmarshal(b, &answer))
+		require.Equal(t, want, answer.Type, "%s", b)
+		fmt.Fprintln(&answers, string(b))
+	}
+	refused := func(ticket string) { // notes why the server closes a socket
+		t.Helper()
+		_, err := servertest.DialPath(t, n.Addr, "/v1/live?ticket="+ticket).Raw()
+		require.Equal(t, websocket.StatusCode(4401), websocket.CloseStatus(err))
+		fmt.Fprintln(&answers, err)
+	}
 	for _, credentials := range []string{key, unknown, valid, expired, forged, "a.b.c" + key, "x" + key, unknownTicket} {
 		for _, path := range []string{"/v1/boards/a/top", "/v1/boards/a/live?top=-1", "/v1/nothing", "/readyz?verbose", "/", "/v1/live"} {
 			// no proxy is trusted: the log says so
@@ -133,10 +148,9 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 		if json.Unmarshal([]byte(a.Body), &ticket); ticket.Ticket != "" {
 			require.Equal(t, 201, a.Status)
 			secrets = append(secrets, ticket.Ticket)
-			for range 2 { // the second time it is used
-				fmt.Fprintln(&answers, n.Do("GET", "/v1/boards/a/live?top=-1&ticket="+ticket.Ticket, "").Body)
-				socketOf(t, n, "?ticket="+ticket.Ticket, &answers)
-			}
+			note(servertest.DialPath(t, n.Addr, "/v1/live?ticket="+ticket.Ticket), "pong", `{"type":"ping","id":"last"}`)
+			refused(ticket.Ticket) // it is used
+			fmt.Fprintln(&answers, n.Require(401, "GET", "/v1/boards/a/live?top=-1&ticket="+ticket.Ticket, "").Body)
 		}
 		for _, a := range []servertest.Answer{ // at wrong places
 			n.Require(401, "POST", "/v1/tickets", "", "Authorization", "Bearer "+credentials+"x"),
@@ -145,11 +159,16 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 		} {
 			fmt.Fprintln(&answers, a.Header, a.Body)
 		}
-		_, err := servertest.DialPath(t, n.Addr, "/v1/live?ticket="+credentials).Raw()
-		require.Equal(t, websocket.StatusCode(4401), websocket.CloseStatus(err))
-		fmt.Fprintln(&answers, err)
-		socketOf(t, n, "", &answers, `{"type":"auth","id":1,"token":"`+credentials+`"}`, `{"type":"auth","token":["`+credentials+`"]}`,
-			`{"type":"auth","token":"`+credentials+`"`, `{"type":"auth","token":{"`+credentials+`":1}}`)
+		refused(credentials)
+		socket, authorized := servertest.Dial(t, n.Addr), "error"
+		if credentials == key || credentials == valid {
+			authorized = "ok"
+		}
+		note(socket, authorized, `{"type":"auth","id":1,"token":"`+credentials+`"}`)
+		for _, form := range []string{`{"type":"auth","token":["%s"]}`, `{"type":"auth","token":"%s"`, `{"type":"auth","token":{"%s":1}}`} {
+			note(socket, "error", fmt.Sprintf(form, credentials))
+		}
+		note(socket, "pong", `{"type":"ping","id":"last"}`)
 	}
 	keys, err := rdb.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)
@@ -162,27 +181,5 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 		require.NotContains(t, text.String(), secret)
 		require.NotContains(t, text.String(), access.HashTicket(secret))
 		require.NotContains(t, answers.String(), secret)
-	}
-}
-
-// socketOf opens a socket, sends messages, and notes the answer to each, or the reason for which the server
-// closes.
-func socketOf(t *testing.T, n *servertest.Node, query string, answers *strings.Builder, messages ...string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live"+query, &websocket.DialOptions{Subprotocols: []string{"rankcast.v1"}})
-	require.NoError(t, err)
-	defer ws.CloseNow()
-	for _, message := range append(messages, `{"type":"ping","id":"last"}`) {
-		if ws.Write(ctx, websocket.MessageText, []byte(message)) != nil {
-			return
-		}
-		_, b, err := ws.Read(ctx)
-		if err != nil {
-			fmt.Fprintln(answers, err)
-			return
-		}
-		fmt.Fprintln(answers, string(b))
 	}
 }
