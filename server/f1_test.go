@@ -41,11 +41,14 @@ func (r *round) updates() string {
 
 // standing requires that entries are in the order of their scores, and returns the score of each member.
 func standing(t *testing.T, top []hubtest.Entry) map[string]int64 {
+	t.Helper()
 	points := make(map[string]int64)
 	for i, e := range top {
 		points[e.Member] = e.Score
 		require.EqualValues(t, i+1, e.Rank)
-		require.True(t, i == 0 || e.Score <= top[i-1].Score)
+		if i > 0 {
+			require.LessOrEqual(t, e.Score, top[i-1].Score)
+		}
 	}
 	return points
 }

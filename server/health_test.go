@@ -61,7 +61,13 @@ func TestReadinessShowsTheAccessFile(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte("keys: {}\nscope: x\n"), 0o600))
 	guard.Reload()
-	redistest.Until(t, "the fault", func() bool { ready(admin).Into(&state); return state.Access.Fault != nil })
+	redistest.Eventually(t, "the fault", func() error {
+		a := ready(admin)
+		if a.Into(&state); state.Access.Fault == nil {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
 	require.Contains(t, *state.Access.Fault, "scope")
 	require.Equal(t, `{"status":"ok"}`, n.Do("GET", "/readyz", "").Body)
 
@@ -96,9 +102,12 @@ func TestReadinessShowsTheKeySet(t *testing.T) {
 	require.NoError(t, err)
 	accesstest.Run(t, guard)
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
-	redistest.Until(t, "the fault", func() bool {
+	redistest.Eventually(t, "the fault", func() error {
 		a := n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+admin)
-		return a.Status == 200 && strings.Contains(a.Body, `"keys":{"since":null,"fault":"no route to host"}`)
+		if !strings.Contains(a.Body, `"keys":{"since":null,"fault":"no route to host"}`) {
+			return errors.New(a.Body)
+		}
+		return a.Is(200)
 	})
 }
 
@@ -126,9 +135,11 @@ func TestReadinessNamesTheReasonOfAnOutage(t *testing.T) {
 	says := func(reason string) {
 		t.Helper()
 		var a servertest.Answer
-		redistest.Until(t, "the reason "+reason, func() bool {
-			a = n.Do("GET", "/readyz", "")
-			return strings.Contains(a.Body, `not ready: the node receives no changes from Redis: `+reason+`"`)
+		redistest.Eventually(t, "the reason "+reason, func() error {
+			if a = n.Do("GET", "/readyz", ""); !strings.Contains(a.Body, `not ready: the node receives no changes from Redis: `+reason+`"`) {
+				return errors.New(a.Body)
+			}
+			return nil
 		})
 		servertest.RequireProblem(t, a, 503, "unavailable", "")
 		require.NotContains(t, a.Body, "redis.sock")

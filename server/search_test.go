@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -80,8 +81,11 @@ func TestSearchOverHTTP(t *testing.T) {
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=ana", "").Body, `"entries":[]`)
 		n.Require(204, "DELETE", "/v1/members/user/u4/profile", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/b/search?q=neil", "").Body, `"entries":[]`)
-		redistest.Until(t, "the erasure", func() bool {
-			return strings.Contains(n.Do("GET", "/v1/boards/b/search?q=u", "").Body, `"total":4`)
+		redistest.Eventually(t, "the erasure", func() error {
+			if a := n.Do("GET", "/v1/boards/b/search?q=u", ""); !strings.Contains(a.Body, `"total":4`) {
+				return errors.New(a.Body)
+			}
+			return nil
 		})
 
 		// Nothing of an erased member remains in the index.

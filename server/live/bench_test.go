@@ -126,7 +126,7 @@ func (d *drainer) count() int64 {
 
 // await waits until n more frames than at the last call have arrived.
 func (d *drainer) await(n int64) {
-	redistest.Until(d.b, fmt.Sprint(n, " frames to arrive"), func() bool { return d.count()-d.last >= n })
+	redistest.UntilEqual(d.b, "the frames that have arrived", n, func() int64 { return min(d.count()-d.last, n) })
 	d.last = d.count()
 }
 
@@ -323,7 +323,7 @@ func quietBoards(b *testing.B, kind string, boards int) (used int64) {
 			require.NoError(b, err)
 		}
 	}
-	redistest.Until(b, "all boards to be read", func() bool { return frames.Load() >= int64(boards) })
+	redistest.UntilEqual(b, "the boards that have been read", int64(boards), func() int64 { return min(frames.Load(), int64(boards)) })
 	used = memoryInUse() - before
 	runtime.KeepAlive(named)
 	n.Stop()

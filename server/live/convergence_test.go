@@ -195,10 +195,11 @@ func TestLastSubscriberFreesView(t *testing.T) {
 			}
 			s.WS.CloseNow()
 		}
-		redistest.UntilEqual(t, "all boards and members to be freed", 0, func() int { return n.Hub.Watched() + n.Hub.Followed() })
+		redistest.UntilEqual(t, "the boards and the members that are watched", [2]int{},
+			func() [2]int { return [2]int{n.Hub.Watched(), n.Hub.Followed()} })
 		heard(0)
 	}
-	redistest.Until(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
+	redistest.UntilEqual(t, "the goroutines that are left", 0, func() int { return max(0, runtime.NumGoroutine()-before) })
 }
 
 // A master of a cluster that dies is told to those who watch its boards, though

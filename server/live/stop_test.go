@@ -59,7 +59,7 @@ func TestGracefulStop(t *testing.T) {
 	require.Error(t, err)
 	http.DefaultClient.CloseIdleConnections()
 	const embedded = 5 // goroutines, on which the embedded store runs
-	redistest.Until(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before+embedded })
+	redistest.UntilEqual(t, "the goroutines that are left", 0, func() int { return max(0, runtime.NumGoroutine()-before-embedded) })
 }
 
 // Neither clients that are stalled nor a request that never ends keep others
