@@ -1,20 +1,22 @@
 // Package hub turns the changes of boards into frames for clients. It does no I/O of its
 // own: it reads through a [Source], receives changes from a [Feed], and hands frames to a
-// [Conn].
+// [Conn] (shard.go). Package server/live has the two connections: of a WebSocket, and of an event stream.
 //
 // # Words
 //
 //   - board: the owner of the view of one board, by the name that clients use. The name may
-//     mean another period later. The feed publishes changes by instance: several names, such
+//     mean another period later. The Feed delivers changes by instance: several names, such
 //     as stars and stars@-1, may mean periods of one instance.
 //   - turn: a board acts on what has arrived since its last turn. A pool of a few goroutines
 //     runs the turns of all boards, those with changes first. A quiet board has no goroutine.
 //   - view: the top and the followed members of one period; package hub/view.
 //   - publication: what a board shows at one moment. Its generation counts the epochs and
-//     periods that the board has shown, and each time that its seq went back.
-//   - life: a run of publications of one board, each of which continues the one before, so that
-//     a delta leads from it. It has a random token. A client that comes back with the token and a
-//     seq holds a list of this run, whatever Redis holds by now.
+//     periods that the board has shown, and each time that the seq of the board went back.
+//   - row: an encoded entry. snapshot: the first N rows. delta: the rows that differ from the
+//     version before.
+//   - life: a run of publications of one board, with a delta from each to the next. Its token is
+//     random. A client that comes back with the token and a seq has a list of this run, whatever
+//     Redis holds by now.
 //   - stream: what all clients that watch the same thing share: a board at one N (the
 //     number of first entries), the standing of one member, a feed, or the node's status. It
 //     holds its newest version, one encoded state, and the end of the period before.
@@ -28,10 +30,23 @@
 //
 // # Flow
 //
-//	feed.Feed ─► Hub.FeedChanges (feed_handler.go) ─► inbox ─► board.turn, applyChanges ─► view
-//	Source ◄─ fetch (page, lookups, profiles) ─► inbox
-//	board.step ─► publish ─► publication ─► streams of the top ─► shards ─► delivery.send ─► Conn.Send
-//	         └──► notifyMoved, notifyRanks ─► streams of members ─► shards ─► delivery.send ─► Conn.Send
+// A client subscribes:
+//
+//	Hub.Subscribe (subscription.go) ─► addDeliveries (stream_set.go) ─► next turn: followStream ─► View.Follow
+//	  a member beyond the top ─► fetchLookups (board_fetch.go) ─► Source.Places ─► View.ApplyLookups
+//
+// A change becomes frames:
+//
+//	feed.Feed ─► Hub.FeedChanges (feed_handler.go) ─► board.post ─► pool ─► board.turn (board_inbox.go)
+//	board.turn ─► board.do (board.go) ─► applyChanges ─► View.Apply
+//	                  └─► board.step ─► publishDue ─► publish (board_publish.go) ─► stream.publish (stream.go)
+//	                           │                        └─► notifyMoved ───────────┐
+//	                           └─► notifyDue ─► notifyFound, notifyRanks ──────────┴► stream.setStanding
+//	Hub.announce ─► shard.sendPending (shard.go) ─► delivery.send (delivery.go) ─► frame.go ─► Conn.Send
+//
+// board_notify.go has the functions that give members their standings: notifyMoved after their own change,
+// notifyFound when they become known, notifyRanks when others have moved them. A standing waits until its client has
+// the top of the same generation.
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
 // once after a pause, the board makes a publication of the view and gives it to its streams.
@@ -55,6 +70,6 @@
 // in the top for at most one read. A profile has no seq: when it changes, the board publishes
 // again at the same seq.
 //
-// A feed has a goroutine and a stream, but no view: it publishes the newest items as often
+// A feed of an event, or of periods, has a goroutine and a stream, but no view (event_feed.go): it publishes the newest items as often
 // as FeedRate allows, and counts those that it skips.
 package hub

@@ -23,13 +23,16 @@
 //	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
 //	                                      and calls Store.applyBatch (store.go sets it), with at
 //	                                      most two batches of a board in flight
-//	  Store.applyBatch write_batch.go     calls the script, and again until what the node knows of
-//	                                      the board is current
-//	  Store.applyCall write_script.go     makes the arguments of the call, and reads the reply
+//	  Store.applyBatch write_batch.go     calls the script. Where that finds what the node knows of
+//	                                      the board out of date, the node looks it up and calls again
+//	  Store.applyCall write_script.go     makes the call; takeApplyReply reads its reply
+//	  script.Send     internal/script     sends it by the digest of the script, or with its source
+//	                                      where Redis does not know it
 //	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
 //	                                      Redis node, in order, and tells what was not sent
-//	  script.Apply…   lua/apply.lua       looks up request ids, computes scores and sort keys,
-//	                  lua/lib/*.lua       writes, takes the ranks, raises seq, publishes
+//	  ApplyPlain,     lua/apply.lua       two scripts of one template: look up request ids, compute
+//	  ApplyWhole                          scores and sort keys,
+//	                  lua/lib/*.lua       write, take the ranks, raise seq, publish
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub
 //
@@ -47,11 +50,11 @@
 //
 // # Definitions and names
 //
-// Definitions live in Redis (catalog*.go). Each node keeps a copy, the catalog, and looks for
-// changes once a second. A node may write by its copy for a lease of three seconds; the
-// scripts refuse a write whose lease has ended by Redis's clock. Redis's clock alone decides
-// which period an update counts in; redis.go estimates it. resolve.go finds what a name
-// such as stars@-1 means at a moment.
+// Definitions live in Redis (catalog*.go). Each node keeps a copy, the catalog. A call
+// that finds the copy half a second old starts a read of it; from one second on it waits for the
+// read. A node may write by its copy for a lease of three seconds; the scripts refuse a write whose
+// lease has ended by Redis's clock. Redis's clock alone decides which period an update counts in;
+// redis.go estimates it. resolve.go finds what a name such as stars@-1 means at a moment.
 //
 // # Rights
 //

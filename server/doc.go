@@ -1,6 +1,6 @@
 // Package server is Rankcast's HTTP server: its resources, and what a process needs to run it.
 //
-//	connection ─► gate ─► handler ─► request.Read… ─► ranking.Store ─► respond.OK ─► JSON
+//	connection ─► gate ─► handler ─► request.Read… ─► ranking.Store ─► respond.… ─► JSON
 //	               ▲        ├─ error ─► gate ─► problem.Of ─► application/problem+json
 //	               │        ├─ /v1/live ─► live.Sessions ─► hub
 //	               │        └─ /, /stars, /docs, /assets, /kit ─► pages.Site
@@ -8,6 +8,9 @@
 //
 // There is one file per resource; routes.go maps each path to its handler: /v1/boards/{board}/top is in
 // top.go. A handler reads its request, calls the store and writes the answer.
+//
+// A score: postScores (scores.go; a list: batch.go) ─► Store.Apply, see package ranking. It comes back by packages
+// ranking/feed, hub and live.
 //
 // Package internal/gate admits requests: limits, hosts, origins, callers, rights and turns. It answers the errors that
 // handlers return. The table in internal/problem maps each error to a status and a code, for HTTP and for sockets.

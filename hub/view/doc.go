@@ -7,7 +7,8 @@
 //   - member: a followed member, anywhere on the board. It is known while the view knows its
 //     place; otherwise the view has to look it up.
 //   - owner: the board of package hub, which alone calls the view.
-//   - standing: the place of a member at one seq, with neighbours where the owner shows some.
+//   - placement: the rank and the position of a member. standing: a placement at one seq, with
+//     neighbours where the owner shows some.
 //   - rank index: the followed members in order, each with its distance in rank from the
 //     one before. Score ranks: the same for the scores of a board with shared or dense ties.
 //   - valid: the view equals the board at the view's seq. A gap in seq, another epoch or a
@@ -17,12 +18,13 @@
 //
 // # Flow
 //
-//	Apply(changes) ─► top ─► members: rank index, score ranks
+//	Apply (view.go) ─► each change: the top (top.go)
+//	                             └► the members (follow.go): rank index, score ranks
 //	NeedsPage, BeginPage ─► the owner reads a page ─► ApplyPage
 //	BeginLookups ─► the owner reads places ─► ApplyLookups
 //
-// After a change the owner takes the results: Top for the entries,
-// TakeMoved and TakeFound for single members, and, once a MeInterval, WalkRanks for the
-// members that other members' changes have moved. IsNotified spares the owner most standings
-// that it has sent already.
+// When the owner publishes, it takes Top for the entries and TakeMoved for the members whose own score
+// changed. TakeFound has the members that became known. Once a MeInterval, WalkRanks goes through the members
+// that others' changes may have moved. Standing and StandingAt (follow_standing.go) give what the owner sends,
+// and MarkNotified notes it, so that IsNotified spares the owner most standings that it has sent already.
 package view

@@ -4,7 +4,7 @@
 // rights of the caller with the Scope and the Resource of the request. Guard.Take applies the caller's rate. While
 // a socket or a stream is open, Guard.Renew gives its caller the present rights.
 //
-//	credentials ─► Guard.Authenticate ─► Caller.Check ─► Guard.Take ─► handler
+//	credentials ─► Guard.Authenticate ─► Guard.Take ─► Caller.Check ─► handler
 //	    └─ Caller.EncodeForTicket ─► ticket ─► Guard.FromTicket
 //
 // Limits.Listener takes connections. Addresses finds the client of a request: the other end of the

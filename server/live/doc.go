@@ -1,14 +1,19 @@
-// Package live serves the WebSockets of a node.
+// Package live serves the WebSockets and the event streams of a node.
 //
 // A session is one WebSocket with its subscriptions. One goroutine reads the client's messages. It
-// runs each message in a short-lived goroutine and waits for it before it reads the next. A socket is the connection below: the session
-// writes replies to it, and the hub's shards write frames.
+// runs each message in a short-lived goroutine and waits for it before it reads the next. A socket is the
+// connection below: the session writes replies to it, and the hub's shards write frames.
 //
-//	handshake ─► Sessions.Accept ─► session.run ─► message ─► subscribe ─► hub.Subscribe
-//	                                                   ├────► update, event ─► Updater
+//	handshake ─► Sessions.Accept ─► session.run ─► handle (messages.go) ─► messageTypes ─► subscribe ─► watch ─► Hub.Subscribe
+//	                                                   ├────► update, event ─► Updater (socketUpdater in server/live.go)
 //	                                                   ├────► auth ─► access.Guard
 //	                                                   └────► reply ─► socket.reply ─► client
 //	hub ─► frame ─► socket.Send ─► client
+//
+// An event stream is one GET that watches one board and sends nothing:
+//
+//	GET …/live ─► Sessions.Stream (stream.go) ─► watch (subscribe.go) ─► Hub.Subscribe
+//	hub ─► frame ─► stream.Send ─► client
 //
 // A page of an origin that is not allowed gets no session: Accept closes its socket with 4503 and the
 // reason.

@@ -1,3 +1,3 @@
-// Package request decodes what clients send: path, query, body and the fields of JSON objects. Each
-// error names the parameter or field.
+// Package request decodes what clients send: path, query (ReadQuery), body (ReadBody, ReadPost) and the fields of JSON
+// objects. Each error names the parameter or field. RequireJSON stands around the handlers of writes with a JSON body.
 package request
