@@ -63,7 +63,7 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 }
 
 // boardFields are the fields that an error offers.
-var boardFields = namesOf(new(Board).readers())
+var boardFields = namesOf(boardReaders)
 
 // Every field is read, and no other.
 func TestEveryFieldIsRead(t *testing.T) {

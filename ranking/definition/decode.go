@@ -55,64 +55,67 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 
 // read copies the fields of an object into d.
 func (d *Board) read(v Value) error {
-	return v.readFields("an object with the fields of a board, or {} for the defaults", "a board", d.readers())
+	return readFields(v, d, "an object with the fields of a board, or {} for the defaults", "a board", boardReaders)
 }
 
-func (d *Board) readers() []fieldReader {
-	return []fieldReader{
-		{name: "board", read: readName(d.Name), isName: true},
-		{name: "title", read: d.Title.read},
-		{name: "description", read: d.Description.read},
-		{name: "icon", read: readText(&d.Icon)},
-		{name: "mode", read: readText(&d.Mode)},
-		{name: "order", read: readText(&d.Order)},
-		{name: "ties", read: readText(&d.Ties)},
-		{name: "period", read: readText(&d.Period)},
-		{name: "base", read: readTime(&d.Base)},
-		{name: "timezone", read: readText(&d.Timezone)},
-		{name: "week_starts", read: readText(&d.WeekStarts)},
-		{name: "day_starts_at", read: readText(&d.DayStartsAt)},
-		{name: "keep", read: readOptional(&d.Keep, func(n *int) reader { return readInteger(n, 0) })},
-		{name: "retain", read: readDuration(&d.Retain)},
-		{name: "starts", read: readTime(&d.Starts)},
-		{name: "ends", read: readTime(&d.Ends)},
-		{name: "window", read: readRange(&d.Window, wantWindow)},
-		{name: "refresh", read: readWindowRefresh(&d.Refresh)},
-		{name: "member_ttl", read: readDuration(&d.MemberTTL)},
-		{name: "limit", read: readInteger(&d.Limit, 1)},
-		{name: "tie_span", read: readDuration(&d.TieSpan)},
-		{name: "min", read: readOptional(&d.Min, readBound)},
-		{name: "max", read: readOptional(&d.Max, readBound)},
-		{name: "max_change", read: readInteger(&d.MaxChange, 1)},
-		{name: "union", read: readOptional(&d.Union, (*Union).reader)},
-		{name: "history", read: readRange(&d.History, wantHistory)},
-		{name: "ids", read: readRange(&d.IDs, wantIDs)},
-		{name: "max_instances", read: readInteger(&d.MaxInstances, 1)},
-		{name: "kind", read: readText(&d.Kind)},
-		{name: "display", read: d.Display.read},
-	}
+// boardReaders read the fields of a board, in the order in which an error lists them.
+var boardReaders = []fieldReader[Board]{
+	{name: "board", read: func(d *Board, v Value) error { return readName(v, d.Name) }, isName: true},
+	{name: "title", read: func(d *Board, v Value) error { return d.Title.read(v) }},
+	{name: "description", read: func(d *Board, v Value) error { return d.Description.read(v) }},
+	{name: "icon", read: func(d *Board, v Value) error { return ReadText(v, &d.Icon) }},
+	{name: "mode", read: func(d *Board, v Value) error { return ReadText(v, &d.Mode) }},
+	{name: "order", read: func(d *Board, v Value) error { return ReadText(v, &d.Order) }},
+	{name: "ties", read: func(d *Board, v Value) error { return ReadText(v, &d.Ties) }},
+	{name: "period", read: func(d *Board, v Value) error { return ReadText(v, &d.Period) }},
+	{name: "base", read: func(d *Board, v Value) error { return readTime(v, &d.Base) }},
+	{name: "timezone", read: func(d *Board, v Value) error { return ReadText(v, &d.Timezone) }},
+	{name: "week_starts", read: func(d *Board, v Value) error { return ReadText(v, &d.WeekStarts) }},
+	{name: "day_starts_at", read: func(d *Board, v Value) error { return ReadText(v, &d.DayStartsAt) }},
+	{name: "keep", read: func(d *Board, v Value) error { return readOptional(v, &d.Keep, readKeep) }},
+	{name: "retain", read: func(d *Board, v Value) error { return readDuration(v, &d.Retain) }},
+	{name: "starts", read: func(d *Board, v Value) error { return readTime(v, &d.Starts) }},
+	{name: "ends", read: func(d *Board, v Value) error { return readTime(v, &d.Ends) }},
+	{name: "window", read: func(d *Board, v Value) error { return readRange(v, &d.Window, wantWindow) }},
+	{name: "refresh", read: func(d *Board, v Value) error { return readWindowRefresh(v, &d.Refresh) }},
+	{name: "member_ttl", read: func(d *Board, v Value) error { return readDuration(v, &d.MemberTTL) }},
+	{name: "limit", read: func(d *Board, v Value) error { return readInteger(v, &d.Limit, 1) }},
+	{name: "tie_span", read: func(d *Board, v Value) error { return readDuration(v, &d.TieSpan) }},
+	{name: "min", read: func(d *Board, v Value) error { return readOptional(v, &d.Min, readBound) }},
+	{name: "max", read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
+	{name: "max_change", read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
+	{name: "union", read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
+	{name: "history", read: func(d *Board, v Value) error { return readRange(v, &d.History, wantHistory) }},
+	{name: "ids", read: func(d *Board, v Value) error { return readRange(v, &d.IDs, wantIDs) }},
+	{name: "max_instances", read: func(d *Board, v Value) error { return readInteger(v, &d.MaxInstances, 1) }},
+	{name: "kind", read: func(d *Board, v Value) error { return ReadText(v, &d.Kind) }},
+	{name: "display", read: func(d *Board, v Value) error { return d.Display.read(v) }},
 }
+
+// readKeep reads the number of periods to keep, which may be 0.
+func readKeep(v Value, n *int) error { return readInteger(v, n, 0) }
 
 func (d *Display) read(v Value) error {
-	return v.readFields("an object, such as {decimals: 2}", "display", []fieldReader{
-		{name: "unit", read: d.Unit.read},
-		{name: "decimals", read: readInteger(&d.Decimals, 0)},
-		{name: "format", read: readText(&d.Format)},
-	})
+	return readFields(v, d, "an object, such as {decimals: 2}", "display", displayReaders)
+}
+
+// displayReaders read the fields of the format of scores.
+var displayReaders = []fieldReader[Display]{
+	{name: "unit", read: func(d *Display, v Value) error { return d.Unit.read(v) }},
+	{name: "decimals", read: func(d *Display, v Value) error { return readInteger(v, &d.Decimals, 0) }},
+	{name: "format", read: func(d *Display, v Value) error { return ReadText(v, &d.Format) }},
 }
 
 // readName checks that the name in a body equals the name of the definition being read.
-func readName(name string) reader {
-	return func(v Value) error {
-		var given string
-		if err := ReadText(v, &given); err != nil {
-			return err
-		}
-		if given != name {
-			return v.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
-		}
-		return nil
+func readName(v Value, name string) error {
+	var given string
+	if err := ReadText(v, &given); err != nil {
+		return err
 	}
+	if given != name {
+		return v.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
+	}
+	return nil
 }
 
 // nameIn returns the name that the JSON of a definition contains.
@@ -182,39 +185,44 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v Value) error {
-	return v.readFields("an object with updates", "an event", []fieldReader{
-		{name: "event", read: readName(e.Name), isName: true},
-		{name: "updates", read: e.readUpdates},
-		{name: "sender", read: readText(&e.Sender)},
-		{name: "fields", read: e.readRules},
-		{name: "ids", read: readRange(&e.IDs, wantIDs)},
-		{name: "show", read: readOptional(&e.Show, (*Show).reader)},
-	})
+	return readFields(v, e, "an object with updates", "an event", eventReaders)
+}
+
+// eventReaders read the fields of an event.
+var eventReaders = []fieldReader[Event]{
+	{name: "event", read: func(e *Event, v Value) error { return readName(v, e.Name) }, isName: true},
+	{name: "updates", read: (*Event).readUpdates},
+	{name: "sender", read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
+	{name: "fields", read: (*Event).readRules},
+	{name: "ids", read: func(e *Event, v Value) error { return readRange(v, &e.IDs, wantIDs) }},
+	{name: "show", read: func(e *Event, v Value) error { return readOptional(v, &e.Show, readShow) }},
 }
 
 func (e *Event) readUpdates(v Value) error {
 	if v.Kind != '[' {
 		return v.Want("a list of updates, such as [{board: stars, member: \"{star}\", score: 1}]")
 	}
-	for _, item := range v.Items {
-		var t Target
-		if err := t.read(item); err != nil {
+	e.Updates = make([]Target, len(v.Items))
+	for i, item := range v.Items {
+		if err := e.Updates[i].read(item); err != nil {
 			return err
 		}
-		e.Updates = append(e.Updates, t)
 	}
 	return nil
 }
 
 func (t *Target) read(v Value) error {
-	return v.readFields("an object with board, member and score", "an update", []fieldReader{
-		{name: "board", read: readText(&t.Board)},
-		{name: "member", read: readText(&t.Member)},
-		{name: "score", read: t.readScore},
-		{name: "op", read: readText(&t.Op)},
-		{name: "if", read: readText(&t.If)},
-		{name: "data", read: t.readData},
-	})
+	return readFields(v, t, "an object with board, member and score", "an update", targetReaders)
+}
+
+// targetReaders read the fields of an update of an event.
+var targetReaders = []fieldReader[Target]{
+	{name: "board", read: func(t *Target, v Value) error { return ReadText(v, &t.Board) }},
+	{name: "member", read: func(t *Target, v Value) error { return ReadText(v, &t.Member) }},
+	{name: "score", read: (*Target).readScore},
+	{name: "op", read: func(t *Target, v Value) error { return ReadText(v, &t.Op) }},
+	{name: "if", read: func(t *Target, v Value) error { return ReadText(v, &t.If) }},
+	{name: "data", read: (*Target).readData},
 }
 
 func (t *Target) readData(v Value) (err error) {
@@ -231,7 +239,7 @@ func (t *Target) readScore(v Value) error {
 		return ReadText(v, &t.Score)
 	}
 	var n int64
-	if err := readBound(&n)(v); err != nil {
+	if err := readBound(v, &n); err != nil {
 		return err
 	}
 	t.Score = strconv.FormatInt(n, 10)

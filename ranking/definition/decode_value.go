@@ -37,11 +37,11 @@ func (v Value) Refuse(format string, args ...any) error {
 }
 
 // ReadObject calls read for each field of an object, in order, until read returns an error. want
-// says in the error what the value should be when it is not an object, and fields are the names
-// that read knows.
-func (v Value) ReadObject(want string, fields []string, read func(FieldValue) error) error {
+// says in the error what the value should be when it is not an object. fields lists the names that read
+// knows, for that error.
+func (v Value) ReadObject(want string, fields func() []string, read func(FieldValue) error) error {
 	if v.Kind != '{' {
-		if err := v.lacksColon(v.Path, v.Text, fields); err != nil && v.Kind == '"' {
+		if err := v.lacksColon(v.Path, v.Text, fields()); err != nil && v.Kind == '"' {
 			return err
 		}
 		return v.Want(want)
@@ -100,32 +100,29 @@ func ReadText[S ~string](v Value, s *S) error {
 	return nil
 }
 
-// reader reads a value into a variable.
-type reader func(Value) error
-
-// fieldReader reads a field of an object.
-type fieldReader struct {
+// fieldReader reads a field of an object into a T. The tables of readers never change, so that decoding allocates none.
+type fieldReader[T any] struct {
 	name   string
-	read   reader
+	read   func(*T, Value) error
 	isName bool // the field holds the name of the definition, so errors do not list it
 }
 
-// readFields reads an object by the readers of its fields. want says in an error what the value should be when it is not
-// an object, and what names the object.
-func (v Value) readFields(want, what string, readers []fieldReader) error {
-	names := namesOf(readers)
+// readFields reads an object into a T by the readers of its fields. want says in an error what the value should be when it
+// is not an object, and what names the object.
+func readFields[T any](v Value, to *T, want, what string, readers []fieldReader[T]) error {
+	names := func() []string { return namesOf(readers) }
 	return v.ReadObject(want, names, func(f FieldValue) error {
-		for _, r := range readers {
-			if r.name == f.Name {
-				return r.read(f.Value)
+		for i := range readers {
+			if readers[i].name == f.Name {
+				return readers[i].read(to, f.Value)
 			}
 		}
-		return f.Unknown(v.Path, what, names)
+		return f.Unknown(v.Path, what, names())
 	})
 }
 
 // namesOf lists the fields that an error offers.
-func namesOf(readers []fieldReader) (names []string) {
+func namesOf[T any](readers []fieldReader[T]) (names []string) {
 	for _, r := range readers {
 		if !r.isName {
 			names = append(names, r.name)
@@ -134,57 +131,49 @@ func namesOf(readers []fieldReader) (names []string) {
 	return names
 }
 
-func readText[S ~string](s *S) reader { return func(v Value) error { return ReadText(v, s) } }
-
 // readOptional reads a value that a definition may leave out.
-func readOptional[T any](optional **T, read func(*T) reader) reader {
-	return func(v Value) error {
-		*optional = new(T)
-		return read(*optional)(v)
-	}
+func readOptional[T any](v Value, optional **T, read func(Value, *T) error) error {
+	*optional = new(T)
+	return read(v, *optional)
 }
 
 // readInteger reads a whole number that is at least least. A caller passes 1 for a field whose
 // zero value means that it was not given.
-func readInteger[N int | int64](n *N, least int64) reader {
-	return func(v Value) error {
-		if v.Kind != '0' {
-			return v.Want("an integer")
-		}
-		if !integerText.MatchString(v.Text) {
-			return v.Refuse("is %s; want an integer in plain digits, without a fraction or an exponent", Clip(v.Text))
-		}
-		i, err := strconv.ParseInt(v.Text, 10, 64)
-		if err != nil { // the caller checks the field's own range
-			return v.Refuse("is %s; want an integer within ±%d", Clip(v.Text), int64(MaxScore))
-		}
-		if i < least {
-			return v.Refuse("is %d; want at least %d", i, least)
-		}
-		*n = N(i)
-		return nil
+func readInteger[N int | int64](v Value, n *N, least int64) error {
+	if v.Kind != '0' {
+		return v.Want("an integer")
 	}
+	if !integerText.MatchString(v.Text) {
+		return v.Refuse("is %s; want an integer in plain digits, without a fraction or an exponent", Clip(v.Text))
+	}
+	i, err := strconv.ParseInt(v.Text, 10, 64)
+	if err != nil { // the caller checks the field's own range
+		return v.Refuse("is %s; want an integer within ±%d", Clip(v.Text), int64(MaxScore))
+	}
+	if i < least {
+		return v.Refuse("is %d; want at least %d", i, least)
+	}
+	*n = N(i)
+	return nil
 }
 
-func readDuration(d *time.Duration) reader {
-	return readParsed(d, "a duration as a string, such as 7d", wantDuration, ParseDuration)
+func readDuration(v Value, d *time.Duration) error {
+	return readParsed(v, d, "a duration as a string, such as 7d", wantDuration, ParseDuration)
 }
 
-func readTime(t *time.Time) reader {
-	return readParsed(t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, parseTime)
+func readTime(v Value, t *time.Time) error {
+	return readParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, parseTime)
 }
 
 // readParsed reads a string in a form of its own. want says in an error what the value should be, and form what its
 // text should be.
-func readParsed[T any](to *T, want, form string, parse func(string) (T, bool)) reader {
-	return func(v Value) error {
-		if v.Kind != '"' {
-			return v.Want(want)
-		}
-		var ok bool
-		if *to, ok = parse(v.Text); !ok {
-			return v.Refuse("is %q; %s", Clip(v.Text), form)
-		}
-		return nil
+func readParsed[T any](v Value, to *T, want, form string, parse func(string) (T, bool)) error {
+	if v.Kind != '"' {
+		return v.Want(want)
 	}
+	var ok bool
+	if *to, ok = parse(v.Text); !ok {
+		return v.Refuse("is %q; %s", Clip(v.Text), form)
+	}
+	return nil
 }

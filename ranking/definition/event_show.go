@@ -80,12 +80,13 @@ func (e Event) checkShown(path, board string) error {
 	return Invalid(path, fmt.Sprintf(want, Clip(board), e.Name, Clip(strings.Join(boards, ", "))))
 }
 
-func (s *Show) reader() reader {
-	return func(v Value) error {
-		return v.readFields("an object, such as {board: stars, fans: \"fans:{star}\"}", "show", []fieldReader{
-			{name: "board", read: readText(&s.Board)},
-			{name: "fans", read: readText(&s.Fans)},
-			{name: "recent", read: readText(&s.Recent)},
-		})
-	}
+func readShow(v Value, s *Show) error {
+	return readFields(v, s, "an object, such as {board: stars, fans: \"fans:{star}\"}", "show", showReaders)
+}
+
+// showReaders read the fields of show.
+var showReaders = []fieldReader[Show]{
+	{name: "board", read: func(s *Show, v Value) error { return ReadText(v, &s.Board) }},
+	{name: "fans", read: func(s *Show, v Value) error { return ReadText(v, &s.Fans) }},
+	{name: "recent", read: func(s *Show, v Value) error { return ReadText(v, &s.Recent) }},
 }

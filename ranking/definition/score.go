@@ -45,11 +45,9 @@ func fractionFault(digits string) string {
 }
 
 // readBound reads a score from a definition.
-func readBound(n *int64) reader {
-	return func(v Value) error {
-		if v.Kind == '0' && fractionText.MatchString(v.Text) {
-			return v.Refuse("%s", fractionFault(v.Text))
-		}
-		return readInteger(n, -MaxScore)(v)
+func readBound(v Value, n *int64) error {
+	if v.Kind == '0' && fractionText.MatchString(v.Text) {
+		return v.Refuse("%s", fractionFault(v.Text))
 	}
+	return readInteger(v, n, -MaxScore)
 }

@@ -50,31 +50,33 @@ const (
 	MaxRefresh     = day // the greatest refresh interval of a union or a window
 )
 
-func (u *Union) reader() reader {
-	return func(v Value) error {
-		return v.readFields("an object, such as {of: [a, b]}", "a union", []fieldReader{
-			{name: "of", read: readEach("a list of boards, such as [a, b]", &u.Of, readText)},
-			{name: "weights", read: readEach("a list of integers, such as [1, 2]", &u.Weights,
-				func(n *int64) reader { return readInteger(n, -maxWeight) })},
-			{name: "aggregate", read: readText(&u.Aggregate)},
-			{name: "last", read: readInteger(&u.Last, 1)},
-			{name: "refresh", read: readRange(&u.Refresh, wantRefresh)},
-		})
-	}
+func readUnion(v Value, u *Union) error {
+	return readFields(v, u, "an object, such as {of: [a, b]}", "a union", unionReaders)
 }
+
+// unionReaders read the fields of a union.
+var unionReaders = []fieldReader[Union]{
+	{name: "of", read: func(u *Union, v Value) error { return readEach(v, "a list of boards, such as [a, b]", &u.Of, ReadText) }},
+	{name: "weights", read: func(u *Union, v Value) error {
+		return readEach(v, "a list of integers, such as [1, 2]", &u.Weights, readWeight)
+	}},
+	{name: "aggregate", read: func(u *Union, v Value) error { return ReadText(v, &u.Aggregate) }},
+	{name: "last", read: func(u *Union, v Value) error { return readInteger(v, &u.Last, 1) }},
+	{name: "refresh", read: func(u *Union, v Value) error { return readRange(v, &u.Refresh, wantRefresh) }},
+}
+
+func readWeight(v Value, n *int64) error { return readInteger(v, n, -maxWeight) }
 
 const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
 
 // readRange reads a duration whose range is narrower than that of other fields; want is the
 // reason of its error.
-func readRange(d *time.Duration, want string) reader {
-	return func(v Value) error {
-		err := readDuration(d)(v)
-		if err != nil && v.Kind != 'n' {
-			err = v.Refuse("%s", want)
-		}
-		return err
+func readRange(v Value, d *time.Duration, want string) error {
+	err := readDuration(v, d)
+	if err != nil && v.Kind != 'n' {
+		err = v.Refuse("%s", want)
 	}
+	return err
 }
 
 // refreshFault says what is wrong with a refresh interval, or returns "".
@@ -86,22 +88,20 @@ func refreshFault(d time.Duration) string {
 }
 
 // readEach reads a list that is not empty, and each of its items with read.
-func readEach[T any](want string, list *[]T, read func(*T) reader) reader {
-	return func(v Value) error {
-		if v.Kind != '[' {
-			return v.Want(want)
-		}
-		if len(v.Items) == 0 {
-			return v.Refuse("is empty; want %s", want)
-		}
-		*list = make([]T, len(v.Items))
-		for i, item := range v.Items {
-			if err := read(&(*list)[i])(item); err != nil {
-				return err
-			}
-		}
-		return nil
+func readEach[T any](v Value, want string, list *[]T, read func(Value, *T) error) error {
+	if v.Kind != '[' {
+		return v.Want(want)
 	}
+	if len(v.Items) == 0 {
+		return v.Refuse("is empty; want %s", want)
+	}
+	*list = make([]T, len(v.Items))
+	for i, item := range v.Items {
+		if err := read(item, &(*list)[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkUnion normalizes a union, and refuses the fields that have no meaning on a board that

@@ -21,14 +21,12 @@ const (
 )
 
 // readWindowRefresh reads the refresh of a window: live, or a duration.
-func readWindowRefresh(d *time.Duration) reader {
-	return func(v Value) error {
-		if v.Kind == '"' && v.Text == liveText {
-			*d = Live
-			return nil
-		}
-		return readRange(d, wantWindowRefresh)(v)
+func readWindowRefresh(v Value, d *time.Duration) error {
+	if v.Kind == '"' && v.Text == liveText {
+		*d = Live
+		return nil
 	}
+	return readRange(v, d, wantWindowRefresh)
 }
 
 // checkWindow normalizes a window, and refuses the fields that have no meaning on a board with

@@ -115,7 +115,8 @@ func text(name string, to *string) field {
 
 // readFields reads an object, which what names and want describes, until a field is wrong.
 func readFields(v definition.Value, what, want string, fields ...field) error {
-	return v.ReadObject(want, namesOf(fields), func(f definition.FieldValue) error { return readField(f, v.Path, what, fields) })
+	names := func() []string { return namesOf(fields) }
+	return v.ReadObject(want, names, func(f definition.FieldValue) error { return readField(f, v.Path, what, fields) })
 }
 
 // readField reads a field of the object at a path.
