@@ -49,6 +49,9 @@ func NewSemaphore[K comparable](most int, each func(K) int) *Semaphore[K] {
 
 // Acquire waits for a turn, until ctx ends. The caller calls end once.
 func (s *Semaphore[K]) Acquire(ctx context.Context, key K, weight int) (end func(), err error) {
+	if end, ok := s.TryAcquire(key, weight); ok { // most turns begin at once, and so need no channel
+		return end, nil
+	}
 	begun := make(chan struct{})
 	t, atOnce := s.Enter(key, weight, func(*Turn[K]) { close(begun) })
 	if atOnce {
@@ -63,7 +66,7 @@ func (s *Semaphore[K]) Acquire(ctx context.Context, key K, weight int) (end func
 	}
 }
 
-// TryAcquire is Acquire for a turn that begins at once, as most do; it reports whether there is one. It makes no channel.
+// TryAcquire is Acquire for a turn that begins at once, as most do; it reports whether there is one.
 func (s *Semaphore[K]) TryAcquire(key K, weight int) (end func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
