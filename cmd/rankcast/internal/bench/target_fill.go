@@ -75,6 +75,7 @@ func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
 	return nil
 }
 
+// fillBare gives members to the sorted set that a benchmark reads without Rankcast, to compare with it.
 func (o *ownServer) fillBare(ctx context.Context, board string, rows []row) error {
 	members := make([]redis.Z, len(rows))
 	for i, r := range rows {
