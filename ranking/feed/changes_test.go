@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/internal/keyspace"
@@ -98,4 +99,24 @@ func FuzzParseItems(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, items, again)
 	})
+}
+
+// The error of a message that is no list of objects says what is wrong.
+func TestWhatIsNoFeedMessage(t *testing.T) {
+	t.Parallel()
+	for payload, reason := range map[string]string{
+		`[{},]`:   "invalid character ','",
+		`[{}] x`:  "invalid character 'x' after top-level value",
+		`[{}`:     "unexpected EOF",
+		`{}`:      "unmarshal JSON object",
+		`null`:    "null in place of an array",
+		`[{},[]]`: "item 1 is not an object",
+	} {
+		_, err := parseItems(payload)
+		require.ErrorIs(t, err, errNotItems, payload)
+		require.ErrorContains(t, err, reason, payload)
+		require.NotContains(t, err.Error(), "nil", payload)
+	}
+	_, err := parseItems(`[{}] x`)
+	require.ErrorAs(t, err, new(*jsontext.SyntacticError), "the cause is wrapped")
 }

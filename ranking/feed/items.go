@@ -13,8 +13,11 @@ var errNotItems = errors.New("not a feed message")
 // parseItems splits a feed message, which is a JSON array, into its items, which are objects.
 func parseItems(payload string) ([][]byte, error) {
 	var values []jsontext.Value
-	if err := json.Unmarshal([]byte(payload), &values); err != nil || values == nil {
-		return nil, fmt.Errorf("%w: not an array: %v", errNotItems, err)
+	if err := json.Unmarshal([]byte(payload), &values); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotItems, err)
+	}
+	if values == nil {
+		return nil, fmt.Errorf("%w: null in place of an array", errNotItems)
 	}
 	items := make([][]byte, len(values))
 	for i, v := range values {
