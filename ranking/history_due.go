@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +43,10 @@ type historyClaim struct {
 // and no later than the next step.
 func (s *Store) planHistory(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now int64) error {
 	agenda := s.keys.HistoryAgenda()
-	return cmp.Or(
-		s.schedule(ctx, agenda, ifAbsent, now, instance),
-		s.schedule(ctx, agenda, notLater, nextStep(now, r.HistoryStep(p)), instance))
+	if err := s.schedule(ctx, agenda, ifAbsent, now, instance); err != nil {
+		return err
+	}
+	return s.schedule(ctx, agenda, notLater, nextStep(now, r.HistoryStep(p)), instance)
 }
 
 // nextStep is the next multiple of a step after a moment, both by Redis's clock in µs since 1970.
@@ -109,6 +109,7 @@ func (s *Store) freshen(ctx context.Context, d *definitions, claims []historyCla
 	defer cancel()
 	var boards errgroup.Group
 	boards.SetLimit(freshAtOnce)
+	errs := make([]error, len(claims)) // the group would keep only the first
 	for i := range claims {
 		c := &claims[i]
 		if c.look == nil || !c.look.rule.IsBuilt() && !c.look.rule.IsWindowed() {
@@ -124,12 +125,13 @@ func (s *Store) freshen(ctx context.Context, d *definitions, claims []historyCla
 			}
 			c.look, c.next = nil, fmt.Sprint(c.since+housekeepingInterval.Microseconds())
 			if c.failed = !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil; c.failed {
-				return err
+				errs[i] = err
 			}
 			return nil
 		})
 	}
-	return boards.Wait()
+	_ = boards.Wait()
+	return errors.Join(errs...)
 }
 
 // hasMembers reports whether a result or a window has members, or data from which a build or an update could

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -644,5 +645,29 @@ func TestLookReadsTenEntries(t *testing.T) {
 		h := must(w.stores[0].History(t.Context(), "b", HistoryQuery{Limit: 1}))(t)
 		require.Len(t, h.Steps[0].Entries, history.MaxEntries)
 		require.Equal(t, "m9", h.Steps[0].Entries[9].Member)
+	})
+}
+
+// The error of a claim names each of its boards that cannot be read.
+func TestEachBoardThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{
+		{Name: "b", Window: time.Hour, Refresh: definition.Live, History: shortStep},
+		{Name: "c", Window: time.Hour, Refresh: definition.Live, History: shortStep},
+	}
+	simulatedWorlds(t, 1, Config{}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		d, _, err := s.leasedDefinitions(t.Context())
+		require.NoError(t, err)
+		var claims []historyClaim
+		for _, b := range boards {
+			require.NoError(t, w.rdb.Set(t.Context(), s.keys.Board(b.Name, "").Members, "no set", 0).Err())
+			claims = append(claims, s.historyClaim(d, claim{member: b.Name, since: s.catalog.clock.now()}))
+		}
+		err = s.freshen(t.Context(), d, claims)
+		for i, b := range boards {
+			require.ErrorContains(t, err, strconv.Quote(b.Name))
+			require.True(t, claims[i].failed)
+		}
 	})
 }

@@ -115,7 +115,10 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 		if rule.Kind == kind {
 			// Now, and again when all nodes know. The first run may be on a node that does
 			// not know yet, and other nodes may still write by the state before.
-			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleAfterGrace(ctx, familyCursor(slot, ""))); err != nil {
+			if err := s.scheduleNow(ctx, slot); err != nil {
+				return err
+			}
+			if err := s.scheduleAfterGrace(ctx, familyCursor(slot, "")); err != nil {
 				return err
 			}
 		}
@@ -199,12 +202,11 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 	done := make([]moderated, len(periods))
 	for i, v := range values {
 		r := replyOf(v)
-		latest, hasBegun := r.OptionalNumber(), r.Rest[0] != nil
-		from := r.OptionalNumber()
-		done[i] = moderated{upTo: latest, kind: r.Optional(), hides: hidden[i].Val() > 0, shows: shown[i].Val()}
-		if hasBegun {
-			done[i].upTo = from
+		upTo := r.OptionalNumber()
+		if !r.TookNone() { // a change has begun and not ended: see moderate.lua
+			upTo = r.Number()
 		}
+		done[i] = moderated{upTo: upTo, kind: r.Optional(), hides: hidden[i].Val() > 0, shows: shown[i].Val()}
 		if r.Err != nil {
 			return nil, r.Err
 		}
@@ -315,8 +317,11 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]
 	return hidden, err
 }
 
-// scanMembers reads a sorted set of members and sort keys, in pages. It may find a member twice.
+// scanMembers reads a sorted set of members and sort keys, in pages that share one Config.CallTimeout. It may find a member
+// twice.
 func (s *Store) scanMembers(ctx context.Context, set string, found func(member, key string)) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	var at scanPosition
 	for more := true; more; more = at != (scanPosition{}) {
 		r, err := s.scan(ctx, scansSet, []string{set}, moderationPage, &at)

@@ -395,3 +395,15 @@ func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
 		must(w.stores[0].Page(t.Context(), definition.Qualify("b", p.Period), 1, 1))(t)
 	}
 }
+
+// A node that cannot read until when boards have a receiver does not take them for boards without one.
+func TestUnreadableReceiver(t *testing.T) {
+	onNode(t, nil, func(t *testing.T, s *Store) {
+		for text, want := range map[string]error{"": nil, "soon": ErrUnavailable} {
+			require.NoError(t, s.rdb.HSet(t.Context(), s.keys.Definitions(), wantedField+"b", text).Err())
+			has, err := s.hasReceiver(t.Context(), "b")
+			require.ErrorIs(t, err, want, text)
+			require.False(t, has, text)
+		}
+	})
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // redisError is an answer of Redis.
@@ -50,4 +52,18 @@ func TestRefusals(t *testing.T) {
 		require.Equal(t, []bool{want.writes, want.full}, []bool{writes, full}, text)
 		require.Empty(t, Refusal(errors.New(text)), "only Redis refuses")
 	}
+}
+
+// A value that is missing is taken, another one stays, and a reply that is too short has none.
+func TestMissingValues(t *testing.T) {
+	t.Parallel()
+	r := &Reply{Rest: []any{nil, "", "7"}}
+	require.True(t, r.TookNone())
+	require.True(t, r.TookNone())
+	require.False(t, r.TookNone())
+	require.EqualValues(t, 7, r.Number())
+	require.NoError(t, r.Err)
+	require.False(t, r.TookNone())
+	require.Zero(t, r.OptionalNumber())
+	require.ErrorIs(t, r.Err, definition.ErrUnavailable)
 }

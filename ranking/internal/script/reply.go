@@ -52,17 +52,24 @@ func (r *Reply) Text() string {
 
 // Optional takes a text, or returns "" for nil.
 func (r *Reply) Optional() string {
-	if len(r.Rest) > 0 && r.Rest[0] == nil {
-		r.Rest = r.Rest[1:]
+	if r.TookNone() {
 		return ""
 	}
 	return r.Text()
 }
 
+// TookNone takes the next value if it is nil or "", and reports whether it has taken one.
+func (r *Reply) TookNone() bool {
+	none := len(r.Rest) > 0 && (r.Rest[0] == nil || r.Rest[0] == "")
+	if none {
+		r.Rest = r.Rest[1:]
+	}
+	return none
+}
+
 // OptionalNumber takes a whole number, or returns 0 for nil and for "".
 func (r *Reply) OptionalNumber() int64 {
-	if len(r.Rest) > 0 && (r.Rest[0] == nil || r.Rest[0] == "") {
-		r.Rest = r.Rest[1:]
+	if r.TookNone() {
 		return 0
 	}
 	return r.Number()
