@@ -62,6 +62,8 @@ func (s *Store) CheckDefine(ctx context.Context, all definition.Set) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of all counts together
+	defer cancel()
 	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
 		instances, err := s.rdb.ZCard(ctx, s.keys.Instances(slot)).Result()
 		if err != nil {

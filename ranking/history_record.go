@@ -89,8 +89,11 @@ func (s *Store) RecordHistory(ctx context.Context, boards ...string) error {
 	return nil
 }
 
-// record looks at board-periods, and records what it has found: in two pipelines, however many they are.
+// record looks at board-periods, and records what it has found: in two pipelines, however many they are. Both
+// have one Config.CallTimeout together: it must end before the claim of the boards does.
 func (s *Store) record(ctx context.Context, looks []*historyLook) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	calls := make([]script.Call, len(looks))
 	for i, l := range looks {
 		calls[i] = l.lookCall()

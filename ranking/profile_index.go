@@ -151,8 +151,10 @@ func (s *Store) Reindex(ctx context.Context, kind, from string) (done Reindexed,
 	return done, err
 }
 
-// reindex goes through the next page of a build.
+// reindex goes through the next page of a build, within one Config.CallTimeout.
 func (s *Store) reindex(ctx context.Context, kind string, at *reindexPosition, done *Reindexed) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	keys, part := s.keys.ProfilePart(kind, at.Part), at.Part
 	believed := make(map[string]string)   // member to profile
 	elements := make(map[string][]string) // likewise, those of the page

@@ -278,6 +278,8 @@ type BoardState struct {
 // that are due, and the sweeps of live boards with overdue events. So a node that calls it
 // each second for its watched boards keeps them up to date.
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))

@@ -144,13 +144,16 @@ type scanPosition struct {
 const scansHash, scansSet = "hash", "set"
 
 // scan reads about count fields of a hash or members of a sorted set from a position on, and moves the position behind
-// them. Where another Redis answers than the one before, the scan begins again, so it may return a field twice, and
+// them, unless it fails. Where another Redis answers than the one before, the scan begins again, so it may return a field twice, and
 // misses none. keys are those of scan.lua. The caller takes the list of pairs from the reply, and then the shape.
 func (s *Store) scan(ctx context.Context, kind string, keys []string, count int, at *scanPosition) (*script.Reply, error) {
 	r := script.Scan.Run(ctx, s.rdb, keys, []any{kind, at.Server, cmp.Or(at.Cursor, "0"), count})
-	*at = scanPosition{Server: r.Text(), Cursor: r.Text()}
-	if at.Cursor == "0" {
-		*at = scanPosition{}
+	next := scanPosition{Server: r.Text(), Cursor: r.Text()}
+	if next.Cursor == "0" {
+		next = scanPosition{}
+	}
+	if r.Err == nil {
+		*at = next
 	}
 	return r, r.Err
 }

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
@@ -204,5 +206,69 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
 		_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: fields}})
 		require.ErrorIs(t, err, ErrUnavailable, "a retry tells the feed, and counts once")
+	})
+}
+
+// The calls of a method that a request or a claim waits for end at the same time, however many they are.
+func TestCallsShareOneTimeout(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Start(t).URL())
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b", History: shortStep}, definition.Board{Name: "c"})
+	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+	must(s.SetProfile(t.Context(), "member", "m", Profile{Name: "Ann"}))(t)
+	hidden := s.keys.Board("b", "").Hidden
+	for i := range 3 * moderationPage {
+		require.NoError(t, s.rdb.ZAdd(t.Context(), hidden, redis.Z{Member: i}).Err())
+	}
+	var ends []time.Time
+	s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+		if !new(steps).isAside(cmds[0]) {
+			end, _ := ctx.Deadline()
+			ends = append(ends, end)
+		}
+		return send(ctx, cmds)
+	}))
+	for name, call := range map[string]func() error{
+		"CheckDefine": func() error {
+			return s.CheckDefine(t.Context(), definition.Set{Boards: []definition.Board{{Name: "a", Order: definition.Asc},
+				{Name: "c", Order: definition.Asc}}})
+		},
+		"scanMembers": func() error { return s.scanMembers(t.Context(), hidden, func(string, string) {}) },
+		"reindex": func() error {
+			at := reindexPosition{Part: keyspace.ProfilePart("m")}
+			return s.reindex(t.Context(), "member", &at, new(Reindexed))
+		},
+		"record": func() error { return s.RecordHistory(t.Context(), "b") },
+	} {
+		ends = nil
+		require.NoError(t, call(), name)
+		require.Greater(t, len(ends), 1, name)
+		require.Len(t, slices.Compact(ends), 1, name)
+	}
+}
+
+// A scan that fails goes on later from where it was.
+func TestScanThatFailsStaysInPlace(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Embedded(t))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	at := scanPosition{Server: "s", Cursor: "7"}
+	_, err := s.scan(ended, scansSet, []string{"k"}, 1, &at)
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.Equal(t, scanPosition{Server: "s", Cursor: "7"}, at)
+}
+
+// A build that cannot read the events of its window sends nothing more.
+func TestBuildEndsWhereItCannotRead(t *testing.T) {
+	onNode(t, []definition.Board{{Name: "b", Window: time.Hour}}, func(t *testing.T, s *Store) {
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+		w := holds(t, s, "b", 0)
+		w.kept = time.Time{} // it is time to keep the lock
+		require.NoError(t, s.rdb.Set(t.Context(), w.keys.Window[0], "no set", 0).Err())
+		sent := countCalls(s)
+		_, err := w.windowScores(t.Context())
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.Zero(t, sent()[script.Keep.Name])
 	})
 }

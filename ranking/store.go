@@ -28,8 +28,11 @@ import (
 type Config struct {
 	// Prefix starts each key and each channel in Redis. Default "rc".
 	Prefix string
-	// CallTimeout bounds one call to Redis. Updates of a window wait a quarter of it for the removal of
-	// what has left the window. Default 2 s.
+	// CallTimeout bounds one call to Redis. It also bounds all calls together of a batch of updates, a page of a
+	// list, a search, a write of a profile, a check of definitions and a page of Reindex. Elsewhere each call has
+	// its own CallTimeout, so a method of n calls may take n times as long while Redis is slow; the end of ctx
+	// ends them all. A script that Redis does not know yet takes two calls. Updates of a window wait a quarter of
+	// CallTimeout for the removal of what has left the window. Default 2 s.
 	CallTimeout time.Duration
 	// ProbeInterval is the interval at which RunRightsChecks probes whether Redis takes writes.
 	// Default 2 s.

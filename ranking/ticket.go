@@ -18,6 +18,8 @@ var ErrUnknownTicket = errors.New("unknown ticket")
 // ticket: the Store never sees the ticket itself. SaveTicket returns the time by the clock of Redis at which
 // the ticket expires. It returns ErrUnavailable when Redis does not answer.
 func (s *Store) SaveTicket(ctx context.Context, hash string, about []byte, ttl time.Duration) (expires time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of both calls together
+	defer cancel()
 	if s.catalog.clock.now() == 0 {
 		if _, err := s.catalog.get(ctx); err != nil {
 			return time.Time{}, fmt.Errorf("save a ticket: %w", err)

@@ -245,7 +245,10 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 			members[member] = joinEvents(w.rule, was, there, windowScore{score, ms, n})
 		}
 		ms, event := r.Text(), r.Text()
-		if err := cmp.Or(r.Err, rows.Err, w.keepLock(ctx, time.Since(began))); err != nil {
+		if err := cmp.Or(r.Err, rows.Err); err != nil {
+			return nil, err
+		}
+		if err := w.keepLock(ctx, time.Since(began)); err != nil {
 			return nil, err
 		}
 		if event == "" {
