@@ -146,30 +146,38 @@ func untilRight(ctx context.Context, sockets int, right func(context.Context) (i
 }
 
 // measureMemory measures the memory of the target's node without sockets. measure then sets what each of so many takes. A server
-// at a URL has no such figure.
-func (t *target) measureMemory(ctx context.Context, f *figures) (measure func(sockets int64)) {
-	before := t.memory(ctx)
-	return func(sockets int64) {
-		if before > 0 {
-			f.set(socketMemory, float64(t.memory(ctx)-before)/float64(sockets))
+// at a URL, and a system without /proc, have no such figure.
+func (t *target) measureMemory(ctx context.Context, f *figures) (measure func(sockets int64) error) {
+	before, known := t.memory(ctx)
+	return func(sockets int64) error {
+		if !known {
+			return nil
 		}
+		after, known := t.memory(ctx)
+		if !known {
+			return fmt.Errorf("%s: the memory of the node cannot be read any more", t.name)
+		}
+		f.set(socketMemory, float64(after-before)/float64(sockets))
+		return nil
 	}
 }
 
-// memory is the resident memory of the target's node once it has settled: the lowest of the second that follows; 0 if it is
-// not known.
-func (t *target) memory(ctx context.Context) (low int64) {
+// memory is the resident memory of the target's node once it has settled: the lowest of the second that follows.
+func (t *target) memory(ctx context.Context) (low int64, known bool) {
 	if t.own == nil {
-		return 0
+		return 0, false
 	}
 	for i := range 20 {
-		_, now, _ := processUsage(t.own.node.pid())
+		_, now, known := processUsage(t.own.node.pid())
+		if !known {
+			return 0, false
+		}
 		if i == 0 || now < low {
 			low = now
 		}
 		term.Sleep(ctx, time.Second/20)
 	}
-	return low
+	return low, true
 }
 
 // restart starts the node of the command again, so that its memory does not depend on rounds before. It leaves a server

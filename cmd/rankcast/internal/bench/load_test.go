@@ -3,12 +3,19 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/redistest"
 )
@@ -115,4 +122,72 @@ func TestTally(t *testing.T) {
 	require.InDelta(t, 60_000, all.latencies.Min(), 60)
 	require.Equal(t, map[string]int64{"lost": 2}, all.errors)
 	require.Zero(t, all.done)
+}
+
+// countingContext counts the functions that wait for its end.
+type countingContext struct {
+	context.Context
+	waiting atomic.Int64
+}
+
+// Value hides the context below, past which AfterFunc would not be called.
+func (c *countingContext) Value(any) any { return nil }
+
+func (c *countingContext) AfterFunc(f func()) (stop func() bool) {
+	c.waiting.Add(1)
+	forget := context.AfterFunc(c.Context, f)
+	return func() bool {
+		c.waiting.Add(-1)
+		return forget()
+	}
+}
+
+// A caller whose connections fail keeps nothing of them until the end of the round.
+func TestConnectionsThatFailLeaveNothing(t *testing.T) {
+	t.Parallel()
+	closing, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var accepted sync.WaitGroup
+	accepted.Go(func() {
+		for conn, err := closing.Accept(); err == nil; conn, err = closing.Accept() {
+			conn.Close()
+		}
+	})
+	defer accepted.Wait()
+	defer closing.Close()
+	ctx := &countingContext{Context: t.Context()}
+	at := &target{remote: remote.Server{URL: "http://" + closing.Addr().String()}}
+	send := at.newCall(ctx, "GET", "/", 1, nil)
+	for n := range 10 {
+		_, err := send(n)
+		require.Error(t, err)
+		require.Zero(t, ctx.waiting.Load())
+	}
+}
+
+// Each request of a call has its own body.
+func TestCallsSendTheirBodies(t *testing.T) {
+	t.Parallel()
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		kind, key := r.Header.Get("Content-Type"), r.Header.Get("Authorization")
+		got = append(got, fmt.Sprintf("%s %s %s %s %s %v", r.Method, r.URL, kind, key, body, err))
+	}))
+	defer server.Close()
+	at, err := newTarget("this", remote.Server{URL: server.URL}, "k")
+	require.NoError(t, err)
+	defer at.client.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	post := at.newBatches(ctx, "/b", "updates", 2, func(to []byte, item int) []byte { return fmt.Append(to, item) })
+	for n, send := range []call{post, post, at.newCall(ctx, "GET", "/top?limit=10", 1, nil)} {
+		o, err := send(n)
+		require.NoError(t, err)
+		require.Equal(t, int64(2-n/2), o.done)
+	}
+	require.Equal(t, []string{
+		`POST /b application/json Bearer k {"updates":[0,1]} <nil>`, `POST /b application/json Bearer k {"updates":[2,3]} <nil>`,
+		"GET /top?limit=10  Bearer k  <nil>",
+	}, got)
 }

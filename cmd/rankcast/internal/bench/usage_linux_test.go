@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"os"
 	"syscall"
 	"testing"
@@ -31,4 +32,23 @@ func TestProcessUsage(t *testing.T) {
 	require.Positive(t, m.total)
 	require.Positive(t, m.busy)
 	require.GreaterOrEqual(t, m.total, m.busy+m.steal)
+}
+
+// The memory of sockets is a figure of a node that is there before and after. A node that has ended is an error.
+func TestMemoryOfANodeThatHasEnded(t *testing.T) {
+	t.Parallel()
+	atOnce, cancel := context.WithCancel(t.Context())
+	cancel()
+	node, err := startChild("sleep", "60")
+	require.NoError(t, err)
+	defer node.end()
+	f, at := newFigures(), &target{name: "this", own: &ownServer{node: node}}
+	measure := at.measureMemory(atOnce, f)
+	require.NoError(t, measure(1))
+	require.Contains(t, f.Values, socketMemory)
+	node.end()
+	delete(f.Values, socketMemory)
+	require.ErrorContains(t, measure(1), "this: the memory of the node cannot be read any more")
+	require.NoError(t, (&target{}).measureMemory(atOnce, f)(1), "a server at a URL")
+	require.Empty(t, f.Values)
 }

@@ -3,8 +3,8 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -112,14 +112,21 @@ func (f *followers) right(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// readMe reads the rank and the score of a frame about the followed member.
+// readMe reads the rank and the score of a frame about the followed member, without allocation: each socket gets many.
 func readMe(frame []byte) (rank, score int64, ok bool) {
-	var me struct {
-		Rank  *int64 `json:"rank"`
-		Score *int64 `json:"score"`
+	if rank, ok = field(frame, `"rank":`); ok {
+		score, ok = field(frame, `"score":`)
 	}
-	if err := json.Unmarshal(frame, &me); err != nil || me.Rank == nil || me.Score == nil {
-		return 0, 0, false
+	return rank, score, ok
+}
+
+// field reads the first integer that follows a key.
+func field(frame []byte, key string) (int64, bool) {
+	_, after, _ := bytes.Cut(frame, []byte(key))
+	end := 0
+	for end < len(after) && (after[end] == '-' || '0' <= after[end] && after[end] <= '9') {
+		end++
 	}
-	return *me.Rank, *me.Score, true
+	n, err := strconv.ParseInt(string(after[:end]), 10, 64)
+	return n, err == nil
 }

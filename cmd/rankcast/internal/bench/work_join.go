@@ -48,7 +48,9 @@ func (j *Join) measure(ctx context.Context, t *target, s *status) (*figures, err
 		return nil, err
 	}
 	defer c.leave()
-	measureMemory(c.joined.done)
+	if err := measureMemory(c.joined.done); err != nil {
+		return nil, err
+	}
 	c.leave()
 	f.addTally(c.joined, c.took.Seconds())
 	f.addUsage(from, to, c.joined.done)

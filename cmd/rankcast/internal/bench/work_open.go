@@ -108,7 +108,9 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 		return nil, err
 	}
 	defer c.leave()
-	measureMemory(c.joined.done)
+	if err := measureMemory(c.joined.done); err != nil {
+		return nil, err
+	}
 	if o.joined != nil {
 		if err := o.joined(ctx); err != nil {
 			return nil, err
