@@ -2,21 +2,17 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
 // The log names each variable that nothing reads. It names neither what the program reads, nor what Kubernetes and Docker
 // set for a service or a link of the name rankcast.
 func TestUnknownVariablesAreTold(t *testing.T) {
-	var c commands
-	parser, err := kong.New(&c, kong.BindTo(t.Context(), (*context.Context)(nil)), kong.Vars{"version": "v", "addr": "a"})
-	require.NoError(t, err)
+	parser := newParser(t)
 	for _, name := range []string{"RANKCAST_REDIS_URL", "RANKCAST_REDDIS", "RANKCAST_NODE_COLOUR"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, "secret")

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,7 @@ type programFlags struct {
 	KeyFile string `env:"RANKCAST_KEY_FILE" placeholder:"FILE" help:"File that holds the key for --url. RANKCAST_KEY may hold the key itself instead."`
 	Program string `type:"existingfile" placeholder:"PATH" help:"Program rankcast that serves. Default: this one."`
 	Versus  string `type:"existingfile" placeholder:"PATH" help:"Another program rankcast to compare with, such as the version before: rounds alternate between the two, each with a Redis of its own."`
-	Rounds  int    `range:"0..1000" placeholder:"N" help:"Rounds of each program; the table has the medians. Default 1, and 3 with --versus."`
+	Rounds  *int   `range:"1..1000" placeholder:"N" help:"Rounds of each program; the table has the medians. Default 1, and 3 with --versus."`
 	JSON    bool   `name:"json" help:"Print one JSON object with all figures in place of the table."`
 }
 
@@ -99,7 +98,10 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 			r.Bare = about.bare
 		}
 	}
-	n := cmp.Or(p.Rounds, map[int]int{1: 1, 2: versusRounds}[len(targets)])
+	n := map[int]int{1: 1, 2: versusRounds}[len(targets)]
+	if p.Rounds != nil {
+		n = *p.Rounds
+	}
 	for round := range n {
 		for i := range run {
 			if round%2 == 1 && i < len(targets) {

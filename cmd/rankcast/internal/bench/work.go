@@ -29,10 +29,10 @@ type rounds struct {
 	bare    func(ctx context.Context, s *status) (*figures, error) // the bare commands, on the Redis of the target; nil for none
 }
 
-// loopFlags are the flags of works that callers do in a closed loop. In five minutes request ids stay unique, and no period
-// ends unseen.
+// loopFlags are the flags of works that callers do in a closed loop.
 type loopFlags struct {
-	Callers  int           `default:"32" range:"1..10000" placeholder:"N" help:"Callers, each with a connection of its own, that send one request at a time (default ${default})."`
+	Callers int `default:"32" range:"1..10000" placeholder:"N" help:"Callers, each with a connection of its own, that send one request at a time (default ${default})."`
+	// Up to five minutes: request ids stay unique, and no period ends unseen.
 	Duration time.Duration `default:"10s" range:"10ms..5m" placeholder:"TIME" help:"Time to measure in a round (default ${default}). The bare commands get half of it."`
 }
 

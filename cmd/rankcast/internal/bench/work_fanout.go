@@ -12,10 +12,12 @@ import (
 
 // Fanout is rankcast bench fanout: updates of the first ten members of a board that many sockets watch.
 type Fanout struct {
-	Watchers int          `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
-	Members  int          `default:"1000" range:"10..5000000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
-	Open     openFlags    `embed:""`
-	Program  programFlags `embed:""`
+	// Up to 250,000: each takes an open file.
+	Watchers int `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
+	// Up to 5,000,000: the digits of a name hold them.
+	Members int          `default:"1000" range:"10..5000000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
+	Open    openFlags    `embed:""`
+	Program programFlags `embed:""`
 }
 
 // Run measures.

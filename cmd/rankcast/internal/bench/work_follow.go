@@ -14,6 +14,7 @@ import (
 
 // Follow is rankcast bench follow: updates of a board, on which each socket follows the rank of another member.
 type Follow struct {
+	// Up to 250,000: each takes an open file.
 	Followers int          `default:"1000" range:"1..250000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
 	Members   int          `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
 	Open      openFlags    `embed:""`
@@ -22,7 +23,7 @@ type Follow struct {
 
 // Validate checks the flags.
 func (f *Follow) Validate() error {
-	return flags.CheckRange("members", f.Members, f.Followers, 5_000_000)
+	return flags.CheckRange("members", f.Members, f.Followers, 5_000_000) // the digits of a name hold them
 }
 
 // Run measures.

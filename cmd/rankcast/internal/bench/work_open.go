@@ -11,8 +11,9 @@ import (
 
 // openFlags are the flags of works whose updates have scheduled times.
 type openFlags struct {
-	Rate     int           `default:"1000" range:"1..1000000" placeholder:"N" help:"Updates a second (default ${default})."`
-	Batch    int           `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
+	Rate  int `default:"1000" range:"1..1000000" placeholder:"N" help:"Updates a second (default ${default})."`
+	Batch int `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
+	// Up to five minutes: request ids stay unique, and no period ends unseen.
 	Duration time.Duration `default:"10s" range:"10ms..5m" placeholder:"TIME" help:"Time to measure in a round (default ${default})."`
 	Callers  int           `default:"32" range:"1..10000" placeholder:"N" help:"Most requests under way (default ${default})."`
 }

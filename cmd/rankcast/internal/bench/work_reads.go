@@ -8,7 +8,8 @@ import (
 
 // Reads is rankcast bench reads: reads of the first ten entries of one board.
 type Reads struct {
-	Loop    loopFlags    `embed:""`
+	Loop loopFlags `embed:""`
+	// Up to 5,000,000: the digits of a name hold them.
 	Members int          `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
 	Program programFlags `embed:""`
 }

@@ -14,10 +14,12 @@ import (
 
 // Show is rankcast bench show: gifts of viewers who watch, while the changes go to many nodes.
 type Show struct {
+	// Up to 250,000: each takes an open file.
 	Viewers int `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets of the node. Each watches the first ten stars, the fans of a star with its own rank, and the gifts (default ${default})."`
 	Users   int `default:"100000" placeholder:"N" help:"Users who have given, as many as --viewers or more (default ${default})."`
 	Stars   int `default:"20" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
-	Nodes   int `default:"1" range:"1..1000" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
+	// Up to 1,000: Redis has 10,000 connections by default.
+	Nodes int `default:"1" range:"1..1000" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
 
 	Interval time.Duration `placeholder:"TIME" help:"Flag --interval of the node: the least time between two frames of a board (default: that of the node)."`
 	Open     openFlags     `embed:""`

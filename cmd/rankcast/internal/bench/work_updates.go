@@ -10,7 +10,8 @@ import (
 
 // Updates is rankcast bench updates: updates with an id of one board.
 type Updates struct {
-	Loop    loopFlags    `embed:""`
+	Loop loopFlags `embed:""`
+	// Up to 5,000,000: the digits of a name hold them.
 	Members int          `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
 	Batch   int          `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
 	Program programFlags `embed:""`

@@ -2,7 +2,9 @@
 package flags
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -16,27 +18,46 @@ import (
 // default.
 func CheckRanges(command *kong.Context) error {
 	for _, flag := range command.Flags() {
-		least, most, isBounded := strings.Cut(flag.Tag.Get("range"), "..")
+		least, most, isBounded := Bounds(flag)
 		value := reflect.Indirect(flag.Target)
-		if !isBounded || !value.IsValid() {
+		if !isBounded || !value.IsValid() || least <= value.Int() && value.Int() <= most {
 			continue
 		}
-		parse := func(text string) int64 { // the tags are valid
-			if value.Type() == reflect.TypeFor[time.Duration]() {
-				d, _ := time.ParseDuration(text)
-				return int64(d)
-			}
-			n, _ := strconv.ParseInt(text, 10, 64)
-			return n
-		}
-		switch n := value.Int(); {
-		case most == "" && n < parse(least):
+		from, to, _ := strings.Cut(flag.Tag.Get("range"), "..")
+		if to == "" {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", flag.Name)
-		case most != "" && (n < parse(least) || n > parse(most)):
-			return fmt.Errorf("--%s must be from %s to %s", flag.Name, least, most)
 		}
+		return fmt.Errorf("--%s must be from %s to %s", flag.Name, from, to)
 	}
 	return nil
+}
+
+// Bounds returns the least and the greatest value of a flag; isBounded is false where the flag has no tag range. It panics if the
+// tag is malformed.
+func Bounds(flag *kong.Flag) (least, most int64, isBounded bool) {
+	tag := flag.Tag.Get("range")
+	if tag == "" {
+		return 0, 0, false
+	}
+	parse := func(text string) (n int64, err error) {
+		if flag.Target.Type() == reflect.TypeFor[time.Duration]() {
+			d, err := time.ParseDuration(text)
+			return int64(d), err
+		}
+		return strconv.ParseInt(text, 10, 64)
+	}
+	from, to, isRange := strings.Cut(tag, "..")
+	least, err := parse(from)
+	most = math.MaxInt64
+	if to != "" {
+		var wrong error
+		most, wrong = parse(to)
+		err = cmp.Or(err, wrong)
+	}
+	if !isRange || err != nil || least > most || to == "" && least != 0 {
+		panic(fmt.Sprintf("flag --%s: range %q is malformed", flag.Name, tag))
+	}
+	return least, most, true
 }
 
 // CheckRange checks a flag whose bounds depend on other flags.
