@@ -43,8 +43,11 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 					if path == "/docs/start" { // with the results of a search, which cover the text
 						require.NoError(t,
 							chromedp.Do(ctx,
-								script(`(box => { box.focus(); box.value = 'a'; box.dispatchEvent(new Event('input', {bubbles: true}));
-									})(document.querySelector('#docs-search-input'))`),
+								script(`(box => {
+									box.focus();
+									box.value = 'a';
+									box.dispatchEvent(new Event('input', {bubbles: true}));
+								})(document.querySelector('#docs-search-input'))`),
 								becomes(`document.querySelector('#docs-search-input').ariaExpanded`, "true")), name)
 					}
 					require.NoError(t, chromedp.Do(ctx, script(string(axe))), name)

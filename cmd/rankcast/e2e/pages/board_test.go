@@ -149,7 +149,8 @@ const (
 )
 
 // watchScroll lets scrollEnds see a page's scrolls.
-var watchScroll = script(`var scroll; addEventListener('scroll', () => scroll = 'under way');
+var watchScroll = script(`var scroll;
+	addEventListener('scroll', () => scroll = 'under way');
 	addEventListener('scrollend', () => scroll = 'at its end')`)
 
 // scrollEnds waits until a scroll that has begun is at its end. While a smooth one is under way, scrollTo only changes where it
@@ -212,8 +213,10 @@ func TestReaderJumpsToTheFollowedRow(t *testing.T) {
 			visit(p, "/boards/stars?me=m0100"), becomes(listed, "10"),
 			follows("below: 100 m0100 1 to next 9,900"), becomes(shownButton, "Show 40 more"), becomes(below, "Jump to No. 100"),
 			watchScroll, script(`var smooth = [];
-				Element.prototype.scrollIntoView = (scroll => function (options) { smooth.push(options.behavior);
-					scroll.call(this, options); })(Element.prototype.scrollIntoView)`),
+				Element.prototype.scrollIntoView = (scroll => function (options) {
+					smooth.push(options.behavior);
+					scroll.call(this, options);
+				})(Element.prototype.scrollIntoView)`),
 			click("#jump-to"), follows("listed: 100 m0100 1 to next 9,900"), becomes(ownInSight, "in sight"), becomes(below, ""),
 			becomes(`smooth.join()`, map[string]string{"no-preference": "smooth", "reduce": "auto"}[motion]),
 			holds(`scrollY > 2000`), scrollEnds,

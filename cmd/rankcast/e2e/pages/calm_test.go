@@ -163,9 +163,10 @@ func TestPageOfABoardLoadsWithoutJumping(t *testing.T) {
 				do(t, ctx,
 					beforeScripts(fmt.Sprintf(`if (%[1]q) localStorage.setItem('rankcast follow star /', %[1]q);
 						var shifts = [];
-						new PerformanceObserver(list => { for (const {value, sources} of list.getEntries()) shifts.push([value,
-							...sources.map(({node}) => node?.id || node?.className || node?.nodeName)]); })
-								.observe({type: 'layout-shift', buffered: true});`, c.remembered)),
+						new PerformanceObserver(list => {
+							for (const {value, sources} of list.getEntries())
+								shifts.push([value, ...sources.map(({node}) => node?.id || node?.className || node?.nodeName)]);
+						}).observe({type: 'layout-shift', buffered: true});`, c.remembered)),
 					navigateWithoutLoad("http://"+addr+c.path),
 					holds(`page.painted() && customElements.get('live-leaderboard') === undefined
 						&& document.querySelectorAll('.first-rows').length === 1`),

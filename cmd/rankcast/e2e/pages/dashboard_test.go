@@ -129,8 +129,10 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		holds(`/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent)`),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
 		// Among many boards, this one is seen in the list, and the page begins where it begins.
-		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight)
-			+ scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
+		becomes(`(link => {
+			const {top, bottom} = link.getBoundingClientRect();
+			return String(top >= 0 && bottom <= innerHeight) + scrollY;
+		})(document.querySelector('#boards [aria-current]'))`, "true0"),
 		holds(`document.documentElement.scrollHeight < 2 * innerHeight`),
 	)
 	p.Update("plain", e2etest.Scores("ann", -5, "bob", 3))
@@ -163,8 +165,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		// A period turns: there is one more to go back to.
 		visit(p, "/boards/quick"),
 		isLive,
-		script(`var hadLeader = false; page.board().addEventListener('update',
-			() => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
+		script(`var hadLeader = false;
+			page.board().addEventListener('update', () => hadLeader ||= document.querySelector('.trend').checkVisibility())`),
 	)
 	period := periodOf(p, "quick", `{"member":"ann","score":30}`)
 	const periods = `page.all('#periods a')`
@@ -210,7 +212,10 @@ func TestDashboardUnderLoad(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/boards/stars?top=200&me=m199"),
 		becomes(`page.rows().length + ''`, "200"),
-		script(`var renders = 0, frames = 0, count = () => { frames++; requestAnimationFrame(count); };
+		script(`var renders = 0, frames = 0, count = () => {
+				frames++;
+				requestAnimationFrame(count);
+			};
 			requestAnimationFrame(count);
 			page.board().addEventListener('update', () => renders++);`),
 	)

@@ -148,8 +148,11 @@ func TestDocsCopyCode(t *testing.T) {
 	do(t, ctx, visit(p, "/docs/start"), docsReady,
 		becomes(buttons, "Copy the command,,Copy page.html"),
 		script(`var copied = '', mayCopy = true;
-			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError');
-				copied = text; }; `+button+`.focus()`),
+			navigator.clipboard.writeText = async text => {
+				if (!mayCopy) throw new DOMException('', 'NotAllowedError');
+				copied = text;
+			};
+			`+button+`.focus()`),
 		chromedp.KeyEvent("\r"), becomes(`copied`, "<b>\n  two lines\n"), becomes(says, "Copied Copied"),
 		// The word goes by itself.
 		becomes(says, " "),

@@ -62,8 +62,9 @@ func walk(t *testing.T, w *walker) {
 
 	w.opens(at+"/boards/race?lang=en", 1280, 900)
 	w.becomes(`page.rows().join(' ') + page.state()`, "bob dan ann cidlive")
-	w.runs(`globalThis.glides = 0; page.board().addEventListener('update',
-		({target}) => glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
+	w.runs(`globalThis.glides = 0;
+		page.board().addEventListener('update', ({target}) =>
+			glides += target.shadowRoot.getAnimations().filter(({constructor}) => constructor === Animation).length)`)
 	add("race", "ann", 50)
 	w.becomes(`page.members().map(row => row.dataset.member + (row.querySelector('[data-move]')?.dataset.move ?? '')).join(' ')`,
 		"ann▲2 bob▼1 dan▼1 cid")

@@ -155,7 +155,10 @@ func TestReaderSharesABoard(t *testing.T) {
 	do(t, ctx, chromedp.Navigate(address), shows("ann"),
 		isLive,
 		script(`var copied = '', mayCopy = true, shared = '';
-			navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; };
+			navigator.clipboard.writeText = async text => {
+				if (!mayCopy) throw new DOMException('', 'NotAllowedError');
+				copied = text;
+			};
 			document.addEventListener('securitypolicyviolation', ({violatedDirective}) => shared += violatedDirective);`),
 		click("#share"), becomes(`String(`+open+`)`, "true"), becomes(`page.focus()`, "share-close"),
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`,
@@ -186,8 +189,7 @@ func TestDialogsCoverTheWindow(t *testing.T) {
 	fill(t, p, "fans:s1", 3)
 	ctx := window(t, 1920, 1080)
 	const page = `document.documentElement.getBoundingClientRect().width`
-	const places = `['.brand', '.site', 'main']
-		.flatMap(part => { const {left, right, top} = document.querySelector(part).getBoundingClientRect(); return [left, right, top]; }).join()`
+	const places = `['.brand', '.site', 'main'].map(page.box).flatMap(({left, right, top}) => [left, right, top]).join()`
 	const dialog = `page.all('dialog[open]')`
 	for _, c := range []struct{ path, opens, scrolls string }{{"/boards/fans:s1", "#share", "false"},
 		{"/boards/stars?top=100", "#share", "true"}, {"/stars", "#viewer", "true"}} {

@@ -26,7 +26,8 @@ func TestFrontPageIsInOrderOfActivity(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
 		visit(p, "/"), becomes(cardNames, "b-calm, c-busy, a-empty, fam:{x}"),
-		script(`var passed = 0, now = performance.now.bind(performance); performance.now = () => now() + passed;
+		script(`var passed = 0, now = performance.now.bind(performance);
+			performance.now = () => now() + passed;
 			document.querySelector('.card-name').focus()`),
 	)
 	score := 1

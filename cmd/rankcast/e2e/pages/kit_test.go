@@ -118,10 +118,11 @@ func TestPageLoadsTheKitTwice(t *testing.T) {
 			<live-leaderboard board="stars"></live-leaderboard>`, p.Addr)
 	site := servePage(t, &body)
 	do(t, window(t, 800, 600), chromedp.Navigate(site.URL), shows("ann", "bob"),
-		script(`var lists = []; for (const path of ['kit/rankcast.js', 'kit/v1/rankcast.js', 'kit/v1/rankcast.js?2', 'kit/v1/format.js']) {
-			import('http://`+p.Addr+`/' + path).then(({subscribe}) => subscribe('stars', {},
-				{onTop: ({top}) => lists.push(top.map(({member}) => member).join(' '))}));
-		}`),
+		script(`var lists = [];
+			for (const path of ['kit/rankcast.js', 'kit/v1/rankcast.js', 'kit/v1/rankcast.js?2', 'kit/v1/format.js']) {
+				import('http://`+p.Addr+`/' + path).then(({subscribe}) => subscribe('stars', {},
+					{onTop: ({top}) => lists.push(top.map(({member}) => member).join(' '))}));
+			}`),
 		becomes(`lists.join()`, "ann bob,ann bob,ann bob,ann bob"), becomes(`faults.join()`, ""))
 }
 
@@ -148,7 +149,12 @@ func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 		with := strings.NewReplacer("REASON", reason).Replace
 		do(t, ctx, chromedp.Navigate(site.URL),
 			script(`var count = 0, result, refused = 'none', watching;
-				globalThis.WebSocket = class extends WebSocket { constructor(...args) { super(...args); count++; } };
+				globalThis.WebSocket = class extends WebSocket {
+					constructor(...args) {
+						super(...args);
+						count++;
+					}
+				};
 				import('http://`+p.Addr+`/kit/rankcast.js').then(({connect, subscribe}) => {
 					subscribe('stars', {}, {onState: (state, {problem}) => watching = state + ' ' + (problem?.message ?? '')});
 					connect().feed('periods', {onItems: () => {},
@@ -289,7 +295,9 @@ func TestKitLoadsTheEndWithoutAJump(t *testing.T) {
 		isLive, becomes(`document.fonts.status`, "loaded"),
 		becomes(`String(page.root().querySelectorAll('[part=list] > *').length)`, "10"),
 		script(`var before = `+places+`, shifts = 0;
-			new PerformanceObserver(list => { for (const {value} of list.getEntries()) shifts += value; }).observe({type: 'layout-shift'})`))
+			new PerformanceObserver(list => {
+				for (const {value} of list.getEntries()) shifts += value;
+			}).observe({type: 'layout-shift'})`))
 	release()
 	do(t, ctx,
 		holds(`page.part('countdown').checkVisibility()`),
@@ -332,7 +340,8 @@ func TestKitDrawsPortraitsAsTheServer(t *testing.T) {
 	require.NoError(t, err)
 	p := e2etest.Launch(t)
 	do(t, window(t, 800, 600), visit(p, "/embed/stars"),
-		script(`var wrong, cases = `+string(cases)+`; import('/kit/rankcast.js').then(({hueOf, initialOf}) =>
-			wrong = cases.filter(({id, name, initial, hue}) => hueOf(id) !== hue || initialOf(name) !== initial).map(({id}) => id))`),
+		script(`var wrong, cases = `+string(cases)+`;
+			import('/kit/rankcast.js').then(({hueOf, initialOf}) =>
+				wrong = cases.filter(({id, name, initial, hue}) => hueOf(id) !== hue || initialOf(name) !== initial).map(({id}) => id))`),
 		becomes(`String(wrong) + ' of ' + cases.length`, " of 12"))
 }

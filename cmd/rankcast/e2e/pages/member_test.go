@@ -42,10 +42,12 @@ func TestMemberPage(t *testing.T) {
 		evaluate(`page.cardTops()`, &then),
 		holds(`shifts < 0.05`),
 		// The line has the places 3, 2, 3 and 4, and a gap.
-		becomes(`(path => { const ys = new Set(); for (let at = 0, end = path.getTotalLength(); at <= end;
-			at++) ys.add(path.getPointAtLength(at).y); return [1, 2, 3, 4, 5]
-				.filter(place => ys.has([3.3, 9.9, 16.5, 23.1, 29.7][place - 1]) || [...ys]
-					.some(y => Math.abs(y - (place - 0.5) * 6.6) < 0.06)).join(' '); })(document.querySelector('.rank-path'))`, "2 3 4"),
+		becomes(`(path => {
+			const ys = new Set();
+			for (let at = 0, end = path.getTotalLength(); at <= end; at++) ys.add(path.getPointAtLength(at).y);
+			return [1, 2, 3, 4, 5].filter(place => ys.has([3.3, 9.9, 16.5, 23.1, 29.7][place - 1])
+				|| [...ys].some(y => Math.abs(y - (place - 0.5) * 6.6) < 0.06)).join(' ');
+		})(document.querySelector('.rank-path'))`, "2 3 4"),
 		holds(`document.querySelector('.rank-gaps').getAttribute('d').length > 0`),
 		becomes(`(link => link.pathname + link.search)(document.querySelector('.member-board a'))`, "/boards/race?me=cid"),
 	)

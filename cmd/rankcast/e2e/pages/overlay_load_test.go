@@ -27,8 +27,14 @@ func overlayLeavesNothingBehind(t *testing.T, updates int) {
 				isLive,
 				script(`
 					var board = page.board(), renders = 0, frames = 0, last = null;
-					board.addEventListener('update', ({detail}) => { renders++; last = detail; });
-					(function count() { frames++; requestAnimationFrame(count); })()`),
+					board.addEventListener('update', ({detail}) => {
+						renders++;
+						last = detail;
+					});
+					(function count() {
+						frames++;
+						requestAnimationFrame(count);
+					})()`),
 			)
 			round := 0
 			run := func() kept {

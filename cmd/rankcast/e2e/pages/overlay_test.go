@@ -81,8 +81,10 @@ func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
 	p := withMembers(t, 3)
 	ctx := window(t, 480, 270)
 	const (
-		watch = `var refused = 0; document.addEventListener('securitypolicyviolation',
-			({effectiveDirective}) => { if (effectiveDirective.startsWith('style-src')) refused++; })`
+		watch = `var refused = 0;
+			document.addEventListener('securitypolicyviolation', ({effectiveDirective}) => {
+				if (effectiveDirective.startsWith('style-src')) refused++;
+			})`
 		proposed = `body { background-color: rgba(0, 0, 0, 0); margin: 0px auto; overflow: hidden; }`
 		look     = `(root => getComputedStyle(root.querySelector('[part=member]')).color + ' '
 			+ getComputedStyle(root.querySelector('[part=score]')).fontWeight)(page.root())`
@@ -182,8 +184,9 @@ func TestOverlayModes(t *testing.T) {
 		// One line at a time, and the next after a while.
 		chromedp.EmulateViewport(200, 40),
 		// from the second on, when the test says
-		script(`var waits = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 ? (waits.push(run), 0)
-			: real(run, ms, ...more))(setTimeout)`),
+		script(`var waits = [];
+			globalThis.setTimeout = (real => (run, ms, ...more) =>
+				ms === 5e3 ? (waits.push(run), 0) : real(run, ms, ...more))(setTimeout)`),
 		becomes(line, "1"),
 		// A new leader is seen at once.
 		becomes(`waits.length + ''`, "1"),
@@ -221,10 +224,14 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`,
 			"This card is about one member: name it in the address with ?me=…"),
 		// Another period is another race.
-		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
-			import('/assets/overlay/rank-change.js')
-				.then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one');
-					change.update(1, 'two'); })`),
+		script(`var moved = document.createElement('p');
+			moved.append(document.createElement('b'), document.createElement('small'));
+			import('/assets/overlay/rank-change.js').then(({RankChange}) => {
+				const change = new RankChange(moved);
+				change.update(5, 'one');
+				change.update(2, 'one');
+				change.update(1, 'two');
+			})`),
 		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
 	)
 }
@@ -340,8 +347,10 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	// Noted on the page: each time that it begins or ends.
 	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
-		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now);
-			}).observe(celebration, {attributeFilter: ['hidden']})`)
+		new MutationObserver(() => {
+			const now = celebration.hidden ? 'ends' : 'begins';
+			if (turns.at(-1) !== now) turns.push(now);
+		}).observe(celebration, {attributeFilter: ['hidden']})`)
 	const turns = `turns.join(' ')`
 	do(t, ctx, overlay(p, "stars", "pace=0"), becomes(`page.seen()`, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"), isLive, note)
 	p.Update("stars", `{"member":"m04","score":90}`)

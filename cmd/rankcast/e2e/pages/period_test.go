@@ -75,7 +75,8 @@ func TestPageShowsFamilies(t *testing.T) {
 		script(`document.querySelectorAll('#boards a')[1].click()`),
 		becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		becomes(`page.all('#parts label').map(label => label.textContent).join()`, "genre,device"),
-		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba ';
+		script(`var boxes = document.querySelectorAll('#parts input');
+			boxes[0].value = ' moba ';
 			document.querySelector('#instance button').click()`),
 		becomes(problem, "device is missing."),
 		becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),

@@ -160,10 +160,12 @@ func TestSparklinesCompare(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	assert.NoError(t, chromedp.Do(ctx, visit(p, "/boards/points"), becomes(`page.sparklines()`, "ann 34, bob 0")))
 	assert.NoError(t, chromedp.Do(ctx, visit(p, "/boards/laps"), becomes(`page.sparklines()`, "bob 34, ann 0"),
-		script(`var line = ''; import('/assets/dashboard/sparkline.js')
-			.then(({Sparkline}) => { const drawing = new Sparkline();
+		script(`var line = '';
+			import('/assets/dashboard/sparkline.js').then(({Sparkline}) => {
+				const drawing = new Sparkline();
 				drawing.render([{at: 0, value: 1}, {at: 5, value: 2}, {at: 10, value: 9}], 10);
-					line = drawing.element.querySelector('.line').getAttribute('d'); })`),
+				line = drawing.element.querySelector('.line').getAttribute('d');
+			})`),
 		becomes(`String(/H240(\.0)?V/.test(line)) + /H120.0V/.test(line)`, "falsetrue")))
 	// The chart beside the board agrees with the line in the row.
 	p.Update("laps", `{"member":"bob","score":60000}`)

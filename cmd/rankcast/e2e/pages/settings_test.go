@@ -89,8 +89,10 @@ func TestPagesPlayTonesOnRequest(t *testing.T) {
 	do(t, ctx,
 		beforeScripts(`var played = [], now = 0;
 			performance.now = () => now;
-			OscillatorNode.prototype.start = (start => function (at) { played.push(Math.round(this.frequency.value));
-				start.call(this, at); })(OscillatorNode.prototype.start);`),
+			OscillatorNode.prototype.start = (start => function (at) {
+				played.push(Math.round(this.frequency.value));
+				start.call(this, at);
+			})(OscillatorNode.prototype.start);`),
 		visit(p, "/boards/stars?me=bob"), shows("ann", "bob", "cid"), click("#name"),
 		event("new-leader"), becomes(`played.join()`, ""),
 		click("#settings summary"), click("#settings [name=sound]"),

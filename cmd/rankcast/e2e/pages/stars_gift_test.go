@@ -47,15 +47,15 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 	do(t, ctx,
 		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
 		// The thanks end when the test says so.
-		script(`globalThis.end = null; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0)
-			: real(run, ms, ...more))(setTimeout)`),
+		script(`globalThis.end = null;
+			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0) : real(run, ms, ...more))(setTimeout)`),
 		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
 		becomes(taps, "×20"),
 		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
 		becomes(`page.feedOf()`, "mochi s17 200"),
 		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
-		script(`globalThis.notes = []; new MutationObserver(() =>
-			notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
+		script(`globalThis.notes = [];
+			new MutationObserver(() => notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
 				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
 		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
 		becomes(`page.fields('fans-today')`, "1 mochi 212"),
@@ -252,8 +252,11 @@ func TestStarsGiftHasATone(t *testing.T) {
 	give(p, "s17", "mochi", 5) // nobody passes anybody
 	ctx := ownWindow(t, 390, 844)
 	do(t, ctx,
-		beforeScripts(`var played = []; OscillatorNode.prototype.start = (start =>
-			function (at) { played.push(Math.round(this.frequency.value)); start.call(this, at); })(OscillatorNode.prototype.start);`),
+		beforeScripts(`var played = [];
+			OscillatorNode.prototype.start = (start => function (at) {
+				played.push(Math.round(this.frequency.value));
+				start.call(this, at);
+			})(OscillatorNode.prototype.start);`),
 		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching,
 		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."),
 		becomes(`played.join()`, ""),

@@ -67,9 +67,12 @@ func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
 		top := value[string](t, ctx, list)
 		give(p, c.star, "u1", 5)
 		do(t, ctx,
-			becomes(`(moment => { const range = new Range(); range.selectNodeContents(moment);
+			becomes(`(moment => {
+				const range = new Range();
+				range.selectNodeContents(moment);
 				const text = range.getBoundingClientRect(), room = moment.getBoundingClientRect();
-					return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off'); })(`+moment+`)`, c.want),
+				return moment.textContent + (text.right <= room.right && text.bottom <= room.bottom ? '' : ' is cut off');
+			})(`+moment+`)`, c.want),
 			becomes(list, top),
 		)
 	}
@@ -115,8 +118,11 @@ func TestStarsNamesBeginOnOneLine(t *testing.T) {
 	}
 	starts := func(names string) string {
 		return fmt.Sprintf(`(names => names.length < 2 ? 'too few'
-			: [...new Set(names.map(name => { const range = new Range(); range.selectNodeContents(name);
-				return Math.round(range.getBoundingClientRect().left); }))].length + '')(%s)`, names)
+			: [...new Set(names.map(name => {
+				const range = new Range();
+				range.selectNodeContents(name);
+				return Math.round(range.getBoundingClientRect().left);
+			}))].length + '')(%s)`, names)
 	}
 	const named = `[...document.querySelector('#%s').shadowRoot.querySelectorAll('[part=member]')]`
 	for _, width := range []int{390, 1280} {

@@ -84,8 +84,11 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would fly for as long as the test.
-		script(`Element.prototype.animate = (real => function(frames, options) { const a = real.call(this, frames, options);
-			if (this.className === 'petal') a.pause(); return a; })(Element.prototype.animate)`),
+		script(`Element.prototype.animate = (real => function (frames, options) {
+			const a = real.call(this, frames, options);
+			if (this.className === 'petal') a.pause();
+			return a;
+		})(Element.prototype.animate)`),
 		click(`[data-flowers="10"]`), becomes(petals, "7"),
 		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`page.root('stars').querySelector('[data-member=s2] a').click()`),

@@ -66,8 +66,8 @@ const taps = `document.querySelector('[data-flowers="10"] .size-taps').textConte
 
 // watching waits until the page watches its boards and the feed: what was asked before a ping is answered before it.
 var watching = chromedp.Steps(
-	chromedp.Evaluate[chromedp.Void](`var ponged = '', stays = 'yes'; import('/kit/rankcast.js')
-		.then(kit => kit.connect().ping()).then(() => ponged = 'yes'); null`),
+	script(`var ponged = '', stays = 'yes';
+		import('/kit/rankcast.js').then(kit => kit.connect().ping()).then(() => ponged = 'yes')`),
 	becomes(`ponged`, "yes"),
 	becomes(`page.state('stars')`, "live"),
 )
@@ -213,12 +213,13 @@ func TestStarsFeedMerges(t *testing.T) {
 	// Others have come in between. A feed of the test's own, whose gifts are from when it says.
 	const hear = `feed.addItems(%s.map(([user, at]) => ({at: new Date(at * 1e3).toJSON(), data: {user, star: 's1', flowers: 2}})))`
 	do(t, ctx,
-		script(`var feed; import('/assets/stars/gift-feed.js').then(({GiftFeed}) => {
-			const list = document.createElement('ol');
-			document.querySelector('#gifts').replaceWith(list);
-			feed = new GiftFeed(list, document.querySelector('#feed-empty'), {user: () => ({}), star: () => ({}), me: () => ''});
-			`+fmt.Sprintf(hear, `[['ann', 0], ['ann', 1], ['ann', 2]]`)+`;
-		})`),
+		script(`var feed;
+			import('/assets/stars/gift-feed.js').then(({GiftFeed}) => {
+				const list = document.createElement('ol');
+				document.querySelector('#gifts').replaceWith(list);
+				feed = new GiftFeed(list, document.querySelector('#feed-empty'), {user: () => ({}), star: () => ({}), me: () => ''});
+				`+fmt.Sprintf(hear, `[['ann', 0], ['ann', 1], ['ann', 2]]`)+`;
+			})`),
 		becomes(`page.feedOf()`, "ann s1 ×3 6"),
 		script(fmt.Sprintf(hear, `['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map(user => [user, 3])`)),
 		becomes(`page.feedOf()`, "i s1 2 | h s1 2 | g s1 2 | f s1 2 | e s1 2 | d s1 2 | c s1 2 | b s1 2"),

@@ -79,8 +79,10 @@ const standing = `page.all('#standing > li')
 
 // slideTo is a script that moves the slider to a share of the story.
 func slideTo(share float64) chromedp.Action[chromedp.Void] {
-	return script(fmt.Sprintf(`(slider => { slider.value = Math.round(%g * slider.max);
-		slider.dispatchEvent(new Event('input')); })(document.querySelector('#slider'))`, share))
+	return script(fmt.Sprintf(`(slider => {
+		slider.value = Math.round(%g * slider.max);
+		slider.dispatchEvent(new Event('input'));
+	})(document.querySelector('#slider'))`, share))
 }
 
 // standingAt is the board at a time, as the history has it.
@@ -143,8 +145,10 @@ func TestStoryIsTheHistory(t *testing.T) {
 			const [from, to] = [+gap.getAttribute('x') + 1, +gap.getAttribute('x') + +gap.getAttribute('width') - 1];
 			return page.all('.stroke').map(path => {
 				let inside = 0;
-				for (let at = 0, end = path.getTotalLength(); at <= end; at++) { const {x} = path.getPointAtLength(at);
-					if (x > from && x < to) inside++; }
+				for (let at = 0, end = path.getTotalLength(); at <= end; at++) {
+					const {x} = path.getPointAtLength(at);
+					if (x > from && x < to) inside++;
+				}
 				return inside;
 			}).join(' ');
 		})(document.querySelector('.gap'))`, "0 0 0 0"),
@@ -183,10 +187,11 @@ func TestStoryPlays(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/boards/race/story"),
 		becomes(`page.count('.line')`, "4"),
-		script(`globalThis.leaders = []; new MutationObserver(() => {
-			const name = document.querySelector('#standing .standing-name')?.textContent ?? 'gap';
-			if (leaders.at(-1) !== name) leaders.push(name);
-		}).observe(document.querySelector('#standing'), {childList: true, subtree: true, characterData: true})`),
+		script(`globalThis.leaders = [];
+			new MutationObserver(() => {
+				const name = document.querySelector('#standing .standing-name')?.textContent ?? 'gap';
+				if (leaders.at(-1) !== name) leaders.push(name);
+			}).observe(document.querySelector('#standing'), {childList: true, subtree: true, characterData: true})`),
 		script(`document.querySelector('#speed').value = 10; document.querySelector('#play').click()`),
 		becomes(label, "Pause"),
 		becomes(label, "Play"), // at the end

@@ -148,9 +148,11 @@ func TestPagesIsolateNames(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/?lang=en"), becomes(isolates(".card-member"), "true"),
 		// A name begins beside its portrait, whatever its direction.
-		becomes(`(name => { const range = document.createRange(); range.selectNodeContents(name);
+		becomes(`(name => {
+			const range = document.createRange();
+			range.selectNodeContents(name);
 			return String(range.getBoundingClientRect().left - name.getBoundingClientRect().left < 1);
-				})(document.querySelector('.card-member'))`, "true"),
+		})(document.querySelector('.card-member'))`, "true"),
 		visit(p, "/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"),
 		becomes(isolates("[part=member]"), "true"),
 		chromedp.Navigate("http://"+p.Addr+"/boards/fans:"+star+"?lang=en"), becomes(`document.title`, "\u2068fans:"+star+"\u2069 · Rankcast"),

@@ -465,6 +465,7 @@ test('ElementWithoutABoard', async () => {
 	await becomes(note, 'connecting: ');
 	board.setAttribute('board', '');
 	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
+	await page.drawn();
 	await becomes(note, 'connecting: ');
 });
 
