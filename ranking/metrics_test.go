@@ -99,7 +99,8 @@ func TestScriptsAreTimed(t *testing.T) {
 }
 
 func TestBuildsAreCounted(t *testing.T) {
-	boards := []definition.Board{{Name: "a"}, {Name: "b"}, {Name: "sum", Union: &definition.Union{Of: []string{"a", "b"}}}, {Name: "hour", Window: time.Hour}}
+	boards := []definition.Board{{Name: "a"}, {Name: "b"},
+		{Name: "sum", Union: &definition.Union{Of: []string{"a", "b"}}}, {Name: "hour", Window: time.Hour}}
 	onTwoNodes(t, boards, func(t *testing.T, s, other *Store) {
 		built := func(s *Store, kind, result string) float64 {
 			return testutil.ToFloat64(s.metrics.builds.WithLabelValues(kind, result))
