@@ -34,8 +34,9 @@ func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 
 // A board goes out and in again in both forms, whatever its members are called.
 func TestExportAndImportOverHTTP(t *testing.T) {
-	servertest.With(servertest.Config{}, definition.Board{Name: "b"},
-		definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{}, definition.Board{Name: "b"},
+		definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		const lines = `{"member":"é  \"q\", \\ <b>","score":9007199254740991}
 {"member":"z","score":5,"data":{"a":"x,\"y\""}}
 {"member":" a","score":5}

@@ -69,11 +69,10 @@ func TestMembersWithAnyName(t *testing.T) {
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "...", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
 		quoted, err := json.Marshal(m)
 		require.NoError(t, err)
-		a := n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
+		n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
 		path := "/v1/boards/b/members/" + url.PathEscape(m)
 		var got struct{ Member string }
-		a = n.Require(200, "GET", path, "")
-		a.Into(&got)
+		n.Require(200, "GET", path, "").Into(&got)
 		require.Equal(t, m, got.Member)
 		n.Require(200, "DELETE", path, "")
 	}
@@ -81,7 +80,8 @@ func TestMembersWithAnyName(t *testing.T) {
 
 // Requests and sockets create no text that changes the text around it, and name the field.
 func TestUnsafeTextsAreNotCreated(t *testing.T) {
-	servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"fans:{star}","member":"{user}","score":1}]}`)
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, r := range "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
@@ -143,7 +143,8 @@ func TestUnsafeTextsAreNotCreated(t *testing.T) {
 
 // Whatever exists can be read, hidden, erased and taken back, and followed: its id is no bad request.
 func TestUnsafeTextsAreNamed(t *testing.T) {
-	servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		n.Require(201, "PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`)
 		const id = "a%E2%80%AEb"
 		for _, c := range []struct {

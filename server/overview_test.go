@@ -33,11 +33,12 @@ func overview(t testing.TB, n *servertest.Node, want string) {
 // One read tells of all boards what a front page shows, and what is built is not built for
 // it.
 func TestOverview(t *testing.T) {
-	servertest.With(servertest.Config{},
+	setup := servertest.With(servertest.Config{},
 		definition.Board{Name: "stars", Title: definition.Label{"en": "Stars", "zh": "明星"}, Icon: "/star.svg", Period: "week",
 			Kind: "star", Display: definition.Display{Unit: definition.Label{"": "flowers"}}},
 		definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}}, definition.Board{Name: "empty"},
-		definition.Board{Name: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+		definition.Board{Name: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		const (
 			all = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,"leader":null,"built":true,` +
 				`"info":{"kind":"star","period":null}}`
@@ -183,8 +184,9 @@ func TestOverviewWithUnavailableBoard(t *testing.T) {
 
 // One request returns what the cards of a page of a family's boards show: the members of their names, leaders and totals.
 func TestFamilyOverview(t *testing.T) {
-	servertest.With(servertest.Config{},
-		definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"}, definition.Board{Name: "plain"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{},
+		definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"}, definition.Board{Name: "plain"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		for path, name := range map[string]string{"star/s1": "Lin Xi", "star/s2": "Nova", "user/u4": "Ana"} {
 			n.Require(201, "PUT", "/v1/members/"+path, `{"name":"`+name+`","avatar":"/a.png"}`)
 		}

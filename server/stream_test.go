@@ -21,7 +21,8 @@ import (
 // A stream sends what a socket sends: the snapshot, the standing, and each change. Only events that a
 // client can resume from have an id.
 func TestStreamShowsTheBoard(t *testing.T) {
-	servertest.With(servertest.Config{}, definition.Board{Name: "b", Mode: definition.Last}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{}, definition.Board{Name: "b", Mode: definition.Last})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		score := func(member string, points int) {
 			n.Require(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, member, points))
 		}
@@ -63,8 +64,9 @@ func TestStreamShowsTheBoard(t *testing.T) {
 
 // With info, the first snapshot tells what the board is. No later frame does.
 func TestStreamTellsWhatTheBoardIs(t *testing.T) {
-	servertest.With(servertest.Config{},
-		definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+	setup := servertest.With(servertest.Config{},
+		definition.Board{Name: "fans:{star}", Title: definition.Label{"": "Fans of {star}"}, Kind: "user"})
+	setup.OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		s := servertest.OpenStream(t, n.Addr, "/v1/boards/fans:s17/live?info=true")
 		require.Contains(t, s.Next("snapshot").Data, `,"info":{"title":"Fans of s17","kind":"user","period":null}}`)
 		n.Require(200, "POST", "/v1/boards/fans:s17/scores", `{"member":"u","score":1}`)

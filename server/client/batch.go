@@ -84,13 +84,13 @@ func renumber(text, name string, from, to int) string {
 	return text
 }
 
-// readItem decodes one item of a batch's answer: a refusal, and into result what stands beside it.
+// readItem decodes one item of a batch's answer: a refusal, or the result, into result.
 func readItem(raw jsontext.Value, result any) (refused *Error, err error) {
 	var body struct {
 		Error *Error `json:"error"`
 	}
-	if err := decode(raw, &body); err != nil {
-		return nil, err
+	if err := decode(raw, &body); err != nil || body.Error != nil {
+		return body.Error, err
 	}
-	return body.Error, decode(raw, result)
+	return nil, decode(raw, result)
 }

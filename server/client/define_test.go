@@ -25,12 +25,12 @@ func TestDefinitions(t *testing.T) {
 		require.Equal(t, string(event), string(d))
 
 		_, err := c.DefineBoard(ctx, family, []byte(`{"mode":"most"}`))
-		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "mode"}, refusal(t, err))
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "mode"}, refusal(t, err), "%v", err)
 		read2 := servertest.Must(c.BoardDefinition(ctx, family))(t)
 		require.Equal(t, string(read), string(read2), "a refusal changes nothing")
 		_, err = c.DefineEvent(ctx, "other", []byte(`{"updates":[{"board":"nope","member":"m","score":1}]}`))
-		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "updates[0].board"}, refusal(t, err))
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "updates[0].board"}, refusal(t, err), "%v", err)
 		_, err = c.BoardDefinition(ctx, "nope")
-		require.Equal(t, client.Error{Status: 404, Code: "unknown_board", Field: "board"}, refusal(t, err))
+		require.Equal(t, client.Error{Status: 404, Code: "unknown_board", Field: "board"}, refusal(t, err), "%v", err)
 	})
 }

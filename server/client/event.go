@@ -29,7 +29,7 @@ type Event struct {
 type EventOutcome struct {
 	// Results are the outcomes of its updates, in the order of the event's definition. If a board
 	// refuses its update, the others still count. Each Result has its Board, also beside an
-	// error.
+	// error. nil beside Err.
 	Results []Outcome
 	Err     error // nil, an *Error that refuses the whole event, or wraps ErrOutcomeUnknown
 }
@@ -119,6 +119,9 @@ func (o *eventOutcomes) UnmarshalJSON(b []byte) error {
 		}
 		if refused != nil {
 			(*o)[i].Err = markUnknown(refused)
+			if err := json.Unmarshal(raw, &(*o)[i].Result); err != nil { // the board stands beside the error
+				return err
+			}
 		}
 	}
 	return nil

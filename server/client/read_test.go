@@ -83,7 +83,7 @@ func TestReads(t *testing.T) {
 			"score":     second(c.At(ctx, "b", client.MaxScore+1, 0, "")),
 			"id":        second(c.Members(ctx, "b")),
 		} {
-			require.Equal(t, field, refusal(t, err).Field)
+			require.Equal(t, field, refusal(t, err, field).Field)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestExportAndImport(t *testing.T) {
 		// What is wrong, and how far it came.
 		done, err := c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001},
 			{Member: "w", Score: 1, Data: []byte(`"` + strings.Repeat("x", 256) + `"`)}, {Member: "z"}}))
-		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "data"}, refusal(t, err))
+		require.Equal(t, client.Error{Status: 400, Code: "invalid_request", Field: "data"}, refusal(t, err), "%v", err)
 		require.ErrorContains(t, err, "line 3: ")
 		require.Equal(t, [2]int64{1, 1}, [2]int64{done.Imported, done.Refused})
 		require.Len(t, done.FirstErrors, 1)
@@ -197,7 +197,7 @@ func TestHistory(t *testing.T) {
 		for _, step := range []time.Duration{time.Second, time.Minute + 500*time.Millisecond, 61*time.Second + 1, time.Millisecond,
 			-time.Minute} {
 			_, err = c.History(ctx, "b", client.HistoryQuery{Step: step})
-			require.Equal(t, "step", refusal(t, err).Field)
+			require.Equal(t, "step", refusal(t, err, step).Field, step)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),
 			"kind": second(c.MemberBoards(ctx, "User", "a/b", 0, "")),
 		} {
-			require.Equal(t, field, refusal(t, err).Field)
+			require.Equal(t, field, refusal(t, err, field).Field)
 		}
 	})
 }

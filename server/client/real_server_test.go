@@ -31,13 +31,13 @@ func newClient(t *testing.T, addr string) *client.Client {
 	return c
 }
 
-// refusal is what a refusal of the server says to programs. Each has a message for people too.
-func refusal(t *testing.T, err error) client.Error {
+// refusal is what a refusal of the server says to programs. Each has a message for people too. about names the case.
+func refusal(t *testing.T, err error, about ...any) client.Error {
 	t.Helper()
 	var e *client.Error
-	require.ErrorAs(t, err, &e)
-	require.NotEmpty(t, e.Message)
-	require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
+	require.ErrorAs(t, err, &e, about...)
+	require.NotEmpty(t, e.Message, about...)
+	require.NotErrorIs(t, err, client.ErrOutcomeUnknown, about...)
 	return client.Error{Status: e.Status, Code: e.Code, Field: e.Field}
 }
 
@@ -112,7 +112,7 @@ func TestUpdatesAndReads(t *testing.T) {
 			{"b", client.Update{Member: "bob", ID: "1"}, client.Error{Status: 409, Code: "idempotency_mismatch", Field: "id"}},
 		} {
 			_, err := c.Update(ctx, c1.board, c1.u)
-			require.Equal(t, c1.want, refusal(t, err))
+			require.Equal(t, c1.want, refusal(t, err, "%s: %+v", c1.board, c1.u), "%v", err)
 		}
 
 		odd := []string{"a/b", "?x=1&y#z", "...", "100%", "名前 🏆", "+", `"\`}
@@ -254,8 +254,9 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		require.Equal(t, "u3", got[3].Results[1].Result.Member)
 		refused := got[300].Results[2]
 		require.Equal(t, "givers", refused.Result.Board)
-		require.Equal(t, "out_of_range", refusal(t, refused.Err).Code)
+		require.Equal(t, "out_of_range", refusal(t, refused.Err, "one board refuses, and the others count").Code)
 		require.Equal(t, client.Error{Code: "invalid_request", Field: "events[301].user"}, refusal(t, got[301].Err))
+		require.Nil(t, got[301].Results)
 		require.Equal(t, "events[302].flowers", refusal(t, got[302].Err).Field)
 		require.EqualValues(t, 310, sum(t, c))
 		fans := servertest.Must(c.Top(ctx, "fans:?a=1&b 名前%", client.Query{}))(t)
@@ -280,7 +281,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 			{"gift", `{"star":"a","user":"u","flowers":9007199254740992}`, client.Error{Status: 422, Code: "out_of_range", Field: "flowers"}},
 		} {
 			_, err := c.Event(ctx, c1.name, client.Event{Data: []byte(c1.data)})
-			require.Equal(t, c1.want, refusal(t, err))
+			require.Equal(t, c1.want, refusal(t, err, "%s: %s", c1.name, c1.data), "%v", err)
 		}
 		_, err := c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
 		require.Equal(t, "idempotency_mismatch", refusal(t, err).Code)
@@ -328,7 +329,7 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period",
 			"fans": "unknown_board", name + "@": "invalid_request"} {
 			_, err = c.Top(ctx, named, client.Query{})
-			require.Equal(t, code, refusal(t, err).Code, named)
+			require.Equal(t, code, refusal(t, err, named).Code, named)
 		}
 		_, err = c.Update(ctx, name+"@0", client.Update{Member: "ann"})
 		require.Equal(t, "not_open", refusal(t, err).Code)

@@ -144,7 +144,7 @@ func decode(text []byte, answer any) error {
 	return nil
 }
 
-// call sends a request with a body, with retries.
+// call sends a request, with retries. body is JSON, or nil for none.
 func (c *Client) call(ctx context.Context, method, address string, body []byte, answer any) error {
 	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, method, address, body, answer) })
 }

@@ -236,7 +236,7 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 	simulate(t, Config{}, script{
 		cut,
 		says(200, `{"results":[`+accepted+`,`+later+
-			`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
+			`,{"rank":1,"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
 		says(200, `{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"updates[1].score: no","field":"updates[1].score"}}]}`),
 	}, func(t *testing.T, c *Client, a *answers) {
 		var updates []Update
@@ -256,7 +256,7 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 		require.NoError(t, got[0].Err)
 		require.NoError(t, got[1].Err)
 		require.EqualValues(t, 1, *got[1].Result.Rank)
-		require.Equal(t, &Error{Code: "out_of_range", Message: "updates[2].score: no", Field: "updates[2].score"}, got[2].Err)
+		require.Equal(t, Outcome{Err: &Error{Code: "out_of_range", Message: "updates[2].score: no", Field: "updates[2].score"}}, got[2])
 		require.Equal(t, &Error{Code: "out_of_range", Message: "updates[3].score: no", Field: "updates[3].score"}, got[3].Err)
 		require.Empty(t, updates[0].ID, "the caller's batch stays as it was")
 	})
@@ -309,7 +309,8 @@ func TestEvents(t *testing.T) {
 		require.NoError(t, got[0].Results[0].Err)
 		require.Equal(t, Outcome{Result{Board: "fans:s17"}, &Error{Code: "out_of_range", Message: "no"}}, got[0].Results[1])
 		require.ErrorIs(t, got[0].Results[2].Err, ErrOutcomeUnknown)
-		require.Equal(t, &Error{Code: "invalid_request", Message: "events[1].user: is missing", Field: "events[1].user"}, got[1].Err)
+		refused := &Error{Code: "invalid_request", Message: "events[1].user: is missing", Field: "events[1].user"}
+		require.Equal(t, EventOutcome{Err: refused}, got[1])
 		for _, bad := range []string{`{"id":1}`, `[]`, `null`, `{`, ``} {
 			_, err = c.Events(t.Context(), "gift", []Event{{Data: []byte(bad)}})
 			require.ErrorContains(t, err, "events[0]", bad)
@@ -413,7 +414,7 @@ func TestUpdateThatHasNotCounted(t *testing.T) {
 	} {
 		simulate(t, Config{}, of.answers, func(t *testing.T, c *Client, a *answers) {
 			_, one := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
-			a.bodies = nil // from the begin
+			a.bodies = nil // from the beginning
 			ctx, interrupt := context.WithTimeout(t.Context(), 2*s)
 			defer interrupt()
 			_, event := c.Event(ctx, "gift", Event{Data: []byte(`{}`)})

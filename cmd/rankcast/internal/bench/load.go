@@ -29,7 +29,7 @@ const (
 )
 
 // runClosed has each caller send its requests one after the other, for a duration after a warm-up. mark is called at
-// the begin and at the end of the duration. The tally has the requests that were sent and answered in between.
+// the beginning and at the end of the duration. The tally has the requests that were sent and answered in between.
 func runClosed(ctx context.Context, calls []call, duration time.Duration, mark func()) *tally {
 	from := time.Now().Add(min(warmUp, duration/5))
 	to := from.Add(duration)
