@@ -36,7 +36,7 @@ func concurrently(act func(caller int) error) []error {
 
 // A change of a definition leaves a line with its author, and a request that changes nothing leaves none.
 func TestAuditOfDefinitions(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx, ops := newNode(t, url), t.Context(), Moderator{By: "ops", Reason: "season"}
 		board := definition.Board{Name: "b"}
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}
@@ -64,7 +64,7 @@ func TestAuditOfDefinitions(t *testing.T) {
 			s.Delete(ctx, "f:1", Moderator{By: "\x00"}), s.Delete(ctx, "f:{x}", Moderator{By: "\x00"}),
 			s.DeleteEvent(ctx, "e", Moderator{By: "\x00"}),
 		} {
-			refusedAs(t, err, "by")
+			refused(t, err, "by")
 		}
 
 		require.NoError(t, s.DeleteEvent(ctx, "e", ops))
@@ -85,7 +85,7 @@ func TestAuditOfDefinitions(t *testing.T) {
 // However many callers take an event back at the same time, on whichever node, it is taken
 // back once, one caller is told so, and the audit has one line.
 func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		pointEvent(t, nodes[0], definition.Board{Name: "one"}, definition.Board{Name: "two"})
 		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 10})
@@ -280,7 +280,7 @@ func TestTakeBackOfALaterEventWithTheSameID(t *testing.T) {
 // Of several callers that hide a member, or show it again, one leaves a line. Each of several
 // callers that set a score, or erase a member, leaves one.
 func TestLinesOfConcurrentActs(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		define(t, nodes[0], definition.Board{Name: "one"})
 		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 3})

@@ -52,7 +52,7 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 
 // A change that lands between a first write's look and its call is minded too.
 func TestChangeBetweenLookAndWrite(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, sc := range []script.Script{script.ApplyPlain, script.List} {
 			a, b := newNode(t, url), newNode(t, url)
 			board := "b-" + sc.Name

@@ -77,7 +77,7 @@ func TestLease(t *testing.T) {
 // A Redis that has lost all it had is told what boards there are by any node that
 // knows. What was being deleted does not come back.
 func TestDefinitionsAreWrittenBack(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		require.NoError(t, a.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
@@ -195,7 +195,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 // However many define at a time, on however many nodes, all of it lands, and each can
 // use at once what it has defined.
 func TestDefinitionsAtOneTime(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url), newNode(t, url)}
 		const each = 15
 		var wg sync.WaitGroup

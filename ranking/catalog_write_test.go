@@ -14,7 +14,7 @@ import (
 
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "busy"})
 		applyOne(t, s, "busy", definition.Update{Member: "m", Score: 1})
 		event := func(name, board string) definition.Event {
@@ -42,14 +42,12 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			"too few parts": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e.f", "fans")}},
 				ranking.ErrInvalid, `events["e.f"][0].board`},
 		} {
-			err := s.Define(t.Context(), c.defs)
-			require.ErrorIs(t, err, c.kind, what)
-			require.Equal(t, c.field, fieldOf(t, err), what)
+			ranking.Refuses(t, c.field, c.kind, s.Define(t.Context(), c.defs), what)
 			require.Len(t, must(s.Boards(t.Context()))(t), 3, what)
 		}
 		// One by itself is no file.
 		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}, ranking.Moderator{}))
-		require.Equal(t, "updates[0].board", fieldOf(t, s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{})))
+		ranking.Refuses(t, "updates[0].board", ranking.ErrInvalid, s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{}))
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
 		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
@@ -171,7 +169,7 @@ func TestNamesOfDefinitions(t *testing.T) {
 
 // A check of a definition says what Define would, and defines nothing.
 func TestCheckDefine(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "used"}, definition.Board{Name: "unused"})
 		require.NoError(t, applyOne(t, s, "used", definition.Update{Member: "ana", Score: 1}).Err)
 		before := allKeys(t, url)

@@ -61,14 +61,14 @@ func TestCluster(t *testing.T) {
 	}
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e", Updates: targets}}}))
 	for i, node := range []*ranking.Store{s, open(t, url)} {
-		h := happen(t, node, "e", occurs("1", "m", "x", "n", 2))
+		h := happen(t, node, "e", ranking.Occurs("1", "m", "x", "n", 2))
 		require.NoError(t, h[0].Err)
 		for _, o := range h[0].Outcomes {
 			require.NoError(t, o.Err)
 			require.Equal(t, i == 1, o.Result.Duplicate)
 		}
 	}
-	require.ErrorIs(t, happen(t, s, "e", occurs("1", "m", "x", "n", 3))[0].Err, ranking.ErrIDMismatch)
+	require.ErrorIs(t, happen(t, s, "e", ranking.Occurs("1", "m", "x", "n", 3))[0].Err, ranking.ErrIDMismatch)
 
 	spread := 0
 	for _, m := range masters {

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
 )
 
 // gifts defines the event of a gift, which five boards count.
@@ -32,7 +33,7 @@ func gifts(t testing.TB, url string) *ranking.Store {
 
 // One event counts on all its boards and is told once.
 func TestHappen(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("", "s18", "u4", 5), gift("2", "s17", "u5", 3))
 		var boards []string
@@ -79,34 +80,33 @@ func TestHappen(t *testing.T) {
 // An event that is wrong in itself is refused before anything is written, and no other
 // of the call with it.
 func TestWrongEventsLeaveNothing(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		before := allKeys(t, url)
 		wrong := []struct {
 			o     ranking.EventCall
 			field string
 		}{
-			{occurs("1", "star", "s17", "user", "u4"), "flowers"},
-			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", 1), "more"},
-			{occurs("1", "star", "", "user", "u4", "flowers", 3), "star"},
-			{occurs("1", "star", "s17", "user", 4, "flowers", 3), "user"},
-			{occurs("1", "star", "s17", "user", "u4", "flowers", "3"), "flowers"},
-			{occurs("1", "star", "s17", "user", "u4", "flowers", 3.5), "flowers"},
-			{occurs("1", "star", "a:b", "user", "u4", "flowers", 3), "star"},
+			{ranking.Occurs("1", "star", "s17", "user", "u4"), "flowers"},
+			{ranking.Occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", 1), "more"},
+			{ranking.Occurs("1", "star", "", "user", "u4", "flowers", 3), "star"},
+			{ranking.Occurs("1", "star", "s17", "user", 4, "flowers", 3), "user"},
+			{ranking.Occurs("1", "star", "s17", "user", "u4", "flowers", "3"), "flowers"},
+			{ranking.Occurs("1", "star", "s17", "user", "u4", "flowers", 3.5), "flowers"},
+			{ranking.Occurs("1", "star", "a:b", "user", "u4", "flowers", 3), "star"},
 			{gift("a\x1fb", "s17", "u4", 3), "id"},
 			{gift(strings.Repeat("x", 129), "s17", "u4", 3), "id"},
 			{gift("1", "s17", strings.Repeat("u", 129), 3), "user"},
 			{ranking.EventCall{ID: "1"}, "flowers"},
 			{ranking.EventCall{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
-			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", strings.Repeat("x", 5000)), "event"},
+			{ranking.Occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", strings.Repeat("x", 5000)), "event"},
 		}
 		var all []ranking.EventCall
 		for _, w := range wrong {
 			all = append(all, w.o)
 		}
 		for i, h := range happen(t, s, "gift", all...) {
-			require.Equal(t, wrong[i].field, fieldOf(t, h.Err), "%d: %v", i, h.Err)
-			require.ErrorIs(t, h.Err, ranking.ErrInvalid)
+			ranking.Refuses(t, wrong[i].field, ranking.ErrInvalid, h.Err, "%d: %v", i, h.Err)
 		}
 		require.Equal(t, before, allKeys(t, url))
 		require.Empty(t, feed.items(t))
@@ -121,7 +121,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 
 // An id stands for one event of one name: for another nothing is done at all.
 func TestIDsOfEvents(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
 			{Name: "visit", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
@@ -143,7 +143,7 @@ func TestIDsOfEvents(t *testing.T) {
 		require.NoError(t, happen(t, s, "gift", same)[0].Err)
 
 		// Another event, and an update, with that id are others.
-		require.False(t, happen(t, s, "visit", occurs("1", "star", "s17"))[0].Outcomes[0].Result.Duplicate)
+		require.False(t, happen(t, s, "visit", ranking.Occurs("1", "star", "s17"))[0].Outcomes[0].Result.Duplicate)
 		require.False(t, applyOne(t, s, "stars", definition.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
 		require.Equal(t, map[string]int64{"s17": 7}, scores(t, s, "stars"))
 	})
@@ -151,7 +151,7 @@ func TestIDsOfEvents(t *testing.T) {
 
 // Twins in one call count once; the updates of one board keep their order.
 func TestBatchesOfEvents(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "log", Mode: definition.Last}},
@@ -168,7 +168,7 @@ func TestBatchesOfEvents(t *testing.T) {
 
 		var all []ranking.EventCall
 		for i := range 300 { // more than go in one call
-			all = append(all, occurs(fmt.Sprint("id", i), "m", "m", "n", 10*i))
+			all = append(all, ranking.Occurs(fmt.Sprint("id", i), "m", "m", "n", 10*i))
 		}
 		for i, h := range happen(t, s, "twice", all...) {
 			require.NoError(t, h.Err)
@@ -189,7 +189,7 @@ func TestBatchesOfEvents(t *testing.T) {
 
 // What one board refuses keeps no other back, and no retry either.
 func TestTargetsThatRefuse(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")
 		require.NoError(t, s.Define(t.Context(), definition.Set{
@@ -198,10 +198,10 @@ func TestTargetsThatRefuse(t *testing.T) {
 			Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 				{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}, {Board: "slow", Member: "m", Score: "{n}"},
 				{Board: "few:{x}", Member: "m", Score: "{n}"}, {Board: "all", Member: "m", Score: "{n}"}}}}}))
-		happen(t, s, "e", occurs("", "x", "one", "n", 1))
+		happen(t, s, "e", ranking.Occurs("", "x", "one", "n", 1))
 		feed.items(t)
 		for _, duplicate := range []bool{false, true} {
-			h := happen(t, s, "e", occurs("1", "x", "two", "n", 9))[0]
+			h := happen(t, s, "e", ranking.Occurs("1", "x", "two", "n", 9))[0]
 			require.NoError(t, h.Err)
 			for i, kind := range []error{ranking.ErrNotOpen, ranking.ErrOutOfRange, ranking.ErrOutOfRange, ranking.ErrConflict} {
 				require.ErrorIs(t, h.Outcomes[i].Err, kind)
@@ -216,7 +216,7 @@ func TestTargetsThatRefuse(t *testing.T) {
 		// Of what every board refuses nobody is told.
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 			{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}}}}}))
-		h := happen(t, s, "e", occurs("2", "n", 9))[0]
+		h := happen(t, s, "e", ranking.Occurs("2", "n", 9))[0]
 		require.NoError(t, h.Err)
 		require.ErrorIs(t, h.Outcomes[0].Err, ranking.ErrNotOpen)
 		require.Empty(t, feed.items(t))

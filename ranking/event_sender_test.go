@@ -54,7 +54,7 @@ func fails(t testing.TB, h ranking.EventResult, kind error, field, reason string
 
 // What a viewer may not send is refused, changes nothing and is not published. The others of its batch count.
 func TestGiftsThatAViewerMayNotSend(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, feed := sentGifts(t, url), listen(t, url, "gift")
 		now := time.Now().UTC().Format(time.RFC3339)
 		wrong := []struct {
@@ -69,8 +69,8 @@ func TestGiftsThatAViewerMayNotSend(t *testing.T) {
 			{by("u4", gift("4", "s17", "u4", definition.MaxScore)), ranking.ErrOutOfRange, "flowers", "want 1 to 99"},
 			{by("u4", gift("5", "s999", "u4", 3)), ranking.ErrInvalid, "star", `is "s999", which has no profile of the kind star`},
 			{by("u4", gift("6", "s17", "u5", 3)), ranking.ErrForbidden, "user", `is "u5", but the token is for "u4"`},
-			{by("u4", occurs("7", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
-			{by("", occurs("8", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
+			{by("u4", ranking.Occurs("7", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
+			{by("", ranking.Occurs("8", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
 			{by("", gift("9", "s999", "u4", 3)), ranking.ErrInvalid, "star", "has no profile"},
 			{by("", gift("10", "s17", "u4", 1000)), ranking.ErrOutOfRange, "flowers", "want 1 to 99"},
 			{gift("11", "s17", "u4", 100), ranking.ErrOutOfRange, "flowers", "is 100; want 1 to 99"}, // rules hold for keys too
@@ -104,7 +104,7 @@ func TestGiftsThatAViewerMayNotSend(t *testing.T) {
 		// A refused id is not used up.
 		require.False(t, happen(t, s, "gift", by("u4", gift("1", "s17", "u4", 1)))[0].Outcomes[0].Result.Duplicate)
 		// A trusted caller sends for anybody, and at any time.
-		require.NoError(t, happen(t, s, "gift", occurs("", "star", "s17", "user", "u9", "flowers", 3, "at", now))[0].Err)
+		require.NoError(t, happen(t, s, "gift", ranking.Occurs("", "star", "s17", "user", "u9", "flowers", 3, "at", now))[0].Err)
 		// An anonymous caller chooses the sender.
 		require.NoError(t, happen(t, s, "gift", by("", gift("", "s17", "u8", 3)))[0].Err)
 		require.Equal(t, map[string]int64{"u4": n + 1, "u8": 3, "u9": 3}, scores(t, s, "hour"))
@@ -138,7 +138,7 @@ func TestEventsThatNeedAKey(t *testing.T) {
 
 // Callers who choose the same id do not get in each other's way: each has a space of its own.
 func TestRequestIDsOfSenders(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := sentGifts(t, url)
 		long := strings.Repeat("x", definition.MaxIDBytes)
 		subs := []string{"u4", "u5", long, "*", ""}
@@ -183,7 +183,7 @@ func TestRequestIDsOfSenders(t *testing.T) {
 
 // A take-back is of the occurrence of one sender, and its line in the audit says whose.
 func TestTakeBackOfASender(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := sentGifts(t, url)
 		senders := []*ranking.Sender{nil, {Sub: "u4"}, {Sub: "u5"}, {}}
 		flowers := int64(0)
@@ -231,7 +231,7 @@ func TestTakeBackOfASender(t *testing.T) {
 // A node accepts a member whose profile another node has set a moment ago, and refuses one whose profile
 // is gone, also for a retry.
 func TestProfilesThatAnEventNeeds(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a, b := sentGifts(t, url), open(t, url)
 		send := func(s *ranking.Store, star string) ranking.EventResult {
 			return happen(t, s, "gift", by("u4", gift("to "+star, star, "u4", 3)))[0]

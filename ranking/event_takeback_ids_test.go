@@ -162,8 +162,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 
 		pointEvent(t, s, one, two)
 		_, err := s.TakeBack(t.Context(), "e", "2", nil, Moderator{})
-		require.ErrorIs(t, err, ErrConflict)
-		refusedAs(t, err, "event")
+		Refuses(t, "event", ErrConflict, err)
 		var noted []string
 		for _, key := range s.keys.EventIDs("e") {
 			noted = slices.AppendSeq(noted, func(yield func(string) bool) {

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
 )
 
 // allOf lists what all boards of giftEvent hold.
@@ -57,10 +58,8 @@ func TestTakeBack(t *testing.T) {
 		require.Len(t, lines, 2)
 		require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "take_back", Event: "gift", ID: "2", Moderator: why}, lines[0])
 
-		_, err := a.TakeBack(t.Context(), "gift", "nope", nil, why)
-		require.ErrorIs(t, err, ErrUnknownEvent)
-		refusedAs(t, err, "id")
-		refusedAs(t, errorOf(a.TakeBack(t.Context(), "none", "2", nil, why)), "event")
+		Refuses(t, "id", ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "gift", "nope", nil, why)))
+		Refuses(t, "event", ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "none", "2", nil, why)))
 	})
 }
 
@@ -87,7 +86,7 @@ func TestTakeBackAmongOthers(t *testing.T) {
 // An event that got half way, and one whose taking back did, come out as if they never
 // were: nothing of them counts when they are sent again.
 func TestTakeBackHalfWay(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for n := range 4 {
 			s, other := newNode(t, url), newNode(t, url)
 			s.useThreeTrips()
@@ -129,7 +128,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
 	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
 	w.pass(30 * time.Minute)
-	refusedAs(t, errorOf(s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})), "id")
+	Refuses(t, "id", ErrUnknownEvent, errorOf(s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})))
 }
 
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
@@ -141,7 +140,7 @@ func TestSetScore(t *testing.T) {
 		r := must(s.SetScore(t.Context(), "b", "m", 90, why))(t)
 		require.Equal(t, Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}, r)
 		require.ErrorIs(t, errorOf(s.SetScore(t.Context(), "b", "m", 101, why)), ErrOutOfRange)
-		refusedAs(t, errorOf(s.SetScore(t.Context(), "b", "m", 1, Moderator{})), "reason")
+		refused(t, errorOf(s.SetScore(t.Context(), "b", "m", 1, Moderator{})), "reason")
 		lines := must(s.Audit(t.Context(), "", 10))(t)
 		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m",
 			Score: new(int64(90)), Was: new(int64(3)), Moderator: why}}, lines)

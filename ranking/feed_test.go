@@ -14,7 +14,7 @@ import (
 )
 
 func TestFeedTellsChanges(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember}, definition.Board{Name: "other"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
@@ -67,7 +67,7 @@ func TestFeedTellsChanges(t *testing.T) {
 // The items of a feed are told one by one, of no other feed, and none of a
 // message that is not understood; boards are told beside them.
 func TestFeedTellsItems(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "gift"})
 		rdb := redistest.Dial(t, url)
 		publish := func(feed, message string) int64 {

@@ -3,7 +3,6 @@ package ranking_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -35,23 +34,9 @@ func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	return s
 }
 
-// onEngines runs a test on both engines, side by side with other tests.
-func onEngines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Parallel()
-	redistest.Engines(t, test)
-}
-
-// onStore is onEngines with a store that has the boards.
+// onStore is redistest.OnEngines with a store that has the boards.
 func onStore(t *testing.T, boards []definition.Board, test func(t *testing.T, s *ranking.Store)) {
-	onEngines(t, func(t *testing.T, url string) { test(t, open(t, url, boards...)) })
-}
-
-// fieldOf is the field that a FieldError names.
-func fieldOf(t testing.TB, err error) string {
-	t.Helper()
-	var fe *ranking.FieldError
-	require.ErrorAs(t, err, &fe)
-	return fe.Field
+	redistest.OnEngines(t, func(t *testing.T, url string) { test(t, open(t, url, boards...)) })
 }
 
 // must returns the result of a call that the test needs to succeed: must(s.Page(…))(t). The message of a failure is as of
@@ -81,8 +66,7 @@ func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
 // conflicts wants an ErrConflict that names the field.
 func conflicts(t testing.TB, field string, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, ranking.ErrConflict)
-	require.Equal(t, field, fieldOf(t, err), err)
+	ranking.Refuses(t, field, ranking.ErrConflict, err)
 }
 
 // allKeys lists the keys that there are, sorted.
@@ -132,7 +116,7 @@ func names(entries []ranking.Entry) (names []string) {
 }
 
 func gift(id, star, user string, flowers int) ranking.EventCall {
-	return occurs(id, "star", star, "user", user, "flowers", flowers)
+	return ranking.Occurs(id, "star", star, "user", user, "flowers", flowers)
 }
 
 func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
@@ -140,19 +124,6 @@ func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCa
 	h := must(s.ApplyEvents(t.Context(), event, all))(t)
 	require.Len(t, h, len(all))
 	return h
-}
-
-// occurs returns an occurrence of an event. fields are names and values in turn; a value is a text or a number.
-func occurs(id string, fields ...any) ranking.EventCall {
-	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
-	for i := 0; i < len(fields); i += 2 {
-		value := jsontext.Value(fmt.Sprint(fields[i+1]))
-		if s, ok := fields[i+1].(string); ok {
-			value, _ = jsontext.AppendQuote(nil, s)
-		}
-		o.Fields[fields[i].(string)] = value
-	}
-	return o
 }
 
 // listener hears the raw messages of a feed.

@@ -37,15 +37,9 @@ func newNode(t testing.TB, url string) *Store {
 	return s
 }
 
-// onEngines runs a test on both engines, side by side with other tests.
-func onEngines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Parallel()
-	redistest.Engines(t, test)
-}
-
-// onTwoNodes is onEngines with two nodes on one Redis, which have the boards.
+// onTwoNodes is redistest.OnEngines with two nodes on one Redis, which have the boards.
 func onTwoNodes(t *testing.T, boards []definition.Board, test func(t *testing.T, a, b *Store)) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		if boards != nil {
 			define(t, a, boards...)
@@ -152,6 +146,9 @@ func occurs(id string, fields ...any) EventCall {
 	return o
 }
 
+// Occurs is occurs, for the tests outside of the package.
+var Occurs = occurs
+
 // happen sends an occurrence of an event, with fields as occurs takes them, and returns its result.
 func happen(t tester, s *Store, event, id string, fields ...any) EventResult {
 	t.Helper()
@@ -221,13 +218,6 @@ func point(t testing.TB, s *Store, id string, n int) EventResult {
 func takeBack(t testing.TB, s *Store, id string) TakenBack {
 	t.Helper()
 	return must(s.TakeBack(t.Context(), "e", id, nil, Moderator{}))(t)
-}
-
-func refusedAs(t testing.TB, err error, field string) {
-	t.Helper()
-	var fe *FieldError
-	require.ErrorAs(t, err, &fe)
-	require.Equal(t, field, fe.Field)
 }
 
 func given(id string) []EventCall { return []EventCall{occurs(id, "x", "x", "n", 3)} }

@@ -623,8 +623,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	_, err := s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Minute + time.Millisecond})
 	refused(t, err, "step")
 	_, err = s.History(t.Context(), "plain", HistoryQuery{Limit: 1})
-	require.ErrorIs(t, err, ErrUnknownHistory)
-	refusedAs(t, err, "history")
+	Refuses(t, "history", ErrUnknownHistory, err)
 	for _, text := range []string{"", "!", "AQ", "AQAAAAAAAAAA", "Av__________", "AQD_________", "AQAAAZqgAAAAAA"} {
 		refused(t, errorOf(ParseHistoryCursor(text)), "cursor")
 	}

@@ -131,7 +131,7 @@ func TestABoardHoldsSoManyIDs(t *testing.T) {
 // An event that would update a full board is refused as a whole, and so is one that has too many ids itself. A retry of
 // an event that has counted, and a take-back, work all the same.
 func TestAnEventNeedsRoomOnEachOfItsBoards(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, trips := range []bool{false, true} {
 			cfg := patient
 			cfg.MaxIDs, cfg.Prefix = 3, fmt.Sprint("p", trips)

@@ -19,7 +19,7 @@ import (
 
 // An instance comes to be when it is first written to, and by nothing else.
 func TestReadingCreatesNothing(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "fans:{star}", Period: "week"}, definition.Board{Name: "stars"})
 		before := allKeys(t, url)
 		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
@@ -82,7 +82,7 @@ func TestInstancesStandAlone(t *testing.T) {
 // Whatever a part is made of, it works everywhere that a board does, and pages list
 // the instances by the bytes of their names.
 func TestPartsOfAnyCharacters(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
@@ -134,7 +134,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 // However many create instances at a time, on two nodes, there are as many as may be,
 // and of the others there is nothing.
 func TestMaxInstances(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		const most, creators = 7, 40
 		nodes := []*ranking.Store{open(t, url, definition.Board{Name: "b:{x}", MaxInstances: most}), open(t, url)}
 		var wg sync.WaitGroup
@@ -179,7 +179,7 @@ func TestMaxInstances(t *testing.T) {
 
 // Two prefixes on one Redis see nothing of each other.
 func TestPrefixes(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		opened := func(prefix string) *ranking.Store {
 			rdb := redistest.Dial(t, url)
 			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})
@@ -192,7 +192,7 @@ func TestPrefixes(t *testing.T) {
 				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"},
 					{Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
-				h := must(s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)}))(t)
+				h := must(s.ApplyEvents(t.Context(), "e", []ranking.EventCall{ranking.Occurs("1", "n", score)}))(t)
 				require.NoError(t, errors.Join(h[0].Err, h[0].Outcomes[0].Err, h[0].Outcomes[1].Err))
 				require.Equal(t, score, h[0].Outcomes[0].Result.Current.Score)
 			}

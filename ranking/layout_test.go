@@ -13,7 +13,7 @@ import (
 // Data of another layout, or of a version without layouts, are neither read nor changed, whether they are there
 // before the node or appear while it runs. Of two nodes of different layouts on an empty store, one defines.
 func TestDataOfAnotherLayout(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for name, change := range map[string]func(s *Store) error{
 			"another layout": func(s *Store) error {
 				return s.rdb.HSet(t.Context(), s.keys.Definitions(), layoutField, Layout+1).Err()

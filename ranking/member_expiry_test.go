@@ -107,7 +107,7 @@ func TestManyLeave(t *testing.T) {
 // After a limit becomes lower, the last members go without a write. After member_ttl becomes shorter, the members go
 // whose time is over by the new one.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
 		board := definition.Board{Name: "b", Mode: definition.Best, MemberTTL: 2 * time.Hour}
 		w.open(2, patient, []definition.Board{board})

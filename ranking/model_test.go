@@ -17,7 +17,7 @@ import (
 // Through any history a board does what the model says: each outcome, the order, the
 // scores, the data, the count of changes, and whatever is read of it.
 func TestBoardDoesWhatTheModelSays(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		families := rankingtest.Families(3)
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		rdb := redistest.Dial(t, url)

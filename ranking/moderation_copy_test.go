@@ -111,7 +111,7 @@ func TestModerationOfEverNewBoardsIsForgotten(t *testing.T) {
 // Redis remembers a bounded number of members that were shown again. A node that does not know what Redis
 // has forgotten reads all anew; and a member that still is to be shown on a board is shown.
 func TestShownMembersAreForgotten(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a, b, rdb, k := newNode(t, url), newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})
@@ -165,7 +165,7 @@ func TestShownMembersAreForgotten(t *testing.T) {
 
 // A node reads all members that one revision has hidden, however many they are.
 func TestManyHiddenByOneRevision(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		rdb, k := redistest.Dial(t, url), keyspace.New("rc")
 		want := map[string]int64{"b/b\x1ffirst": 1}
 		for i := range 2*moderationPage + 7 {

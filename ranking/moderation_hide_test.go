@@ -180,7 +180,7 @@ func TestHideBehindANodesBack(t *testing.T) {
 // What a node knows of who is hidden is what Redis has, whatever of it the node has seen
 // before.
 func TestModerationIsCaughtUpWith(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
@@ -261,7 +261,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 // A board whose moderation is ahead of what Redis knows, because that was lost with the
 // nodes that knew, takes updates all the same.
 func TestModerationThatWasLost(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})

@@ -123,7 +123,7 @@ func TestPagesOfHidden(t *testing.T) {
 
 // A list of hidden members, and a page of the audit, wait while another caller has the turn.
 func TestModeratorsTakeTurns(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 		define(t, s, definition.Board{Name: "few"}, definition.Board{Name: "many"})
 		apply(t, s, "few", definition.Update{Member: "m", Score: 1})
@@ -142,7 +142,7 @@ func TestModeratorsTakeTurns(t *testing.T) {
 
 // Callers that each carry a long count on by a part complete it together.
 func TestCallersShareALongCount(t *testing.T) {
-	onEngines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, k := newNode(t, url), keyspace.New("rc")
 		m := &moderation{}
 		for i := range int64(3*moderationPage - 1) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
@@ -54,10 +55,10 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 				`"decimals":3,"format":"time_ms"}}`,
 		},
 	} {
-		d := must(c.given.Normalize())(t, name)
-		b := must(json.Marshal(d))(t, name)
+		d := redistest.Must(c.given.Normalize())(t, name)
+		b := redistest.Must(json.Marshal(d))(t, name)
 		require.Equal(t, c.want, string(b), name)
-		again := must(ParseBoard(d.Name, b))(t, name)
+		again := redistest.Must(ParseBoard(d.Name, b))(t, name)
 		require.Equal(t, d, again, name)
 	}
 }
@@ -140,13 +141,13 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"starts":"2026-01-02T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"min":1,"max":0}`: "max",
 		`{"period":"1h","base":"2026-01-02T00:00:00Z","ends":"2026-01-02T00:00:00Z"}`: "ends",
 	} {
-		refused(t, errorOf(ParseBoard("stars", []byte(body))), field, "body %s", body)
+		refused(t, redistest.ErrorOf(ParseBoard("stars", []byte(body))), field, "body %s", body)
 	}
 	for body, field := range map[string]string{`{"max_instances":0}`: "max_instances",
 		`{"max_instances":10000001}`: "max_instances", `{"max_instances":-1}`: "max_instances"} {
-		refused(t, errorOf(ParseBoard("fans:{star}", []byte(body))), field, "body %s", body)
+		refused(t, redistest.ErrorOf(ParseBoard("fans:{star}", []byte(body))), field, "body %s", body)
 	}
-	refused(t, errorOf(ParseBoard("Fans", []byte(`{}`))), "board")
+	refused(t, redistest.ErrorOf(ParseBoard("Fans", []byte(`{}`))), "board")
 }
 
 // What no file can say can be said in Go, and is refused all the same.
@@ -166,7 +167,7 @@ func TestImpossibleValuesAreRefused(t *testing.T) {
 		"history":       {Name: "b", History: 10*time.Second + time.Millisecond},
 		"keep":          {Name: "b", Period: "day", Keep: new(-1)},
 	} {
-		refused(t, errorOf(d.Normalize()), field)
+		refused(t, redistest.ErrorOf(d.Normalize()), field)
 	}
 }
 
@@ -187,7 +188,7 @@ func TestWhatMayGoTogether(t *testing.T) {
 		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
 	} {
 		for _, body := range bodies {
-			must(ParseBoard(board, []byte(body)))(t, "%s %s", board, body)
+			redistest.Must(ParseBoard(board, []byte(body)))(t, "%s %s", board, body)
 		}
 	}
 }
@@ -216,8 +217,8 @@ func TestWhatReordersABoard(t *testing.T) {
 		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
 		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
 	} {
-		was := must(c.was.Normalize())(t)
-		is := must(c.is.Normalize())(t)
+		was := redistest.Must(c.was.Normalize())(t)
+		is := redistest.Must(c.is.Normalize())(t)
 		require.Equal(t, c.field, is.IncompatibleField(was), "%+v", c)
 		require.Equal(t, c.field, was.IncompatibleField(is), "%+v", c)
 	}
@@ -226,14 +227,14 @@ func TestWhatReordersABoard(t *testing.T) {
 func TestReckoning(t *testing.T) {
 	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	d := must(Board{Name: "b", Period: "36h", Base: base}.Normalize())(t)
+	d := redistest.Must(Board{Name: "b", Period: "36h", Base: base}.Normalize())(t)
 	kind, length, from, _, _, _ := d.calendarOf()
 	require.Equal(t, "", kind)
 	require.Equal(t, 36*time.Hour, length)
 	require.Equal(t, base, from)
 
 	for word, want := range map[string]time.Weekday{"": time.Monday, "monday": time.Monday, "saturday": time.Saturday, "sunday": time.Sunday} {
-		d := must(Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize())(t)
+		d := redistest.Must(Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize())(t)
 		kind, length, _, loc, weekStarts, dayStarts := d.calendarOf()
 		require.Equal(t, "week", kind)
 		require.Zero(t, length)
@@ -353,10 +354,10 @@ func TestDefinitionsRoundTrip(t *testing.T) {
 }
 
 func sameDefinition(t require.TestingT, d Board) {
-	again := must(d.Normalize())(t)
+	again := redistest.Must(d.Normalize())(t)
 	require.Equal(t, d, again)
-	b := must(json.Marshal(d))(t)
-	parsed := must(ParseBoard(d.Name, b))(t, string(b))
+	b := redistest.Must(json.Marshal(d))(t)
+	parsed := redistest.Must(ParseBoard(d.Name, b))(t, string(b))
 	require.Equal(t, d, parsed)
 	var decoded Board
 	require.NoError(t, json.Unmarshal(b, &decoded))

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // A slip gets the line where it is, and what repairs it or the words of the parser.
@@ -45,7 +47,7 @@ func TestSlipsInAFile(t *testing.T) {
 		"points: {mode: best}\n": `points: is not a field of a boards file; want boards or events; a board stands ` +
 			`under boards, indented`,
 	} {
-		require.EqualError(t, errorOf(ParseFile([]byte(file))), want, file)
+		require.EqualError(t, redistest.ErrorOf(ParseFile([]byte(file))), want, file)
 	}
 	_, err := ParseFile([]byte("boards:\n  my points: {}\n"))
 	require.ErrorContains(t, err, `boards["my points"]: has a space; want 1 to 64 characters`)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 // gift uses a field in each way there is.
@@ -27,9 +28,9 @@ var gift = Event{Name: "gift", Updates: []Target{
 
 func TestExpand(t *testing.T) {
 	t.Parallel()
-	e := must(gift.Normalize())(t)
+	e := redistest.Must(gift.Normalize())(t)
 	for _, e := range []Event{e, gift} { // also as it was written
-		got := must(e.Expand(fields(t, `{"star":"s17","user":"ü \"4\"","flowers":3,"note":{ "to" : [null, 1.50] }}`)))(t)
+		got := redistest.Must(e.Expand(fields(t, `{"star":"s17","user":"ü \"4\"","flowers":3,"note":{ "to" : [null, 1.50] }}`)))(t)
 		require.Equal(t, []BoardUpdate{
 			{"stars", Update{Member: "s17", Score: 3}},
 			{"fans:s17", Update{Member: `ü "4"`, Score: 3, Op: Best, If: Exists, Data: `{"n":3,"by":"ü \"4\"","note":[{"to":[null,1.50]}],"v":1}`}},
@@ -39,10 +40,10 @@ func TestExpand(t *testing.T) {
 	}
 
 	none := Event{Name: "visit", Updates: []Target{{Board: "visits", Member: "all", Score: "1"}}}
-	got := must(none.Expand(nil))(t)
+	got := redistest.Must(none.Expand(nil))(t)
 	require.Len(t, got, 1)
-	refused(t, errorOf(none.Expand(fields(t, `{"x":1}`))), "x")
-	refused(t, errorOf(Event{Name: "visit"}.Expand(nil)), "updates")
+	refused(t, redistest.ErrorOf(none.Expand(fields(t, `{"x":1}`))), "x")
+	refused(t, redistest.ErrorOf(Event{Name: "visit"}.Expand(nil)), "updates")
 }
 
 func fields(t require.TestingT, s string) map[string]jsontext.Value {
@@ -53,7 +54,7 @@ func fields(t require.TestingT, s string) map[string]jsontext.Value {
 
 func TestFieldsOfAnEventAreChecked(t *testing.T) {
 	t.Parallel()
-	e := must(gift.Normalize())(t)
+	e := redistest.Must(gift.Normalize())(t)
 	good := map[string]string{"star": `"s17"`, "user": `"u4"`, "flowers": "3", "note": `"hi"`}
 	expand := func(name, v string) error {
 		f := map[string]jsontext.Value{}
@@ -97,7 +98,7 @@ func TestScoresOfAnEventAreInRange(t *testing.T) {
 	t.Parallel()
 	e := Event{Name: "e", Updates: []Target{{Board: "b", Member: "m", Score: "-{n}"}}}
 	for v, want := range map[string]int64{"0": 0, "-0": 0, "9007199254740991": -MaxScore, "-9007199254740991": MaxScore} {
-		got := must(e.Expand(map[string]jsontext.Value{"n": jsontext.Value(v)}))(t)
+		got := redistest.Must(e.Expand(map[string]jsontext.Value{"n": jsontext.Value(v)}))(t)
 		require.Equal(t, want, got[0].Update.Score)
 	}
 	for _, v := range []string{"9007199254740992", "-9007199254740992", "99999999999999999999"} {
@@ -186,23 +187,23 @@ func TestUpdatesOfConditionsAndData(t *testing.T) {
 func TestEveryEventExpands(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, 100, func(t *rapid.T) {
-		e := must(anyEvent(t).Normalize())(t)
+		e := redistest.Must(anyEvent(t).Normalize())(t)
 		values := map[string]jsontext.Value{"a": jsontext.Value(`"s17"`), "b": jsontext.Value(`"ü"`), "c": jsontext.Value("-5"),
 			"d": jsontext.Value(`{"x":[]}`)}
 		f := map[string]jsontext.Value{}
 		for name := range e.compiled.fields {
 			f[name] = values[name]
 		}
-		got := must(e.Expand(f))(t)
+		got := redistest.Must(e.Expand(f))(t)
 		require.Len(t, got, len(e.Updates))
 		goodUpdates(t, e, got)
 		for name := range f {
 			less := maps.Clone(f)
 			delete(less, name)
-			refused(t, errorOf(e.Expand(less)), name)
+			refused(t, redistest.ErrorOf(e.Expand(less)), name)
 		}
 		f["e"] = values["a"]
-		refused(t, errorOf(e.Expand(f)), "e")
+		refused(t, redistest.ErrorOf(e.Expand(f)), "e")
 	})
 }
 
@@ -210,7 +211,7 @@ func TestEveryEventExpands(t *testing.T) {
 func goodUpdates(t require.TestingT, e Event, updates []BoardUpdate) {
 	for i, u := range updates {
 		require.NoError(t, u.Update.Check())
-		n := must(ParseName(u.Board))(t)
+		n := redistest.Must(ParseName(u.Board))(t)
 		require.Equal(t, u.Board, n.Instance())
 		require.NoError(t, Event{Updates: e.Updates[i : i+1]}.CheckBoards(func(slot string) bool { return slot == n.Slot() }))
 	}
@@ -260,7 +261,7 @@ func FuzzExpand(f *testing.F) {
 			fields[name] = append(append(jsontext.Value("\n"), v...), ' ')
 		}
 		require.Equal(t, digest, e.Digest(fields))
-		again := must(e.Expand(fields))(t)
+		again := redistest.Must(e.Expand(fields))(t)
 		require.Equal(t, updates, again)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // sentGift is a gift that viewers may send.
@@ -20,8 +22,8 @@ var sentGift = Event{Name: "gift", Sender: "user",
 
 func TestRulesAreWrittenAsTheyAreRead(t *testing.T) {
 	t.Parallel()
-	e := must(sentGift.Normalize())(t)
-	b := must(json.Marshal(e))(t)
+	e := redistest.Must(sentGift.Normalize())(t)
+	b := redistest.Must(json.Marshal(e))(t)
 	require.Equal(t, `{"event":"gift","sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},`+
 		`"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}",`+
 		`"score":"{flowers}","data":{"note":"{note}"}}]}`, string(b))
@@ -49,7 +51,7 @@ events:
 		refused(t, defs.Events[i].LocateInFile(Invalid("updates[0].board", "is wrong")), want)
 	}
 	refused(t, e.LocateInFile(Invalid("updates[0].board", "is wrong")), "events.gift.updates[0].board")
-	missing := must(defs.CheckReferences())(t)
+	missing := redistest.Must(defs.CheckReferences())(t)
 	var paths []string
 	for _, m := range missing {
 		paths = append(paths, m.Field)
@@ -83,11 +85,11 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		`"fields":{"star":{"kind":""}}`:       "fields.star.kind", `"fields":{"note":{"min":1}}`: "fields.note.min",
 		`"fields":{"note":{"kind":"star"}}`: "fields.note.kind",
 	} {
-		refused(t, errorOf(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))), field, with)
+		refused(t, redistest.ErrorOf(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))), field, with)
 	}
 	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`,
 		`"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
-		e := must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
+		e := redistest.Must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		sameEvent(t, e)
 	}
 }
@@ -114,10 +116,10 @@ func TestBoundsOfAField(t *testing.T) {
 				require.ErrorIs(t, err, ErrOutOfRange)
 				require.EqualError(t, err, "flowers: "+reason)
 			}
-			must(e.ExpandRecorded(given))(t)
+			redistest.Must(e.ExpandRecorded(given))(t)
 		}
 	}
-	e := must(sentGift.Normalize())(t)
+	e := redistest.Must(sentGift.Normalize())(t)
 	require.Equal(t, []NamedMember{{"star", "star", "s17"}}, e.NamedMembers(sent("1")))
 }
 
@@ -136,7 +138,7 @@ func TestWhatNeedsAKey(t *testing.T) {
 		`"fields":{` + star + `,` + flowers + `}`:                        {"names no sender", "gives user no kind"},
 		`"fields":{` + star + `,` + flowers + `,"user":{"kind":"user"}}`: {"names no sender", ""},
 	} {
-		e := must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
+		e := redistest.Must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		for i, sub := range []string{"u4", ""} {
 			err := e.CheckSender(sub)
 			if want[i] == "" {
@@ -151,7 +153,7 @@ func TestWhatNeedsAKey(t *testing.T) {
 
 func TestFieldsWithoutAKey(t *testing.T) {
 	t.Parallel()
-	e := must(sentGift.Normalize())(t)
+	e := redistest.Must(sentGift.Normalize())(t)
 	long := strings.Repeat("x", MaxIDBytes)
 	for sent, want := range map[string]struct {
 		viewer, anonymous string // the field that is refused
@@ -176,7 +178,7 @@ func TestFieldsWithoutAKey(t *testing.T) {
 			given["star"], given["flowers"] = jsontext.Value(`"s17"`), jsontext.Value("3")
 			_, at := given["at"]
 			if !at {
-				must(e.Expand(given))(t, sent)
+				redistest.Must(e.Expand(given))(t, sent)
 			}
 			err := e.CheckSent(sub, given)
 			if field == "" {

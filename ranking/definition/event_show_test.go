@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 const shownUpdates = `"updates":[
@@ -22,7 +24,7 @@ func TestShowIsWrittenAsItIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &Show{Board: "idols", Fans: "fans-of:{idol}", Recent: "now:{idol}"}, e.Show)
 	require.Equal(t, "idol", e.ShownField())
-	b := must(json.Marshal(e))(t)
+	b := redistest.Must(json.Marshal(e))(t)
 	require.Contains(t, string(b), `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}"},"updates":`)
 	sameEvent(t, e)
 
@@ -30,7 +32,7 @@ func TestShowIsWrittenAsItIsRead(t *testing.T) {
 		fans, recent := e.ShownBoards(member)
 		require.Equal(t, want, [2]string{fans, recent}, member)
 	}
-	e = must(ParseEvent("vote", []byte(`{"show":{"board":"idols"},`+shownUpdates+`}`)))(t)
+	e = redistest.Must(ParseEvent("vote", []byte(`{"show":{"board":"idols"},`+shownUpdates+`}`)))(t)
 	fans, recent := e.ShownBoards("s17")
 	require.Empty(t, fans+recent)
 }
@@ -47,7 +49,7 @@ func TestImpossibleShowsAreRefused(t *testing.T) {
 		`{"board":"idols","recent":"both:{idol}:{city}"}`: "show.recent", `{"board":"idols","recent":"idols"}`: "show.recent",
 		`{"board":"idols","recent":null}`: "show.recent", `{"board":"idols","title":"Idols"}`: "show.title",
 	} {
-		refused(t, errorOf(ParseEvent("vote", []byte(`{"show":`+show+`,`+shownUpdates+`}`))), field, show)
+		refused(t, redistest.ErrorOf(ParseEvent("vote", []byte(`{"show":`+show+`,`+shownUpdates+`}`))), field, show)
 	}
 	_, err := ParseFile([]byte(`events: {vote: {show: {board: nosuch}, updates: [{board: idols, member: "{idol}", score: 1}]}}`))
 	refused(t, err, "events.vote.show.board")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 func TestImpossibleEventsAreRefused(t *testing.T) {
@@ -96,10 +97,10 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b","member":"car {x}","score":1}]}`: "updates[1].member",
 		`{"updates":[{"board":"b","member":"m","score":"{x}"},{"board":"b:{x}","member":"m","score":1}]}`:   "updates[1].board",
 	} {
-		refused(t, errorOf(ParseEvent("gift", []byte(body))), field, "body %s", body)
+		refused(t, redistest.ErrorOf(ParseEvent("gift", []byte(body))), field, "body %s", body)
 	}
 	for _, name := range []string{"", "Gift", "gift:{a}", "gift@1", "periods", strings.Repeat("a", 65)} {
-		refused(t, errorOf(ParseEvent(name, []byte(`{"updates":[`+good+`]}`))), "event", name)
+		refused(t, redistest.ErrorOf(ParseEvent(name, []byte(`{"updates":[`+good+`]}`))), "event", name)
 	}
 	for _, body := range []string{
 		update(`{"board":"b","member":"m","score":1,"data":{"a":"` + strings.Repeat("x", 248) + `"}}`),
@@ -107,7 +108,7 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 		`{"event":"gift","updates":[` + good + strings.Repeat(`,`+good, 31) + `]}`, update(`{"board":"b","member":"m","score":-0}`),
 		update(`{"board":"b","member":"m","score":-9007199254740991}`), update(`{"board":"b","member":"m","score":1,"data":{}}`),
 	} {
-		e := must(ParseEvent("gift", []byte(body)))(t, body)
+		e := redistest.Must(ParseEvent("gift", []byte(body)))(t, body)
 		sameEvent(t, e)
 	}
 }
@@ -151,9 +152,9 @@ func TestEventsAreWrittenAsTheyAreRead(t *testing.T) {
 		{Board: "stars", Member: "{star}", Score: "{flowers}"},
 		{Board: "fans:{star}", Member: "{user}", Score: "-3", Op: Best, If: Exists, Data: jsontext.Value(` { "note" : "{note}" } `)},
 	}}
-	e := must(given.Normalize())(t)
+	e := redistest.Must(given.Normalize())(t)
 	require.Equal(t, ` { "note" : "{note}" } `, string(given.Updates[1].Data), "the caller's own stays as it is")
-	b := must(json.Marshal(e))(t)
+	b := redistest.Must(json.Marshal(e))(t)
 	require.Equal(t, `{"event":"gift","updates":[{"board":"stars","member":"{star}","score":"{flowers}"},`+
 		`{"board":"fans:{star}","member":"{user}","score":-3,"op":"best","if":"exists","data":{"note":"{note}"}}]}`, string(b))
 	sameEvent(t, e)
@@ -183,7 +184,7 @@ func anyEvent(t *rapid.T) Event {
 		if rapid.Bool().Draw(t, "data?") {
 			data := map[string]any{"k": rapid.SampledFrom([]any{"{a}", "{c}", "{d}", 1, true, []string{"{d}", "x"}}).Draw(t, "data"),
 				text.Draw(t, "key"): text.Draw(t, "value")}
-			b := must(json.Marshal(data))(t)
+			b := redistest.Must(json.Marshal(data))(t)
 			u.Data = b
 		}
 		e.Updates = append(e.Updates, u)
@@ -194,7 +195,7 @@ func anyEvent(t *rapid.T) Event {
 func TestEventsRoundTrip(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, 100, func(t *rapid.T) {
-		e := must(anyEvent(t).Normalize())(t)
+		e := redistest.Must(anyEvent(t).Normalize())(t)
 		sameEvent(t, e)
 	})
 }
@@ -209,7 +210,7 @@ func TestEventTellsItsFields(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField},
 		{"star", TextField}}, e.Fields())
-	e = must(ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`)))(t)
+	e = redistest.Must(ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`)))(t)
 	require.Empty(t, e.Fields())
 	require.Empty(t, Event{Name: "gift"}.Fields())
 }

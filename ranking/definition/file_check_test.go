@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // One run of a check shows each definition that is wrong.
@@ -42,7 +44,7 @@ events:
 func TestReferencesOfAFile(t *testing.T) {
 	t.Parallel()
 	check := func(file string) (missing []string, err error) {
-		defs := must(ParseFile([]byte(file)))(t)
+		defs := redistest.Must(ParseFile([]byte(file)))(t)
 		elsewhere, err := defs.CheckReferences()
 		for _, m := range elsewhere {
 			missing = append(missing, m.Error())
@@ -94,9 +96,9 @@ func TestBoardInYAML(t *testing.T) {
 		`{"mode": "best"}`:         {Mode: Best},
 		"{window: 3h}":             {Window: 3 * day / 24},
 	} {
-		got := must(ParseBoardYAML("laps", text))(t, text)
+		got := redistest.Must(ParseBoardYAML("laps", text))(t, text)
 		want.Name = "laps"
-		want := must(want.Normalize())(t)
+		want := redistest.Must(want.Normalize())(t)
 		require.Equal(t, want, got, text)
 	}
 	for text, field := range map[string]string{
@@ -110,7 +112,7 @@ func TestBoardInYAML(t *testing.T) {
 		"{display: {x: 1}}":  "display.x",
 		"{union: {of: [1]}}": "union.of[0]",
 	} {
-		refused(t, errorOf(ParseBoardYAML("laps", text)), field, text)
+		refused(t, redistest.ErrorOf(ParseBoardYAML("laps", text)), field, text)
 	}
-	refused(t, errorOf(ParseBoardYAML("My laps", "")), "board", "a name")
+	refused(t, redistest.ErrorOf(ParseBoardYAML("My laps", "")), "board", "a name")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // starFile is a boards file as an operator writes one.
@@ -41,10 +43,10 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	_, err := ParseFile([]byte(starFile))
 	refused(t, err, "boards.cup.max") // YAML would take 9_000 for 9000, JSON for none
-	defs := must(ParseFile([]byte(strings.ReplaceAll(starFile, "9_000", "9000"))))(t)
+	defs := redistest.Must(ParseFile([]byte(strings.ReplaceAll(starFile, "9_000", "9000"))))(t)
 
 	board := func(d Board) Board {
-		d = must(d.Normalize())(t)
+		d = redistest.Must(d.Normalize())(t)
 		return d
 	}
 	require.Equal(t, []Board{
@@ -59,7 +61,7 @@ func TestFile(t *testing.T) {
 	}, defs.Boards)
 
 	event := func(e Event) Event {
-		e = must(e.Normalize())(t)
+		e = redistest.Must(e.Normalize())(t)
 		return e
 	}
 	require.Equal(t, []Event{
@@ -195,7 +197,7 @@ func TestImpossibleFilesAreRefused(t *testing.T) {
 		"events: {gift: [{board: '{a}', member: m, score: 1}]}":                                        "events.gift[0].board",
 		"events: {gift: [{board: 'a:{x}', member: m, score: 1}, {board: a, member: m, score: '{x}'}]}": "events.gift[1].score",
 	} {
-		refused(t, errorOf(ParseFile([]byte(file))), field, "file %q", file)
+		refused(t, redistest.ErrorOf(ParseFile([]byte(file))), field, "file %q", file)
 	}
 }
 
@@ -275,10 +277,10 @@ func FuzzBodies(f *testing.F) {
 
 func sameEvent(t require.TestingT, e Event) {
 	e.inObject = false // JSON has one form alone
-	again := must(e.Normalize())(t)
+	again := redistest.Must(e.Normalize())(t)
 	require.Equal(t, e, again)
-	b := must(json.Marshal(e))(t)
-	parsed := must(ParseEvent(e.Name, b))(t, string(b))
+	b := redistest.Must(json.Marshal(e))(t)
+	parsed := redistest.Must(ParseEvent(e.Name, b))(t, string(b))
 	require.Equal(t, e, parsed)
 	var decoded Event
 	require.NoError(t, json.Unmarshal(b, &decoded))

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 // The step is the smallest multiple of history by which no period has more than 10,000 steps.
@@ -30,7 +31,7 @@ func TestHistoryStepOfAPeriod(t *testing.T) {
 		"ten years": {Board{Period: "3660d", Base: base, History: day}, day},
 	} {
 		c.d.Name = "b"
-		r := must(Compile(c.d))(t, name)
+		r := redistest.Must(Compile(c.d))(t, name)
 		require.Equal(t, c.want, r.HistoryStep(r.CurrentPeriod(base.UnixMicro())), name)
 	}
 	proptest.Check(t, 200, func(t *rapid.T) {

@@ -7,12 +7,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // The cases of the file hold for the kit too.
 func TestLabelIn(t *testing.T) {
 	t.Parallel()
-	file := must(os.ReadFile("testdata/labels.json"))(t)
+	file := redistest.Must(os.ReadFile("testdata/labels.json"))(t)
 	var cases []struct {
 		Label Label  `json:"label"`
 		Tag   string `json:"tag"`
@@ -37,7 +39,7 @@ func TestNamesOfABoard(t *testing.T) {
 		require.Equal(t, "star", p)
 		return "鹿见汀"
 	}))
-	b := must(json.Marshal(d))(t)
+	b := redistest.Must(json.Marshal(d))(t)
 	require.Contains(t, string(b),
 		`"title":{"en":"Fans of {star}","pt-BR":"Fãs de {star}","zh":"{star}的粉丝"},"description":"Flowers of the day",`+
 			`"icon":"https://example.org/fan.png"`)
@@ -71,14 +73,14 @@ func TestNamesThatAreRefused(t *testing.T) {
 		`{"title":"` + strings.Repeat("花", 81) + `"}`:        "title",
 		`{"description":"` + strings.Repeat("a", 401) + `"}`: "description",
 	} {
-		refused(t, errorOf(ParseBoard("fans:{star}", []byte(body))), field, body)
+		refused(t, redistest.ErrorOf(ParseBoard("fans:{star}", []byte(body))), field, body)
 	}
 	many := make(Label)
 	for _, tag := range strings.Fields("aa ab af am ar az be bg bn bs ca cs cy da de el en eo es et eu") {
 		many[tag] = "x"
 	}
-	refused(t, errorOf(Board{Name: "b", Title: many}.Normalize()), "title")
-	refused(t, errorOf(Board{Name: "b", Title: Label{"": "x", "en": "y"}}.Normalize()), "title")
+	refused(t, redistest.ErrorOf(Board{Name: "b", Title: many}.Normalize()), "title")
+	refused(t, redistest.ErrorOf(Board{Name: "b", Title: Label{"": "x", "en": "y"}}.Normalize()), "title")
 	for field, d := range map[string]Board{
 		"title":           {Title: Label{"": "a\u202eb"}},
 		"description.en":  {Description: Label{"en": "\u200b"}},

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 func TestNamesAreTakenApart(t *testing.T) {
@@ -27,7 +28,7 @@ func TestNamesAreTakenApart(t *testing.T) {
 		"a:1:2:3:4:5:6:7:8":            {Name{"a", []string{"1", "2", "3", "4", "5", "6", "7", "8"}, ""}, "a:1:2:3:4:5:6:7:8", "a/8"},
 		"a:" + strings.Repeat("b", 64): {Name{"a", []string{strings.Repeat("b", 64)}, ""}, "a:" + strings.Repeat("b", 64), "a/1"},
 	} {
-		n := must(ParseName(s))(t, "%q", s)
+		n := redistest.Must(ParseName(s))(t, "%q", s)
 		require.Equal(t, want.Name, n, "%q", s)
 		require.Equal(t, want.instance, n.Instance(), "%q", s)
 		require.Equal(t, want.slot, n.Slot(), "%q", s)
@@ -38,7 +39,7 @@ func TestNamesAreTakenApart(t *testing.T) {
 		"fans:{star}", "fans:a/b", "fans:a}", "fans:a\x00b", "fans:a\x7f", "fans:a\u0085", "fans:\xff", "fans:" + strings.Repeat("b", 65),
 		"a:1:2:3:4:5:6:7:8:9", "stars@", "stars@a b", "stars@2026@2027", "fans@1:s17/", "stars@" + strings.Repeat("1", 33),
 	} {
-		refused(t, errorOf(ParseName(s)), "board", "%q", s)
+		refused(t, redistest.ErrorOf(ParseName(s)), "board", "%q", s)
 	}
 }
 
@@ -63,7 +64,7 @@ func TestTemplatesAreTakenApart(t *testing.T) {
 		"hot:{genre}:{dev_1}":               {"hot", []string{"genre", "dev_1"}},
 		"a:{a}:{b}:{c}:{d}:{e}:{f}:{g}:{h}": {"a", []string{"a", "b", "c", "d", "e", "f", "g", "h"}},
 	} {
-		got := must(ParseFamilyName(s))(t, "%q", s)
+		got := redistest.Must(ParseFamilyName(s))(t, "%q", s)
 		require.Equal(t, want, got, "%q", s)
 		require.Equal(t, got.Slot(), Board{Name: s}.Slot(), "%q", s)
 		require.Equal(t, len(got.Placeholders) > 0, Board{Name: s}.Family(), "%q", s)
@@ -85,7 +86,7 @@ func TestNamesRoundTrip(t *testing.T) {
 		base := rapid.StringMatching(`[a-z0-9][a-z0-9._-]{0,63}`).Draw(t, "base")
 		parts := rapid.SliceOfN(rapid.StringMatching(`[^:@/{}\p{Cc}\p{Cs}]{1,16}`), 0, maxParts).Draw(t, "parts")
 		period := rapid.StringMatching(`|[0-9TZWw:-]{1,20}`).Draw(t, "period")
-		n := must(ParseName(Qualify(strings.Join(append([]string{base}, parts...), ":"), period)))(t)
+		n := redistest.Must(ParseName(Qualify(strings.Join(append([]string{base}, parts...), ":"), period)))(t)
 		require.Equal(t, Name{base, parts, period}, n)
 
 		d := Board{Name: base}

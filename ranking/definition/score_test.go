@@ -5,12 +5,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 func TestParseScore(t *testing.T) {
 	t.Parallel()
 	for digits, want := range map[string]int64{"0": 0, "-0": 0, "61500": 61500, "-9007199254740991": -MaxScore, "9007199254740991": MaxScore} {
-		n := must(ParseScore("score", digits))(t, digits)
+		n := redistest.Must(ParseScore("score", digits))(t, digits)
 		require.Equal(t, want, n)
 	}
 	for digits, says := range map[string]string{
@@ -27,10 +29,10 @@ func TestParseScore(t *testing.T) {
 		"-9007199254740992":       "want an integer within ±9007199254740991",
 		"99999999999999999999999": "want an integer within ±9007199254740991",
 	} {
-		require.ErrorContains(t, errorOf(ParseScore("score", digits)), says, digits)
+		require.ErrorContains(t, redistest.ErrorOf(ParseScore("score", digits)), says, digits)
 	}
-	require.ErrorIs(t, errorOf(ParseScore("score", "9007199254740992")), ErrOutOfRange)
-	require.ErrorIs(t, errorOf(ParseScore("score", "61.5")), ErrInvalid)
+	require.ErrorIs(t, redistest.ErrorOf(ParseScore("score", "9007199254740992")), ErrOutOfRange)
+	require.ErrorIs(t, redistest.ErrorOf(ParseScore("score", "61.5")), ErrInvalid)
 }
 
 // Wherever a score may stand, a fraction gets the hint.
@@ -41,9 +43,9 @@ func TestFractionsGetAHint(t *testing.T) {
 		"boards: {a: {max: 61.5}}",
 		"events: {e: [{board: a, member: m, score: 61.5}]}",
 	} {
-		require.ErrorContains(t, errorOf(ParseFile([]byte(file))), "send seconds as milliseconds", file)
+		require.ErrorContains(t, redistest.ErrorOf(ParseFile([]byte(file))), "send seconds as milliseconds", file)
 	}
-	e := must(Event{Name: "e", Updates: []Target{{Board: "a", Member: "m", Score: "{n}"}}}.Normalize())(t)
+	e := redistest.Must(Event{Name: "e", Updates: []Target{{Board: "a", Member: "m", Score: "{n}"}}}.Normalize())(t)
 	_, err := e.Expand(map[string]jsontext.Value{"n": jsontext.Value("61.5")})
 	require.ErrorContains(t, err, "n: is 61.5; want an integer: send seconds as milliseconds")
 }

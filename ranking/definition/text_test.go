@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // unsafeRunes are the characters that no created text may have, and that an old one may.
@@ -52,7 +54,7 @@ func TestMembersThatPathsResolve(t *testing.T) {
 		_, err := ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+id+`","score":1}]}`))
 		refused(t, err, "updates[0].member", "%q", id)
 		for _, template := range []string{"{user}", "{user}.", ".{user}"} {
-			e := must(ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+template+`","score":1}]}`)))(t)
+			e := redistest.Must(ParseEvent("e", []byte(`{"updates":[{"board":"b","member":"`+template+`","score":1}]}`)))(t)
 			_, err = e.Expand(map[string]jsontext.Value{"user": jsontext.Value(`"` + id + `"`)})
 			if template == "{user}" || id == "." {
 				refused(t, err, "user", "%q", id)
@@ -79,7 +81,7 @@ func TestInvisibleTexts(t *testing.T) {
 		require.NoError(t, CheckMember(s), "%q", s)
 		refused(t, CheckNewMember(s), "member", "%q", s)
 		require.Equal(t, "has only spaces and invisible characters", NewTextFault(s, 128), "%q", s)
-		n := must(ParseName("fans:x:"+s))(t, "%q", s)
+		n := redistest.Must(ParseName("fans:x:"+s))(t, "%q", s)
 		refused(t, n.CheckNew(), "board", "%q", s)
 	}
 }
@@ -88,11 +90,11 @@ func TestInvisibleTexts(t *testing.T) {
 func TestNewInstances(t *testing.T) {
 	t.Parallel()
 	for _, r := range unsafeRunes {
-		n := must(ParseName("fans:x:a" + string(r)))(t)
+		n := redistest.Must(ParseName("fans:x:a" + string(r)))(t)
 		refused(t, n.CheckNew(), "board")
 		require.ErrorContains(t, n.CheckNew(), fmt.Sprintf("part 2 has the character %U", r))
 	}
-	n := must(ParseName("fans:\u200fא"))(t)
+	n := redistest.Must(ParseName("fans:\u200fא"))(t)
 	require.NoError(t, n.CheckNew())
 }
 
@@ -100,7 +102,7 @@ func TestNewInstances(t *testing.T) {
 func TestNewDefinitions(t *testing.T) {
 	t.Parallel()
 	board := func(body string) Board {
-		return must(ParseBoard("b", []byte(body)))(t)
+		return redistest.Must(ParseBoard("b", []byte(body)))(t)
 	}
 	refused(t, board(`{"display":{"unit":"p\u202e"}}`).CheckNew(), "display.unit")
 	refused(t, board(`{"union":{"of":["a:x","a:\u2066"]}}`).CheckNew(), "union.of[1]")
@@ -111,20 +113,20 @@ func TestNewDefinitions(t *testing.T) {
 		"updates[0].board":  `{"board":"fans:\u202ex","member":"m","score":1}`,
 		"updates[0].member": `{"board":"b","member":"m\u2028","score":1}`,
 	} {
-		e := must(ParseEvent("e", []byte(`{"updates":[`+update+`]}`)))(t)
+		e := redistest.Must(ParseEvent("e", []byte(`{"updates":[`+update+`]}`)))(t)
 		refused(t, e.CheckNew(), field)
 	}
 	for _, file := range []string{"boards: {b: {display: {unit: \"p\\u202e\"}}}",
 		"boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
-		require.ErrorContains(t, errorOf(ParseFile([]byte(file))), "has the character U+202", file)
+		require.ErrorContains(t, redistest.ErrorOf(ParseFile([]byte(file))), "has the character U+202", file)
 	}
-	require.ErrorContains(t, errorOf(ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")), "has the character U+202E")
+	require.ErrorContains(t, redistest.ErrorOf(ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")), "has the character U+202E")
 }
 
 // An event creates what its fields name; an event that has counted is expanded as it was.
 func TestExpandOfUnsafeTexts(t *testing.T) {
 	t.Parallel()
-	e := must(ParseEvent("gift", []byte(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{n}"}]}`)))(t)
+	e := redistest.Must(ParseEvent("gift", []byte(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{n}"}]}`)))(t)
 	for field, fields := range map[string]map[string]jsontext.Value{
 		"star": {"star": jsontext.Value(`"s\u202e"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value("1")},
 		"user": {"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"\u2066u"`), "n": jsontext.Value("1")},
@@ -132,7 +134,7 @@ func TestExpandOfUnsafeTexts(t *testing.T) {
 		_, err := e.Expand(fields)
 		refused(t, err, field)
 		require.ErrorContains(t, err, "has the character U+20")
-		updates := must(e.ExpandRecorded(fields))(t)
+		updates := redistest.Must(e.ExpandRecorded(fields))(t)
 		require.Len(t, updates, 1)
 	}
 	_, err := e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`),

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // Each zone that boards may have is in the data of the binary: a machine without data of its own accepts it too.
 func TestZonesAreInTheBinary(t *testing.T) {
 	t.Parallel()
-	root := must(exec.Command("go", "env", "GOROOT").Output())(t)
+	root := redistest.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	data, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
 	require.NoError(t, err, "the source of package time/tzdata")
 	defer data.Close()
@@ -27,7 +29,7 @@ func TestZonesAreInTheBinary(t *testing.T) {
 	require.True(t, slices.IsSorted(names))
 	for _, name := range names {
 		require.Contains(t, known, name)
-		zone := must(loadZone(name))(t)
+		zone := redistest.Must(loadZone(name))(t)
 		require.Equal(t, name, zone.String())
 	}
 }
@@ -37,6 +39,6 @@ func TestZonesByNameAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "Local", "localtime", "Factory", "Europe//Berlin", "Europe/./Berlin", "europe/berlin",
 		"right/UTC", "posix/UTC", "posixrules", "../UTC", "/UTC", "Mine/Own"} {
-		refused(t, errorOf(loadZone(name)), "timezone", "%q", name)
+		refused(t, redistest.ErrorOf(loadZone(name)), "timezone", "%q", name)
 	}
 }

@@ -24,6 +24,12 @@ func Engines(t *testing.T, test func(t *testing.T, url string)) {
 	Both(t, func(t *testing.T) { test(t, Embedded(t)) }, func(t *testing.T) { test(t, Start(t).URL()) })
 }
 
+// OnEngines is Engines for a test that runs side by side with other tests.
+func OnEngines(t *testing.T, test func(t *testing.T, url string)) {
+	t.Parallel()
+	Engines(t, test)
+}
+
 // Both runs the form of a test for the embedded store and that for a real Redis, side by side: they begin when the
 // function that calls Both returns. Under the race detector only that for Redis runs. The goroutines of the program are
 // the same in both, and the detector slows the scripts of the embedded store down ten times.
