@@ -129,7 +129,7 @@ func replayed(moved, left int, which ingest.Which) string {
 	default:
 		reason = ": they may have counted, and only --replay-unknown moves them"
 	}
-	return fmt.Sprintf("%s moved, %d left%s", term.Counted(moved, "dead letter"), left, reason)
+	return fmt.Sprintf("%s moved, %s left%s", term.Counted(moved, "dead letter"), term.Thousands(int64(left)), reason)
 }
 
 // explain describes the error of a refused entry as the API does.

@@ -40,7 +40,7 @@ type Finding struct {
 	Server string // host:port of the master of a cluster that the finding concerns, or of several: "a:1, b:2"; "" for all of Redis
 	Level  Level
 	Found  string // what the check found
-	Fix    string // what to change, or how to find out; "" where the level is OK
+	Fix    string // what to change, or how to find out, in one line; "" where the level is OK
 }
 
 // Counted is a number of things in words: 1 board, 7 boards.

@@ -83,7 +83,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		"a fraction":         {"member,score\nann,1.5\n", nil, "line 2: score: is 1.5; want an integer: send seconds as milliseconds"},
 		"a score too large":  {"member,score\nann,9007199254740992\n", nil, "line 2: score: is 9007199254740992"},
 		"a long member":      {"member,score\n" + long[:129] + ",3\n", nil, "line 2: member: has 129 bytes"},
-		"a control":          {"member,score\na\x01,3\n", nil, "line 2: member: has a control character"},
+		"a control":          {"member,score\na\x01,3\n", nil, "line 2: member: has the control character U+0001"},
 		"not UTF-8":          {"member,score\na\xff,3\n", nil, "line 2: is not UTF-8"},
 		"an op":              {"member,score,op\nann,3,most\n", nil, `line 2: op: is "most"`},
 		"a time":             {"member,score,at\nann,3,soon\n", []string{"--speed", "2"}, `line 2: at: is "soon"`},

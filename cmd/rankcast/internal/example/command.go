@@ -25,7 +25,11 @@ type printed struct{}
 // Run prints the file on the standard output.
 func (printed) Run(command *kong.Context) error {
 	files := map[string][]byte{"boards": Boards, "alerts": Alerts, "grafana": Grafana, "compose": Compose, "kubernetes": Kubernetes}
-	_, err := os.Stdout.Write(files[command.Selected().Name])
+	file := files[command.Selected().Name]
+	if file == nil {
+		panic("there is no file " + command.Selected().Name)
+	}
+	_, err := command.Stdout.Write(file)
 	return err
 }
 

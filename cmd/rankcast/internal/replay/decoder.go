@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -317,7 +316,7 @@ func (rec *decoder) newRecord(line int, f fields) (record, error) {
 	return r, nil
 }
 
-// text returns a field that is a string; "" where it is missing.
+// text returns a field that is a string; "" where it is missing. It refuses what a server refuses, in its words.
 func (f fields) text(name string) (string, error) {
 	v, there := f[name]
 	if !there {
@@ -326,9 +325,6 @@ func (f fields) text(name string) (string, error) {
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
 		return "", fmt.Errorf("is %.30s; want a string", v)
-	}
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return "", errors.New("has a control character")
 	}
 	if fault := definition.TextFault(s, definition.MaxIDBytes); fault != "" {
 		return "", errors.New(fault)

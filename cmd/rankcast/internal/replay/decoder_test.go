@@ -1,11 +1,14 @@
 package replay
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 func TestParseTime(t *testing.T) {
@@ -22,5 +25,33 @@ func TestParseTime(t *testing.T) {
 	for _, bad := range []string{`"20.11.2026"`, `""`, `1.5`, `null`, `true`, `[]`, `"08:00"`} {
 		_, err := parseTime(jsontext.Value(bad))
 		require.ErrorContains(t, err, "want a time", bad)
+	}
+}
+
+// Members and request ids are refused as a server refuses them. Of several faults the first is told.
+func TestTextsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	rec := (&Command{Board: "b", Member: "member", Score: "score"}).newDecoder()
+	long := strings.Repeat("x", definition.MaxIDBytes)
+	for text, want := range map[string]string{
+		`""`:                   "is empty; want 1 to 128 bytes of UTF-8",
+		`"` + long + `x"`:      "has 129 bytes; want 1 to 128",
+		`"` + long + `\u0007"`: "has 129 bytes; want 1 to 128",
+		`"a\u0007"`:            "has the control character U+0007",
+		`"a\u0085b"`:           "has the control character U+0085",
+		"\"a\xff\"":            "is \"a\xff\"; want a string",
+		`7`:                    "is 7; want a string",
+		`null`:                 "is null; want a string",
+	} {
+		for _, field := range []string{rec.member, rec.id} {
+			line := fields{"member": jsontext.Value(`"ann"`), "score": jsontext.Value("3")}
+			line[field] = jsontext.Value(text)
+			_, err := rec.newRecord(7, line)
+			require.EqualError(t, err, "line 7: "+field+": "+want)
+		}
+	}
+	for _, text := range []string{`"` + long + `"`, `"名前 🏆"`} {
+		_, err := rec.newRecord(7, fields{"member": jsontext.Value(text), "score": jsontext.Value("3")})
+		require.NoError(t, err)
 	}
 }
