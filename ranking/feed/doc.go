@@ -23,8 +23,8 @@
 //	Feed.Run ─► runMain (feed.go), or masterConn.run (master_conn.go) ─► session.run (session.go)
 //	  ─► Feed.deliver ─► ParseChanges (change.go) ─► Handler.FeedChanges (the hub)
 //
-// Run holds a main connection. session.go has the receive loop of every connection. It first subscribes to its probe channel and to the channel of
-// profiles. When Redis has confirmed both, Run calls FeedUp and subscribes to the boards and
+// Run holds a main connection. session.go has the receive loop of every connection. It first subscribes to its probe
+// channel and to the channel of profiles. When Redis has confirmed both, Run calls FeedUp and subscribes to the boards and
 // feeds that are wanted. When the connection fails, or Run has received nothing for three
 // probe intervals, it calls FeedDown and connects again after a growing, partly random pause.
 //
