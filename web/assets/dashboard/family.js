@@ -59,7 +59,8 @@ export class Family {
     this.#note = note;
     this.#more = more;
     this.#cards = new CardList(list, boardURL);
-    this.#shown = note.textContent ? family : '';
+    // The server renders the inputs of a family, with its cards or with skeletons.
+    this.#shown = parts.childElementCount > 0 ? family : '';
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const board = this.#readForm();
