@@ -55,55 +55,55 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 
 // read copies the fields of an object into d.
 func (d *Board) read(v Value) error {
-	return readFields(v, d, "an object with the fields of a board, or {} for the defaults", "a board", boardReaders)
+	return ReadFields(v, d, "an object with the fields of a board, or {} for the defaults", "a board", boardReaders)
 }
 
 // boardReaders read the fields of a board, in the order in which an error lists them.
-var boardReaders = []fieldReader[Board]{
-	{name: "board", read: func(d *Board, v Value) error { return readName(v, d.Name) }, isName: true},
-	{name: "title", read: func(d *Board, v Value) error { return d.Title.read(v) }},
-	{name: "description", read: func(d *Board, v Value) error { return d.Description.read(v) }},
-	{name: "icon", read: func(d *Board, v Value) error { return ReadText(v, &d.Icon) }},
-	{name: "mode", read: func(d *Board, v Value) error { return ReadText(v, &d.Mode) }},
-	{name: "order", read: func(d *Board, v Value) error { return ReadText(v, &d.Order) }},
-	{name: "ties", read: func(d *Board, v Value) error { return ReadText(v, &d.Ties) }},
-	{name: "period", read: func(d *Board, v Value) error { return ReadText(v, &d.Period) }},
-	{name: "base", read: func(d *Board, v Value) error { return readTime(v, &d.Base) }},
-	{name: "timezone", read: func(d *Board, v Value) error { return ReadText(v, &d.Timezone) }},
-	{name: "week_starts", read: func(d *Board, v Value) error { return ReadText(v, &d.WeekStarts) }},
-	{name: "day_starts_at", read: func(d *Board, v Value) error { return ReadText(v, &d.DayStartsAt) }},
-	{name: "keep", read: func(d *Board, v Value) error { return readOptional(v, &d.Keep, readKeep) }},
-	{name: "retain", read: func(d *Board, v Value) error { return readDuration(v, &d.Retain) }},
-	{name: "starts", read: func(d *Board, v Value) error { return readTime(v, &d.Starts) }},
-	{name: "ends", read: func(d *Board, v Value) error { return readTime(v, &d.Ends) }},
-	{name: "window", read: func(d *Board, v Value) error { return readRange(v, &d.Window, wantWindow) }},
-	{name: "refresh", read: func(d *Board, v Value) error { return readWindowRefresh(v, &d.Refresh) }},
-	{name: "member_ttl", read: func(d *Board, v Value) error { return readDuration(v, &d.MemberTTL) }},
-	{name: "limit", read: func(d *Board, v Value) error { return readInteger(v, &d.Limit, 1) }},
-	{name: "tie_span", read: func(d *Board, v Value) error { return readDuration(v, &d.TieSpan) }},
-	{name: "min", read: func(d *Board, v Value) error { return readOptional(v, &d.Min, readBound) }},
-	{name: "max", read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
-	{name: "max_change", read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
-	{name: "union", read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
-	{name: "history", read: func(d *Board, v Value) error { return readRange(v, &d.History, wantHistory) }},
-	{name: "ids", read: func(d *Board, v Value) error { return readRange(v, &d.IDs, wantIDs) }},
-	{name: "max_instances", read: func(d *Board, v Value) error { return readInteger(v, &d.MaxInstances, 1) }},
-	{name: "kind", read: func(d *Board, v Value) error { return ReadText(v, &d.Kind) }},
-	{name: "display", read: func(d *Board, v Value) error { return d.Display.read(v) }},
+var boardReaders = []FieldReader[Board]{
+	{Name: "board", Read: func(d *Board, v Value) error { return readName(v, d.Name) }, isName: true},
+	{Name: "title", Read: func(d *Board, v Value) error { return d.Title.read(v) }},
+	{Name: "description", Read: func(d *Board, v Value) error { return d.Description.read(v) }},
+	{Name: "icon", Read: func(d *Board, v Value) error { return ReadText(v, &d.Icon) }},
+	{Name: "mode", Read: func(d *Board, v Value) error { return ReadText(v, &d.Mode) }},
+	{Name: "order", Read: func(d *Board, v Value) error { return ReadText(v, &d.Order) }},
+	{Name: "ties", Read: func(d *Board, v Value) error { return ReadText(v, &d.Ties) }},
+	{Name: "period", Read: func(d *Board, v Value) error { return ReadText(v, &d.Period) }},
+	{Name: "base", Read: func(d *Board, v Value) error { return readTime(v, &d.Base) }},
+	{Name: "timezone", Read: func(d *Board, v Value) error { return ReadText(v, &d.Timezone) }},
+	{Name: "week_starts", Read: func(d *Board, v Value) error { return ReadText(v, &d.WeekStarts) }},
+	{Name: "day_starts_at", Read: func(d *Board, v Value) error { return ReadText(v, &d.DayStartsAt) }},
+	{Name: "keep", Read: func(d *Board, v Value) error { return readOptional(v, &d.Keep, readKeep) }},
+	{Name: "retain", Read: func(d *Board, v Value) error { return readDuration(v, &d.Retain) }},
+	{Name: "starts", Read: func(d *Board, v Value) error { return readTime(v, &d.Starts) }},
+	{Name: "ends", Read: func(d *Board, v Value) error { return readTime(v, &d.Ends) }},
+	{Name: "window", Read: func(d *Board, v Value) error { return readRange(v, &d.Window, wantWindow) }},
+	{Name: "refresh", Read: func(d *Board, v Value) error { return readWindowRefresh(v, &d.Refresh) }},
+	{Name: "member_ttl", Read: func(d *Board, v Value) error { return readDuration(v, &d.MemberTTL) }},
+	{Name: "limit", Read: func(d *Board, v Value) error { return readInteger(v, &d.Limit, 1) }},
+	{Name: "tie_span", Read: func(d *Board, v Value) error { return readDuration(v, &d.TieSpan) }},
+	{Name: "min", Read: func(d *Board, v Value) error { return readOptional(v, &d.Min, readBound) }},
+	{Name: "max", Read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
+	{Name: "max_change", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
+	{Name: "union", Read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
+	{Name: "history", Read: func(d *Board, v Value) error { return readRange(v, &d.History, wantHistory) }},
+	{Name: "ids", Read: func(d *Board, v Value) error { return readRange(v, &d.IDs, wantIDs) }},
+	{Name: "max_instances", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxInstances, 1) }},
+	{Name: "kind", Read: func(d *Board, v Value) error { return ReadText(v, &d.Kind) }},
+	{Name: "display", Read: func(d *Board, v Value) error { return d.Display.read(v) }},
 }
 
 // readKeep reads the number of periods to keep, which may be 0.
 func readKeep(v Value, n *int) error { return readInteger(v, n, 0) }
 
 func (d *Display) read(v Value) error {
-	return readFields(v, d, "an object, such as {decimals: 2}", "display", displayReaders)
+	return ReadFields(v, d, "an object, such as {decimals: 2}", "display", displayReaders)
 }
 
 // displayReaders read the fields of the format of scores.
-var displayReaders = []fieldReader[Display]{
-	{name: "unit", read: func(d *Display, v Value) error { return d.Unit.read(v) }},
-	{name: "decimals", read: func(d *Display, v Value) error { return readInteger(v, &d.Decimals, 0) }},
-	{name: "format", read: func(d *Display, v Value) error { return ReadText(v, &d.Format) }},
+var displayReaders = []FieldReader[Display]{
+	{Name: "unit", Read: func(d *Display, v Value) error { return d.Unit.read(v) }},
+	{Name: "decimals", Read: func(d *Display, v Value) error { return readInteger(v, &d.Decimals, 0) }},
+	{Name: "format", Read: func(d *Display, v Value) error { return ReadText(v, &d.Format) }},
 }
 
 // readName checks that the name in a body equals the name of the definition being read.
@@ -185,17 +185,17 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v Value) error {
-	return readFields(v, e, "an object with updates", "an event", eventReaders)
+	return ReadFields(v, e, "an object with updates", "an event", eventReaders)
 }
 
 // eventReaders read the fields of an event.
-var eventReaders = []fieldReader[Event]{
-	{name: "event", read: func(e *Event, v Value) error { return readName(v, e.Name) }, isName: true},
-	{name: "updates", read: (*Event).readUpdates},
-	{name: "sender", read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
-	{name: "fields", read: (*Event).readRules},
-	{name: "ids", read: func(e *Event, v Value) error { return readRange(v, &e.IDs, wantIDs) }},
-	{name: "show", read: func(e *Event, v Value) error { return readOptional(v, &e.Show, readShow) }},
+var eventReaders = []FieldReader[Event]{
+	{Name: "event", Read: func(e *Event, v Value) error { return readName(v, e.Name) }, isName: true},
+	{Name: "updates", Read: (*Event).readUpdates},
+	{Name: "sender", Read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
+	{Name: "fields", Read: (*Event).readRules},
+	{Name: "ids", Read: func(e *Event, v Value) error { return readRange(v, &e.IDs, wantIDs) }},
+	{Name: "show", Read: func(e *Event, v Value) error { return readOptional(v, &e.Show, readShow) }},
 }
 
 func (e *Event) readUpdates(v Value) error {
@@ -212,17 +212,17 @@ func (e *Event) readUpdates(v Value) error {
 }
 
 func (t *Target) read(v Value) error {
-	return readFields(v, t, "an object with board, member and score", "an update", targetReaders)
+	return ReadFields(v, t, "an object with board, member and score", "an update", targetReaders)
 }
 
 // targetReaders read the fields of an update of an event.
-var targetReaders = []fieldReader[Target]{
-	{name: "board", read: func(t *Target, v Value) error { return ReadText(v, &t.Board) }},
-	{name: "member", read: func(t *Target, v Value) error { return ReadText(v, &t.Member) }},
-	{name: "score", read: (*Target).readScore},
-	{name: "op", read: func(t *Target, v Value) error { return ReadText(v, &t.Op) }},
-	{name: "if", read: func(t *Target, v Value) error { return ReadText(v, &t.If) }},
-	{name: "data", read: (*Target).readData},
+var targetReaders = []FieldReader[Target]{
+	{Name: "board", Read: func(t *Target, v Value) error { return ReadText(v, &t.Board) }},
+	{Name: "member", Read: func(t *Target, v Value) error { return ReadText(v, &t.Member) }},
+	{Name: "score", Read: (*Target).readScore},
+	{Name: "op", Read: func(t *Target, v Value) error { return ReadText(v, &t.Op) }},
+	{Name: "if", Read: func(t *Target, v Value) error { return ReadText(v, &t.If) }},
+	{Name: "data", Read: (*Target).readData},
 }
 
 func (t *Target) readData(v Value) (err error) {

@@ -43,8 +43,8 @@ func (v Value) lacksColon(path, text string, fields []string) error {
 	return Invalid(FieldPath(path, parts[1]), fmt.Sprintf("lacks a colon and a space%s; want %s: %s", v.inLine(), parts[1], Clip(parts[3])))
 }
 
-// Unknown refuses a field that the object at path does not have. what names the object.
-func (f FieldValue) Unknown(path, what string, fields []string) error {
+// unknown refuses a field that the object at path does not have. what names the object.
+func (f FieldValue) unknown(path, what string, fields []string) error {
 	if err := f.lacksColon(path, f.Name, fields); err != nil {
 		return err
 	}

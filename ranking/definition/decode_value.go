@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,24 +35,6 @@ var kinds = map[jsontext.Kind]string{
 // Refuse returns a FieldError at the path of v. The root has no path, see rooted.
 func (v Value) Refuse(format string, args ...any) error {
 	return Invalid(v.Path, fmt.Sprintf(format, args...))
-}
-
-// ReadObject calls read for each field of an object, in order, until read returns an error. want
-// says in the error what the value should be when it is not an object. fields lists the names that read
-// knows, for that error.
-func (v Value) ReadObject(want string, fields func() []string, read func(FieldValue) error) error {
-	if v.Kind != '{' {
-		if err := v.lacksColon(v.Path, v.Text, fields()); err != nil && v.Kind == '"' {
-			return err
-		}
-		return v.Want(want)
-	}
-	for _, f := range v.Fields {
-		if err := read(f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Want returns a FieldError that says what v should be.
@@ -100,32 +83,41 @@ func ReadText[S ~string](v Value, s *S) error {
 	return nil
 }
 
-// fieldReader reads a field of an object into a T. The tables of readers never change, so that decoding allocates none.
-type fieldReader[T any] struct {
-	name   string
-	read   func(*T, Value) error
+// FieldReader reads a field of an object into a T. The tables of readers never change, so that decoding allocates none.
+type FieldReader[T any] struct {
+	Name   string
+	Read   func(*T, Value) error
 	isName bool // the field holds the name of the definition, so errors do not list it
 }
 
-// readFields reads an object into a T by the readers of its fields. want says in an error what the value should be when it
-// is not an object, and what names the object.
-func readFields[T any](v Value, to *T, want, what string, readers []fieldReader[T]) error {
-	names := func() []string { return namesOf(readers) }
-	return v.ReadObject(want, names, func(f FieldValue) error {
-		for i := range readers {
-			if readers[i].name == f.Name {
-				return readers[i].read(to, f.Value)
-			}
+// ReadFields reads the fields of an object into a T, in their order, until one is wrong. want says in an error what the
+// value should be when it is not an object, and what names the object.
+func ReadFields[T any](v Value, to *T, want, what string, readers []FieldReader[T]) error {
+	if v.Kind == '"' {
+		if err := v.lacksColon(v.Path, v.Text, namesOf(readers)); err != nil {
+			return err
 		}
-		return f.Unknown(v.Path, what, names())
-	})
+	}
+	if v.Kind != '{' {
+		return v.Want(want)
+	}
+	for _, f := range v.Fields {
+		i := slices.IndexFunc(readers, func(r FieldReader[T]) bool { return r.Name == f.Name })
+		if i < 0 {
+			return f.unknown(v.Path, what, namesOf(readers))
+		}
+		if err := readers[i].Read(to, f.Value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // namesOf lists the fields that an error offers.
-func namesOf[T any](readers []fieldReader[T]) (names []string) {
+func namesOf[T any](readers []FieldReader[T]) (names []string) {
 	for _, r := range readers {
 		if !r.isName {
-			names = append(names, r.name)
+			names = append(names, r.Name)
 		}
 	}
 	return names

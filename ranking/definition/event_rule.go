@@ -222,12 +222,12 @@ func (e *Event) readRules(v Value) error {
 }
 
 func (r *FieldRule) read(v Value) error {
-	return readFields(v, r, "an object, such as {min: 1, max: 99} or {kind: star}", "the rule of a field", ruleReaders)
+	return ReadFields(v, r, "an object, such as {min: 1, max: 99} or {kind: star}", "the rule of a field", ruleReaders)
 }
 
 // ruleReaders read the fields of the rule of a field.
-var ruleReaders = []fieldReader[FieldRule]{
-	{name: "min", read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Min, readBound) }},
-	{name: "max", read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Max, readBound) }},
-	{name: "kind", read: func(r *FieldRule, v Value) error { return ReadText(v, &r.Kind) }},
+var ruleReaders = []FieldReader[FieldRule]{
+	{Name: "min", Read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Min, readBound) }},
+	{Name: "max", Read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Max, readBound) }},
+	{Name: "kind", Read: func(r *FieldRule, v Value) error { return ReadText(v, &r.Kind) }},
 }

@@ -81,12 +81,12 @@ func (e Event) checkShown(path, board string) error {
 }
 
 func readShow(v Value, s *Show) error {
-	return readFields(v, s, "an object, such as {board: stars, fans: \"fans:{star}\"}", "show", showReaders)
+	return ReadFields(v, s, "an object, such as {board: stars, fans: \"fans:{star}\"}", "show", showReaders)
 }
 
 // showReaders read the fields of show.
-var showReaders = []fieldReader[Show]{
-	{name: "board", read: func(s *Show, v Value) error { return ReadText(v, &s.Board) }},
-	{name: "fans", read: func(s *Show, v Value) error { return ReadText(v, &s.Fans) }},
-	{name: "recent", read: func(s *Show, v Value) error { return ReadText(v, &s.Recent) }},
+var showReaders = []FieldReader[Show]{
+	{Name: "board", Read: func(s *Show, v Value) error { return ReadText(v, &s.Board) }},
+	{Name: "fans", Read: func(s *Show, v Value) error { return ReadText(v, &s.Fans) }},
+	{Name: "recent", Read: func(s *Show, v Value) error { return ReadText(v, &s.Recent) }},
 }

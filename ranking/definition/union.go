@@ -51,18 +51,18 @@ const (
 )
 
 func readUnion(v Value, u *Union) error {
-	return readFields(v, u, "an object, such as {of: [a, b]}", "a union", unionReaders)
+	return ReadFields(v, u, "an object, such as {of: [a, b]}", "a union", unionReaders)
 }
 
 // unionReaders read the fields of a union.
-var unionReaders = []fieldReader[Union]{
-	{name: "of", read: func(u *Union, v Value) error { return readEach(v, "a list of boards, such as [a, b]", &u.Of, ReadText) }},
-	{name: "weights", read: func(u *Union, v Value) error {
+var unionReaders = []FieldReader[Union]{
+	{Name: "of", Read: func(u *Union, v Value) error { return readEach(v, "a list of boards, such as [a, b]", &u.Of, ReadText) }},
+	{Name: "weights", Read: func(u *Union, v Value) error {
 		return readEach(v, "a list of integers, such as [1, 2]", &u.Weights, readWeight)
 	}},
-	{name: "aggregate", read: func(u *Union, v Value) error { return ReadText(v, &u.Aggregate) }},
-	{name: "last", read: func(u *Union, v Value) error { return readInteger(v, &u.Last, 1) }},
-	{name: "refresh", read: func(u *Union, v Value) error { return readRange(v, &u.Refresh, wantRefresh) }},
+	{Name: "aggregate", Read: func(u *Union, v Value) error { return ReadText(v, &u.Aggregate) }},
+	{Name: "last", Read: func(u *Union, v Value) error { return readInteger(v, &u.Last, 1) }},
+	{Name: "refresh", Read: func(u *Union, v Value) error { return readRange(v, &u.Refresh, wantRefresh) }},
 }
 
 func readWeight(v Value, n *int64) error { return readInteger(v, n, -maxWeight) }

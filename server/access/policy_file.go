@@ -102,46 +102,51 @@ func (p *policy) warnings() (all []string) {
 	return all
 }
 
-// field is a field of an object of the access file. read reads its value.
-type field struct {
-	name string
-	read func(v definition.Value) error
+// entry is what the access file says of a key, or of anonymous callers.
+type entry struct {
+	key    key // its name and hash
+	rights rights
+	rate   tokenRate
 }
 
-// text is a field that is a string.
-func text(name string, to *string) field {
-	return field{name, func(v definition.Value) error { return definition.ReadText(v, to) }}
-}
-
-// readFields reads an object, which what names and want describes, until a field is wrong.
-func readFields(v definition.Value, what, want string, fields ...field) error {
-	names := func() []string { return namesOf(fields) }
-	return v.ReadObject(want, names, func(f definition.FieldValue) error { return readField(f, v.Path, what, fields) })
-}
-
-// readField reads a field of the object at a path.
-func readField(f definition.FieldValue, path, what string, fields []field) error {
-	if i := slices.IndexFunc(fields, func(known field) bool { return known.name == f.Name }); i >= 0 {
-		return fields[i].read(f.Value)
+var (
+	policyReaders = []definition.FieldReader[policy]{
+		{Name: "keys", Read: (*policy).readKeys},
+		{Name: "anonymous", Read: (*policy).readAnonymous},
+		{Name: "tokens", Read: (*policy).readTokens},
 	}
-	return f.Unknown(path, what, namesOf(fields))
-}
-
-func namesOf(fields []field) (names []string) {
-	for _, f := range fields {
-		names = append(names, f.name)
+	keyReaders = append([]definition.FieldReader[entry]{
+		{Name: "name", Read: func(e *entry, v definition.Value) error { return e.key.readName(v) }},
+		{Name: "hash", Read: func(e *entry, v definition.Value) error { return e.key.readHash(v) }},
+		{Name: "scopes", Read: func(e *entry, v definition.Value) error { return e.rights.readScopes(v) }},
+	}, grantReaders...)
+	anonymousReaders = append([]definition.FieldReader[entry]{
+		{Name: "scopes", Read: func(e *entry, v definition.Value) error { return e.rights.readAnonymousScopes(v) }},
+	}, grantReaders...)
+	grantReaders = []definition.FieldReader[entry]{
+		{Name: "boards", Read: func(e *entry, v definition.Value) error { return e.rights.boards.read(v) }},
+		{Name: "events", Read: func(e *entry, v definition.Value) error { return e.rights.events.read(v) }},
+		{Name: "kinds", Read: func(e *entry, v definition.Value) error { return e.rights.kinds.read(v) }},
+		{Name: "rate", Read: func(e *entry, v definition.Value) error { return e.rate.read(v) }},
 	}
-	return names
-}
+	tokensReaders = []definition.FieldReader[tokensConfig]{
+		{Name: "secret_file", Read: func(t *tokensConfig, v definition.Value) error { return definition.ReadText(v, &t.secretFile) }},
+		{Name: "key_file", Read: func(t *tokensConfig, v definition.Value) error { return definition.ReadText(v, &t.keyFile) }},
+		{Name: "jwks", Read: (*tokensConfig).readJWKS},
+		{Name: "audience", Read: func(t *tokensConfig, v definition.Value) error { return definition.ReadText(v, &t.audience) }},
+		{Name: "issuer", Read: func(t *tokensConfig, v definition.Value) error { return definition.ReadText(v, &t.issuer) }},
+		{Name: "rate", Read: func(t *tokensConfig, v definition.Value) error { return t.rate.read(v) }},
+	}
+)
 
 func (p *policy) read(v definition.Value) error {
 	if v.Kind != '{' {
 		return v.Want("an object with keys, anonymous or tokens")
 	}
-	sections := []field{{"keys", p.readKeys}, {"anonymous", p.readAnonymous}, {"tokens", p.readTokens}}
 	var errs []error
-	for _, f := range v.Fields { // an error names all that is wrong
-		errs = append(errs, readField(f, v.Path, "an access file", sections))
+	for i := range v.Fields { // each by itself: an error names all that is wrong
+		section := definition.Value{Path: v.Path, Kind: v.Kind, Fields: v.Fields[i : i+1]}
+		errs = append(errs, definition.ReadFields(section, p, "", "an access file", policyReaders))
 	}
 	return errors.Join(errs...)
 }
@@ -178,10 +183,9 @@ func (p *policy) readKeys(v definition.Value) error {
 }
 
 func readKey(v definition.Value) (*key, error) {
-	k, r := new(key), rights{}
-	err := readFields(v, "a key", "an object with name, hash and scopes",
-		field{"name", k.readName}, field{"hash", k.readHash}, field{"scopes", r.readScopes},
-		field{"boards", r.boards.read}, field{"events", r.events.read}, field{"kinds", r.kinds.read}, field{"rate", k.rate.read})
+	var e entry
+	err := definition.ReadFields(v, &e, "an object with name, hash and scopes", "a key", keyReaders)
+	k, r := &key{name: e.key.name, hash: e.key.hash, rate: e.rate}, e.rights
 	missing := ""
 	switch {
 	case err != nil:
@@ -231,16 +235,9 @@ func (k *key) readHash(v definition.Value) (err error) {
 }
 
 func (p *policy) readAnonymous(v definition.Value) error {
-	r, limit := rights{onlyEvents: true}, tokenRate{}
-	scopes := func(v definition.Value) error {
-		err := r.readScopes(v)
-		if keys := r.scopes & (ScopeModerate | ScopeAdmin); err == nil && keys != 0 {
-			err = v.Refuse("has %s, which needs a key", keys)
-		}
-		return err
-	}
-	err := readFields(v, "anonymous", "an object, such as {scopes: [read], boards: [stars]}", field{"scopes", scopes},
-		field{"boards", r.boards.read}, field{"events", r.events.read}, field{"kinds", r.kinds.read}, field{"rate", limit.read})
+	e := entry{rights: rights{onlyEvents: true}}
+	err := definition.ReadFields(v, &e, "an object, such as {scopes: [read], boards: [stars]}", "anonymous", anonymousReaders)
+	r, limit := e.rights, e.rate
 	if err != nil {
 		return err
 	}
@@ -259,16 +256,7 @@ func (p *policy) readAnonymous(v definition.Value) error {
 
 func (p *policy) readTokens(v definition.Value) error {
 	t := new(tokensConfig)
-	jwks := func(v definition.Value) error {
-		err := definition.ReadText(v, &t.jwks)
-		if reason := jwksFault(t.jwks); err == nil && reason != "" {
-			err = v.Refuse("%s", reason)
-		}
-		return err
-	}
-	err := readFields(v, "tokens", "an object, such as {secret_file: token.secret}", text("secret_file", &t.secretFile),
-		text("key_file", &t.keyFile), field{"jwks", jwks}, text("audience", &t.audience), text("issuer", &t.issuer), field{"rate", t.rate.read})
-	if err != nil {
+	if err := definition.ReadFields(v, t, "an object, such as {secret_file: token.secret}", "tokens", tokensReaders); err != nil {
 		return err
 	}
 	sources := 0
@@ -288,6 +276,23 @@ func (p *policy) readTokens(v definition.Value) error {
 		p.tokenRate = newBuckets[string](t.rate)
 	}
 	return nil
+}
+
+func (t *tokensConfig) readJWKS(v definition.Value) error {
+	err := definition.ReadText(v, &t.jwks)
+	if reason := jwksFault(t.jwks); err == nil && reason != "" {
+		err = v.Refuse("%s", reason)
+	}
+	return err
+}
+
+// readAnonymousScopes reads the scopes of callers without a key.
+func (r *rights) readAnonymousScopes(v definition.Value) error {
+	err := r.readScopes(v)
+	if keys := r.scopes & (ScopeModerate | ScopeAdmin); err == nil && keys != 0 {
+		err = v.Refuse("has %s, which needs a key", keys)
+	}
+	return err
 }
 
 func (r *rights) readScopes(v definition.Value) error {
