@@ -40,7 +40,7 @@ func TestReads(t *testing.T) {
 		require.NoError(t, err)
 		top := func(q client.Query, want string) client.Page {
 			t.Helper()
-			p := servertest.Must(c.Top(ctx, "b", q))(t)
+			p := redistest.Must(c.Top(ctx, "b", q))(t)
 			require.Equal(t, want, ranked(p.Top))
 			return p
 		}
@@ -52,25 +52,25 @@ func TestReads(t *testing.T) {
 		require.EqualValues(t, 2, *p.Count)
 		top(client.Query{MaxScore: new(int64(25)), Cursor: p.Cursor}, "2 cy 20, 4 dee & co 10")
 
-		at := servertest.Must(c.At(ctx, "b", 20, 1, ""))(t)
+		at := redistest.Must(c.At(ctx, "b", 20, 1, ""))(t)
 		require.Equal(t, [4]int64{4, 20, 2, 2}, [4]int64{at.Total, at.Score, at.Rank, at.Count})
 		require.Equal(t, "2 bob 20", ranked(at.Members))
-		at = servertest.Must(c.At(ctx, "b", 20, 0, at.Cursor))(t)
+		at = redistest.Must(c.At(ctx, "b", 20, 0, at.Cursor))(t)
 		require.Equal(t, "2 cy 20", ranked(at.Members))
 		require.Empty(t, at.Cursor)
 		for want, bounds := range map[int64][2]*int64{4: {}, 3: {new(int64(20))}, 1: {nil, new(int64(10))}, 0: {new(int64(11)), new(int64(19))}} {
-			count := servertest.Must(c.Count(ctx, "b", bounds[0], bounds[1]))(t)
+			count := redistest.Must(c.Count(ctx, "b", bounds[0], bounds[1]))(t)
 			require.Equal(t, want, count)
 		}
 		require.NoError(t, c.SetProfile(ctx, b.Kind, "bob", client.Profile{Name: "Bób & Sons", Avatar: "/b.png"}))
-		found := servertest.Must(c.Search(ctx, "b", "sons & BOB", 0))(t)
+		found := redistest.Must(c.Search(ctx, "b", "sons & BOB", 0))(t)
 		require.Equal(t, []client.Entry{{Rank: 2, Member: "bob", Score: 20, Name: "Bób & Sons", Avatar: "/b.png"}}, found.Entries)
 		require.Equal(t, [2]any{"b", int64(4)}, [2]any{found.Board, found.Total})
-		found = servertest.Must(c.Search(ctx, "b", "dee & co", 1))(t)
+		found = redistest.Must(c.Search(ctx, "b", "dee & co", 1))(t)
 		require.Equal(t, "4 dee & co 10", ranked(found.Entries))
 		_, err = c.Search(ctx, "b", "b", 51)
 		require.Equal(t, "limit", refusal(t, err).Field)
-		friends := servertest.Must(c.Members(ctx, "b", "dee & co", "nobody", "bob"))(t)
+		friends := redistest.Must(c.Members(ctx, "b", "dee & co", "nobody", "bob"))(t)
 		require.Len(t, friends, 3)
 		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among,
 			string(friends[0].Data)})
@@ -109,11 +109,11 @@ func TestExportAndImport(t *testing.T) {
 			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%1200), Score: int64(1000 - i/50)})
 		}
 		want[7].Data = []byte(`{"a":"é"}`)
-		done := servertest.Must(c.Import(ctx, "b", slices.Values(want)))(t)
+		done := redistest.Must(c.Import(ctx, "b", slices.Values(want)))(t)
 		require.Equal(t, client.Imported{Imported: 1200, FirstErrors: []client.RowError{}}, done)
 		require.Equal(t, want, rows(t, c.Export(ctx, "b")))
 		for range 2 {
-			servertest.Must(c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b")))))(t)
+			redistest.Must(c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b")))))(t)
 		}
 		require.Equal(t, want, rows(t, c.Export(ctx, "copy")))
 		for range c.Export(ctx, "b") {
@@ -150,7 +150,7 @@ func TestInterruptedExport(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer web.Close()
-	c := servertest.Must(client.New(web.URL, client.Config{}))(t)
+	c := redistest.Must(client.New(web.URL, client.Config{}))(t)
 	defer c.Close()
 	seen := 0
 	var err error
@@ -165,7 +165,7 @@ func TestHistory(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b", Kind: "user"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		require.NoError(t, c.SetProfile(ctx, "user", "ann", client.Profile{Name: "Ann"}))
-		servertest.Must(c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}}))(t)
+		redistest.Must(c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}}))(t)
 		_, err := c.History(ctx, "b", client.HistoryQuery{})
 		require.Equal(t, "unknown_history", refusal(t, err).Code)
 
@@ -185,12 +185,12 @@ func TestHistory(t *testing.T) {
 		require.Empty(t, h.Cursor)
 
 		at := h.Steps[0].At
-		after := servertest.Must(c.History(ctx, "b", client.HistoryQuery{From: at, To: at.Add(time.Hour), Step: 2 * time.Minute, Limit: 1}))(t)
+		after := redistest.Must(c.History(ctx, "b", client.HistoryQuery{From: at, To: at.Add(time.Hour), Step: 2 * time.Minute, Limit: 1}))(t)
 		require.Equal(t, h.Steps, after.Steps)
-		before := servertest.Must(c.History(ctx, "b", client.HistoryQuery{To: at.Add(-time.Millisecond)}))(t)
+		before := redistest.Must(c.History(ctx, "b", client.HistoryQuery{To: at.Add(-time.Millisecond)}))(t)
 		require.Empty(t, before.Steps)
 
-		bob := servertest.Must(c.MemberHistory(ctx, "b", "bob", client.HistoryQuery{}))(t)
+		bob := redistest.Must(c.MemberHistory(ctx, "b", "bob", client.HistoryQuery{}))(t)
 		require.Equal(t, "bob", bob.Member)
 		require.Equal(t, &client.BestRank{Rank: 2, At: at}, bob.Best)
 		require.Equal(t, []client.MemberStep{{At: at, Rank: new(int64(2)), Score: new(int64(20))}}, bob.Steps)
@@ -209,17 +209,17 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 		definition.Board{Name: "hour", Kind: "user", Window: time.Hour}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		for _, board := range []string{"fans:s1", "fans:s2", "laps"} {
-			servertest.Must(c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}}))(t)
+			redistest.Must(c.Updates(ctx, board, []client.Update{{Member: "a/b", Score: 7, Data: []byte(`{"x":1}`)}, {Member: "z", Score: 9}}))(t)
 		}
 		require.NoError(t, c.SetProfile(ctx, "user", "a/b", client.Profile{Name: "Ana", Avatar: "/a.png"}))
 		var list []string
 		cursor, pages, notBuilt := "", 0, 0
 		for more := true; more; more = cursor != "" {
-			page := servertest.Must(c.MemberBoards(ctx, "user", "a/b", 1, cursor))(t)
+			page := redistest.Must(c.MemberBoards(ctx, "user", "a/b", 1, cursor))(t)
 			require.Equal(t, [2]string{"user", "a/b"}, [2]string{page.Kind, page.Member})
 			for _, b := range page.Boards {
 				require.Equal(t, [2]string{"Ana", "/a.png"}, [2]string{page.Name, page.Avatar})
-				m := servertest.Must(c.Member(ctx, b.Board, "a/b", 0))(t)
+				m := redistest.Must(c.Member(ctx, b.Board, "a/b", 0))(t)
 				require.Equal(t, client.MemberBoard{Head: m.Head, Rank: m.Rank,
 					Score: m.Score, Data: m.Data, Total: m.Total, Percentile: m.Percentile, ToNext: m.ToNext}, b)
 				list = append(list, fmt.Sprintf("%s %d of %d", b.Board, b.Rank, b.Total))
@@ -231,7 +231,7 @@ func TestMemberBoardsByTheClient(t *testing.T) {
 		require.GreaterOrEqual(t, pages, 3)
 		require.Equal(t, 1, notBuilt)
 
-		none := servertest.Must(c.MemberBoards(ctx, "user", "nobody", 0, ""))(t)
+		none := redistest.Must(c.MemberBoards(ctx, "user", "nobody", 0, ""))(t)
 		require.Empty(t, none.Boards)
 		for field, err := range map[string]error{
 			"limit": second(c.MemberBoards(ctx, "user", "a/b", 101, "")), "cursor": second(c.MemberBoards(ctx, "user", "a/b", 0, "!")),

@@ -26,7 +26,7 @@ import (
 )
 
 func newClient(t *testing.T, addr string) *client.Client {
-	c := servertest.Must(client.New("http://"+addr, client.Config{}))(t)
+	c := redistest.Must(client.New("http://"+addr, client.Config{}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -89,14 +89,14 @@ func live(b client.Board) bool { return b.State == client.Live }
 func TestUpdatesAndReads(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c, ctx := newClient(t, n.Addr), t.Context()
-		r := servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
+		r := redistest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
 		require.EqualValues(t, 5, *r.Score)
 		require.EqualValues(t, 1, *r.Rank)
 		require.Nil(t, r.Previous)
 		require.False(t, r.Duplicate)
-		r = servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
+		r = redistest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"}))(t)
 		require.True(t, r.Duplicate)
-		r = servertest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: -client.MaxScore, Op: client.Last}))(t)
+		r = redistest.Must(c.Update(ctx, "b", client.Update{Member: "ann", Score: -client.MaxScore, Op: client.Last}))(t)
 		require.EqualValues(t, -client.MaxScore, *r.Score)
 		require.Equal(t, &client.Standing{Score: 5, Rank: 1}, r.Previous)
 
@@ -121,11 +121,11 @@ func TestUpdatesAndReads(t *testing.T) {
 			updates = append(updates, client.Update{Member: m, Score: int64(100 - i)})
 		}
 		updates = append(updates, client.Update{Member: "x", Score: client.MaxScore + 1})
-		outcomes := servertest.Must(c.Updates(ctx, "b", updates))(t)
+		outcomes := redistest.Must(c.Updates(ctx, "b", updates))(t)
 		require.Len(t, outcomes, len(updates))
 		for i, m := range odd {
 			require.NoError(t, outcomes[i].Err)
-			place := servertest.Must(c.Member(ctx, "b", m, 1))(t)
+			place := redistest.Must(c.Member(ctx, "b", m, 1))(t)
 			require.Equal(t, m, place.Member)
 			require.EqualValues(t, i+1, place.Rank)
 			require.Len(t, place.Around, min(i+2, 3))
@@ -134,11 +134,11 @@ func TestUpdatesAndReads(t *testing.T) {
 		_, err := c.Member(ctx, "b", "nobody", 0)
 		require.Equal(t, "unknown_member", refusal(t, err).Code)
 
-		p := servertest.Must(c.Top(ctx, "b", client.Query{Limit: 2}))(t)
+		p := redistest.Must(c.Top(ctx, "b", client.Query{Limit: 2}))(t)
 		require.Equal(t, client.Page{Head: client.Head{Board: "b"}, Total: int64(len(odd) + 1),
 			Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
 		require.NotEmpty(t, p.Cursor)
-		p = servertest.Must(c.Top(ctx, "b", client.Query{}))(t)
+		p = redistest.Must(c.Top(ctx, "b", client.Query{}))(t)
 		require.Len(t, p.Top, len(odd)+1)
 	})
 }
@@ -173,7 +173,7 @@ func ones(n int) (updates []client.Update) {
 
 // sum is all that there is on the board "b".
 func sum(t *testing.T, c *client.Client) (sum int64) {
-	p := servertest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
+	p := redistest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
 	for _, e := range p.Top {
 		sum += e.Score
 	}
@@ -184,12 +184,12 @@ func sum(t *testing.T, c *client.Client) (sum int64) {
 func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
 		c := newClient(t, cutter(t, n.Addr, 2))
-		outcomes := servertest.Must(c.Updates(t.Context(), "b", ones(300)))(t)
+		outcomes := redistest.Must(c.Updates(t.Context(), "b", ones(300)))(t)
 		for _, o := range outcomes {
 			require.NoError(t, o.Err)
 			require.True(t, o.Result.Duplicate, "the first attempt had come through")
 		}
-		r := servertest.Must(newClient(t, cutter(t, n.Addr, 2)).Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
+		r := redistest.Must(newClient(t, cutter(t, n.Addr, 2)).Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
 		require.True(t, r.Duplicate)
 		require.EqualValues(t, 301, sum(t, c))
 	})
@@ -221,7 +221,7 @@ func TestEventBatchLimit(t *testing.T) {
 	_, err = c.Events(t.Context(), "wide", events)
 	require.Equal(t, "too_large", refusal(t, err).Code)
 	require.Zero(t, sum(t, c))
-	servertest.Must(c.Events(t.Context(), "wide", events[1:]))(t)
+	redistest.Must(c.Events(t.Context(), "wide", events[1:]))(t)
 	require.EqualValues(t, client.MaxEventUpdates, sum(t, c))
 }
 
@@ -237,7 +237,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		}
 		events = append(events, client.Event{ID: "odd", Data: []byte(`{"star":"?a=1&b 名前%","user":"u1","flowers":10}`)},
 			client.Event{Data: []byte(`{"star":"s1","flowers":1}`)}, client.Event{Data: []byte(`{"star":"s1","user":"u1","flowers":"1"}`)})
-		got := servertest.Must(c.Events(ctx, "gift", events))(t)
+		got := redistest.Must(c.Events(ctx, "gift", events))(t)
 		for i, e := range got[:301] {
 			require.NoError(t, e.Err)
 			require.Len(t, e.Results, 3)
@@ -259,14 +259,14 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		require.Nil(t, got[301].Results)
 		require.Equal(t, "events[302].flowers", refusal(t, got[302].Err).Field)
 		require.EqualValues(t, 310, sum(t, c))
-		fans := servertest.Must(c.Top(ctx, "fans:?a=1&b 名前%", client.Query{}))(t)
+		fans := redistest.Must(c.Top(ctx, "fans:?a=1&b 名前%", client.Query{}))(t)
 		require.Equal(t, []client.Entry{{Rank: 1, Member: "u1", Score: 10}}, fans.Top)
-		giver := servertest.Must(c.Member(ctx, "givers", "u3", 0))(t)
+		giver := redistest.Must(c.Member(ctx, "givers", "u3", 0))(t)
 		require.EqualValues(t, 15, giver.Score)
 		require.JSONEq(t, `{"to":"s3"}`, string(giver.Data))
 
 		cut := newClient(t, cutter(t, n.Addr, 2))
-		one := servertest.Must(cut.Event(ctx, "gift", client.Event{Data: []byte(`{"star":"s1","user":"u9","flowers":2}`)}))(t)
+		one := redistest.Must(cut.Event(ctx, "gift", client.Event{Data: []byte(`{"star":"s1","user":"u9","flowers":2}`)}))(t)
 		require.Len(t, one, 3)
 		require.True(t, one[2].Result.Duplicate)
 		require.EqualValues(t, 17, *one[2].Result.Score)
@@ -286,8 +286,8 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		_, err := c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
 		require.Equal(t, "idempotency_mismatch", refusal(t, err).Code)
 
-		text := servertest.Must(c.EventDefinition(ctx, "gift"))(t)
-		again := servertest.Must(definition.ParseEvent("gift", text))(t)
+		text := redistest.Must(c.EventDefinition(ctx, "gift"))(t)
+		again := redistest.Must(definition.ParseEvent("gift", text))(t)
 		require.Equal(t, "fans:{star}", again.Updates[1].Board)
 	})
 }
@@ -302,29 +302,29 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		_, err := c.Top(ctx, board, client.Query{})
 		require.Equal(t, "invalid_request", refusal(t, err).Code, "and it arrived in one piece")
 		const name = "fans:s 17+%?#&=名前"
-		r := servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists}))(t)
+		r := redistest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists}))(t)
 		require.Nil(t, r.Score)
-		r = servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Absent, Data: []byte(`{"a": [1, "x"]}`)}))(t)
+		r = redistest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Absent, Data: []byte(`{"a": [1, "x"]}`)}))(t)
 		require.EqualValues(t, 3, *r.Score)
 		require.Equal(t, "0", r.Period)
 		require.Equal(t, name, r.Board)
-		servertest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 1}))(t)
+		redistest.Must(c.Update(ctx, name, client.Update{Member: "ann", Score: 1}))(t)
 		want := []client.Entry{{Rank: 1, Member: "ann", Score: 4, Data: []byte(`{"a":[1,"x"]}`)}}
 		for _, named := range []string{name, name + "@0"} {
-			p := servertest.Must(c.Top(ctx, named, client.Query{}))(t)
+			p := redistest.Must(c.Top(ctx, named, client.Query{}))(t)
 			require.Equal(t, named, p.Board)
 			require.Equal(t, "0", p.Period)
 			require.True(t, p.Ends.After(time.Now()))
 			require.False(t, p.Final)
 			require.Equal(t, want, p.Top)
-			place := servertest.Must(c.Member(ctx, named, "ann", 1))(t)
+			place := redistest.Must(c.Member(ctx, named, "ann", 1))(t)
 			require.Equal(t, p.Ends, place.Ends)
 			require.Equal(t, want, place.Around)
 			require.Equal(t, want[0].Data, place.Data)
 		}
-		outcomes := servertest.Must(c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}}))(t)
+		outcomes := redistest.Must(c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}}))(t)
 		require.NoError(t, outcomes[0].Err)
-		p := servertest.Must(c.Top(ctx, name, client.Query{}))(t)
+		p := redistest.Must(c.Top(ctx, name, client.Query{}))(t)
 		require.Nil(t, p.Top[0].Data)
 		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period",
 			"fans": "unknown_board", name + "@": "invalid_request"} {
@@ -384,7 +384,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 		require.Nil(t, nobody.ToNext)
 		require.Empty(t, nobody.Around)
 		send := func(member string, score int64) {
-			servertest.Must(c.Update(t.Context(), "b", client.Update{Member: member, Score: score}))(t)
+			redistest.Must(c.Update(t.Context(), "b", client.Update{Member: member, Score: score}))(t)
 		}
 		send("a", 30)
 		send("me", 20)
@@ -409,7 +409,7 @@ func TestWatchOfARealServer(t *testing.T) {
 		s := watch(t, c, "b", client.Watch{Top: 2})
 		require.Empty(t, s.until("the empty board", live).Top)
 		for i, m := range []string{"a", "b", "c", "a"} {
-			servertest.Must(c.Update(t.Context(), "b", client.Update{Member: m, Score: int64(10 + i)}))(t)
+			redistest.Must(c.Update(t.Context(), "b", client.Update{Member: m, Score: int64(10 + i)}))(t)
 		}
 		want := []client.Entry{{Rank: 1, Member: "a", Score: 23}, {Rank: 2, Member: "c", Score: 12}}
 		s.until("the scores", func(b client.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
@@ -448,7 +448,7 @@ func TestRolloverOfRealServer(t *testing.T) {
 		s.until("bob's place now", func(b client.Board) bool { return !b.Final && b.Me != nil && b.Me.Rank == nil })
 		s.stop()
 
-		page := servertest.Must(c.Top(t.Context(), "fans:s 17?@"+period, client.Query{}))(t)
+		page := redistest.Must(c.Top(t.Context(), "fans:s 17?@"+period, client.Query{}))(t)
 		require.True(t, page.Final)
 		require.Equal(t, final.Top, page.Top)
 		closed := watch(t, c, "fans:s 17?@"+period, client.Watch{})
@@ -474,7 +474,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 	defer front.Close()
 	c := newClient(t, front.Listener.Addr().String())
 	s := watch(t, c, "b", client.Watch{})
-	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "a", Score: 1}))(t)
+	redistest.Must(c.Update(t.Context(), "b", client.Update{Member: "a", Score: 1}))(t)
 	s.until("a", func(b client.Board) bool { return live(b) && len(b.Top) == 1 })
 	first.Stop()
 	s.until("the end", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 1 })
@@ -482,7 +482,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 	mu.Lock()
 	target = second.Addr
 	mu.Unlock()
-	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "b", Score: 2}))(t)
+	redistest.Must(c.Update(t.Context(), "b", client.Update{Member: "b", Score: 2}))(t)
 	s.until("both", func(b client.Board) bool { return live(b) && len(b.Top) == 2 })
 	s.stop()
 }
@@ -497,13 +497,13 @@ func TestTopOfAThousandLongNames(t *testing.T) {
 		updates = append(updates, client.Update{Member: fmt.Sprintf("%04d", i) + strings.Repeat(`"`, 124),
 			Score: client.MaxScore - int64(i), ID: fmt.Sprintf("%04d", i) + strings.Repeat(`\`, 124)})
 	}
-	outcomes := servertest.Must(c.Updates(t.Context(), "b", updates))(t)
+	outcomes := redistest.Must(c.Updates(t.Context(), "b", updates))(t)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
 	s := watch(t, c, "b", client.Watch{Top: 1000})
 	require.Len(t, s.until("the board", live).Top, 1000)
-	p := servertest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
+	p := redistest.Must(c.Top(t.Context(), "b", client.Query{Limit: 1000}))(t)
 	require.Len(t, p.Top, 1000)
 	s.stop()
 }
@@ -534,13 +534,13 @@ func TestResumeWithARealServer(t *testing.T) {
 			conns = append(conns, conn)
 			return tapped{conn, &snapshots}, err
 		}}
-		c := servertest.Must(client.New("http://"+n.Addr, client.Config{HTTP: &http.Client{Transport: transport}}))(t)
+		c := redistest.Must(client.New("http://"+n.Addr, client.Config{HTTP: &http.Client{Transport: transport}}))(t)
 		direct := newClient(t, n.Addr)
 		var updates []client.Update
 		for i := range 20 {
 			updates = append(updates, client.Update{Member: fmt.Sprint("m", i), Score: int64(1000 - i)})
 		}
-		servertest.Must(direct.Updates(t.Context(), "b", updates))(t)
+		redistest.Must(direct.Updates(t.Context(), "b", updates))(t)
 		s := watch(t, c, "b", client.Watch{Top: 20})
 		other := watch(t, direct, "b", client.Watch{}) // so that the node keeps its view
 		s.until("the board", func(b client.Board) bool { return live(b) && len(b.Top) == 20 })
@@ -553,7 +553,7 @@ func TestResumeWithARealServer(t *testing.T) {
 			mu.Unlock()
 			s.until("the cut", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 20 })
 			if round > 0 { // the first time nothing changes meanwhile
-				servertest.Must(direct.Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
+				redistest.Must(direct.Update(t.Context(), "b", client.Update{Member: "m0", Score: 1}))(t)
 			}
 			s.until("the board again", func(b client.Board) bool { return live(b) && b.Top[0].Score == 1000+round && b.Top[19].Score == 981 })
 		}
@@ -566,24 +566,24 @@ func TestResumeWithARealServer(t *testing.T) {
 func TestProfilesByTheClient(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
-	c := servertest.Must(client.New("http://"+n.Addr, client.Config{}))(t)
+	c := redistest.Must(client.New("http://"+n.Addr, client.Config{}))(t)
 	defer c.Close()
 	_, err := c.Profile(t.Context(), "user", "a/b")
 	require.Equal(t, "unknown_member", refusal(t, err).Code)
 	for _, name := range []string{"Ann", "Anna"} {
 		require.NoError(t, c.SetProfile(t.Context(), "user", "a/b", client.Profile{Name: name, Avatar: "/a.png"}))
-		p := servertest.Must(c.Profile(t.Context(), "user", "a/b"))(t)
+		p := redistest.Must(c.Profile(t.Context(), "user", "a/b"))(t)
 		require.Equal(t, client.Profile{Name: name, Avatar: "/a.png"}, p)
 	}
 	err = c.SetProfile(t.Context(), "user", "a/b", client.Profile{})
 	require.Equal(t, "name", refusal(t, err).Field)
-	servertest.Must(c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3}))(t)
-	page := servertest.Must(c.Top(t.Context(), "b", client.Query{}))(t)
+	redistest.Must(c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3}))(t)
+	page := redistest.Must(c.Top(t.Context(), "b", client.Query{}))(t)
 	require.Equal(t, []client.Entry{{Rank: 1, Member: "a/b", Score: 3, Name: "Anna", Avatar: "/a.png"}}, page.Top)
-	place := servertest.Must(c.Member(t.Context(), "b", "a/b", 1))(t)
+	place := redistest.Must(c.Member(t.Context(), "b", "a/b", 1))(t)
 	require.Equal(t, "Anna", place.Name)
 	require.Equal(t, page.Top, place.Around)
-	done := servertest.Must(c.Reindex(t.Context(), "user"))(t)
+	done := redistest.Must(c.Reindex(t.Context(), "user"))(t)
 	require.Equal(t, client.Reindexed{Profiles: 1}, done)
 	_, err = c.Reindex(t.Context(), "No kind")
 	require.Equal(t, "kind", refusal(t, err).Field)

@@ -94,15 +94,6 @@ func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 	return Top(n.t, n.Addr, board, limit)
 }
 
-// Must returns a result, and fails the test of an error: page := Must(c.Top(ctx, "b", q))(t).
-func Must[T any](result T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return result
-	}
-}
-
 // Setup is a node that a test starts on each engine.
 type Setup struct {
 	cfg    Config
