@@ -148,7 +148,7 @@ func TestTurnsMissNothing(t *testing.T) {
 // A board beyond MaxBoards is refused. Others, and further clients of watched boards, are
 // not.
 func TestWatchedBoardsAreLimited(t *testing.T) {
-	withManyBoards(t, Config{MaxBoards: 2}, func(h *Hub, m *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{MaxBoards: 2}, func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard) {
 		join := func() *Client { return h.Join(&recordingConn{}, nil) }
 		watch(join(), "a", 1, nil)
 		b := join()

@@ -165,8 +165,8 @@ func (f *fakeBoard) hold() (release func()) {
 // follower, by a page that overtakes the lookup, or through a client that shared the member
 // and has left.
 func TestFoundMembersAreNotified(t *testing.T) {
-	withHubFor(t, map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
-		"page reloaded": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
+	withHubFor(t, map[string]func(t *testing.T, h *Hub) (conn *fakeConn, member string){
+		"page reloaded": func(t *testing.T, h *Hub) (*fakeConn, string) {
 			c, _, _ := watchMember(t, h, 3, "m100", 0)
 			synctest.Wait()
 			h.Leave(c)
@@ -174,13 +174,13 @@ func TestFoundMembersAreNotified(t *testing.T) {
 			_, conn, _ := watchMember(t, h, 3, "m100", 0)
 			return conn, "m100"
 		},
-		"overtaken": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
+		"overtaken": func(t *testing.T, h *Hub) (*fakeConn, string) {
 			watchMember(t, h, 3, "m150", 0)
 			synctest.Wait()
 			_, conn, _ := watchMember(t, h, 100, "m060", 0)
 			return conn, "m060"
 		},
-		"shared": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
+		"shared": func(t *testing.T, h *Hub) (*fakeConn, string) {
 			watchMember(t, h, 3, "m150", 0)
 			synctest.Wait()
 			c, _, _ := watchMember(t, h, 3, "m018", 2) // the last member of the view
@@ -190,11 +190,11 @@ func TestFoundMembersAreNotified(t *testing.T) {
 			h.Leave(c)
 			return conn, "m018"
 		},
-	}, func(t *testing.T, h *Hub, f *fakeBoard, test func(h *Hub, f *fakeBoard) (conn *fakeConn, member string)) {
+	}, func(t *testing.T, h *Hub, f *fakeBoard, test func(t *testing.T, h *Hub) (conn *fakeConn, member string)) {
 		f.fill(200)
 		watchTopLive(t, h, 3)
 		release := f.hold()
-		conn, member := test(h, f)
+		conn, member := test(t, h)
 		pass(time.Second)
 		release()
 		pass(time.Second)

@@ -132,12 +132,12 @@ func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
 type watchBoard func(c *Client, board string, top int, want error) *Subscription
 
 // withManyBoards runs a test beside others, with a hub of manyBoards on simulated time.
-func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, watch watchBoard)) {
+func withManyBoards(t *testing.T, cfg Config, test func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard)) {
 	t.Parallel()
 	m := newManyBoards()
 	cfg.Log, cfg.Shards = slog.New(&m.logs), 1
 	withHubOf(t, m, cfg, func(t *testing.T, h *Hub) {
-		test(h, m, func(c *Client, board string, top int, want error) *Subscription {
+		test(t, h, m, func(c *Client, board string, top int, want error) *Subscription {
 			t.Helper()
 			h.mu.Lock()
 			_, watched := h.boards[board]
@@ -158,7 +158,7 @@ func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, w
 // A client that asks for many large pages does not delay a client of another address by more than a page.
 // Pages that nobody waits for any more are not read.
 func TestLargePagesTakeTurnsByAddress(t *testing.T) {
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{}, func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard) {
 		many, again := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1")
 		var last *Subscription
 		for i := range 5 {
@@ -175,7 +175,7 @@ func TestLargePagesTakeTurnsByAddress(t *testing.T) {
 // A client does not wait in the line of another address that has asked for the same board before, with
 // many others.
 func TestLargePageOfABoardThatOthersWaitFor(t *testing.T) {
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{}, func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard) {
 		many := h.Join(&recordingConn{}, "198.51.100.1")
 		for i := range 20 {
 			watch(many, fmt.Sprint("many", i), 1000, nil)
@@ -189,7 +189,7 @@ func TestLargePageOfABoardThatOthersWaitFor(t *testing.T) {
 
 // Clients without an address do not wait for each other's pages either.
 func TestLargePagesTakeTurnsByClient(t *testing.T) {
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{}, func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard) {
 		many := h.Join(&recordingConn{}, nil)
 		for i := range 3 {
 			watch(many, fmt.Sprint("many", i), 1000, nil)
@@ -203,7 +203,7 @@ func TestLargePagesTakeTurnsByClient(t *testing.T) {
 // The clients of an address are the first watchers of half of the boards at most. They may watch any
 // board of others.
 func TestAddressWatchesHalfOfTheBoards(t *testing.T) {
-	withManyBoards(t, Config{MaxBoards: 4}, func(h *Hub, _ *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{MaxBoards: 4}, func(t *testing.T, h *Hub, _ *manyBoards, watch watchBoard) {
 		one, two := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.1")
 		other, local := h.Join(&recordingConn{}, "198.51.100.2"), h.Join(&recordingConn{}, nil)
 		first := watch(one, "a", 1, nil)
@@ -247,7 +247,7 @@ func TestBoardThatIsNotBuilt(t *testing.T) {
 
 // A read that takes long gives its place to others after a few seconds.
 func TestReadEndsAfterAWhile(t *testing.T) {
-	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch watchBoard) {
+	withManyBoards(t, Config{}, func(t *testing.T, h *Hub, m *manyBoards, watch watchBoard) {
 		h.fetches.limit, m.hangs = 1, "slow"
 		watch(h.Join(&fakeConn{}, nil), "slow", 10, nil)
 		conn := &fakeConn{}

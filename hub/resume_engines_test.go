@@ -56,13 +56,13 @@ func checkResumes(t *testing.T, e resumeEngine, cases int) {
 	require.NoError(t, err)
 	admin := redis.NewClient(o)
 	t.Cleanup(func() { admin.Close() })
-	truth := openStore(t, e.url)
+	truth := newNodeStore(redistest.Dial(t, e.url))
 	t.Cleanup(truth.close)
 	require.NoError(t, truth.DefineBoard(t.Context(), definition.Board{Name: "b:{n}", Mode: definition.Last}, ranking.Moderator{}))
 	runs := 0
-	proptest.Check(t, cases, func(rt *rapid.T) {
+	proptest.Check(t, cases, func(t *rapid.T) {
 		runs++
-		w := &enginesWorld{T: rt, t: t, resumeEngine: e, admin: admin, truth: truth, name: fmt.Sprint("b:", runs)}
+		w := &enginesWorld{T: t, resumeEngine: e, admin: admin, truth: truth, name: fmt.Sprint("b:", runs)}
 		w.run()
 	})
 }
@@ -73,8 +73,7 @@ type nodeStore struct {
 	rdb redis.UniversalClient
 }
 
-func openStore(t testing.TB, url string) nodeStore {
-	rdb := redistest.Dial(t, url)
+func newNodeStore(rdb redis.UniversalClient) nodeStore {
 	return nodeStore{ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout}), rdb}
 }
 
@@ -86,7 +85,6 @@ func (s nodeStore) close() {
 // enginesWorld is one board in Redis, the nodes that watch it, and clients that come and go between them.
 type enginesWorld struct {
 	*rapid.T
-	t *testing.T
 	resumeEngine
 	name    string // of the board
 	admin   *redis.Client
@@ -97,12 +95,12 @@ type enginesWorld struct {
 }
 
 func (w *enginesWorld) run() {
-	w.saved = append(w.saved, redistest.Save(w.t, w.admin)) // there is no board yet
+	w.saved = append(w.saved, redistest.Save(w, w.admin)) // there is no board yet
 	w.write(rapid.IntRange(1, 8).Draw(w.T, "writes at first"))
-	first := redistest.Save(w.t, w.admin)
+	first := redistest.Save(w, w.admin)
 	for range 3 { // histories of one epoch that no node hears of
 		w.write(rapid.IntRange(1, 4).Draw(w.T, "writes"))
-		w.saved = append(w.saved, redistest.Save(w.t, w.admin))
+		w.saved = append(w.saved, redistest.Save(w, w.admin))
 		first()
 	}
 	for range 2 {
@@ -120,7 +118,7 @@ func (w *enginesWorld) run() {
 	}
 	actions := map[string]func(*rapid.T){
 		"write":   func(*rapid.T) { w.write(1) },
-		"save":    func(*rapid.T) { w.saved = append(w.saved, redistest.Save(w.t, w.admin)) },
+		"save":    func(*rapid.T) { w.saved = append(w.saved, redistest.Save(w, w.admin)) },
 		"go back": func(*rapid.T) { w.goBack() },
 		"go back while a client is away": func(*rapid.T) {
 			c := rapid.SampledFrom(w.clients).Draw(w.T, "client")
@@ -160,7 +158,7 @@ func (w *enginesWorld) run() {
 
 // start starts a node with a store, a feed and a hub of its own. Intervals are short, so that much happens in little time.
 func (w *enginesWorld) start() *resumeNode {
-	store, log := openStore(w.t, w.resumeEngine.nodes), slog.New(slog.DiscardHandler)
+	store, log := newNodeStore(redistest.Dial(w, w.resumeEngine.nodes)), slog.New(slog.DiscardHandler)
 	changes := feed.New(store.rdb, log, feed.Config{ProbeInterval: redistest.CallTimeout})
 	h := New(store, changes, Config{
 		Log: log, Shards: 2, Interval: time.Millisecond, MeInterval: time.Millisecond,

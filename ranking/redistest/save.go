@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"context"
-	"testing"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -66,12 +65,10 @@ var restoreScript = redis.NewScript(`
 // Save copies all data of an engine, of a few thousand values a key. restore puts the copy in place of what the engine
 // holds by then, any number of times, as a failover to a replica without the last writes does. Each is one step for
 // all other clients, and connections stay.
-func Save(t testing.TB, rdb redis.Scripter) (restore func()) {
-	t.Helper()
+func Save(t require.TestingT, rdb redis.Scripter) (restore func()) {
 	saved, err := saveScript.Run(context.Background(), rdb, nil).Slice()
 	require.NoError(t, err)
 	return func() {
-		t.Helper()
 		if err := restoreScript.Run(context.Background(), rdb, nil, saved...).Err(); err != redis.Nil {
 			require.NoError(t, err)
 		}

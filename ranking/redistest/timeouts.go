@@ -3,7 +3,6 @@ package redistest
 import (
 	"context"
 	"net"
-	"testing"
 	"time"
 
 	"rankcast/ranking/internal/redisconn"
@@ -16,8 +15,12 @@ import (
 // may take seconds.
 const CallTimeout = patience
 
-// Dial opens a client of a test's own, with the timeouts of CallTimeout. It is closed when the test ends.
-func Dial(t testing.TB, url string) redis.UniversalClient {
+// Dial opens a client of a test's own, with the timeouts of CallTimeout. It is closed when the test, or the case of a
+// property, ends.
+func Dial(t interface {
+	require.TestingT
+	Cleanup(end func())
+}, url string) redis.UniversalClient {
 	rdb, err := redisconn.Open(url)
 	require.NoError(t, err)
 	Patient(rdb)
