@@ -96,25 +96,17 @@ func withHubOf(t *testing.T, from interface {
 // runHub runs a hub until stop is called.
 func runHub(h *Hub) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		h.Run(ctx)
-		close(done)
-	}()
+	ended := redistest.Go(func() { h.Run(ctx) })
 	return func() {
 		cancel()
-		<-done
+		<-ended
 	}
 }
 
 // requireNothingRuns requires that all goroutines of boards and event feeds have ended.
 func requireNothingRuns(t *testing.T, h *Hub) {
 	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		h.running.Wait()
-		close(ended)
-	}()
+	ended := redistest.Go(h.running.Wait)
 	synctest.Wait()
 	select {
 	case <-ended:
@@ -123,10 +115,28 @@ func requireNothingRuns(t *testing.T, h *Hub) {
 	}
 }
 
+// requireNothingStays requires that boards and event feeds have left no goroutine, and no delivery.
+func requireNothingStays(t *testing.T, h *Hub) {
+	t.Helper()
+	requireNothingRuns(t, h)
+	for _, s := range h.shards {
+		require.Empty(t, s.deliveries)
+	}
+}
+
 // jsonOf is the message of a frame.
 func jsonOf(f *Frame) []byte {
 	pieces := f.JSON()
 	return slices.Concat(pieces[:]...)
+}
+
+// onWire is entries as clients hold them.
+func onWire(entries []ranking.Entry) []hubtest.Entry {
+	list := []hubtest.Entry{}
+	for _, e := range entries {
+		list = append(list, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
+	}
+	return list
 }
 
 // subscribe joins a connection, and subscribes it to a name of a board. At the end of the test, all frames of a fakeConn

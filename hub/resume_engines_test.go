@@ -166,8 +166,7 @@ func (w *enginesWorld) start() *resumeNode {
 	})
 	stopHub := runHub(h)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- changes.Run(ctx, h) }()
+	ended := redistest.Go(func() { changes.Run(ctx, h) })
 	return &resumeNode{h, func() {
 		stopHub()
 		cancel()
@@ -292,15 +291,6 @@ func (c *resumeClient) differs() error {
 		}
 	}
 	return nil
-}
-
-// onWire is entries as clients hold them.
-func onWire(entries []ranking.Entry) []hubtest.Entry {
-	list := []hubtest.Entry{}
-	for _, e := range entries {
-		list = append(list, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
-	}
-	return list
 }
 
 // settle waits until each client that is connected holds what Redis holds.

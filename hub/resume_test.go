@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"rankcast/hub/hubtest"
 	"rankcast/ranking/proptest"
 )
 
@@ -202,10 +201,7 @@ func (w *resumeWorld) holds() {
 		if p == nil || !p.covers(c.top) {
 			continue
 		}
-		want := []hubtest.Entry{}
-		for _, e := range p.top[:min(c.top, len(p.top))] {
-			want = append(want, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
-		}
+		want := onWire(p.top[:min(c.top, len(p.top))])
 		if !slices.Equal(list, want) {
 			w.t.Fatalf("client %d holds\n%v at %s:%d, its node shows\n%v at %v", i, list, c.conn.board.Life, c.conn.board.Seq, want,
 				p.position(c.top))

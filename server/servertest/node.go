@@ -135,12 +135,8 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 	var stops []func()
 	role := func(run func(context.Context)) {
 		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			run(ctx)
-			close(done)
-		}()
-		stops = append(stops, func() { cancel(); <-done })
+		ended := redistest.Go(func() { run(ctx) })
+		stops = append(stops, func() { cancel(); <-ended })
 	}
 	role(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	role(func(ctx context.Context) { store.RunHousekeeping(ctx, log) })

@@ -113,9 +113,8 @@ func startWebhook(t *testing.T, source Source, receiver answers, cfg Config) (lo
 	require.NoError(t, err)
 	w.client.Transport = receiver
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { w.Run(ctx); close(done) }()
-	return log, func() { cancel(); redistest.Receive(t, "the run to end", done) }
+	ended := redistest.Go(func() { w.Run(ctx) })
+	return log, func() { cancel(); redistest.Receive(t, "the run to end", ended) }
 }
 
 // A receiver that hangs has so many tries at most, each of which begins when it is
