@@ -108,6 +108,14 @@ func TestRolloverOfPeriodWithoutRetention(t *testing.T) {
 var swift = servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond,
 	CheckInterval: 20 * time.Millisecond}}
 
+// startWindow starts a node with the board "b", whose window is four minutes. Its clock stands at now until set sets it.
+func startWindow(t *testing.T, refresh time.Duration) (n *servertest.Node, now time.Time, set func(time.Time)) {
+	url, set := redistest.Clocked(t)
+	now = time.Now().Truncate(time.Millisecond)
+	set(now)
+	return servertest.Start(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute, Refresh: refresh}), now, set
+}
+
 // ago sends a score that was so long ago by a clock that stands still.
 func ago(t testing.TB, n *servertest.Node, board, member string, score int64, at time.Time) {
 	t.Helper()
@@ -141,10 +149,7 @@ func nowhere(s *servertest.Socket, board string) {
 // own points and of its place when those of others go, until it is not on the board.
 func TestWatchersOfLiveWindow(t *testing.T) {
 	t.Parallel()
-	url, set := redistest.Clocked(t)
-	now := time.Now().Truncate(time.Millisecond)
-	set(now)
-	n := servertest.Start(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute, Refresh: definition.Live})
+	n, now, set := startWindow(t, definition.Live)
 	ago(t, n, "b", "a", 10, now.Add(-3*time.Minute))
 	ago(t, n, "b", "b", 5, now.Add(-2*time.Minute))
 	ago(t, n, "b", "c", 3, now.Add(-time.Minute))
@@ -197,10 +202,7 @@ func TestWatchersOfLiveWindow(t *testing.T) {
 // begins anew: those who watch end right, as do those who are followed.
 func TestWatchersOfLiveWindowWithManyExpiries(t *testing.T) {
 	t.Parallel()
-	url, set := redistest.Clocked(t)
-	now := time.Now().Truncate(time.Millisecond)
-	set(now)
-	n := servertest.Start(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute, Refresh: definition.Live})
+	n, now, set := startWindow(t, definition.Live)
 	many := func(at time.Time) {
 		updates := make([]definition.Update, 500)
 		for i := range updates {
@@ -240,10 +242,7 @@ func TestWatchersOfLiveWindowWithManyExpiries(t *testing.T) {
 // it is older than its refresh; they are told of it as a whole when it is swapped in.
 func TestWatchersOfCachedWindow(t *testing.T) {
 	t.Parallel()
-	url, set := redistest.Clocked(t)
-	now := time.Now().Truncate(time.Millisecond)
-	set(now)
-	n := servertest.Start(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute})
+	n, now, set := startWindow(t, 0)
 	ago(t, n, "b", "a", 10, now.Add(-3*time.Minute))
 	ago(t, n, "b", "b", 5, now)
 	all, a, b := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
