@@ -70,6 +70,7 @@
 // in the top for at most one read. A profile has no seq: when it changes, the board publishes
 // again at the same seq.
 //
-// A feed of an event, or of periods, has a goroutine and a stream, but no view (event_feed.go): it publishes the newest items as often
-// as FeedRate allows, and counts those that it skips.
+// A feed of an event, or of periods, has a goroutine and a stream, but no view
+// (event_feed.go): it publishes the newest items as often as FeedRate allows, and counts
+// those that it skips.
 package hub

@@ -56,7 +56,8 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 	return sub, nil
 }
 
-// attach begins the frames of a subscription. For a client that has left it gives the subscription up.
+// attach begins the frames of a subscription. If the client has left, attach releases the subscription and returns
+// ErrClosed.
 func (h *Hub) attach(sub *Subscription) error {
 	joined := false
 	h.enter(func() { sub.client.shard.do(func() { joined = sub.attach() }) })

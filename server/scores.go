@@ -82,7 +82,7 @@ func readUpdate(f *request.Fields, key string) (u definition.Update, err error) 
 	return u, f.Err
 }
 
-// readID decodes the id of an item, which has no other one than key; "" for none.
+// readID returns the id of an item: its field, or else key; "" for neither. It refuses a field that differs from key.
 func readID(f *request.Fields, key string) string {
 	id := f.OptionalText("id")
 	if id != "" && key != "" && id != key {

@@ -122,7 +122,7 @@ func TestSearchOverHTTP(t *testing.T) {
 	})
 }
 
-// reindex builds the index of names of the kind user, and adds the figures of the answers up. path is that of the first
+// reindex builds the index of names of the kind user, and adds up the figures of the answers. path is that of the first
 // request. One request goes on for a second, so that a slow machine needs several.
 func reindex(t *testing.T, n *servertest.Node, path string) (profiles, changed int64) {
 	t.Helper()

@@ -57,7 +57,7 @@ func checkKept(before, now *access.Caller, about access.Resource) error {
 // lostSubscription is a subscription that a session may not have any more.
 type lostSubscription struct {
 	about access.Resource   // a board, or an event
-	sub   *hub.Subscription // to end in the hub, for which that may wait
+	sub   *hub.Subscription // the caller of setCaller ends it in the hub, and may wait for the hub
 	err   error
 }
 
@@ -66,9 +66,11 @@ func (l lostSubscription) frame() *hub.Frame { return hub.NewFrame(l.json()) }
 
 func (l lostSubscription) json() []byte {
 	p := problem.Of(l.err)
-	e := errorJSON{Board: l.about.Name, Code: p.Code, Message: p.Message}
+	e := errorJSON{Code: p.Code, Message: p.Message}
 	if l.about.Type == access.EventResource {
-		e.Board, e.Feed = "", l.about.Name
+		e.Feed = l.about.Name
+	} else {
+		e.Board = l.about.Name
 	}
 	return e.encode()
 }

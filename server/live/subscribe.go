@@ -54,7 +54,7 @@ func (ss *session) subscribe(m *message) error {
 	}
 	if err := ss.keep(m, func() { ss.boards[board] = sub }); err != nil {
 		ss.sessions.hub.Unsubscribe(sub)
-		ss.socket.reply(lostSubscription{m.about, sub, err}.frame())
+		ss.socket.reply(lostSubscription{about: m.about, err: err}.frame())
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (ss *session) unsubscribe(m *message) error {
 	return ss.endSubscription(m, "board", ss.boards)
 }
 
-// endSubscription ends one of the subscriptions held to boards, or to feeds, which a field of m names.
+// endSubscription ends the subscription that a field of m names. held are those of the session to boards, or to feeds.
 func (ss *session) endSubscription(m *message, field string, held map[string]*hub.Subscription) error {
 	name := m.fields.RequiredText(field)
 	if m.fields.Err != nil {

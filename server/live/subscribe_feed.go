@@ -38,7 +38,7 @@ func (ss *session) subscribeFeed(m *message) error {
 	})
 	if err != nil {
 		ss.sessions.hub.Unsubscribe(sub)
-		ss.socket.reply(lostSubscription{m.about, sub, err}.frame())
+		ss.socket.reply(lostSubscription{about: m.about, err: err}.frame())
 	}
 	return nil
 }

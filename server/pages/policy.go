@@ -11,8 +11,7 @@ const inlineStyles = "unsafe-inline"
 
 // policyOf limits a page to content of this server, and to avatars of some other origins. Only pages of frameOrigins
 // may frame it. styles allows the styles in the page: their hash, or inlineStyles; "" for none. Package origin has
-// checked the origins, so none
-// ends a directive.
+// checked the origins, so none ends a directive.
 func policyOf(avatarOrigins, frameOrigins []string, styles string) string {
 	ancestors := "'none'"
 	if len(frameOrigins) > 0 {

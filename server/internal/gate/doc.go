@@ -4,10 +4,11 @@
 //	─► caller ─► origins ─► rate, then rights of the caller ─► turn ─► handler
 //
 // Serve (serve.go) has the first two steps. Gate.Protect (gate.go) puts the others in this order. A read takes its turn
-// before its handler, a write within it: when request.ReadBody has the body, which also checks the rights again.
+// before its handler. A write takes its turn within its handler, once request.ReadBody has the body, and the gate then
+// checks the rights again.
 //
-// What the gate has found of a request (its address, its caller, the tokens that it
-// took, the memory that it holds) is an exchange: handlers ask for it with Caller and Client.
+// What the gate has found of a request (its address, its caller, the tokens that it took, the memory that it holds) is an
+// exchange: handlers ask for it with Caller and Client.
 //
 // A handler returns an error, and the gate answers it with a problem (errors.go).
 package gate

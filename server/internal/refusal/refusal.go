@@ -1,6 +1,6 @@
 // Package refusal keeps the log small however often something is refused. Log names what the server refuses because of
 // its flags: the origins of pages and the hosts of requests. Clients choose these names, so the log has a bounded number of
-// them. Count is for refusals of one class, of which the log says how many there were.
+// them. Count counts the refusals of one class, and the log says how many there were.
 package refusal
 
 import (

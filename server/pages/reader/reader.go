@@ -214,8 +214,8 @@ func (r *Reader) Family(ctx context.Context, name string) []pages.BoardCard {
 func (r *Reader) Version() uint64 { return r.guard.Version() }
 
 // Show is part of pages.Reader. The event is the first one, by name, whose definition has a show. Anybody may open the page
-// and read what it shows, so the event has only the updates of its show. Before there is one, whether anonymous may send is
-// whether they may send an event of any name.
+// and read what it shows, so the event has only the updates of its show. Before there is such an event, AnonymousMaySend
+// says whether a viewer without a token may send an event of any name.
 func (r *Reader) Show(ctx context.Context) (show pages.Show) {
 	ctx, cancel := context.WithTimeout(ctx, boardWait)
 	defer cancel()
