@@ -64,6 +64,9 @@ var asked = socket => {
 			: (type ?? '');
 };
 
+// asks waits until the newest socket was sent this.
+var asks = want => becomes(() => asked(sockets.at(-1)), want);
+
 // answer is that of the server: it takes what was sent last, and goes on with these frames.
 var answer = (...frames) => sockets.at(-1).say({type: 'ok', id: sockets.at(-1).sent.at(-1).id}, ...frames);
 

@@ -1,0 +1,281 @@
+// The end of a period: its last seconds are counted down, and its first three stay for a while, for those who saw it end and
+// those who come a little later.
+test('ElementShowsTheFinish', async () => {
+	stopClock();
+	await openBoard({top: 5});
+	const shown = want => becomes(finish, want);
+	var finished = [];
+	var finish = () =>
+		!board.hasAttribute('data-finish')
+			? root.querySelector('[part=finish]').checkVisibility()
+				? 'left behind'
+				: ''
+			: [...root.querySelectorAll('[part=result], [part=podium] > *')]
+					.map(part => part.innerText.replace(/\s+/g, ' ').trim())
+					.join(' | ');
+	var places = () => finish().split(' | ').slice(1).join(' | ');
+	var count = () => (count => (count.checkVisibility() ? count.textContent : ''))(root.querySelector('[part=countdown]'));
+	var watch = attributes =>
+		make({top: 5, ...attributes}).then(() =>
+			board.addEventListener('finish', ({detail: {period, top}}) =>
+				finished.push(period + ' ' + top.map(({member}) => member).join('')),
+			),
+		);
+	var of = (name, ends, more) => ({period: name, ends, ...more});
+	var first = {timezone: 'Asia/Shanghai', opens: '2026-11-19T12:00:00Z', ends: '2026-11-20T12:00:30Z', name: '1'};
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + timers.size, 'b1');
+	say(
+		list(
+			1,
+			[
+				['a', 30],
+				['b', 20],
+				['c', 10],
+				['d', 5],
+			],
+			of('1', first.ends, {info: {kind: 'member', period: first}}),
+		),
+	);
+	await becomes(text, '1 a 30, 2 b 20, 3 c 10, 4 d 5');
+	await page.drawn();
+	await becomes(() => count() + finish(), '');
+	pass(19000);
+	await page.drawn();
+	await becomes(() => count(), '');
+	pass(1000);
+	await becomes(() => count(), '10');
+	pass(9000);
+	await becomes(() => count(), '1');
+	pass(1000);
+	await becomes(() => count(), '');
+	await page.drawn();
+	await shown('');
+	pass(200);
+	say(
+		list(
+			2,
+			[
+				['b', 40],
+				['a', 30],
+				['c', 10],
+				['d', 5],
+			],
+			of('1', first.ends, {final: true, info: {kind: 'member', period: first}}),
+		),
+	);
+	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
+	await becomes(() => finished.splice(0).join(), '1 bacd');
+	// The next period goes on behind it.
+	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
+	await becomes(text, '');
+	sockets.at(-1).say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z')));
+	await becomes(text, '1 x 1');
+	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
+	pass(14799);
+	await page.drawn();
+	await becomes(() => finish() !== '', true);
+	pass(1);
+	await shown('');
+	// Who comes seven seconds late asks for the result of the last period.
+	now = Date.parse('2026-11-20T12:00:37Z');
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
+	say(
+		list(
+			2,
+			[['x', 1]],
+			of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}}),
+		),
+	);
+	await becomes(text, '1 x 1');
+	await becomes(() => (({board, top}) => board + ' ' + top)(sockets.at(-1).sent.at(-1)), 'b@-1 3');
+	await page.drawn();
+	await shown('');
+	sockets.at(-1).say(
+		{type: 'ok', id: sockets.at(-1).sent.at(-1).id},
+		{
+			...list(
+				9,
+				[
+					['b', 40],
+					['a', 30],
+				],
+				of('1', first.ends, {final: true, info: {kind: 'member', period: first}}),
+			),
+			board: 'b@-1',
+		},
+	);
+	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30');
+	await becomes(() => finished.splice(0).join(), '1 ba');
+	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
+	pass(7999);
+	await page.drawn();
+	await becomes(() => finish() !== '', true);
+	pass(1);
+	await shown('');
+	// The followed member's place stands below the first three, of those who saw the end and of those who come late.
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch({top: 2, me: 'q'});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(
+		list(
+			1,
+			[
+				['a', 30],
+				['b', 20],
+			],
+			of('1', first.ends),
+		),
+		own(1, 5, 3, {to_next: 1, around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}),
+	);
+	await becomes(text, '1 a 30, 2 b 20, below 5 Quin 1 to next 3');
+	sockets.at(-1).say(
+		list(
+			2,
+			[
+				['a', 30],
+				['b', 20],
+			],
+			of('1', first.ends, {final: true}),
+		),
+	);
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 5 Quin 3');
+	sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}));
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 4 Quin 5');
+	await becomes(() => finished.splice(0).join(), '1 ab');
+	await becomes(
+		() => [...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join(),
+		'step,step,row me',
+	);
+	// The list is shorter than the result, which has room all the same.
+	await becomes(
+		() => root.querySelector('[part=finish]').getBoundingClientRect().bottom <= board.getBoundingClientRect().bottom,
+		true,
+	);
+	await becomes(() => getComputedStyle(root.querySelector('[part=podium] > [part~=me]')).position, 'static');
+	now = Date.parse('2026-11-20T12:00:37Z');
+	await watch({me: 'q'});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(
+		list(
+			2,
+			[['x', 1]],
+			of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}}),
+		),
+	);
+	await becomes(() => (({board, me, around}) => [board, me, around].join(' '))(sockets.at(-1).sent.at(-1)), 'b@-1 q 1');
+	sockets.at(-1).say(
+		{type: 'ok', id: sockets.at(-1).sent.at(-1).id},
+		{
+			...list(
+				9,
+				[
+					['b', 40],
+					['a', 30],
+				],
+				of('1', first.ends, {final: true}),
+			),
+			board: 'b@-1',
+		},
+		{...own(9, 8, 2), board: 'b@-1'},
+	);
+	await becomes(() => places(), '1 b 40 | 2 a 30 | 8 q 2');
+	await becomes(() => finished.splice(0).join(), '1 ba');
+	// The name comes with the neighbours, which may come later.
+	sockets.at(-1).say({...own(9, 8, 2, {to_next: 3, around: [{rank: 8, member: 'q', score: 2, name: 'Quin'}]}), board: 'b@-1'});
+	await becomes(() => places(), '1 b 40 | 2 a 30 | 8 Quin 2');
+	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
+	// It is another member's place once another one is followed.
+	board.setAttribute('me', 'zed');
+	await shown('');
+	// One of the first three is marked, and one without a score has no place.
+	await watch({me: 'a'});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(
+		list(
+			1,
+			[
+				['a', 30],
+				['b', 20],
+			],
+			of('1', first.ends),
+		),
+	);
+	sockets.at(-1).say(
+		list(
+			2,
+			[
+				['a', 30],
+				['b', 20],
+			],
+			of('1', first.ends, {final: true}),
+		),
+	);
+	await becomes(
+		() => [...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join(),
+		'step me,step',
+	);
+	finished = [];
+	await watch({me: 'q'});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(list(1, [['a', 30]], of('1', first.ends)));
+	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null));
+	await becomes(() => places(), '1 a 30');
+	finished = [];
+	// Sixteen seconds late is too late, and so is any time for a page that holds nothing.
+	await tick();
+	now = Date.parse('2026-11-20T12:00:46Z');
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
+	var late = list(
+		2,
+		[['x', 1]],
+		of('2', '2026-11-21T12:00:30Z', {info: {kind: 'member', period: {opens: first.ends, ends: '2026-11-21T12:00:30Z'}}}),
+	);
+	say(late);
+	await becomes(text, '1 x 1');
+	await page.drawn();
+	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch({hold: 0});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(late);
+	await becomes(text, '1 x 1');
+	await page.drawn();
+	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
+	// The next period ends before the first three have gone: those of the next one take their place.
+	now = Date.parse('2026-11-20T12:00:32Z');
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
+	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	await becomes(() => /a 1/.test(finish()), true);
+	sockets
+		.at(-1)
+		.say(
+			list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z')),
+			list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z', {final: true})),
+		);
+	await becomes(() => /z 7/.test(finish()), true);
+	await becomes(() => getComputedStyle(root.querySelector('[part=list]')).visibility, 'hidden');
+	pass(15000);
+	await shown('');
+	// An empty period has no first three, and a board that the page leaves takes its own along.
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(list(1, [], of('3', '2026-11-20T12:00:31Z')));
+	sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	await becomes(() => board.hasAttribute('data-final'), true);
+	await page.drawn();
+	await shown('');
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch();
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
+	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	await becomes(() => finish() !== '', true);
+	board.setAttribute('board', 'other');
+	await shown('');
+});

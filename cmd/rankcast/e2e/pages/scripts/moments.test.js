@@ -1,0 +1,188 @@
+// What the element tells its page: events, and moments in sentences.
+
+// What happens on a board is told to its page, and what was so when it came is not.
+test('ElementTellsWhatHappens', async () => {
+	await openBoard({me: 'u', top: 3});
+	const tells = want => becomes(() => told.splice(0).join(', '), want);
+	const tellsNothing = async () => {
+		await page.drawn();
+		equal(told.join(', '), '', 'what was told');
+	};
+	const shows = want => becomes(text, want);
+	say(
+		list(1, [
+			['a', 30],
+			['b', 20],
+			['c', 10],
+		]),
+		own(1, 9, 2),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 9 u 2');
+	await tellsNothing();
+	say(
+		list(2, [
+			['a', 30],
+			['b', 20],
+			['c', 10],
+		]),
+		own(2, 7, 4),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 7 u 4');
+	await tells('rank-up u 9 7');
+	say(
+		own(3, 8, 4, {
+			around: [
+				{rank: 7, member: 'x', score: 5},
+				{rank: 8, member: 'u', score: 4},
+			],
+		}),
+	);
+	await shows('1 a 30, 2 b 20, 3 c 10, below 8 u 4');
+	await tells('overtaken u 7 8 x');
+	say(
+		list(4, [
+			['b', 40],
+			['a', 30],
+			['u', 12],
+		]),
+		own(4, 3, 12),
+	);
+	await shows('1 b 40, 2 a 30, me 3 u 18 to next 12');
+	await tells('enter-top u, new-leader b a, rank-up u 8 3');
+	say(
+		list(5, [
+			['b', 40],
+			['u', 33],
+			['a', 30],
+		]),
+	);
+	await shows('1 b 40, me 2 u 7 to next 33, 3 a 30');
+	await tells('rank-up u 3 2');
+	say(
+		list(6, [
+			['a', 50],
+			['b', 40],
+			['u', 33],
+		]),
+	);
+	await shows('1 a 50, 2 b 40, me 3 u 7 to next 33');
+	await tells('new-leader a b, overtaken u 2 3 b');
+	// Out of the list: the list tells it first, and its rank follows.
+	say(
+		list(7, [
+			['a', 50],
+			['b', 40],
+			['c', 35],
+		]),
+	);
+	await shows('1 a 50, 2 b 40, 3 c 35, below … u 12');
+	await tells('enter-top c');
+	say(own(7, 4, 33, {to_next: 2}));
+	await shows('1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33');
+	await tells('overtaken u 3 4 c');
+	// By whom is told only where that is known: neighbours that are from before say nothing of it.
+	say(
+		own(7, 5, 33, {
+			around: [
+				{rank: 4, member: 'x', score: 34},
+				{rank: 5, member: 'u', score: 33},
+				{rank: 6, member: 'y', score: 3},
+			],
+		}),
+	);
+	await tells('overtaken u 4 5 x');
+	say(own(7, 9, 1));
+	await tells('overtaken u 5 9');
+	await page.drawn();
+	await becomes(() => /no score/.test(root.querySelector('[part=announcer]').textContent), false);
+	// Off the board, and on it again.
+	say(own(8, null, null));
+	await shows('1 a 50, 2 b 40, 3 c 35, below u has no score yet');
+	say(own(9, 6, 1));
+	await shows('1 a 50, 2 b 40, 3 c 35, below 6 u 1');
+	await tellsNothing();
+	// Another board, and another period, begin anew.
+	say(list(7, [['x', 1]], {period: '1'}));
+	await shows('1 x 1');
+	told.length = 0;
+	say(list(1, [['y', 1]], {period: '2'}));
+	await shows('1 y 1');
+	await tellsNothing();
+	board.setAttribute('board', 'x');
+	board.setAttribute('board', 'b');
+	await shows('');
+	say(list(1, [['z', 1]]));
+	await shows('1 z 1');
+	await tellsNothing();
+});
+
+// What matters most is told in a sentence, and the row of a new leader shines.
+test('ElementTellsMoments', async () => {
+	stopClock();
+	await openBoard({top: 5, moments: ''});
+	var moments = [];
+	board.addEventListener('moment', ({detail: {kind, rank, entry, other, text}}) =>
+		moments.push([kind, rank, entry.member, other.member].join(' ')),
+	);
+	var line = () => root.querySelector('[part=moment]').textContent;
+	var named = (seq, ...entries) =>
+		say({
+			...list(seq, []),
+			top: entries.map(([member, score], i) => ({
+				rank: i + 1,
+				member,
+				score,
+				name: {a: 'Ana', e: 'Eli', m: 'Mochi'}[member],
+			})),
+		});
+	await tick();
+	named(1, ['a', 1000], ['e', 900], ['m', 500], ['x', 400]);
+	await becomes(text, '1 Ana 1,000, 2 Eli 900, 3 Mochi 500, 4 x 400');
+	await becomes(() => root.adoptedStyleSheets.length, 2); // what tells moments is there
+	named(2, ['e', 1050], ['a', 1000], ['x', 600], ['m', 500]);
+	await becomes(text, '1 Eli 1,050, 2 Ana 1,000, 3 x 600, 4 Mochi 500');
+	pass(0);
+	await becomes(() => line() + '; ' + moments.splice(0), 'Eli passed Ana for No. 1; passed 1 e a');
+	await becomes(() => root.querySelector('[data-leads]')?.dataset.member, 'e');
+	// Of what happens meanwhile, the highest place is told, and not before 2.5 s have passed.
+	named(3, ['e', 1050], ['x', 1010], ['a', 1000], ['m', 500]);
+	await becomes(text, '1 Eli 1,050, 2 x 1,010, 3 Ana 1,000, 4 Mochi 500');
+	named(4, ['e', 1050], ['x', 1010], ['m', 1001], ['a', 1000]);
+	await becomes(text, '1 Eli 1,050, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000');
+	pass(2499);
+	await page.drawn();
+	await becomes(() => moments.length, 0);
+	pass(1);
+	await becomes(() => line() + '; ' + moments.splice(0), 'x passed Ana for No. 2; passed 2 x a');
+	// A gap that shrinks fast, and is small.
+	pass(3000);
+	named(5, ['e', 1060], ['x', 1010], ['m', 1001], ['a', 1000]);
+	await becomes(text, '1 Eli 1,060, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000');
+	pass(3000);
+	named(6, ['e', 1060], ['x', 1052], ['m', 1001], ['a', 1000]);
+	await becomes(text, '1 Eli 1,060, 2 x 1,052, 3 Mochi 1,001, 4 Ana 1,000');
+	pass(0);
+	await becomes(() => line() + '; ' + moments.splice(0), 'x is 8 behind Eli, closing; closing 2 x e');
+	pass(12000);
+	await becomes(() => line(), '');
+	// A new period begins with nothing to tell.
+	named(7, ['x', 1070], ['e', 1060], ['m', 1001]);
+	await becomes(text, '1 x 1,070, 2 Eli 1,060, 3 Mochi 1,001');
+	pass(0);
+	await becomes(() => line(), 'x passed Eli for No. 1');
+	moments = [];
+	say(
+		list(
+			1,
+			[
+				['m', 1],
+				['e', 1],
+			],
+			{period: '2'},
+		),
+	);
+	await becomes(() => text() + line(), '1 m 1, 2 e 1');
+	pass(9000);
+	await page.drawn();
+	await becomes(() => line() + moments, '');
+});
