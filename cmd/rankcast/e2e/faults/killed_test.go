@@ -193,9 +193,9 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 	require.Equal(t, map[string]int{"cup": 1}, ids)
 }
 
-// A node is killed while it builds the result of a window, half of which lies aside. The
-// other shows the whole old result, or none for as long as it waits for the dead one's
-// lease, and then the whole new one; what was begun goes.
+// A node dies while it builds the result of a window, with half of the result in Redis already. The other node never shows
+// that half: it shows the whole old result, or none while it waits for the end of the dead node's lease, and then the whole
+// new result. Redis keeps nothing of the half.
 func TestWindowOutlivesItsBuilder(t *testing.T) {
 	t.Parallel()
 	const members, page = 20_000, 1000
@@ -221,7 +221,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 			}
 		}
 	}
-	// shown is the score that all have, whatever is read of them.
+	// shown reads a page of the board, whose entries must have one score, and returns that score.
 	shown := func() (score int64, err error) {
 		a := servertest.Request(t, "GET", fmt.Sprintf("http://%s/v1/boards/hot/top?limit=%d", stays.Addr, page), "")
 		if a.Status != 200 {
@@ -255,7 +255,7 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	until(1)
 	load()
 
-	// What it sends of those in the middle does not arrive, and nothing after that.
+	// The proxy holds what the node sends about the members in the middle, and all that follows.
 	proxy.Hold(member(members/2), member(members/2+1), member(members/2+2))
 	var readers sync.WaitGroup
 	redistest.Eventually(t, "a build", func() error {

@@ -70,15 +70,15 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 		e2etest.EndsAs(s, a, "stars")
 	}
 
-	// A node that dies takes nobody else along.
+	// When one node dies, the clients of the other still get updates.
 	a.Kill()
 	b.Update("stars", `{"member":"m1","score":1000}`)
 	e2etest.EndsAs(onB, b, "stars")
 	require.Equal(t, "m1", onB.Boards["stars"].Top[0].Member)
 }
 
-// A feed whose connection swallows everything, without ending, is noticed: its
-// clients are told, and see what they missed.
+// A node notices that the connection of its feed swallows everything without ending. It tells its clients, and then sends
+// them what they missed.
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

@@ -41,7 +41,7 @@ func TestPageMovesByItself(t *testing.T) {
 	do(t, ctx, shows("cid", "<img src=x onerror=alert(1)>", "ann", "bob"))
 	require.Zero(t, value[int](t, ctx, `board.shadowRoot.querySelectorAll('img:not([part=avatar])').length`))
 
-	// Redis goes and comes back: the page says so and keeps what it had.
+	// Redis ends and comes back: the page says so, and keeps its rows.
 	r.Kill()
 	do(t, ctx, state("stale"), shows("cid", "<img src=x onerror=alert(1)>", "ann", "bob"))
 	r.Start()
@@ -57,7 +57,7 @@ func TestPageMovesByItself(t *testing.T) {
 	require.True(t, value[bool](t, ctx, sameRow), "all of this without a reload")
 }
 
-// Somebody who is not among the first sees its own place move by itself.
+// The row of the followed member moves without a reload, also into the list and out of it.
 func TestPageFollowsAMember(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -83,7 +83,7 @@ func TestPageFollowsAMember(t *testing.T) {
 	do(t, ctx, follows("below: 7 u4 4 to next 21"))
 	post("u4", 24)
 	do(t, ctx, shows("ann", "bob", "cid", "u4", "dan"), follows("listed: 4 u4 5 to next 45"))
-	post("cid", -5) // level, and later there than u4
+	post("cid", -5) // cid ties with u4, and reached the score later
 	do(t, ctx, shows("ann", "bob", "u4", "cid", "dan"), follows("listed: 3 u4 15 to next 45"))
 	post("dan", 100)
 	post("eve", 100)
@@ -91,13 +91,13 @@ func TestPageFollowsAMember(t *testing.T) {
 	post("cid", 10)
 	do(t, ctx, shows("dan", "eve", "ann", "bob", "cid"), follows("below: 6 u4 10 to next 45"))
 
-	// Off the board, and on it again.
+	// The member leaves the board, and joins it again.
 	p.Answers(200, "DELETE", "/v1/boards/stars/members/u4", "")
 	do(t, ctx, follows("below: u4 has no score yet"))
 	post("u4", 25)
 	do(t, ctx, follows("below: 7 u4 level with the next 25"))
 
-	// The server goes: what was known stays. Scores go on at another node.
+	// The server ends: the page keeps its rows. Another node takes updates meanwhile.
 	p.Kill()
 	do(t, ctx, state("away"), follows("below: 7 u4 level with the next 25"),
 		chromedp.Evaluate[chromedp.Void](`sent.length = 0; null`))
@@ -114,8 +114,8 @@ func TestPageFollowsAMember(t *testing.T) {
 	require.Equal(t, "0 twice, 1 height", seen, "a member has one row at any time, and nothing jumps")
 }
 
-// Two members followed on one board by one page, and none by a third element.
-// One that names nobody who could be followed disturbs none of the others.
+// Elements on one page follow different members of one board. An element whose me is no valid id stops, and the others stay
+// live.
 func TestPageFollowsTwo(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
@@ -200,8 +200,7 @@ func TestListGrowsAsTheReaderScrolls(t *testing.T) {
 	do(t, ctx, visit(p, "/boards/short"), becomes(listed, "10"), becomes(shownButton, ""))
 }
 
-// A reader comes to the followed member's row with one tap: from elsewhere in the list, and from below it, as far as a list
-// reaches.
+// One tap brings the reader to the followed member's row: elsewhere in the list, or below it, as far as a list reaches.
 func TestReaderJumpsToTheFollowedRow(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t, "--max-top", "150")

@@ -18,7 +18,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-// The front page has a card for each board, with who leads it, and keeps them up to date.
+// The front page has a card for each board, with its leader, and keeps the cards up to date.
 func TestDashboardShowsAllBoards(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -62,17 +62,17 @@ boards:
 	do(t, ctx, card("stars", "1 | bob | 41 | 2 members"),
 		holds(`/^\d+ a minute$/.test(starsCard.querySelector('.card-rate').textContent)`),
 
-		// A card leads to its board, and back; who is followed stays so.
+		// A card links to its board, which follows the same member. The browser goes back to the same cards.
 		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), follows("listed: 1 bob 41"),
 		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
 		script(`history.back()`), card("stars", "1 | bob | 41 | 2 members"),
 		holds(`document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility()`),
 		holds(`stays && cards.every(card => card.isConnected)`),
 	)
-	// A board that is taken away goes from the page, and the others stay.
+	// The page removes the card of a deleted board alone.
 	p.Answers(204, "DELETE", "/v1/boards/empty", "")
 	do(t, ctx, becomes(names, "fans:{star}, laps, money, stars"), holds(`starsCard.isConnected`))
-	// One that comes to be is shown in its own way.
+	// A new board gets a card, with the display of its definition.
 	p.Answers(201, "PUT", "/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`)
 	do(t, ctx, card("late", "No scores | 0 members"),
 		becomes(`page.all('.card').find(card => card.querySelector('a').textContent === 'late')
@@ -81,13 +81,13 @@ boards:
 	p.Update("late2", `{"member":"ann","score":5}`)
 	do(t, ctx, card("late2", "1 | ann | 5 pt | 1 member"))
 
-	// It says so when the store is gone, or the server, and keeps what it knows.
+	// The page says that the store or the server does not answer, and keeps its cards.
 	r.Kill()
 	do(t, ctx, becomes(note, "Can’t read the boards. As of …"), card("stars", "1 | bob | 41 | 2 members"))
 	p.Kill()
 	do(t, ctx, becomes(note, "Can’t reach the server. As of …"),
 		card("stars", "1 | bob | 41 | 2 members"),
-		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
+		// The next answer comes without a reload. Its server cannot read all boards, and leaves some off.
 		script(`var boards = ['stars', 'new']
 			.map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, rate: null, leader: null, built: false, unavailable: true})),
 				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
@@ -96,7 +96,7 @@ boards:
 		card("stars", "1 | bob | 41 | 2 members"), card("fans:{star}", "2 boards"),
 		becomes(`page.all('.card[data-unavailable] .card-rate').map(rate => rate.textContent).join()`,
 			"can’t be read now,can’t be read now,can’t be read now"),
-		// As when somebody comes back to look.
+		// The browser sends this event when the network is back. The page then asks at once.
 		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete `+
 			`overview.left_off; dispatchEvent(new Event('online'))`),
 		card("stars", "1 | dan | 9 | 1 member"),
@@ -104,8 +104,8 @@ boards:
 		becomes(note, "3 boards"))
 }
 
-// Beside a board there are the periods that it had, how scores went since the page was
-// opened, and how far away the server is.
+// Beside a board, the page shows the periods that the board had, the trends of scores since the page was opened, and the
+// round-trip time to the server.
 func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	t.Parallel()
 	var others strings.Builder // more than there is room for
@@ -128,7 +128,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`page.course()`, "ann level, bob level"), becomes(textOf("#following-name"), "bob"),
 		holds(`/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent)`),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
-		// Among many boards, this one is seen in the list, and the page begins where it begins.
+		// The list of many boards is scrolled to this one, and the page itself is not scrolled.
 		becomes(`(link => {
 			const {top, bottom} = link.getBoundingClientRect();
 			return String(top >= 0 && bottom <= innerHeight) + scrollY;
@@ -137,12 +137,12 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	)
 	p.Update("plain", e2etest.Scores("ann", -5, "bob", 3))
 	do(t, ctx, becomes(`page.course()`, "ann -0.05 € lower, bob +0.03 € higher"))
-	// Another leader goes on with the leader's line; what is told of it is its own.
+	// The line of the leader goes on with a new leader. The change beside it counts from when this one took the lead.
 	p.Update("plain", `{"member":"bob","score":93}`)
 	do(t, ctx, becomes(`page.course()`, "bob higher, bob +0.96 € higher"))
 	p.Update("plain", `{"member":"bob","score":7}`)
 	do(t, ctx, becomes(`page.course()`, "bob +0.07 € higher, bob +1.03 € higher"),
-		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
+		// The trend of a followed member begins when the reader follows it. Another board shows none of these trends.
 		script(`document.querySelector('#unfollow').click()`), becomes(`page.course()`, "bob +0.07 € higher"), follow("bob"),
 		becomes(`page.course()`, "bob +0.07 € higher, bob level"),
 		link("#boards", "bare"),
@@ -162,7 +162,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		follows("listed: 1 bob 1.23 €"),
 		becomes(`document.querySelector('#boards [aria-current]').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
 
-		// A period turns: there is one more to go back to.
+		// When a period ends, the list gets a link to it.
 		visit(p, "/boards/quick"),
 		isLive,
 		script(`var hadLeader = false;
@@ -178,7 +178,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`String(`+course+
 			` === (hadLeader ? '– no line' : '') && document.querySelector('#trends').checkVisibility({visibilityProperty: true}) === hadLeader)`,
 			"true"),
-		// They lead there, and back, with who is followed by then.
+		// The links keep the member that the reader follows by then, to the old period and back.
 		follow("ann"), script(`var ways = `+periods+`.map(a => a.search)`),
 		becomes(`[...new Set(ways)].join()`, "?me=ann"),
 		script(periods+`.find(a => a.dataset.period === '`+period+`').click()`),
@@ -197,8 +197,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 // course is page.course.
 const course = `page.course()`
 
-// A board of 200 rows that changes as fast as its server takes it: the page renders once in
-// a frame of the screen, ends right, and keeps no more than before.
+// A board of 200 rows changes as fast as its server takes updates: the page renders at most once in a frame of the screen,
+// shows the final scores, and keeps no more memory than before.
 func TestDashboardUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

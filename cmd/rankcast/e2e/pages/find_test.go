@@ -34,8 +34,8 @@ const (
 	pickRow = `board.dispatchEvent(new CustomEvent('pick', {detail: {member: %[1]q, entry: {member: %[1]q, name: %[2]q}}}))`
 )
 
-// A reader finds a member by its name, chooses it with the arrows or a tap, and follows it. What only an id finds, or no
-// score has yet, Enter follows too.
+// A reader finds a member by its name, chooses it with the arrows or a tap, and follows it. Enter also follows a member by its
+// id, even one without a score.
 func TestSearchOfABoardFindsMembersByName(t *testing.T) {
 	t.Parallel()
 	const name = "<img src=x onerror=alert(1)>"
@@ -124,14 +124,14 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 		at("/boards/stars"), shows("ann", "bob"), becomes(`page.board().getAttribute('pickable')`, ""),
 		picks("bob", "Bob Stone"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"),
 		becomes(following, "You follow Bob Stone Stop"),
-		// On another board of the kind, and no other one.
+		// The page follows the member on another board of the kind, but on no board of another kind.
 		at("/boards/month"), follows("listed: 2 Bob Stone 10 to next 60"), becomes(urlMe, "bob"),
 		at("/boards/laps"), shows("ann", "bob"), becomes(urlMe, "none"), becomes(following, "Tap a row to follow its member."),
-		// Links go along with it as far as it is one of their members.
+		// The links to boards of the kind name the member.
 		at("/boards/stars"), becomes(urlMe, "bob"),
 		becomes(`page.all('#boards a').map(a => a.getAttribute('href').replace(location.origin, '')).join()`,
 			"/boards/laps,/boards/month?me=bob,/boards/stars?me=bob"),
-		// An address names another one for now.
+		// An address that names another member counts for its page alone.
 		at("/boards/stars?me=ann"), becomes(following, "You follow ann Stop"), at("/boards/stars"), becomes(urlMe, "bob"),
 		click("#unfollow"), becomes(urlMe, "none"), at("/boards/stars"), shows("ann", "bob"),
 		becomes(following, "Tap a row to follow its member."), becomes(urlMe, "none"),

@@ -44,7 +44,7 @@ func TestFinishLineKeepsShortNames(t *testing.T) {
 	}
 }
 
-// What stands at the end of the card of a member never covers its name, also while the member has no place.
+// The figures at the end of a member's card never cover its name, also while the member has no place.
 func TestOverlayCardHasRoomAtItsEnd(t *testing.T) {
 	t.Parallel()
 	p := rounds(t)

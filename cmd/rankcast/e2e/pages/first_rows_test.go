@@ -191,7 +191,7 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 	}
 }
 
-// send adds to the score of ana.
+// addToAna adds to the score of ana.
 func addToAna(p *e2etest.Process, board string, score int) {
 	p.T.Helper()
 	a := p.Post(board, fmt.Sprintf(`{"member":"ana","score":%d}`, score))

@@ -56,7 +56,7 @@ func do(t testing.TB, ctx context.Context, actions ...chromedp.Action[chromedp.V
 	require.NoError(t, chromedp.Do(ctx, actions...))
 }
 
-// value is the value of an expression on the page, or of the promise that it is.
+// value returns the value of an expression on the page. It waits for a promise.
 func value[T any](t testing.TB, ctx context.Context, expression string) T {
 	t.Helper()
 	is, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -104,7 +104,7 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 	return becomes(`page.own()`, row)
 }
 
-// state waits until the board on the page has been in a state since the last call.
+// state waits until the board on the page enters a state, or has entered it since the last call of state.
 func state(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name),
 		chromedp.WithPollingTimeout(patience))
@@ -157,7 +157,7 @@ func onVisible(selector string, do func(context.Context, *chromedp.Target, runti
 // kept is what a page keeps after garbage collection.
 type kept struct{ nodes, listeners, heap float64 }
 
-// keeps collects the garbage of a page and counts what is left.
+// keeps runs the garbage collector of a page, and returns what the page still holds.
 func keeps(t *testing.T, ctx context.Context) (k kept) {
 	t.Helper()
 	require.NoError(t, e2etest.Call(ctx, performance.Enable, performance.EnableParams{}))

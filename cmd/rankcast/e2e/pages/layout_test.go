@@ -26,7 +26,7 @@ boards:
   "fans3h:{star}": {window: 3h, kind: user}
 ` + giftEvent
 
-// crowded is an expression for what is wrong with those of some rows that can be seen, see page.crowded.
+// crowded is an expression for the faults of the visible rows among some rows, see page.crowded.
 func crowded(rows, name, score string) string {
 	return fmt.Sprintf(`page.crowded(%s, %q, %q)`, rows, name, score)
 }
@@ -134,7 +134,7 @@ func TestHistoriesHaveRoomForNamesAndScores(t *testing.T) {
 		becomes(`(tip => String(tip.scrollWidth <= tip.clientWidth))(document.querySelector('#tip'))`, "true"))
 }
 
-// All pages have their head at the same place, whatever the width of what is below it.
+// The head stands at the same place on all pages, however wide the content below it is.
 func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	t.Parallel()
 	addr := demo(t)

@@ -211,7 +211,7 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 		becomes(`row.querySelector('[part=member]').title`, "bob"),
 		holds(`row === root.querySelector('[data-member=bob]')`),
 	)
-	// What the page's policy keeps out, and what is no image, leaves no trace.
+	// A row shows no avatar if the policy of the page refuses its site, or if its URL is no image.
 	profile("bob", `{"name":"Bob","avatar":"https://elsewhere.test/b.png"}`)
 	profile("cid", `{"name":"Cid","avatar":"/assets/no-such.png"}`)
 	profile("dan", `{"avatar":"http://elsewhere.test/b.png"}`)

@@ -112,7 +112,7 @@ func TestOverlayFits(t *testing.T) {
 	long := strings.Repeat("很长的名字 long ", 8)[:120]
 	p.Update("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, "")))
 	ctx := window(t, 1280, 900)
-	// What is written on which panel, by theme.
+	// The color of the text and that of the panel, by theme.
 	themes := map[string]string{
 		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)",
 		"clear": "rgb(255, 255, 255) rgba(0, 0, 0, 0)",
@@ -181,14 +181,14 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "top=3&pace=0"), becomes(`page.seen()`, compact), images,
 		overlay(p, "laps", "mode=compact&top=3&pace=0"), becomes(`page.seen()`, compact), images,
 		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(`page.seen()`, compact+" | 4 dan 1:20.300"),
-		// One line at a time, and the next after a while.
+		// The overlay shows one line, and after a while the next.
 		chromedp.EmulateViewport(200, 40),
-		// from the second on, when the test says
+		// From the second line on, the test ends the wait.
 		script(`var waits = [];
 			globalThis.setTimeout = (real => (run, ms, ...more) =>
 				ms === 5e3 ? (waits.push(run), 0) : real(run, ms, ...more))(setTimeout)`),
 		becomes(line, "1"),
-		// A new leader is seen at once.
+		// A new leader brings the first line back at once.
 		becomes(`waits.length + ''`, "1"),
 	)
 	p.Update("laps", `{"member":"bob","score":79900}`)
@@ -210,7 +210,7 @@ func TestOverlayModes(t *testing.T) {
 			page.board().addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
 				celebration.hidden ? 'in silence' : 'with a crown'))`),
 	)
-	// The card is about nobody else.
+	// A leader that the card is not about gets no crown.
 	p.Update("laps", `{"member":"ann","score":79800}`)
 	do(t, ctx, becomes(`leads.join(' ')`, "ann in silence"))
 	p.Update("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name))
@@ -330,7 +330,7 @@ func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
 			becomes(`page.seen()`, "<i>Nova</i> Prime has no score yet"),
 			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(`page.seen()`, "s3 has no score yet")), mode)
 	}
-	// The name stays while others move.
+	// The name stays while the scores of other members change.
 	do(t, ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(`page.seen()`, "<i>Nova</i> Prime has no score yet"))
 	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"},
 		{"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
@@ -339,13 +339,13 @@ func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
 	}
 }
 
-// A new leader is celebrated, once and not soon again, and nothing of it is left; not at
-// all before somebody who wants no motion.
+// The overlay celebrates a new leader, but not a second one within ten seconds. Afterwards nothing of the celebration is left
+// on the page. For a viewer who prefers reduced motion there is no celebration.
 func TestOverlayCelebratesANewLeader(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 4)
 	ctx := window(t, 1280, 900)
-	// Noted on the page: each time that it begins or ends.
+	// The page notes each begin and each end of a celebration.
 	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
 		new MutationObserver(() => {
 			const now = celebration.hidden ? 'ends' : 'begins';

@@ -42,8 +42,8 @@ boards:
   last:                   {}
 `
 
-// A family is a list of its boards and boxes to name one; what is odd about a name
-// comes through, in the URL and over the socket.
+// The page of a family lists its boards, and has boxes for the name of another one. Unusual characters of a name come through
+// the URL and the socket unchanged.
 func TestPageShowsFamilies(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, families)
@@ -65,13 +65,13 @@ func TestPageShowsFamilies(t *testing.T) {
 		becomes(title, "fans:{star}"), becomes(visible, "false,false,true"), becomes(instances, "s17, s18"), becomes(current, "fans:{star} page"),
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
 
-		// One from the list.
+		// The reader chooses a board from the list.
 		script(`document.querySelectorAll('#instances a')[1].click()`),
 		becomes(title, "fans:s18"), shows("ann"), becomes(visible, "true,true,false"), becomes(current, "fans:{star} true"),
 		becomes(`location.pathname`, "/boards/fans:s18"), becomes(`document.activeElement.id`, "main"),
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
 
-		// One by name.
+		// The reader names a board.
 		script(`document.querySelectorAll('#boards a')[1].click()`),
 		becomes(instances, "a+b?c=1&d #% · 名 前, moba · phone"),
 		becomes(`page.all('#parts label').map(label => label.textContent).join()`, "genre,device"),
@@ -90,7 +90,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		script(`document.querySelectorAll('#instances a')[0].click()`), becomes(title, odd), shows("odd"),
 		holds(`stays`),
 
-		// By its address, with a period.
+		// The address names a board and a period.
 		visit(p, "/boards/fans:s17@-1"),
 		becomes(title, "fans:s17@-1"),
 		becomes(`page.part('state').textContent`, "Final"),
@@ -105,7 +105,7 @@ func TestPageShowsFamilies(t *testing.T) {
 	)
 }
 
-// The period turns under a page of a real server, by itself.
+// When a period ends, the open page shows its result and the next period, without a reload.
 func TestPageTurnsWithTheServer(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {period: 3s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
@@ -125,9 +125,8 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 	)
 }
 
-// Scores that are sent once go again from the page as their time passes, each row that
-// stays with what is left of it, and the list is empty in the end: with nothing more
-// sent, and without a reload.
+// Scores leave the page when they are older than the window. A row keeps the scores that still count, and the list is empty in
+// the end. For this the page needs no further update and no reload.
 func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -139,11 +138,11 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 		isLive,
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, of the last hour"),
 		follows("below: bob has no score yet"),
-		// Noted on the page, so that a reload would lose it; and all that it shows.
+		// The page notes each list that it shows. A reload would lose the notes.
 		script(`var board = page.board(), seen = new Set(); var list = () => `+scores+`;
 			new MutationObserver(() => seen.add(list())).observe(board.shadowRoot, {childList: true, characterData: true, subtree: true})`),
 	)
-	// What is almost an hour old goes while the page is open.
+	// These scores are almost an hour old, so they leave the window while the page is open.
 	now := time.Now()
 	aged := func(member string, score int, left time.Duration) string {
 		return fmt.Sprintf(`{"member":%q,"score":%d,"at":%d}`, member, score, now.Add(left-time.Hour).UnixMilli())

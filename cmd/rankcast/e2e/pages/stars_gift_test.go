@@ -26,7 +26,7 @@ const tenFlowers = `[data-flowers="10"]`
 // tapTwice taps on the button for ten flowers.
 var tapTwice = chromedp.Steps(click(tenFlowers), click(tenFlowers))
 
-// counts waits until a star has so many flowers.
+// awaitScore waits until a star has so many flowers.
 func awaitScore(p *e2etest.Process, star string, flowers int) {
 	p.T.Helper()
 	redistest.Eventually(p.T, "the gifts to count", func() error {

@@ -18,7 +18,7 @@ const stored = `Object.values(localStorage).join()`
 // viewerName is an expression for who sends the flowers, as the page has it.
 const viewerName = `document.querySelector('#viewer-name').textContent`
 
-// Who the viewer is goes with them, there and back, and is kept when they say it themselves.
+// The links of the pages pass the viewer on. The device remembers a viewer who types a nickname.
 func TestStarsRememberTheViewer(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
@@ -34,20 +34,20 @@ func TestStarsRememberTheViewer(t *testing.T) {
 		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(`page.focus()`, "me"),
 		typeInto("#me", "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"),
 		becomes(`page.focus()`, "viewer"),
-		// Its link was written before that was said.
+		// The page made this link before the viewer typed the nickname.
 		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
 		script(`history.forward()`), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
 
-		// A link that somebody shared shows what they saw, and the viewer stays who they are.
+		// A shared link shows the page as its sender saw it. The device still remembers this viewer.
 		visit(p, "/stars?star=s2&me=taro&lang=en"), watching,
 		becomes(viewerName, "taro"), becomes(stored, "mochi"),
 		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
 		visit(p, "/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"),
 		becomes(viewerName, "mochi"),
 
-		// Until they say otherwise.
+		// The viewer takes the nickname of the link, and then none.
 		visit(p, "/stars?star=s2&me=taro&lang=en"), watching,
 		click("#viewer"), becomes(`document.querySelector('#me').value`, "taro"), click("#nickname-done"), becomes(stored, "taro"),
 		click("#viewer"), script(`document.querySelector('#me').value = ''`), click("#nickname-done"),
@@ -55,7 +55,7 @@ func TestStarsRememberTheViewer(t *testing.T) {
 	)
 }
 
-// Who comes back from a star that is not in the list has the focus where it stays.
+// For a viewer who comes back from a star outside the list, the focus is on the main part of the page.
 func TestStarsBackFromBeyondTheList(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
@@ -75,7 +75,7 @@ func TestStarsBackFromBeyondTheList(t *testing.T) {
 	)
 }
 
-// What flies to one star does not fly to another.
+// Petals that fly to a star end with its page.
 func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
@@ -83,7 +83,7 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
 		visit(p, "/stars?star=s1&me=mochi&lang=en"), watching,
-		// They would fly for as long as the test.
+		// A paused petal would fly until the end of the test.
 		script(`Element.prototype.animate = (real => function (frames, options) {
 			const a = real.call(this, frames, options);
 			if (this.className === 'petal') a.pause();
@@ -145,7 +145,7 @@ func TestStarsNoSuchStar(t *testing.T) {
 	}
 }
 
-// Why flowers are not taken is said in the page's language.
+// The page says in its language why the server takes no flowers.
 func TestStarsSayWhyNot(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
@@ -169,7 +169,7 @@ func TestStarsSayWhyNot(t *testing.T) {
 	}
 }
 
-// Winners that are read again and are the same ones stay as they are, and the focus on them.
+// The page leaves the winners and the focus on them as they are when it reads the same ones again.
 func TestStarsWinnersStay(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)

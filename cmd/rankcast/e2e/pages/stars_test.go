@@ -32,7 +32,7 @@ events:
       - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
 `
 
-// launchStars runs a server that has it.
+// launchStars starts a server with starFlowers.
 func launchStars(t *testing.T, args ...string) *e2etest.Process {
 	return e2etest.Launch(t, append(args, "--boards", e2etest.Write(t, "stars.yaml", starFlowers))...)
 }
@@ -44,7 +44,7 @@ func give(p *e2etest.Process, star, user string, flowers int) {
 	require.Equal(p.T, 200, a.Status, a.Body)
 }
 
-// score is what a member has on a board, 0 where it has none.
+// scoreOf returns the score of a member on a board, 0 if it has none.
 func scoreOf(p *e2etest.Process, board, member string) int {
 	p.T.Helper()
 	var entry struct{ Score int }
@@ -54,7 +54,7 @@ func scoreOf(p *e2etest.Process, board, member string) int {
 	return entry.Score
 }
 
-// name gives a member of a kind a name.
+// setName gives a member of a kind a name.
 func setName(p *e2etest.Process, kind, member, name string) {
 	p.T.Helper()
 	a := p.Request("PUT", "/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
@@ -120,7 +120,7 @@ func TestStarsMove(t *testing.T) {
 		// Nobody has sent flowers to this one.
 		visit(p, "/stars?star=s9&lang=en"),
 		becomes(textOf(".star-head"), "S s9 No flowers yet this week."), becomes(textOf("#gift-title"), "Send flowers"),
-		// Nor can anybody send any to what can be no star.
+		// An id that no star can have gets no buttons.
 		visit(p, "/stars?star=s%2F9&lang=en"),
 		becomes(textOf(".star-head"), "S s/9 No star can have this id."), becomes(textOf("#gift-title"), "Your place"),
 		becomes(`['.sizes', '#fans', '#fans3h'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
@@ -253,7 +253,7 @@ func TestStarsNamesAreText(t *testing.T) {
 	)
 }
 
-// The week turns under the page: it shows who has won, and how long the next one has.
+// When a week ends, the open page shows who has won, and how long the next week lasts.
 func TestStarsWeekTurns(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `
@@ -269,14 +269,13 @@ events:
 	ctx := window(t, 1280, 900)
 	do(t, ctx, visit(p, "/stars?lang=en"), watching,
 		holds(`document.querySelector('#no-winners').checkVisibility()`),
-		// Noted as it is: with seconds for weeks, none of it stays.
-		// However wrong the page's own clock is.
+		// The page notes each text, since none stays for long when weeks last seconds. Its clock is an hour wrong.
 		script(`Date.now = (real => () => real() + 3600e3)(Date.now)`),
 		script(`var left = [], podiums = [], note = (id, list, read) => new MutationObserver(() => list.push(read()))
 			.observe(document.getElementById(id), {childList: true, subtree: true});
 			note('countdown-left', left, () => `+textOf("#countdown-left")+`);
 			note('podium', podiums, () => `+textOf("#podium")+` + ' ' + document.querySelector('#no-winners').checkVisibility())`))
-	// Each week comes to the same, until the page has seen one that did.
+	// Each week has the same result, until the page has seen a week end with it.
 	redistest.Eventually(t, "a podium", func() error {
 		if a := p.Post("stars",
 			e2etest.Scores("s1", 30, "s2", 40, "s3", 9)); a.Status != 200 {
@@ -292,15 +291,15 @@ events:
 		becomes(`podiums[0]`, "Ss2 40 flowers1Ss1 30 flowers2Ss3 9 flowers3 false"),
 		holds(`left.some(time => /^0:0[1-4]$/.test(time))`),
 		// It goes on by itself, once a second.
-		// The page's own timers of a second have no part in it: all of this is one task.
+		// The script is one task, so the page's own timers have no part in it.
 		step(t, "countdown-alone"),
 		becomes(`read.slice(0, 4).join(' ')`, "0:09 0:08 0:07 0:06"),
-		// And one in which nothing happened.
+		// A week without flowers has no podium.
 		becomes(`podiums.at(-1)`, " true"), becomes(`stays`, "yes"),
 	)
 }
 
-// A server without what the page needs is told what that is, and it is there once it is defined.
+// The page says which definitions it lacks, and works once the server has them.
 func TestStarsNeeds(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {stars: {}, other: {}}`)

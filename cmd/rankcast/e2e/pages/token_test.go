@@ -157,7 +157,7 @@ func (d *doorman) all() (urls, bearers, sent []string) {
 // viewerFlowers is starFlowers with an event that viewers may send.
 var viewerFlowers = strings.Replace(starFlowers, "gift:\n", "gift:\n    sender: user\n", 1)
 
-// launchViewerStars runs a server that has it.
+// launchViewerStars starts a server with viewerFlowers.
 func launchViewerStars(t *testing.T) *e2etest.Process {
 	return e2etest.LaunchBoards(t, viewerFlowers)
 }
@@ -248,7 +248,7 @@ func TestStarsAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
 	}
 }
 
-// What the reader may not see says so in its place.
+// In the place of a board that the reader may not see, the page says so.
 func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)

@@ -12,8 +12,8 @@ const noServers = () => {
 	};
 };
 
-// How far away the server is can be asked as long as it is there. Where it is not, that is
-// noticed, and it is tried again: after growing and random waits, or when it said itself.
+// A page measures the round-trip time to its server. The kit notices that a connection is gone, and connects again after
+// growing random waits, or at the time that the server names.
 test('PagePings', async () => {
 	await connectKit();
 	stopClock();
@@ -36,7 +36,7 @@ test('PagePings', async () => {
 	ping();
 	sockets[1].lose();
 	await becomes(() => JSON.stringify(lags), '[null,30,null]');
-	// Each wait is up to twice as long as the one before, and is drawn by lot.
+	// The bound of the random wait doubles each time.
 	let luck = 0.5;
 	Math.random = () => luck;
 	var wait = () => {
@@ -49,7 +49,7 @@ test('PagePings', async () => {
 	await tick();
 	pass(250);
 	await asks('2 - 0 anew');
-	pass(5e3); // that was a good connection
+	pass(5e3); // a connection that lasts so long is good
 	await tick();
 	equal(waits(Array(8).fill(1006)), '125,250,500,1000,2000,4000,7500,7500');
 	luck = 0.1;
@@ -63,7 +63,7 @@ test('PagePings', async () => {
 	pass(5e3);
 	await tick();
 	equal(waits([1006]), '125');
-	// A server that is overloaded, or that got too much, is not tried again so soon.
+	// The waits are longer if the server is overloaded, or closed for a violation.
 	await asks('2 - 0 anew');
 	pass(5e3);
 	await tick();
@@ -72,7 +72,7 @@ test('PagePings', async () => {
 	pass(5e3);
 	await tick();
 	equal(waits([1013, 1006]), '2000,4000');
-	// One that is about to go says when to come, at the earliest, unless that is too long.
+	// A server that stops names the earliest time to come back, which the kit bounds.
 	await asks('2 - 0 anew');
 	sockets.at(-1).say({type: 'bye', reason: 'drain', retry_ms: 4e3});
 	await tick();
@@ -94,12 +94,12 @@ test('PagePings', async () => {
 	online(3999);
 	online(1);
 	await becomes(() => dialed.join(), '0,1');
-	// A network that is there again is used at once.
+	// The kit connects at once when the network is back.
 	await asks('2 - 0 anew');
 	sockets.at(-1).lose();
 	online(0);
 	await becomes(() => dialed.join(), '0,1,2');
-	// One that never opens, and one that is silent even when it is asked, are given up.
+	// The kit gives up a connection that never opens, and one that does not answer a ping.
 	await asks('2 - 0 anew');
 	sockets.at(-1).lose();
 	online(0);
@@ -122,7 +122,7 @@ test('PagePings', async () => {
 	await becomes(() => stuck.closed, true);
 	wait();
 	await asks('2 - 0 anew');
-	// Also where the clock is set back meanwhile.
+	// It does so also when the clock is set back.
 	stuck = sockets.at(-1);
 	Date.now = (
 		real => () =>
@@ -134,7 +134,7 @@ test('PagePings', async () => {
 	await becomes(() => stuck.closed, true);
 	wait();
 	await asks('2 - 0 anew');
-	// More boards than a server takes over one socket go over another.
+	// Boards beyond the limit of one socket go over another.
 	count = sockets.length;
 	for (let i = 0; i < 101; i++) connection.subscribe('more' + i, {}, {});
 	await becomes(() => sockets.length - count, 1);
@@ -148,7 +148,7 @@ test('PagePings', async () => {
 	);
 });
 
-// A server may be anywhere, also below a path, and nowhere.
+// The address of a server may have a path, be that of the page, or be invalid.
 test('PageFindsItsServer', async () => {
 	noServers();
 	var kit,

@@ -1,6 +1,6 @@
 // The element, on a page whose server is the test.
 
-// The list and the own place come on their own ways: which to trust.
+// The list and the own place come in separate frames. The element shows the newer one.
 test('ElementTrustsTheNewer', async () => {
 	await openBoard({me: 'u'});
 	const members = [
@@ -17,7 +17,7 @@ test('ElementTrustsTheNewer', async () => {
 		[[own(10, 9, 1)], ', below 9 u 1'],
 		// On its way into the list.
 		[[own(21, 2, 25, {to_next: 5})], ', below 2 u 5 to next 25'],
-		// It was there, and the list says that it is no longer.
+		// The member was in the list, and has left it.
 		[[own(19, 3, 19, {to_next: 1})], ', below … u 19'],
 		[[own(19, 2, 20, {to_next: 0})], ', below … u 20'],
 		// Level with the last shown, on a board where they share the rank.
@@ -29,7 +29,7 @@ test('ElementTrustsTheNewer', async () => {
 		say(list(20, members), ...me);
 		await becomes(text, shown + want);
 	}
-	// In the list: its own entry counts, whatever else was said.
+	// The entry in the list counts, whatever the frame of the own place says.
 	for (const me of [own(19, null, null), own(21, 9, 1)]) {
 		say(
 			list(20, [
@@ -100,7 +100,7 @@ test('ElementShowsNeighbours', async () => {
 	await becomes(text, '1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 8 u 0:07.500');
 });
 
-// What is not known for a moment is shown as it was, and nothing comes and goes.
+// The element keeps a value that is unknown for a moment, so that nothing flickers.
 test('ElementKeepsWhatFollows', async () => {
 	await openBoard({me: 'u', top: 1, around: 1});
 	const neighbours = {
@@ -123,7 +123,7 @@ test('ElementKeepsWhatFollows', async () => {
 	await becomes(text, '1 a 50, below 9 u 1');
 });
 
-// However fast a board changes, what is shown changes once in a frame, or in a pace.
+// However fast a board changes, the element renders once in a frame.
 test('ElementRendersOnceAFrame', async () => {
 	await openBoard({top: 200});
 	var entries = Array.from({length: 200}, (_, i) => ['m' + i, 1000 - i]),
@@ -166,7 +166,7 @@ test('ElementRendersOnceAFrame', async () => {
 	await becomes(() => text() && String([...root.querySelectorAll('[data-member]')].length), '200');
 });
 
-// With a pace, what comes within it is one change. Time stands still.
+// With a pace, the element renders once for all changes within it.
 test('ElementRendersOnceAPace', async () => {
 	stopClock();
 	await openBoard({top: 3, pace: 1000});
@@ -196,7 +196,7 @@ test('ElementRendersOnceAPace', async () => {
 	pass(1000);
 	await becomes(text, '1 b 6, 2 a 3');
 	await becomes(() => renders, 1);
-	// But that the server is gone is no score.
+	// The pace holds scores back, and not the state of the connection.
 	sockets.at(-1).lose();
 	await becomes(() => board.dataset.state, 'away');
 });
@@ -218,7 +218,7 @@ test('ElementWithoutABoard', async () => {
 	await page.drawn();
 	await becomes(note, 'stopped: ' + missing);
 	await becomes(() => sockets.length, 0);
-	// One that there is not is named.
+	// The element names a board that does not exist.
 	board.setAttribute('board', 'ponits{n}');
 	await becomes(() => asked(sockets.at(-1)), '3 - 0 anew');
 	sockets

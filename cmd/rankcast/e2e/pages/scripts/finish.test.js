@@ -1,5 +1,5 @@
-// The end of a period: its last seconds are counted down, and its first three stay for a while, for those who saw it end and
-// those who come a little later.
+// The element counts down the last seconds of a period. Then it shows the first three for a while, also on a page that opens a
+// little later.
 test('ElementShowsTheFinish', async () => {
 	stopClock();
 	await openBoard({top: 5});
@@ -66,7 +66,7 @@ test('ElementShowsTheFinish', async () => {
 	);
 	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
 	await becomes(() => finished.splice(0).join(), '1 bacd');
-	// The next period goes on behind it.
+	// The list behind the result shows the next period.
 	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
 	await becomes(text, '');
 	sockets.at(-1).say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z')));
@@ -77,7 +77,7 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => finish() !== '', true);
 	pass(1);
 	await shown('');
-	// Who comes seven seconds late asks for the result of the last period.
+	// A page that opens seven seconds late asks for the result of the last period.
 	now = Date.parse('2026-11-20T12:00:37Z');
 	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
@@ -114,7 +114,7 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => finish() !== '', true);
 	pass(1);
 	await shown('');
-	// The followed member's place stands below the first three, of those who saw the end and of those who come late.
+	// The followed member's place stands below the first three, also on a page that opens late.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch({top: 2, me: 'q'});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
@@ -186,7 +186,7 @@ test('ElementShowsTheFinish', async () => {
 	sockets.at(-1).say({...own(9, 8, 2, {to_next: 3, around: [{rank: 8, member: 'q', score: 2, name: 'Quin'}]}), board: 'b@-1'});
 	await becomes(() => places(), '1 b 40 | 2 a 30 | 8 Quin 2');
 	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
-	// It is another member's place once another one is followed.
+	// The result goes when the page follows another member.
 	board.setAttribute('me', 'zed');
 	await shown('');
 	// One of the first three is marked, and one without a score has no place.
@@ -223,7 +223,7 @@ test('ElementShowsTheFinish', async () => {
 	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null));
 	await becomes(() => places(), '1 a 30');
 	finished = [];
-	// Sixteen seconds late is too late, and so is any time for a page that holds nothing.
+	// A page that opens sixteen seconds late asks for no result, nor does one with hold="0".
 	await tick();
 	now = Date.parse('2026-11-20T12:00:46Z');
 	await watch();
@@ -244,7 +244,7 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(text, '1 x 1');
 	await page.drawn();
 	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
-	// The next period ends before the first three have gone: those of the next one take their place.
+	// A period ends while the result of the one before is shown: the new result replaces it.
 	now = Date.parse('2026-11-20T12:00:32Z');
 	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
@@ -261,7 +261,7 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => getComputedStyle(root.querySelector('[part=list]')).visibility, 'hidden');
 	pass(15000);
 	await shown('');
-	// An empty period has no first three, and a board that the page leaves takes its own along.
+	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');

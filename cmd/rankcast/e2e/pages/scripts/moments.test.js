@@ -1,6 +1,6 @@
 // What the element tells its page: events, and moments in sentences.
 
-// What happens on a board is told to its page, and what was so when it came is not.
+// The element tells its page what changes on a board, and nothing about the first list.
 test('ElementTellsWhatHappens', async () => {
 	await openBoard({me: 'u', top: 3});
 	const tells = want => becomes(() => told.splice(0).join(', '), want);
@@ -80,7 +80,7 @@ test('ElementTellsWhatHappens', async () => {
 	say(own(7, 4, 33, {to_next: 2}));
 	await shows('1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33');
 	await tells('overtaken u 3 4 c');
-	// By whom is told only where that is known: neighbours that are from before say nothing of it.
+	// The event names the member that passed only if the neighbours are as new as the rank.
 	say(
 		own(7, 5, 33, {
 			around: [
@@ -95,7 +95,7 @@ test('ElementTellsWhatHappens', async () => {
 	await tells('overtaken u 5 9');
 	await page.drawn();
 	await becomes(() => /no score/.test(root.querySelector('[part=announcer]').textContent), false);
-	// Off the board, and on it again.
+	// The member leaves the board, and joins it again.
 	say(own(8, null, null));
 	await shows('1 a 50, 2 b 40, 3 c 35, below u has no score yet');
 	say(own(9, 6, 1));
@@ -116,7 +116,7 @@ test('ElementTellsWhatHappens', async () => {
 	await tellsNothing();
 });
 
-// What matters most is told in a sentence, and the row of a new leader shines.
+// The element tells the most important change in a sentence, and the row of a new leader shines.
 test('ElementTellsMoments', async () => {
 	stopClock();
 	await openBoard({top: 5, moments: ''});
@@ -144,7 +144,7 @@ test('ElementTellsMoments', async () => {
 	pass(0);
 	await becomes(() => line() + '; ' + moments.splice(0), 'Eli passed Ana for No. 1; passed 1 e a');
 	await becomes(() => root.querySelector('[data-leads]')?.dataset.member, 'e');
-	// Of what happens meanwhile, the highest place is told, and not before 2.5 s have passed.
+	// Of the passes within 2.5 s, the element tells the one for the highest place, when that time is over.
 	named(3, ['e', 1050], ['x', 1010], ['a', 1000], ['m', 500]);
 	await becomes(text, '1 Eli 1,050, 2 x 1,010, 3 Ana 1,000, 4 Mochi 500');
 	named(4, ['e', 1050], ['x', 1010], ['m', 1001], ['a', 1000]);
@@ -154,7 +154,7 @@ test('ElementTellsMoments', async () => {
 	await becomes(() => moments.length, 0);
 	pass(1);
 	await becomes(() => line() + '; ' + moments.splice(0), 'x passed Ana for No. 2; passed 2 x a');
-	// A gap that shrinks fast, and is small.
+	// The gap to the leader is small, and shrinks fast.
 	pass(3000);
 	named(5, ['e', 1060], ['x', 1010], ['m', 1001], ['a', 1000]);
 	await becomes(text, '1 Eli 1,060, 2 x 1,010, 3 Mochi 1,001, 4 Ana 1,000');

@@ -1,6 +1,6 @@
 // Rows that change: their moves, their gains, and their order in the document.
 
-// A row shows for ten seconds what its rank has changed, and what its score has gained, and its text is right at once.
+// A row shows for ten seconds the change of its rank and the gain of its score. Its text is right at once.
 test('RowsShowWhatHasChanged', async () => {
 	stopClock();
 	await openBoard({me: 'c', top: 3});
@@ -24,7 +24,7 @@ test('RowsShowWhatHasChanged', async () => {
 	);
 	await becomes(text, 'me 1 c 1,235, 2 a 1,230, 3 b 1,000');
 	await becomes(() => moves() + ' | ' + gains() + ' | ' + rolled, 'c▲2 a▼1 b▼1 | c+335 a b | 900>1,235');
-	// Who rises passes over all others, also over the followed member.
+	// A rising row passes over all others, also over the followed member.
 	for (const animation of root.getAnimations()) animation.finish(); // each row is at its place
 	await tick();
 	pass(2000);
@@ -45,7 +45,7 @@ test('RowsShowWhatHasChanged', async () => {
 	);
 	await becomes(() => gains() + ' | ' + rolled.split(' ')[0], 'a+10 c+335 b | 3>4');
 	await becomes(() => rolls() + text(), '1 a 1,240, me 2 c 5 to next 1,235, 3 b 1,000');
-	// Ten seconds after the last change of each.
+	// The marks go ten seconds after the last change of each row.
 	pass(7999);
 	await page.drawn();
 	await becomes(() => moves(), 'a c▲1 b▼1');
@@ -53,7 +53,7 @@ test('RowsShowWhatHasChanged', async () => {
 	await becomes(() => moves(), 'a c▲1 b');
 	pass(2000);
 	await becomes(() => moves(), 'a c b');
-	// A score that changes again before anybody could read it is only written.
+	// A score that changes again within 100 ms is written without a gain.
 	say(
 		list(4, [
 			['a', 1241],
@@ -117,8 +117,8 @@ test('RowsShowWhatHasChanged', async () => {
 	await becomes(() => rolled + root.querySelectorAll('[data-gain]').length, '0');
 });
 
-// What a score has gained has the color of a rise if the change is good, and that of a fall if it is bad. Where less is better,
-// a gain is bad.
+// A gain has the color of a rise if the change is good, and that of a fall if it is bad. On a board where less is better, a gain
+// is bad.
 test('GainsHaveTheColorOfWhatTheyMean', async () => {
 	stopClock();
 	await openBoard({top: 3});

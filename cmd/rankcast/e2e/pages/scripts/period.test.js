@@ -32,14 +32,13 @@ const openPeriods = async () => {
 const heads = want => becomes(head, want);
 const lists = want => becomes(list, want);
 
-// A period goes by on a page: when it ends is told, what it came to, and the next
-// one takes its place; those who hear the page are told once.
+// A page shows when its period ends, then the result, and then the next period. A screen reader hears the result once.
 test('PageTurnsOver', async () => {
 	await openPeriods();
 	say(period('2026-W47', '2026-11-22T16:00:00.000Z', 'xyz'));
 	await heads('2026-W47 | ends in 2 d 4 h | Live | 3 members');
 	await lists('x y z');
-	// What is told of the end changes when there is something to tell.
+	// The text about the end changes only when its words change.
 	ticks = 0;
 	pass(2 * 3600e3 - 1);
 	await heads('2026-W47 | ends in 2 d 2 h | Live | 3 members');
@@ -54,7 +53,7 @@ test('PageTurnsOver', async () => {
 	pass(10e3);
 	await heads('2026-W47 | ends in 59:49 | Live | 3 members');
 	await becomes(() => ticks, 10);
-	// Nobody looks: that is told, and nothing changes. Somebody does: it is right at once.
+	// A hidden page pauses and changes nothing. When it is visible again, it is right at once.
 	var visibility = 'hidden';
 	Object.defineProperty(document, 'hidden', {get: () => visibility === 'hidden'});
 	document.dispatchEvent(new Event('visibilitychange'));
@@ -72,7 +71,7 @@ test('PageTurnsOver', async () => {
 	await heads('2026-W47 | ends now | Live | 3 members');
 	await page.drawn();
 	await becomes(() => said.join(), '');
-	// The last of it comes, and the next period.
+	// The final list comes, and then the next period.
 	say(me(5, 4));
 	sockets.at(-1).say(period('2026-W47', '2026-11-22T16:00:00.000Z', 'yx', {final: true}));
 	await becomes(() => head().replace(/ended [^|]+/, 'ended … '), '2026-W47 | ended … | Final | 2 members');
@@ -99,7 +98,7 @@ test('PageTurnsOver', async () => {
 	pass(0);
 	await becomes(() => said.at(-1), 'z leads with 1.');
 	await becomes(() => said.length, 2);
-	// A connection that was away over the turn: the new period is there, and is all that is known.
+	// A period ends while the connection is lost: afterwards the page knows the new period alone.
 	sockets.at(-1).lose();
 	pass(1e3);
 	await becomes(() => subscribe()?.board, 'b');
@@ -118,7 +117,7 @@ test('PageTurnsOver', async () => {
 	await becomes(() => ticks, 0);
 });
 
-// What a server told last of its clock counts; without that the page's own does.
+// The page counts by the clock that the server told last, and by its own if the server told none.
 test('PageHearsTheClock', async () => {
 	await openPeriods();
 	say(period('1', '2026-11-20T15:00:00.000Z', 'xy'));
@@ -171,7 +170,7 @@ test('PageKnowsNames', async () => {
 	}
 });
 
-// What is left of a period is told so exactly as there is room for, and changes when it says.
+// The text of the time left is as exact as its room allows, and changes when it no longer holds.
 test('PageCountsDown', async () => {
 	const {timeLeft} = await import('/kit/format.js');
 	const second = 1e3,

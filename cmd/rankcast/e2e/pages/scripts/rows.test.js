@@ -1,9 +1,9 @@
 // What the rows of the element show, and how.
 
-// A page makes its rows of what it likes; what is filled in is text.
+// A page gives its rows a template. The element fills the fields in as text.
 test('ElementMakesRowsOfATemplate', async () => {
 	await openBoard({});
-	// The page may be in a language that is none, and have this twice.
+	// The language of a page may be invalid, and a page may load the kit twice.
 	var again = '';
 	document.documentElement.lang = 'en-GB-oed';
 	import('/kit/rankcast.js?2').then(
@@ -11,7 +11,7 @@ test('ElementMakesRowsOfATemplate', async () => {
 		error => (again = String(error)),
 	);
 	await becomes(() => again, 'function');
-	// Words are in the order in which they are written, whatever is in names; and numbers are exact.
+	// Names change no order of the words around them, and numbers are exact.
 	var words = '';
 	import('/kit/format.js').then(
 		({fill, scoreFormat}) =>
@@ -92,7 +92,7 @@ test('ElementMakesRowsOfATemplate', async () => {
 			),
 		'true',
 	);
-	// No row is over what the page has over the element.
+	// No row covers what the page puts over the element.
 	var menu = document.createElement('div');
 	menu.style = 'position: absolute; inset: 0; z-index: 1';
 	document.body.append(menu);
@@ -105,8 +105,8 @@ test('ElementMakesRowsOfATemplate', async () => {
 	);
 });
 
-// Whatever its direction, a name leaves the rank and the score beside it in place, in the rows of the
-// kit and in a page's own row of one line.
+// The rank and the score stay in place beside a name of any direction, in the rows of the kit and in a page's own row of one
+// line.
 test('ElementIsolatesNames', async () => {
 	await openBoard({});
 	const names = [

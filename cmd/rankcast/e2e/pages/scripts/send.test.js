@@ -1,6 +1,6 @@
 // Events that a page sends by the kit.
 
-// An event that is sent counts once, whatever becomes of connections and answers.
+// An event counts once, also after lost connections and answers.
 test('PageSendsAnEventUntilItIsAnswered', async () => {
 	const sent = want =>
 		becomes(
@@ -34,7 +34,7 @@ test('PageSendsAnEventUntilItIsAnswered', async () => {
 	await tick();
 	pass(1e3);
 	await sent('gift1 gift1,gift1');
-	// Half of it was done.
+	// The server has applied half of the event.
 	reply({type: 'result', results: [{score: 1}, {error: {code: 'unavailable'}}]});
 	await tick();
 	pass(2e3);
@@ -45,7 +45,7 @@ test('PageSendsAnEventUntilItIsAnswered', async () => {
 	pass(60e3);
 	await sent('gift1 gift1,gift1,gift1');
 	await becomes(() => sockets.at(-1).closed, true);
-	// One without an id is given one, and refusals are final.
+	// The kit gives an event without an id one. A refusal is final.
 	connection
 		.send('gift', {n: 12})
 		.catch(
@@ -59,8 +59,8 @@ test('PageSendsAnEventUntilItIsAnswered', async () => {
 		() => String(results[12]),
 		'RankcastError: flowers is missing, true, RankcastError, flowers is missing, invalid_request, flowers',
 	);
-	// After nine minutes the server may have forgotten the id, and it would count twice: also
-	// when nothing is answered, or there is no server, or the machine has slept meanwhile.
+	// After nine minutes the kit gives up, since the server may have forgotten the id and would count the event twice. It does
+	// so without an answer, without a server, and after the machine has slept.
 	var latest = () => sockets.at(-1).sent.findLast(({type}) => type === 'event')?.data?.n + '',
 		total = n => sockets.flatMap(({sent}) => sent).filter(({type, data}) => type === 'event' && data.n === n).length + '';
 	answerPings();
@@ -93,7 +93,7 @@ test('PageSendsAnEventUntilItIsAnswered', async () => {
 	sockets.at(-1).lose();
 	pass(1e3);
 	await becomes(() => (pass(1e3), String(results[6])), 'unavailable');
-	// Over however many connections, it is on its way once, and not at all when it was answered.
+	// The event is on its way once, over however many connections, and not at all after an answer.
 	send(7);
 	await becomes(() => latest(), '7');
 	reply({type: 'error', code: 'unavailable', message: ''});
@@ -110,7 +110,7 @@ test('PageSendsAnEventUntilItIsAnswered', async () => {
 	await becomes(() => String(results[7]), '[{"score":7}]');
 	pass(100e3);
 	await becomes(() => total(7), '3');
-	// A server that wants nobody back.
+	// The server closes with a final code.
 	send(8);
 	await becomes(() => (pass(100), latest()), '8');
 	sockets.at(-1).lose(4500);

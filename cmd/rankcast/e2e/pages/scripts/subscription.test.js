@@ -24,7 +24,7 @@ test('KitKeepsInfo', async () => {
 	await becomes(() => known, 'T ' + period('tue', 'T1', 'T2'));
 });
 
-// What a page asks for, and what it makes of the answers, in each order.
+// The kit resumes after a loss, and asks anew after a gap, in whatever order frames come.
 test('PageResumes', async () => {
 	await connectKit();
 	Math.random = () => 0; // no wait before it comes back
@@ -34,7 +34,7 @@ test('PageResumes', async () => {
 	await becomes(() => inTime, '');
 	await asks('3 u 2 anew');
 	await told('connecting');
-	// What comes before the answer was meant for somebody else.
+	// The kit ignores frames that come before the answer: they belong to an earlier subscription.
 	sockets[0].say(snapshot(3, 'xyz'), me(3, 1));
 	await told('connecting');
 	answer(snapshot(5, 'abc'), me(4, 7));
@@ -45,7 +45,7 @@ test('PageResumes', async () => {
 	await told('acb 8@6 stale');
 	sockets[0].say({type: 'status', stale: false});
 	await told('acb 8@6 live');
-	// Lost: all is kept, and offered. The answer may be what changed since, or nothing.
+	// After a loss the kit keeps the list, and offers its seq. The answer is the changes since, or no change.
 	await becomes(() => (sockets.at(-1).lose(), tell(u)), 'acb 8@6 away');
 	await asks('3 u 2 e6');
 	answer(delta(6, 6, 0, '', 3));
@@ -57,14 +57,14 @@ test('PageResumes', async () => {
 	await asks('3 u 2 e6');
 	answer(delta(6, 9, 0, 'd', 3), me(9, 9));
 	await told('dcb 9@9 live');
-	// Or a snapshot, of another epoch and with a lower seq: what was known of the own place is older.
+	// Or the answer is a snapshot of another epoch, with a lower seq. The own place is older than it.
 	sockets.at(-1).lose();
 	await asks('3 u 2 e9');
 	answer(snapshot(2, 'xyz', 'f'));
 	await told('xyz 9@-1 live');
 	sockets.at(-1).say(me(1, 4));
 	await told('xyz 4@1 live');
-	// A gap: asked anew, even over another connection; what is still on its way is not believed.
+	// After a gap the kit asks anew, also over another connection. It ignores frames that are still on their way.
 	await becomes(
 		() => (sockets.at(-1).say(delta(3, 4, 0, 'q', 3), delta(2, 5, 0, 'q', 3), me(5, 5)), tell(u)),
 		'xyz 4@1 connecting',
@@ -76,7 +76,7 @@ test('PageResumes', async () => {
 	await tick();
 	answer(delta(2, 5, 0, 'q', 3), snapshot(6, 'qyz', 'f'));
 	await told('qyz 4@-1 live');
-	// What is offered and does not fit the answer is a gap too, and so is what can't be.
+	// A delta that does not fit the offered seq is a gap too, and so is a delta that no list can have.
 	sockets.at(-1).lose();
 	await asks('3 u 2 f6');
 	answer(delta(5, 7, 0, 'p', 3));
@@ -97,7 +97,7 @@ test('PageResumes', async () => {
 	await asks('3 u 2 f9');
 	answer(delta(9, 9, 0, '', 3));
 	await told('pyz 4@-1 live');
-	// A socket shows a board once: who watches it too has another, as long as it is needed.
+	// A socket has one subscription of a board. A second watcher gets a socket of its own, while it watches.
 	let before = sockets.length;
 	const more = watch({top: 5});
 	await becomes(() => sockets.length - before, 1);
@@ -111,7 +111,7 @@ test('PageResumes', async () => {
 	await becomes(() => tell(more), 'oyzab  live');
 	var old = sockets.at(-2);
 	await becomes(() => old.closed, undefined);
-	// Who leaves is told nothing more, not even what was on its way.
+	// A watcher that has left gets no frame any more, not even one that was on its way.
 	u.leave();
 	const gone = u;
 	u = watch({top: 3, me: 'x'});
@@ -131,7 +131,7 @@ test('PageResumes', async () => {
 	}
 	old.say({type: 'error', id: old.sent.at(-1).id, code: 'invalid_request', message: ''});
 	await told('stopped invalid_request');
-	// A server that says never to come back is not come back to.
+	// The kit does not come back to a server that closes with a final code.
 	u.leave();
 	u = watch({top: 3});
 	before = sockets.length;
@@ -143,7 +143,7 @@ test('PageResumes', async () => {
 	await becomes(() => String(u.problem), 'RankcastError: The server closed the connection (4501).');
 });
 
-// A page that nobody looks at is shown nothing, and then all at once.
+// A hidden page gets no frames. When it is visible again, it gets all changes at once.
 test('PageRestsWhileHidden', async () => {
 	await connectKit();
 	stopClock();
@@ -160,7 +160,7 @@ test('PageRestsWhileHidden', async () => {
 	);
 	sockets[0].say({type: 'ok', id: sockets[0].sent.find(({board}) => board).id}, snapshot(5, 'abc'));
 	await told('abc  live');
-	// A moment is nothing.
+	// A page that is hidden for less than 5 s stays subscribed.
 	var visibility = 'hidden',
 		look = now => {
 			visibility = now;
@@ -188,7 +188,7 @@ test('PageRestsWhileHidden', async () => {
 	);
 	sockets[0].say(delta(5, 6, 0, 'd', 3));
 	await told('abc  paused');
-	// Lost meanwhile, it comes back, and still asks for nothing.
+	// After a loss the kit connects again, and does not subscribe while the page is hidden.
 	sockets[0].lose();
 	pass(1e3);
 	await becomes(() => sockets.length + ' ' + sockets.at(-1).sent.filter(({type}) => type !== 'ping').length, '2 0');
@@ -199,7 +199,7 @@ test('PageRestsWhileHidden', async () => {
 	answer(delta(5, 9, 0, 'dcb', 3));
 	await told('dcb  live');
 	await becomes(() => sockets.at(-1).sent.at(-1).type + sockets.at(-1).sent.filter(({feed}) => feed).length, 'subscribe1');
-	// What is asked for while nobody looks waits too, on whatever socket.
+	// Subscriptions that a hidden page adds wait too, on each socket.
 	look('hidden');
 	pass(5e3);
 	const v = watch({top: 2}),

@@ -37,10 +37,10 @@ Object.assign(page, {
 			.filter(Boolean)
 			.join('; '),
 
-	// crowded is what is wrong with those of some rows that can be seen: a name
-	// has less than so many of its letters' size, or runs into its score, one of the two leaves its row or the row its card,
-	// or the score has digits on two lines, which are read as two numbers.
-	// A name that is shorter than that needs no more than it has. A window of 300 px may leave a name less.
+	// crowded lists the faults of the visible rows among some rows. A name has less room than so many times the size of its
+	// letters, or runs into its score; a name or a score leaves its row, or a row its card; or a score has digits on two
+	// lines, which a reader takes for two numbers. A shorter name needs only its own width. A window of 300 px may leave a
+	// name less room.
 	crowded: (rows, nameOf, scoreOf) =>
 		rows.length
 			? rows
@@ -96,10 +96,9 @@ Object.assign(page, {
 					.join('; ')
 			: 'no rows',
 
-	// collisions is what the marks of moves and the gains of the rows cover, or where something cuts them off; "none
-	// yet" and their numbers before a row has the mark and a row the gain that the case waits for. Both are
-	// pseudo-elements: the place of a gain
-	// follows from its styles.
+	// collisions lists what the marks of moves and the gains of rows cover, and what cuts them off. It is "none yet", with
+	// their numbers, until one row has the mark and one row the gain that the case waits for. Marks and gains are
+	// pseudo-elements: the place of a gain follows from its styles.
 	collisions: (marked, gained) => {
 		const root = (document.querySelector('#stars') ?? page.board()).shadowRoot;
 		const box = element => element.getBoundingClientRect();
