@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // The limits of a stop. All count from the same moment, when the node is told to stop, so that the
@@ -48,12 +50,8 @@ func afterEnd(ctx context.Context, d time.Duration, f func()) (cancel func()) {
 		case <-wanted.Done():
 			return
 		}
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
+		if term.Sleep(wanted, d) == nil {
 			f()
-		case <-wanted.Done():
 		}
 	})
 	return func() {
