@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -105,10 +106,7 @@ func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
 func TestStarsGiftCountsOnce(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
-	g := startGate(t, p.Addr)
-	ctx := window(t, 1280, 900)
-	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
-	g.silence()
+	g, ctx := silentStar(t, p, 1280, 900)
 	do(t, ctx, tapTwice, becomes(taps, "×2"))
 	awaitScore(p, "s17", 20)
 	g.shut.Store(true)
@@ -131,10 +129,7 @@ func TestStarsGiftCountsOnce(t *testing.T) {
 func TestStarsGiftSurvivesReload(t *testing.T) {
 	t.Parallel()
 	p := launchStars(t)
-	g := startGate(t, p.Addr)
-	ctx := window(t, 1280, 900)
-	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
-	g.silence()
+	g, ctx := silentStar(t, p, 1280, 900)
 	do(t, ctx, click(tenFlowers), becomes(taps, "×1"))
 	awaitScore(p, "s17", 10)
 	g.shut.Store(true)
@@ -175,10 +170,7 @@ func TestStarsGiftOutlivesTheServer(t *testing.T) {
 	r := redistest.Start(t)
 	args := []string{"--redis", r.URL(), "--boards", e2etest.Write(t, "stars.yaml", starFlowers)}
 	p := e2etest.Launch(t, args...)
-	g := startGate(t, p.Addr)
-	ctx := window(t, 390, 844)
-	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
-	g.silence()
+	_, ctx := silentStar(t, p, 390, 844)
 	do(t, ctx, click(tenFlowers))
 	awaitScore(p, "s17", 10)
 	p.Kill()
@@ -335,6 +327,15 @@ func (g *gate) pump(link *socketLink, to, from net.Conn) {
 			return
 		}
 	}
+}
+
+// silentStar opens a star's page through a gate that then silences its sockets.
+func silentStar(t *testing.T, p *e2etest.Process, width, height int) (*gate, context.Context) {
+	g := startGate(t, p.Addr)
+	ctx := window(t, width, height)
+	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
+	g.silence()
+	return g, ctx
 }
 
 // silence loses what the server says over the sockets that there are.
