@@ -15,16 +15,18 @@ test('ElementShowsTheFinish', async () => {
 					.join(' | ');
 	var places = () => finish().split(' | ').slice(1).join(' | ');
 	var count = () => (count => (count.checkVisibility() ? count.textContent : ''))(root.querySelector('[part=countdown]'));
-	var watch = attributes =>
-		make({top: 5, ...attributes}).then(() =>
-			board.addEventListener('finish', ({detail: {period, top}}) =>
-				finished.push(period + ' ' + top.map(({member}) => member).join('')),
-			),
+	// watch makes a board that notes its results, and waits until the server is asked for it.
+	var watch = async attributes => {
+		await make({top: 5, ...attributes});
+		board.addEventListener('finish', ({detail: {period, top}}) =>
+			finished.push(period + ' ' + top.map(({member}) => member).join('')),
 		);
+		await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
+	};
 	var of = (name, ends, more) => ({period: name, ends, ...more});
 	var first = {timezone: 'Asia/Shanghai', opens: '2026-11-19T12:00:00Z', ends: '2026-11-20T12:00:30Z', name: '1'};
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + timers.size, 'b1');
+	await becomes(() => timers.size, 1);
 	say(
 		list(
 			1,
@@ -80,7 +82,6 @@ test('ElementShowsTheFinish', async () => {
 	// A page that opens seven seconds late asks for the result of the last period.
 	now = Date.parse('2026-11-20T12:00:37Z');
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
 	say(
 		list(
 			2,
@@ -117,7 +118,6 @@ test('ElementShowsTheFinish', async () => {
 	// The followed member's place stands below the first three, also on a page that opens late.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch({top: 2, me: 'q'});
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
 			1,
@@ -156,7 +156,6 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => getComputedStyle(root.querySelector('[part=podium] > [part~=me]')).position, 'static');
 	now = Date.parse('2026-11-20T12:00:37Z');
 	await watch({me: 'q'});
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
 			2,
@@ -191,7 +190,6 @@ test('ElementShowsTheFinish', async () => {
 	await shown('');
 	// One of the first three is marked, and one without a score has no place.
 	await watch({me: 'a'});
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(
 		list(
 			1,
@@ -218,7 +216,6 @@ test('ElementShowsTheFinish', async () => {
 	);
 	finished = [];
 	await watch({me: 'q'});
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 30]], of('1', first.ends)));
 	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null));
 	await becomes(() => places(), '1 a 30');
@@ -227,7 +224,6 @@ test('ElementShowsTheFinish', async () => {
 	await tick();
 	now = Date.parse('2026-11-20T12:00:46Z');
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board, 'b');
 	var late = list(
 		2,
 		[['x', 1]],
@@ -239,7 +235,6 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch({hold: 0});
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(late);
 	await becomes(text, '1 x 1');
 	await page.drawn();
@@ -247,7 +242,6 @@ test('ElementShowsTheFinish', async () => {
 	// A period ends while the result of the one before is shown: the new result replaces it.
 	now = Date.parse('2026-11-20T12:00:32Z');
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
 	await becomes(() => /a 1/.test(finish()), true);
@@ -264,7 +258,6 @@ test('ElementShowsTheFinish', async () => {
 	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})));
 	await becomes(() => board.hasAttribute('data-final'), true);
@@ -272,7 +265,6 @@ test('ElementShowsTheFinish', async () => {
 	await shown('');
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
-	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b');
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
 	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
 	await becomes(() => finish() !== '', true);
