@@ -33,8 +33,8 @@ events:
     - {board: e, member: "{user}", score: "{flowers}"}
 `
 
-// A server is killed in the middle of an event, once between any two of its trips to Redis. The event
-// is sent again to another node, and every board counts it once, and the feed tells it once.
+// A server is killed in the middle of an event, once between any two of its trips to Redis. When a client sends the event again
+// to another node, each board counts it once, and the feed has it once.
 func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -137,8 +137,8 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	}
 }
 
-// A node dies while the receiver of its webhook is down. The next one tells what has
-// closed, under the id that the first has tried.
+// A node dies while the receiver of its webhook is down. The next node sends the closed period, under the id that the first
+// node has tried.
 func TestWebhookOutlivesItsNode(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)

@@ -23,8 +23,8 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 )
 
-// scripts holds what pages run for tests: page/ is on each page, the other libraries where a test wants them, and the files of
-// tests (.test.js) where TestScripts runs them.
+// scripts holds the scripts of tests: each page has those in page/, a test adds other libraries, and TestScripts runs the files
+// of tests (.test.js).
 //
 //go:embed scripts
 var scripts embed.FS
@@ -126,7 +126,7 @@ func TestPageLoadsTheKitTwice(t *testing.T) {
 		becomes(`lists.join()`, "ann bob,ann bob,ann bob,ann bob"), becomes(`faults.join()`, ""))
 }
 
-// A page of another site is told what keeps it from watching, and from sending.
+// The kit tells a page of another site why it may not watch, or send.
 func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 	t.Parallel()
 	body := `<!doctype html><title>site</title><live-leaderboard board="stars"></live-leaderboard>`
@@ -188,8 +188,8 @@ func TestElementLeavesNothingBehind(t *testing.T) {
 	elementLeavesNothingBehind(t, 10, 5, 30) // 860 rows go meanwhile: left behind, they would be 14,000 nodes
 }
 
-// elementLeavesNothingBehind compares what a page keeps after so many rounds to begin with and
-// some more, and after later ones.
+// elementLeavesNothingBehind compares what a page keeps after its first and second rounds with what it keeps after the later
+// rounds.
 func elementLeavesNothingBehind(t *testing.T, first, second, later int) {
 	do, ctx := openBoard(t, `{top: 200, me: 'm3'}`)
 	// Members come and go, all that stay change places and scores, and one is followed.

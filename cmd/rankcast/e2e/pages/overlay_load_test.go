@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// An overlay is up for hours over a busy board: it shows no more changes than there are frames,
-// and keeps what it needs, and no more.
+// An overlay that stays open over a busy board renders at most once in a frame, and keeps no more memory than it needs.
 func TestOverlayLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	overlayLeavesNothingBehind(t, 60)

@@ -37,8 +37,8 @@ func withMembers(t *testing.T, n int, args ...string) *e2etest.Process {
 	return p
 }
 
-// The order changes by itself, over nothing but the rows; a server that goes leaves what was
-// shown and a mark, and one that comes goes on; all without a reload.
+// The rows change their order without a reload, on a transparent page. While the server is away, the overlay keeps the rows and
+// shows a mark. When the server is back, the overlay goes on.
 func TestOverlayMovesByItself(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
@@ -104,8 +104,7 @@ func TestAddedStylesApplyOnOverlaysAlone(t *testing.T) {
 	}
 }
 
-// Whatever the size and whatever is asked for, rows are whole, in view, and not too small;
-// there is nothing to scroll.
+// At each size and with each choice of options, rows are whole, in view and large enough, and nothing scrolls.
 func TestOverlayFits(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 60)
@@ -236,7 +235,7 @@ func TestOverlayModes(t *testing.T) {
 	)
 }
 
-// A board that there is not is said to be none, in each mode.
+// In each mode, the overlay says that its board does not exist.
 func TestOverlayOfNoBoard(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
@@ -248,7 +247,7 @@ func TestOverlayOfNoBoard(t *testing.T) {
 	}
 }
 
-// A board that is made while its overlay is up comes by itself.
+// An open overlay shows its board as soon as the board exists.
 func TestOverlayOfABoardThatAppears(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {other: {}}`)

@@ -15,8 +15,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// The end of a period is as far away as it is by the server's clock, also on a page
-// whose own clock is wrong, and on one whose clock is set while it is open.
+// A page counts down to the end of a period by the server's clock, even if its own clock is wrong, or is set while the page is
+// open.
 func TestPageCountsDownByTheServersClock(t *testing.T) {
 	t.Parallel()
 	base := time.Now().Add(-30*time.Minute - 5*time.Second).UTC().Format(time.RFC3339)

@@ -19,7 +19,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// What a row shows of its past has a place of its own: it covers neither the portrait nor a text, on wide pages and narrow ones.
+// The mark of a move and a gain have places of their own: they cover neither the portrait nor a text, on wide and narrow pages.
 func TestMarksAndGainsHaveAPlace(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, starFlowers[:strings.Index(starFlowers, "\nevents:")]+`

@@ -357,13 +357,13 @@ func (g *gate) cut() {
 	g.conns = nil
 }
 
-// Whatever comes between, each tap counts once.
+// Each tap counts once, whatever fails meanwhile.
 func TestStarsGiftSenderCountsEachTapOnce(t *testing.T) {
 	t.Parallel()
 	giftSenderCountsEachTapOnce(t, 6)
 }
 
-// giftSenderCountsEachTapOnce tries so many random histories.
+// giftSenderCountsEachTapOnce runs random histories of taps and failures.
 func giftSenderCountsEachTapOnce(t *testing.T, histories int) {
 	p := e2etest.Launch(t)
 	ctx := window(t, 800, 600)

@@ -81,7 +81,7 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 	require.Equal(t, last, get("stars@-1/top"), "what is over stays as it was")
 }
 
-// A real Redis has the past that it has, and keeps its profiles.
+// The demo adds no history to a real Redis, and leaves its profiles as they are.
 func TestDemoOnARealRedis(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

@@ -59,7 +59,7 @@ func TestReplayReadsWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// Anything that is wrong anywhere is told with its line, before anything is sent.
+// The command names the line of each fault before it sends anything.
 func TestReplayRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 70_000)

@@ -67,9 +67,8 @@ func standings(t *testing.T, addr, board string) map[string]int64 {
 	return points
 }
 
-// proxyTo sends requests on to a server, each when it is there as a whole: a body
-// that is passed on while it comes is closed with the answer's head, and where its
-// end was not seen by then the answer is cut off.
+// proxyTo passes requests on to a server, each once its body is complete. A proxy closes a body that it passes on as it comes
+// when the head of the answer comes, and cuts the answer off if it has not seen the end of the body by then.
 func proxyTo(p *e2etest.Process) http.Handler {
 	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.Addr})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -180,8 +179,7 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 	})
 }
 
-// points is an event of the recording above: its columns are the event's fields,
-// and others are of no use to it.
+// points is an event of the recording above. Columns of the recording are its fields, and it ignores the others.
 const points = `
 boards:
   "drivers:{season}":      {}
@@ -257,8 +255,7 @@ func TestReplayThatIsInterrupted(t *testing.T) {
 	require.Equal(t, finals(t), standings(t, p.Addr, "stars"))
 }
 
-// A batch whose answer never comes may have counted: it says which lines that
-// are, and until when it is safe to go on with them.
+// A batch without an answer may have counted. The command names its lines, and until when it is safe to send them again.
 func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
@@ -294,7 +291,7 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 	require.EqualValues(t, 30, standings(t, p.Addr, "stars")["m"])
 }
 
-// While the server is away it says so, and ctrl-c ends it at once.
+// The command says that the server is away, and ctrl-c then ends it at once.
 func TestReplayToAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	file := e2etest.Write(t, "one.csv", "member,score\nm,1\n")
@@ -306,7 +303,7 @@ func TestReplayToAServerThatIsAway(t *testing.T) {
 	}
 }
 
-// What another program does to the file meanwhile is noticed.
+// The command notices that another program changes the file meanwhile.
 func TestReplayOfAFileThatChanges(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
@@ -326,7 +323,7 @@ func TestReplayOfAFileThatChanges(t *testing.T) {
 	got.Fails(t, 1, "changed while it was sent")
 }
 
-// What the server refuses is counted and told; the rest is sent.
+// The command counts and shows the lines that the server refuses, and sends the others.
 func TestReplayGoesOnAfterRefusals(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
@@ -363,7 +360,7 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A batch is never larger than a server takes, in bytes and in what its events come to.
+// A batch never has more bytes, or more updates of its events, than a server takes.
 func TestReplayOfLargeEvents(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -409,7 +406,7 @@ func TestReplayOfEventsCountsRefusals(t *testing.T) {
 	require.Contains(t, got.Stderr, "line 4: no star")
 }
 
-// On a terminal a bar shows how far it is, and gives way to the summary.
+// On a terminal a bar shows the progress, and the summary replaces it.
 func TestReplayInATerminal(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, nil)

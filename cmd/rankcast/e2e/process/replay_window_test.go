@@ -10,8 +10,8 @@ import (
 	"rankcast/cmd/rankcast/e2e/e2etest"
 )
 
-// What was recorded counts on a window from when it was, if that is wanted, and from when
-// it is sent otherwise; as updates and as events.
+// With the flag for times, recorded scores count on a window from their recorded times, and else from when the command sends
+// them. This holds for updates and for events.
 func TestReplayKeepsTimes(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `

@@ -133,7 +133,7 @@ func TestSendRefusesBadInput(t *testing.T) {
 	}
 }
 
-// A score that got no answer is sent again with the id that it had.
+// The command sends a score without an answer again, with the same id.
 func TestSendTriesAgainWithTheSameID(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -173,7 +173,7 @@ func TestSendTriesAgainWithTheSameID(t *testing.T) {
 	require.Contains(t, got.Stderr, "no Rankcast server answers at "+other.URL+" (404)")
 }
 
-// To a server that is not there nothing is sent, and an interrupt says so.
+// If the server is away, the command says after an interrupt that the score has not counted.
 func TestSendToAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	server := fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t))

@@ -63,7 +63,7 @@ func TestWatchInATerminal(t *testing.T) {
 	s.restored()
 }
 
-// However it ends, the terminal is as it was.
+// The command restores the terminal, however it ends.
 func TestWatchRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup; what is started here shall not inherit that
@@ -184,7 +184,7 @@ func TestWatchJSON(t *testing.T) {
 	require.Empty(t, stderr.String())
 }
 
-// The end of a period is told in the zone of the board, not in that of the terminal.
+// The command shows the end of a period in the zone of the board, not in that of the terminal.
 func TestWatchTellsTheEndInTheZoneOfTheBoard(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Tokyo}}`)
@@ -197,8 +197,8 @@ func TestWatchTellsTheEndInTheZoneOfTheBoard(t *testing.T) {
 // seconds is a board whose periods pass while a test waits.
 const seconds = `boards: {quick: {period: 1s, base: "2026-01-01T00:00:00Z", keep: 1000}}`
 
-// A period turns: its last state is a line of its own, and on the terminal it can
-// be read how it ended when the list is empty already.
+// When a period ends, its last state is a line of its own. The terminal shows the result even when the list of the next
+// period is empty.
 func TestWatchTurns(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, seconds)
@@ -397,7 +397,7 @@ func (s *terminal) restored() {
 	require.Equal(s.t, want, got)
 }
 
-// What keeps a name from right to left apart reaches the terminal.
+// The marks around a name from right to left reach the terminal.
 func TestWatchSeparatesNames(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
