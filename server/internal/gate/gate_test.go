@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -56,5 +57,22 @@ func TestSiteURL(t *testing.T) {
 			r.TLS = new(tls.ConnectionState)
 		}
 		require.Equal(t, c.want, g.SiteURL(r), "%+v", c)
+	}
+}
+
+// The turn of a read ends when its answer begins, so that a client that reads slowly keeps no turn. Echo's answers begin
+// with WriteHeader; an http.Handler may leave it out.
+func TestAnswerEndsTheTurnOfARead(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(http.ResponseWriter){
+		"WriteHeader": func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) },
+		"Write":       func(w http.ResponseWriter) { w.Write([]byte("{}")) },
+	} {
+		ended := 0
+		w := &exchange{ResponseWriter: httptest.NewRecorder(), release: func() { ended++ }}
+		begin(w)
+		require.Equal(t, 1, ended, name)
+		w.Write([]byte("{}"))
+		require.Equal(t, 1, ended, "%s: the turn ends once", name)
 	}
 }
