@@ -165,7 +165,6 @@ func requireLimited(t *testing.T, n *servertest.Node, a servertest.Answer, statu
 func dialShrunk(t *testing.T, n *servertest.Node, from, head string) net.Conn {
 	conn := servertest.Connect(t, n.Addr)
 	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
 	fmt.Fprintf(conn, "%s\r\nHost: %s\r\nX-Forwarded-For: %s\r\n\r\n", head, n.Addr, from)
 	return conn
 }

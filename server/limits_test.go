@@ -300,10 +300,7 @@ func TestLimitOfHeaderFields(t *testing.T) {
 
 // idle opens a connection, and leaves it open after one request. It returns an error if the node closes it.
 func idle(t *testing.T, n *servertest.Node) (net.Conn, error) {
-	conn, err := net.Dial("tcp", n.Addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
+	conn := servertest.Connect(t, n.Addr)
 	fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", n.Addr)
 	a, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

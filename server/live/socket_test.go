@@ -23,15 +23,21 @@ import (
 	"rankcast/server/certificate/certificatetest"
 )
 
-// pair is a socket and the client's end of its connection.
-func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
+// connect opens a connection of TCP, and returns both ends.
+func connect(t testing.TB) (server, client net.Conn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
 	client, err = net.Dial("tcp", l.Addr().String())
 	require.NoError(t, err)
-	conn, err := l.Accept()
+	server, err = l.Accept()
 	require.NoError(t, err)
+	return server, client
+}
+
+// pair is a socket and the client's end of its connection.
+func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
+	conn, client := connect(t)
 	running = new(sync.WaitGroup)
 	s = newSocket(conn, nil, time.Minute, running, slotOf(t, access.New(access.Config{})), noMetrics())
 	t.Cleanup(func() { s.Close(); client.Close(); redistest.Wait(t, "the end of running", running.Wait) })
@@ -311,14 +317,8 @@ func TestFullTLSConnectionClosesAtOnce(t *testing.T) {
 // Frames of a TLS connection are encrypted, and whole. The options of the system reach the connection below.
 func TestFramesOverTLS(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
+	server, client := connect(t)
 	defer client.Close()
-	server, err := l.Accept()
-	require.NoError(t, err)
 	conn, over := tlsOver(t, server, client)
 	require.NotNil(t, rawConn(ConnContext(t.Context(), conn)))
 
