@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 // one is a caller of tasks.
@@ -15,8 +17,7 @@ var one = []any{1}
 // withBusyPool runs a test with a pool whose only goroutine has a task. finish ends that task, and waits until
 // the pool has run all others.
 func withBusyPool(t *testing.T, test func(t *testing.T, p *pool, finish func())) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		var running sync.WaitGroup
 		p := &pool{limit: 1, running: &running}
 		hold := make(chan struct{})
@@ -47,8 +48,7 @@ func TestPoolOrdersTasks(t *testing.T) {
 
 // A pool has as many goroutines as it may while there is work, and none without.
 func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		var running sync.WaitGroup
 		p := pool{limit: 4, running: &running}
 		for range 2 {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/proptest"
+	"rankcast/ranking/redistest"
 )
 
 // A client that resumes gets the difference.
@@ -212,8 +213,7 @@ func (w *resumeWorld) holds() {
 // Whenever Redis goes back, also to the same seq with other members, and wherever clients come back with what
 // they hold: each of them holds what its node shows after each step, and what Redis holds in the end.
 func TestEveryResumeEndsRight(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		// Without its Deadline: there is none in a bubble.
 		proptest.Check(struct{ testing.TB }{t}, 2500, func(t *rapid.T) {
 			w := &resumeWorld{t: t, f: newFakeBoard()}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -117,8 +116,7 @@ func TestRotationUnderLoad(t *testing.T) {
 // Files that are not valid leave the last good ones in force. The log has one line about that, and none while a
 // program replaces one file after the other.
 func TestLastGoodFilesStayInForce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		now := time.Now()
 		good, other := dated(t, now), dated(t, now)
 		certFile, keyFile := good.Write(t, t.TempDir())
