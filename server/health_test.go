@@ -222,9 +222,9 @@ func TestMetricsOfOneUpdate(t *testing.T) {
 	})
 }
 
-// The time from a score to its frame is measured by Redis's clock alone: that of the node may differ by an hour. Redis
-// is behind here, because a time below zero counts as zero. So does one that is shorter than the node's estimate of that
-// clock lags.
+// The node measures the time from a score to its frame by Redis's clock alone: its own clock may differ by an hour. Here
+// Redis is behind, because a time below zero counts as zero. The node's estimate of that clock lags, so a time shorter
+// than the lag counts as zero too.
 func TestScoreToFrameByTheClockOfRedis(t *testing.T) {
 	t.Parallel()
 	redis, shift := redistest.StartShifted(t)

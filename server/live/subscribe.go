@@ -24,7 +24,7 @@ const (
 )
 
 func (ss *session) subscribe(m *message) error {
-	// A field that is not valid is refused before the store is asked for the board.
+	// The session refuses an invalid field before it asks the store for the board.
 	board := m.about.Name
 	watch, withInfo := ss.readWatch(m.fields), m.fields.OptionalBoolean("info")
 	if m.fields.Err != nil {

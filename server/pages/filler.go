@@ -49,8 +49,8 @@ type filler struct {
 	isMissing    bool // what the page is about does not exist
 }
 
-// key tells filled pages apart, by all that they depend on but the boards: of the URL only what the page uses, so that other
-// parameters make no further page.
+// key names a filled page by all that it depends on, except the boards. Of the URL it has only what the page uses, so that
+// other parameters make no further page.
 func (f *filler) key(page, locale int, may senders) string {
 	options := optionsOf(page, locale, may, f.site.cfg.Reader.Version(), f.board)
 	switch pageFiles[page].path {

@@ -62,7 +62,7 @@ func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *ass
 	}
 }
 
-// serveNotFound answers with the page for what does not exist. It names a board, if that is what does not exist; "" is none.
+// serveNotFound answers with the page of notFoundFile. The page names the board that does not exist; "" is for another page.
 func (s *Site) serveNotFound(c *echo.Context, board string) error {
 	r, h := c.Request(), c.Response().Header()
 	t := s.notFound[localeOf(r)]()

@@ -112,7 +112,7 @@ func TestPolicyOfTheNotFoundPage(t *testing.T) {
 	require.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
 }
 
-// showReader reads that there is no event to show, and whether anonymous may send.
+// showReader is a Reader without an event to show. It says whether anonymous callers may send.
 type showReader struct {
 	pages.Reader
 	send atomic.Bool
@@ -138,7 +138,7 @@ func TestPageSaysWhoMaySend(t *testing.T) {
 		{pages.Config{Reader: may}, true, `<body data-writes data-anonymous-sends="true">`},
 		{pages.Config{Reader: may}, false, `<body data-writes data-anonymous-sends="false">`},
 		{pages.Config{Reader: may, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
-		// A request beyond its limit gets the page without rows, of the same viewers.
+		// A request beyond its limit gets the page without rows, for the same viewers.
 		{pages.Config{Reader: may, MayRead: refuse}, true, `<body data-writes data-anonymous-sends="true">`},
 		{pages.Config{Reader: may, MayRead: refuse}, false, `<body data-writes data-anonymous-sends="false">`},
 		{pages.Config{Reader: may, MayRead: refuse, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},

@@ -96,7 +96,7 @@ func (f *Fields) Check(err error) { f.Err = cmp.Or(f.Err, err) }
 // refuse is Check for a field that is not valid.
 func (f *Fields) refuse(name, reason string) { f.Check(ranking.Invalid(name, reason)) }
 
-// require reports whether the object has a field, without which Err is set.
+// require reports whether the object has a field. If it has none, require sets Err.
 func (f *Fields) require(name string) bool {
 	there := f.Has(name)
 	if !there {

@@ -56,7 +56,7 @@ func HasBegun(c *echo.Context) bool {
 // OK answers with status 200.
 func OK(c *echo.Context, v any) error { return JSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
 
-// Answer is OK, unless there is an error.
+// Answer is OK for a result, or returns err.
 func Answer(c *echo.Context, v any, err error) error {
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func Answer(c *echo.Context, v any, err error) error {
 	return OK(c, v)
 }
 
-// Nothing answers with status 204, unless there is an error.
+// Nothing answers with status 204, or returns err.
 func Nothing(c *echo.Context, err error) error {
 	if err != nil {
 		return err
