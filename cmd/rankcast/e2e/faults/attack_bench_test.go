@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
@@ -193,7 +193,7 @@ func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	m.span = time.Since(began)
 	m.snapshots = counted() - snapshots
 	now := redisStats(b, r)
-	m.memory = memoryOf(p, "VmHWM")
+	m.memory = int64(memoryOf(p).VmHWM)
 	m.pages, m.redisCPU = now.pages-stats.pages, now.cpu-stats.cpu
 	p.Kill()
 	return m
@@ -292,7 +292,7 @@ func slowSocketsMemory(b *testing.B, limits []string) (bytes int64) {
 			require.NoError(b, o.Err)
 		}
 	}
-	before := memoryOf(p, "VmRSS")
+	before := int64(memoryOf(p).VmRSS)
 	resetPeakMemory(p)
 	defer startAttack(b, "slow", p).in.Close()
 	for began := time.Now(); time.Since(began) < attackTime; {
@@ -300,21 +300,23 @@ func slowSocketsMemory(b *testing.B, limits []string) (bytes int64) {
 			change(k)
 		}
 	}
-	peak := memoryOf(p, "VmHWM")
+	peak := int64(memoryOf(p).VmHWM)
 	p.Kill()
 	return peak - before
 }
 
-// memory is a value of a process in /proc/PID/status, in bytes: VmRSS is its resident memory, and VmHWM
-// the most so far.
-func memoryOf(p *e2etest.Process, name string) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
+// memoryOf is the memory of a process: VmRSS is its resident memory, and VmHWM the most so far, in bytes.
+func memoryOf(p *e2etest.Process) procfs.ProcStatus {
+	status, err := processOf(p).NewStatus()
 	require.NoError(p.T, err)
-	_, rest, _ := bytes.Cut(status, []byte(name+":"))
-	var kib int64
-	_, err = fmt.Sscan(string(rest), &kib)
-	require.NoError(p.T, err, "%s", status)
-	return kib << 10
+	return status
+}
+
+// processOf is what the system knows of a process.
+func processOf(p *e2etest.Process) procfs.Proc {
+	process, err := procfs.NewProc(p.Cmd.Process.Pid)
+	require.NoError(p.T, err)
+	return process
 }
 
 // resetPeakMemory makes VmHWM start again from the present memory (proc(5), clear_refs).

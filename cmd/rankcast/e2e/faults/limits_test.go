@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,15 +131,11 @@ func TestFaultNoDescriptorsLeft(t *testing.T) {
 // lowestFreeFile is the number that the process's next open file would get. As a limit of open files
 // (RLIMIT_NOFILE) it allows no further file.
 func lowestFreeFile(p *e2etest.Process) uint64 {
-	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Cmd.Process.Pid))
+	files, err := processOf(p).FileDescriptors()
 	require.NoError(p.T, err)
-	open := make(map[string]bool)
-	for _, file := range files {
-		open[file.Name()] = true
-	}
-	free := uint64(0)
-	for open[fmt.Sprint(free)] {
+	free := uintptr(0)
+	for slices.Contains(files, free) {
 		free++
 	}
-	return free
+	return uint64(free)
 }

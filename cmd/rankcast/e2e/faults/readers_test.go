@@ -3,7 +3,6 @@ package faults
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,16 +183,9 @@ func (c *readers) percentile(percent int) time.Duration {
 	return all[(len(all)-1)*percent/100]
 }
 
-// openFiles is the number of files and sockets that a process has open. From Linux 6.2 on the size of the
-// folder is that number; to list thousands of them would slow down what the test measures.
+// openFiles is the number of files and sockets that a process has open.
 func openFiles(p *e2etest.Process) int {
-	folder := fmt.Sprintf("/proc/%d/fd", p.Cmd.Process.Pid)
-	info, err := os.Stat(folder)
+	files, err := processOf(p).FileDescriptorsLen()
 	require.NoError(p.T, err)
-	if info.Size() > 0 {
-		return int(info.Size())
-	}
-	files, err := os.ReadDir(folder)
-	require.NoError(p.T, err)
-	return len(files)
+	return files
 }

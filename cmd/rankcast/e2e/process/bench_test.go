@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
@@ -156,19 +155,15 @@ func TestBenchOfAServer(t *testing.T) {
 
 // childrenOf are the processes whose parent is a process.
 func childrenOf(t *testing.T, parent int) (all []int) {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	processes, err := procfs.AllProcs()
 	require.NoError(t, err)
-	for _, path := range stats {
-		stat, err := os.ReadFile(path)
+	for _, process := range processes {
+		stat, err := process.Stat()
 		if err != nil {
 			continue // the process has ended meanwhile
 		}
-		// PID (NAME) STATE PARENT, where the name may hold anything
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if fields[1] == strconv.Itoa(parent) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			require.NoError(t, err)
-			all = append(all, pid)
+		if stat.PPID == parent {
+			all = append(all, process.PID)
 		}
 	}
 	return all
