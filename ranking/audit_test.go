@@ -148,8 +148,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 			func(ctx context.Context, s *Store) error { return s.Delete(ctx, "f:1", why) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			redistest.Engines(t, func(t *testing.T, url string) {
+			redistest.OnEngines(t, func(t *testing.T, url string) {
 				other := newNode(t, url)
 				rounds := 0
 				for _, c := range cuts {

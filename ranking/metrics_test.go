@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -151,8 +150,7 @@ func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
 
 // Many periods that close at once make one line of the log a second.
 func TestSettlementsShareALine(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		log := new(bytes.Buffer)
 		var s settlements
 		report := func(want string) {

@@ -61,8 +61,7 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 // A node whose own clock stands in the year 2000, and then runs an hour ahead while
 // Redis's does not, counts and reads by Redis's.
 func TestNodeWhoseClockIsOff(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		synctest.Test(t, func(t *testing.T) {
 			require.Equal(t, 2000, time.Now().UTC().Year())
 			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})

@@ -281,8 +281,7 @@ func TestProfilesOnACluster(t *testing.T) {
 // As many kinds are marked as may be, whatever callers compete, and what more there are can
 // have profiles all the same: all nodes see them, also when the others have none any more.
 func TestKindsWithProfilesAreBounded(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, other, ctx := newNode(t, url), newNode(t, url), t.Context()
 		var fields []any
 		for i := range profiles.MaxKinds - 2 {

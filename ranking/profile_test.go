@@ -19,8 +19,7 @@ import (
 )
 
 func TestProfilesAreKeptPerKind(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
 		odd := `a:{b}@ "<ü> / %` + "\u200f"
@@ -87,8 +86,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 // A value that another program wrote in place of a profile counts as no profile, and hides no other one. A change replaces
 // the value.
 func TestProfileThatIsGarbledIsNone(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		rdb := redistest.Dial(t, url)
 		must(s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"}))(t)
@@ -160,8 +158,7 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 
 // Nodes that were there before the first profile of a kind come to know that there are.
 func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		all := must(there.Profiles(t.Context(), "user", []string{"u"}))(t)
 		require.Empty(t, all)
@@ -179,8 +176,7 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 // Nodes define again what there was when Redis has lost everything, though a profile is
 // set before they have seen it.
 func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		rdb := redistest.Dial(t, url)
 		must(there.Boards(t.Context()))(t)
@@ -202,8 +198,7 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 // The key of all definitions is not written for each profile, and that there are profiles
 // of a kind is still known where Redis has lost all meanwhile.
 func TestKindIsMarkedOnce(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
 		rdb := redistest.Dial(t, url)
 		set := func(member string) {
@@ -240,8 +235,7 @@ func TestKindIsMarkedOnce(t *testing.T) {
 }
 
 func TestFeedTellsOfProfiles(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		_, heard := follow(t, url, 0)
 		next[up](t, heard)

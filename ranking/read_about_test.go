@@ -13,8 +13,7 @@ import (
 
 // The title of an instance has names of members in place of its placeholders, and their ids where they have no name.
 func TestAbout(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		now := time.Now().UTC().Truncate(time.Second)
 		day, ends := now.Truncate(24*time.Hour).Add(-24*time.Hour), now.Add(time.Hour)
 		s := open(t, url,

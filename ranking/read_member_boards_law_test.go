@@ -142,8 +142,7 @@ func (h *boardsHistory) recount(kind, member string, only *BoardFilter) (list []
 // member stands, once, in order, with the place that the board itself tells. Boards that change between two pages move
 // no others. A cursor names only boards that the caller may read, and ends of the caller's spans.
 func TestMemberBoardsAreARecount(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		rdb := redistest.Dial(t, url)
 		runs := 0
 		proptest.CheckSeeded(t, redistest.Volume(url, 200), func(t *rapid.T) {

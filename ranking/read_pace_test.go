@@ -26,8 +26,7 @@ func storeOfBoard(t *testing.T, url string) *Store {
 
 // While another caller has the turn, a large page waits. A small page and the page of a view do not.
 func TestLargePageWaitsForItsTurn(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := storeOfBoard(t, url), t.Context()
 		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
@@ -47,8 +46,7 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 
 // A list of many periods waits for its turn, and a short one does not.
 func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := storeOfBoard(t, url), t.Context()
 		base := time.Now().UTC().Truncate(time.Hour).Add(-200 * time.Hour)
 		for name, periods := range map[string]int{"few": 100, "many": 101} {
@@ -73,8 +71,7 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 
 // A large page of a board whose result another node is building does not have the turn.
 func TestUnbuiltBoardHasNoTurn(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := storeOfBoard(t, url)
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}, Moderator{}))
 		must(s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}}))(t)
@@ -120,8 +117,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 
 // Any number of exports has one page under way.
 func TestExportsTakeTurns(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := storeOfBoard(t, url), t.Context()
 		members := redistest.Volume(url, 10*exportPage)
 		applyScores(t, s, "b", members, func(i int) int64 { return int64(i) })

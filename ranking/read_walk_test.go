@@ -155,8 +155,7 @@ func walkedBoards() map[string]definition.Board {
 // Who walks through a board to its end, or through some scores of it, sees everybody once
 // who does not cross the place that the walk has come to, whatever the others do.
 func TestWalkThroughABoardThatMoves(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		runs := 0
@@ -236,8 +235,7 @@ func (h *walker) walk(q ranking.Query) {
 // The same while somebody else writes all the time: each page is of one state of the
 // board, that of its seq, and those who stay are each seen once, in their order.
 func TestWalkWhileOthersWrite(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		for family, def := range families {

@@ -20,8 +20,7 @@ import (
 // However many large builds are due, a small one waits for small ones only. Large builds of boards with
 // and without a result take turns, and so do the definitions of large boards.
 func TestLargeBuildsLeaveATurnToSmallOnes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newTurns(t)
 		w.large = map[string]bool{"huge:{x}": true, "big:{x}": true}
 		for i := range 4 {
@@ -71,8 +70,7 @@ func TestLargeBuildsTakeTurnsBesideSmallOnes(t *testing.T) {
 
 // A build that another one needs is made once, also if it is found to be large at that time.
 func TestBuildWithinATurnWhileItIsLookedAt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		for _, large := range []bool{false, true} {
 			w := newTurns(t)
 			looked := make(chan bool)

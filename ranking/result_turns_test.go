@@ -86,8 +86,7 @@ func (w *turnsOf) allEnd(t *testing.T) {
 // A node makes a few builds at a time, whatever clients read. The builds of boards without a result
 // leave one turn to those that replace a result, and definitions take turns.
 func TestBuildsTakeTurns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newTurns(t)
 		for i := range 6 {
 			w.start("many:{x}", fmt.Sprint("many:", i), 0, false)
@@ -123,8 +122,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 // A caller that joins a build in line gets a result newer than the one that it has seen, also where
 // another node has replaced the result since.
 func TestBuildInLineIsForTheLatestCaller(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newBusyTurns(t)
 		b := w.start("b", "b", 5, false)
 		require.Same(t, b, w.start("b", "b", 9, false))
@@ -139,8 +137,7 @@ func TestBuildInLineIsForTheLatestCaller(t *testing.T) {
 // A build in line goes on while a caller waits for it, or asks for it each second as for watchers.
 // Otherwise the node drops it. A build that has begun goes on.
 func TestBuildsThatNobodyWants(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newTurns(t)
 		busy := func(round int) {
 			for i := range buildsAtOnce {
@@ -183,8 +180,7 @@ func TestBuildsThatNobodyWants(t *testing.T) {
 
 // A build that needs another one makes it in its own turn, unless that one has begun.
 func TestBuildWithinATurn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newBusyTurns(t)
 		b := w.start("b", "b", 0, false)
 		synctest.Wait()
@@ -205,8 +201,7 @@ func TestBuildWithinATurn(t *testing.T) {
 
 // Requests for results that nobody waits for do not pile up while the node builds others.
 func TestUnwantedBuildsDoNotPileUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		w := newBusyTurns(t)
 		kept := w.start("kept", "kept", 0, false)
 		for round := range 10 {

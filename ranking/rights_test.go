@@ -123,8 +123,7 @@ func TestRenamedCommands(t *testing.T) {
 
 // With all rights a check succeeds, and leaves nothing behind.
 func TestCheckLeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		before := allKeys(t, url)
 		require.NoError(t, s.CheckRights(t.Context()))

@@ -196,8 +196,7 @@ func TestSearchFindsNoHiddenMembers(t *testing.T) {
 }
 
 func TestSearchesThatAreNone(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		rdb := must(Open(url))(t)
 		t.Cleanup(func() { rdb.Close() })
 		s := New(rdb, patient)
@@ -286,8 +285,7 @@ var longNames = func() (names []string) {
 
 // However long names and ids are, and however many match, one command of a search returns at most 1,000 values and 128 KiB.
 func TestCommandsOfASearchReturnLittle(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		const members = 1000 // as many as a small board has
 		s, ctx := newNode(t, url), t.Context()
 		define(t, s, definition.Board{Name: "b", Kind: "user"})
@@ -314,8 +312,7 @@ func TestCommandsOfASearchReturnLittle(t *testing.T) {
 // While another caller has the turn, a search on a board of more than PacedEntries members waits. One on a smaller
 // board does not.
 func TestSearchWaitsForItsTurn(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := newNode(t, url), t.Context()
 		define(t, s, definition.Board{Name: "few", Kind: "user"}, definition.Board{Name: "many", Kind: "user"})
 		must(s.SetProfile(ctx, "user", benchMember(0), Profile{Name: "Ana"}))(t)

@@ -200,8 +200,7 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 
 // Equals that come in the last seconds of a period rank in the order of their arrival.
 func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		ends := time.Now().Add(15 * time.Second).Truncate(time.Second)
 		// The embedded store sorts a set on every read.

@@ -17,8 +17,7 @@ import (
 
 // Of all nodes together, one call gets a ticket.
 func TestTicketWorksOnce(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		nodes := []*ranking.Store{open(t, url), open(t, url)}
 		require.ErrorIs(t, errorOf(nodes[0].TakeTicket(t.Context(), "a")), ranking.ErrUnknownTicket)
 		must(nodes[0].SaveTicket(t.Context(), "a", []byte(`{"who":1}`), time.Minute))(t)
@@ -44,8 +43,7 @@ func TestTicketWorksOnce(t *testing.T) {
 
 // A ticket expires by the clock of Redis, also where Redis has not deleted it yet.
 func TestTicketExpires(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		synctest.Test(t, func(t *testing.T) {
 			s := open(t, url)
 			for _, c := range []struct {
@@ -63,8 +61,7 @@ func TestTicketExpires(t *testing.T) {
 
 // The store deletes a ticket that no client uses.
 func TestUnusedTicketIsForgotten(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		must(s.SaveTicket(t.Context(), "a", []byte("x"), time.Millisecond))(t)
 		redistest.UntilEqual(t, "the ticket to be gone", "[]", func() string { return fmt.Sprint(allKeys(t, url)) })

@@ -26,8 +26,7 @@ import (
 // What a union comes to is what anybody would reckon, over all aggregates, weights,
 // orders and ties; of scores that are too large as well, and of sources that tie.
 func TestUnionIsTheSumOfItsSources(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		sources := []string{"s1", "s2", "s3"}
 		define(t, s, definition.Board{Name: "s1:{n}", Mode: definition.Last}, definition.Board{Name: "s2:{n}", Mode: definition.Last,
@@ -96,8 +95,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 // Who came to a score in an earlier build ranks before who did in a later one, as long
 // as the score stays, however often the result is built.
 func TestUnionKeepsWhoWasFirst(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			s := newNode(t, url)
 			source, board := "from-"+string(order), "u-"+string(order)
@@ -154,8 +152,7 @@ func TestUnionOfTheLastPeriods(t *testing.T) {
 // One who is on a source throughout is on the result, whatever goes on there, and so a
 // member whose place changes all the time; none is counted twice.
 func TestUnionOfBoardsThatMove(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"},
 			definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
@@ -462,8 +459,7 @@ func TestUnionOfFamilies(t *testing.T) {
 
 // A union is not written to, and its sources stay as long as it does.
 func TestUnionAndItsSources(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
 		Refuses(t, "board", ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))

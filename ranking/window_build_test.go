@@ -155,8 +155,7 @@ func without(scores map[string]int64, score int64) map[string]int64 {
 // What comes while a result is built, before or after the events were read, is not in it,
 // and in the next: it is as of the moment that it was begun.
 func TestWindowIsAsOfWhenItsBuildBegan(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, mode := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
 			for _, when := range []script.Script{script.Hold, script.Events, script.Gather} {
 				s, other := newNode(t, url), newNode(t, url)
@@ -446,8 +445,7 @@ func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 // Who is hidden while a result is built is not in it, and counts on: shown again he is in
 // the next.
 func TestHiddenWhileAWindowIsBuilt(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, when := range []script.Script{script.Hold, script.Events, script.Gather} {
 			for _, first := range []bool{true, false} {
 				s, other := newNode(t, url), newNode(t, url)

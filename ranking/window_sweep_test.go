@@ -185,8 +185,7 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 // goes at once, and watchers are told that it was replaced. What is written then counts
 // from nothing.
 func TestWindowThatIsWhollyOver(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, c := range []struct {
 			events int
 			how    string

@@ -161,8 +161,7 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 
 // Places come in the order asked, with the state that they belong to.
 func TestPlaces(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
 		none := must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
 		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
@@ -299,8 +298,7 @@ func TestBounds(t *testing.T) {
 // What is refused is not remembered, gives no one a place on the board and no
 // instance one in its family.
 func TestWhatIsRefusedLeavesNothing(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
 		o := must(s.Apply(t.Context(), "b:1", []definition.Update{
 			{Member: "m", Score: 11, ID: "1", Data: "1"},

@@ -48,8 +48,7 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 
 // A change of data alone is a change, with the key and the rank that the entry has.
 func TestDataIsTold(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember})
 		f, heard := follow(t, url, 0)
 		f.Watch("b")
@@ -96,8 +95,7 @@ func TestDataThatIsRefused(t *testing.T) {
 // An update with a condition that does not hold changes nothing and tells how things
 // stand. It has counted for its id all the same.
 func TestConditions(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := open(t, url, definition.Board{Name: "b"})
 		nothing := ranking.Outcome{}
 		asIs := applied(5, 1, &ranking.Standing{Score: 5, Rank: 1})

@@ -63,8 +63,7 @@ func transferred() (defs []definition.Board) {
 // are, as far as they rank alike; and where it is imported twice, the second time changes
 // nothing.
 func TestExportThatIsImported(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		defs := transferred()
 		s := open(t, url, defs...)
 		runs := 0

@@ -236,8 +236,7 @@ func TestRetryAfterAChangeOfMode(t *testing.T) {
 
 // What an event without op has done is taken back as the mode of then did it.
 func TestTakeBackAfterAChangeOfMode(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for _, op := range []definition.Mode{"", definition.Sum} {
 			s := newNode(t, url)
 			board, event := "by"+string(op), "gift"+string(op)

@@ -150,8 +150,7 @@ func meaning(v any) any {
 // Whatever the spelling of its data, of its default op and of the fields of an event, a retry is a duplicate. What
 // means another thing is refused. Boards and events agree, and so do the updates of one batch.
 func TestRetryIsTheSameByMeaning(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		gift := definition.Event{Name: "gift", Updates: []definition.Target{
 			{Board: "b", Member: "m", Score: "1", Data: jsontext.Value(`{"note":"{note}"}`)}, {Board: "c", Member: "m", Score: "1"},

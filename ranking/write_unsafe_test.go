@@ -16,8 +16,7 @@ import (
 func unsafeTexts(t *testing.T, test func(t *testing.T, url, unsafeID string)) {
 	for name, id := range map[string]string{"direction": "old\u202eid", "invisible": " \ufeff"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			redistest.Engines(t, func(t *testing.T, url string) { test(t, url, id) })
+			redistest.OnEngines(t, func(t *testing.T, url string) { test(t, url, id) })
 		})
 	}
 }

@@ -254,8 +254,7 @@ func (b *bench) dropLease() {
 }
 
 func TestEntriesCount(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		b.add("board", "stars", "member", "s17", "score", "3")
 		b.add("event", "gift", "star", "s17", "user", "u4", "flowers", "3")
@@ -281,8 +280,7 @@ func TestEntriesCount(t *testing.T) {
 
 // Each refused entry is a dead letter that names the field, and the entries after it count.
 func TestRefusedEntries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		b.add("board", "stars", "member", "m", "score", "5", "id", "known")
 		var want []letter
@@ -341,8 +339,7 @@ func TestRefusedEntries(t *testing.T) {
 
 // An entry whose answer was lost is sent again with its id, before any later entry.
 func TestLostAnswers(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		for name, fault := range map[string]func(*faultyStore){
 			"not applied": func(f *faultyStore) { f.before = once() },
 			"applied":     func(f *faultyStore) { f.after = once() },
@@ -389,8 +386,7 @@ func TestAFailureKeepsTheOrderOfEachBoard(t *testing.T) {
 }
 
 func TestOneConsumerAStream(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		first, second := b.ingest().consumer(stream), b.ingest().consumer(stream)
 		redistest.Must(first.batch(t.Context()))(t)
@@ -421,8 +417,7 @@ func TestOneConsumerAStream(t *testing.T) {
 
 // A consumer that dies does not release its lease. The lease ends by itself, and another consumer takes the entries over.
 func TestLeaseEnds(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		b.add("board", "stars", "member", "s17", "score", "3")
 		dead, next := b.ingest().consumer(stream), b.ingest().consumer(stream)
@@ -443,8 +438,7 @@ func TestLeaseEnds(t *testing.T) {
 
 // Each call of the holder of a lease renews the lease, and no call of another consumer does.
 func TestRenewals(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		in := redistest.Must(New(b.rdb, b.fake, Config{Lease: hour}))(t)
 		holder, other := in.consumer(stream), in.consumer(stream)
@@ -512,8 +506,7 @@ func TestLongRest(t *testing.T) {
 // A process logs which consumer has the stream at its first look and at each change, and then no more. It says how long
 // the takeover from a dead consumer lasts.
 func TestTheLogNamesTheConsumer(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		const busy, held = `another process consumes the stream; this process takes the stream over if that one has died" ` +
 			`stream=rc:ingest within=21s`, "this process consumes the stream"
 		b := newBench(t, url)
@@ -569,8 +562,7 @@ func TestTheLogSaysThatRedisIsAway(t *testing.T) {
 
 // A batch ends at its bound of bytes. An entry above the bound is a dead letter, and never leaves Redis.
 func TestLargeEntries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		c := b.ingest().consumer(stream)
 		half := strings.Repeat("x", maxBatchBytes/2)
@@ -607,8 +599,7 @@ func TestLargeEntries(t *testing.T) {
 
 // Run releases the lease at its end, so another process need not wait for it.
 func TestRunReleasesTheLease(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

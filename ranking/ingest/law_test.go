@@ -16,8 +16,7 @@ import (
 // Whatever calls of the store, and calls that take or acknowledge entries, fail before or after they have an effect, and
 // whenever consumers die: each entry counts once, and the entries of a board count in order.
 func TestLawOfEntries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		cases := 0
 		proptest.Check(t, redistest.Volume(url, 60), func(r *rapid.T) {

@@ -19,8 +19,7 @@ func counted(t *testing.T, in *Ingest, result string) int {
 
 // The gauges show what waits, also in a process that consumes nothing.
 func TestLag(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		works, waits := b.ingest(), b.ingest()
 		c := works.consumer(stream)

@@ -2,15 +2,15 @@ package ingest
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
 )
 
 func TestPace(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
 		p := rateLimit{rate: 1000}
 		require.Zero(t, p.book(100), "the credit")
 		began := time.Now()

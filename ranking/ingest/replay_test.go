@@ -13,8 +13,7 @@ import (
 // A replayed entry has the request id and the time of the entry that the producer wrote. It replays once, also
 // where it is refused again.
 func TestReplay(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		now := redistest.Must(b.rdb.Time(t.Context()).Result())(t)
 		id := fmt.Sprintf("%d-7", now.Add(-hour/2).UnixMilli())

@@ -20,8 +20,7 @@ func (b *bench) delivered(id string, ago time.Duration) {
 // An entry that was delivered over nine minutes ago is not applied again. A younger one is, and one that
 // was never delivered, however old.
 func TestOldEntries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		b.addAs("1763900000123-0", "board", "stars", "member", "never", "score", "1")
 		old := b.add("board", "stars", "member", "old", "score", "1")
@@ -149,8 +148,7 @@ func TestRetriesKeepTheTimeOfDelivery(t *testing.T) {
 
 // An entry may have counted before its board was deleted, so a refusal of its retry says nothing about that.
 func TestRefusedRetries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		update := b.add("board", "none", "member", "m", "score", "1")
 		event := b.add("event", "sad", "star", "s17", "n", "1", "colour", "red")
@@ -172,8 +170,7 @@ func TestRefusedRetries(t *testing.T) {
 // An entry that is wrong in itself was refused at each delivery, and one that a board refuses after a look at its request
 // id has counted nowhere: also after the answer to an acknowledgement was lost.
 func TestRefusedRetriesThatCountedNowhere(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		wrong := b.add("board", "stars", "member", "m", "score", "many")
 		high := b.add("board", "low", "member", "m", "score", "11")
@@ -224,8 +221,7 @@ func TestRefusedRetryOfAnEvent(t *testing.T) {
 
 // If an entry is deleted before the worker acknowledges it, its dead letter has no fields.
 func TestDeletedEntries(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		b := newBench(t, url)
 		id := b.add("board", "stars", "member", "m", "score", "1")
 		b.fake.before = once()

@@ -35,8 +35,7 @@ func do(t testing.TB, c *pipeline.Client, args ...any) (any, error) {
 }
 
 func TestCommandsArriveInTheOrderOfSend(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c := connect(t, url)
 		const count = 200
 		var wg sync.WaitGroup
@@ -59,8 +58,7 @@ func TestCommandsArriveInTheOrderOfSend(t *testing.T) {
 }
 
 func TestEachCallerGetsItsReplies(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c := connect(t, url)
 		var wg sync.WaitGroup
 		for caller := range 16 {
@@ -81,8 +79,7 @@ func TestEachCallerGetsItsReplies(t *testing.T) {
 
 // Replies and errors are those that go-redis gives.
 func TestRepliesEqualThoseOfTheClient(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c := connect(t, url)
 		large := strings.Repeat("large", 1<<18)
 		scripts := []string{
@@ -141,8 +138,7 @@ func (c *countingConn) Write(b []byte) (int, error) {
 }
 
 func TestCommandsOfOneSendGoOutInOneWrite(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c, writes, dials := counted(t, url)
 		redistest.Must(do(t, c, "echo", "a"))(t)
 		before := writes.Load()
@@ -192,8 +188,7 @@ func (r *recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 }
 
 func TestHooksSurroundEachCommand(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c, writes, _ := counted(t, url)
 		require.NoError(t, c.Ping(t.Context()).Err()) // the embedded client has its connection
 		var log []string
@@ -332,8 +327,7 @@ func TestSilentConnectionEndsWithTheTimeoutOfTheClient(t *testing.T) {
 
 // A caller that gives up takes no other caller's command along.
 func TestCancellationLeavesTheConnection(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c, _, dials := counted(t, url)
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -417,8 +411,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 
 // A call whose time is over sends nothing, and ends no call of another caller.
 func TestExpiredCallLeavesTheConnection(t *testing.T) {
-	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
 		c := connect(t, url)
 		placed, answered := make(chan struct{}), make(chan error, 1)
 		blocked := command("blpop", "list", 60)
