@@ -29,10 +29,8 @@ func (w *world) closeHours(instances ...string) {
 	w.t.Helper()
 	for _, instance := range instances {
 		w.write(w.stores[0], instance, "a", 1)
-		w.pass(time.Hour)
-		w.tend()
-		w.pass(time.Second)
-		w.tend()
+		w.tendAfter(time.Hour)
+		w.tendAfter(time.Second)
 	}
 }
 
@@ -44,8 +42,7 @@ func TestDeliveriesTakeTurnsByDefinition(t *testing.T) {
 		for i := range 20 {
 			w.write(w.stores[0], fmt.Sprint("many:", i), "a", 1)
 		}
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 		w.pass(time.Second)
 		w.closeHours("few:1", "few:2", "few:3", "one")
 		w.pass(time.Second)
@@ -100,8 +97,7 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		w.closeHours("many:4", "many:5")
 		require.Contains(t, report(),
 			`level=ERROR msg="too many webhook messages of a board wait; the node drops those that were due first" board=many:{x} dropped=2`)
-		w.pass(relistAfter + time.Second)
-		w.tend()
+		w.tendAfter(relistAfter + time.Second)
 		left, list := w.due(s, 10)
 		require.ElementsMatch(t, []string{"one", "many:3", "many:4", "many:5"}, left)
 		require.Len(t, w.rdb.Keys(t.Context(), "rc:{many:*}:*:z").Val(), 3, "the data of the others are gone")

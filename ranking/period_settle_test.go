@@ -88,8 +88,7 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 		})
 		at(rdb, step+1, func() error { w.tend(); return nil })
 		w.write(writes, "stars", "a", 1)
-		w.pass(time.Second)
-		w.tend()
+		w.tendAfter(time.Second)
 		require.Len(t, w.announced(), 1, "step %d", step)
 	}
 }
@@ -108,8 +107,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 		at(rdb, step, func() error {
 			reached = true
 			require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans:s1"))
-			w.pass(time.Second)
-			w.tend()
+			w.tendAfter(time.Second)
 			return nil
 		})
 		must(one.housekeepDue(t.Context()))(t)
@@ -163,10 +161,8 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 	for _, board := range boards {
 		apply(t, w.stores[0], board, definition.Update{Member: "a", Score: 5, ID: "1"})
 	}
-	w.pass(3 * time.Second)
-	w.tend()
-	w.pass(time.Second)
-	w.tend()
+	w.tendAfter(3 * time.Second)
+	w.tendAfter(time.Second)
 	k := w.stores[0].keys
 	require.Zero(t, w.rdb.Exists(t.Context(), k.Board("unkept", "0").Meta, k.Board("short", "").Meta).Val(), "gone already")
 	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
@@ -183,8 +179,7 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 			require.True(t, o[1].Result.Duplicate)
 		}
 	}
-	w.pass(3 * time.Second)
-	w.tend()
+	w.tendAfter(3 * time.Second)
 	require.EqualValues(t, 5, must(w.stores[0].Page(t.Context(), "stars@0", 1, 1))(t).Entries[0].Score)
 	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 	require.Equal(t, "3", w.write(w.stores[0], "stars", "a", 1).Period)
@@ -234,8 +229,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 			require.Len(t, ids, 1)
 			require.NoError(t, w.rdb.HIncrBy(t.Context(), k.Meta, "clock", 1).Err()) // as another last write leaves it
 		}
-		w.pass(time.Hour + time.Second)
-		w.tend()
+		w.tendAfter(time.Hour + time.Second)
 		w.pass(time.Second)
 		due := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 		require.Len(t, due, 1)
@@ -246,8 +240,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 	}
 	require.Len(t, ids, 2)
 	require.Len(t, w.announced(), 3)
-	w.pass(time.Hour + time.Second)
-	w.tend()
+	w.tendAfter(time.Hour + time.Second)
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1", Moderator{}))
 	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries("fans/1"), 0, -1).Val(), "nobody is told of what was deleted")
 }
@@ -265,8 +258,7 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 		w.pass(time.Hour)
 	}
 	require.Empty(t, w.announced())
-	w.pass(1000 * time.Hour)
-	w.tend()
+	w.tendAfter(1000 * time.Hour)
 	require.Equal(t, want, names(w.words()))
 	w.until("all to go", w.nothingLeft)
 	require.Equal(t, want, names(w.words()))
@@ -285,10 +277,8 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.pass(100 * 24 * time.Hour) // however long it takes
 	w.tend()
 	require.Len(t, w.announced(), 6)
-	w.pass(undeliveredInterval)
-	w.tend()
-	w.pass(relistAfter + time.Second)
-	w.tend()
+	w.tendAfter(undeliveredInterval)
+	w.tendAfter(relistAfter + time.Second)
 	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries:told/0", "rc:{/}:instances:told/0", "rc:{/}:turns",
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
 		"rc:{told}:2026-11-20T12Z:m", "rc:{told}:2026-11-20T12Z:z", "rc:{told}:p"}, w.allKeys())
@@ -325,8 +315,7 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 	turn := func() (due []string) {
 		w.write(w.stores[0], "b", "a", 1)
 		w.write(w.stores[0], "c", "a", 1)
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 		w.pass(time.Second)
 		list := must(w.stores[0].Deliveries(t.Context(), 10))(t)
 		for _, d := range list {
@@ -360,16 +349,14 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
-	w.pass(time.Hour)
-	w.tend()
+	w.tendAfter(time.Hour)
 	w.pass(time.Second)
 	old := must(s.Deliveries(t.Context(), 10))(t)
 	require.Len(t, old, 1)
 	require.NoError(t, s.Delete(t.Context(), "fans:s1", Moderator{}))
 	w.pass(-time.Minute) // into the period that was
 	w.write(s, "fans:s1", "a", 2)
-	w.pass(time.Minute)
-	w.tend()
+	w.tendAfter(time.Minute)
 	require.Len(t, w.announced(), 2)
 	require.NoError(t, s.Delivered(t.Context(), old[0]))
 	w.pass(time.Second)
@@ -384,11 +371,9 @@ func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
 	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "b", Period: "hour", Keep: new(1)})
 	for range 3 {
 		w.write(w.stores[0], "b", "a", 1)
-		w.pass(time.Hour)
-		w.tend()
+		w.tendAfter(time.Hour)
 	}
-	w.pass(definition.ClosedGrace)
-	w.tend()
+	w.tendAfter(definition.ClosedGrace)
 	list := must(w.stores[0].Periods(t.Context(), "b"))(t)
 	require.Len(t, list, 2)
 	for _, p := range list {

@@ -144,8 +144,7 @@ func TestUnionOfTheLastPeriods(t *testing.T) {
 		require.EqualValues(t, 1+min(day+1, 3), p.Total)
 		require.Empty(t, p.Period)
 		require.EqualValues(t, 1000+1<<day, scoresOf(whole(t, s, "both:a"))["m"], "day %d", day)
-		w.pass(day24)
-		w.tend()
+		w.tendAfter(day24)
 	}
 }
 
@@ -272,8 +271,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 					require.Equal(t, before.Epoch, w.rdb.HGet(t.Context(), k.Meta, "epoch").Val())
 				}
 				w.stores = w.stores[1:]
-				w.pass(buildLease)
-				w.tend()
+				w.tendAfter(buildLease)
 				p := whole(t, next, "u")
 				require.EqualValues(t, before.Total+1, p.Total)
 				require.EqualValues(t, 1000+gatherItems-1, p.Entries[0].Score)
@@ -428,11 +426,9 @@ func TestUnionOfFamilies(t *testing.T) {
 	require.Empty(t, w.rdb.Keys(t.Context(), "rc:{all:vip}*").Val())
 	require.Equal(t, []string{"all:x", "all:y"}, must(s.Instances(t.Context(), "all:{star}", "", 10))(t).Names)
 
-	w.pass(9 * time.Minute)
-	w.tend()
+	w.tendAfter(9 * time.Minute)
 	require.Equal(t, map[string]int64{"m": 11, "v": 100}, scoresOf(whole(t, s, "all:x")))
-	w.pass(2 * time.Minute)
-	w.tend()
+	w.tendAfter(2 * time.Minute)
 	listing := func(key string) []string { return w.rdb.Keys(t.Context(), key).Val() }
 	require.NotEmpty(t, listing("rc:{all:x}*"))
 	require.Empty(t, listing("rc:{all:y}*"), "nobody asked for it")

@@ -89,8 +89,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 			dies, reached, swapped := 0, true, 0
 			for ; reached; dies += redistest.Stride {
 				write()
-				w.pass(5 * time.Minute)
-				w.tend()
+				w.tendAfter(5 * time.Minute)
 				dead := w.store(patient)
 				w.stores = w.stores[:1]
 				must(dead.Board(t.Context(), "b"))(t)
@@ -411,8 +410,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	w.write(s, "b", "xavier", 5)
 	w.pass(30 * time.Minute)
 	w.write(s, "b", "m", 5)
-	w.pass(30*time.Minute - time.Millisecond)
-	w.tend()
+	w.tendAfter(30*time.Minute - time.Millisecond)
 	after(t, s, script.Events, 0, func() {
 		w.pass(time.Second)
 		w.write(other, "b", "m", 5) // with which what is over goes

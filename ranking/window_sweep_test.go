@@ -416,8 +416,7 @@ func TestWindowGoes(t *testing.T) {
 		require.Len(t, whole(t, s, "b:1").Entries, 2)
 		must(s.Remove(t.Context(), "b:1", "y"))(t)
 		for left := 3*time.Hour - time.Second; left > 0; left -= 10 * time.Minute {
-			w.pass(min(left, 10*time.Minute))
-			w.tend()
+			w.tendAfter(min(left, 10*time.Minute))
 			w.cared(true)
 		}
 		require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b:1")), "%+v", d)
@@ -473,8 +472,7 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		})
 		require.Equal(t, due, w.now, "at once")
 		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())
-		w.pass(20*time.Minute + windowInterval)
-		w.tend()
+		w.tendAfter(20*time.Minute + windowInterval)
 		noneLeft(t, s, "b")
 		require.NotEmpty(t, w.boardKeys())
 	}

@@ -233,8 +233,7 @@ func TestWindowAtARoundTime(t *testing.T) {
 		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
 		simulatedWorlds(t, 1, patient, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
-			w.pass(at.Sub(w.now))
-			w.tend()
+			w.tendAfter(at.Sub(w.now))
 			w.write(s, "b", "x", 5)
 			require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b")))
 			must(s.Info(t.Context(), "b"))(t)
