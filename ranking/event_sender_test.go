@@ -45,11 +45,7 @@ func by(sub string, o ranking.EventCall) ranking.EventCall {
 // fails checks that an occurrence was refused, with a FieldError at a field.
 func fails(t testing.TB, h ranking.EventResult, kind error, field, reason string) {
 	t.Helper()
-	var fe *ranking.FieldError
-	require.ErrorIs(t, h.Err, kind)
-	require.ErrorAs(t, h.Err, &fe)
-	require.Equal(t, field, fe.Field)
-	require.Contains(t, fe.Reason, reason)
+	require.Contains(t, ranking.Refuses(t, field, kind, h.Err).Reason, reason)
 }
 
 // What a viewer may not send is refused, changes nothing and is not published. The others of its batch count.

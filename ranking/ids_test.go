@@ -91,14 +91,11 @@ func TestRequestIDsRotateAfterAClockThatWentBack(t *testing.T) {
 // requireTooManyIDs requires the refusal of an id, and returns after what time it may come again.
 func requireTooManyIDs(t *testing.T, err error, of string) time.Duration {
 	t.Helper()
-	var field *FieldError
-	require.ErrorAs(t, err, &field)
-	require.ErrorIs(t, err, ErrTooManyIDs)
-	require.Equal(t, "id", field.Field)
-	require.Contains(t, field.Reason, of+" holds 3 request ids")
-	require.Greater(t, field.RetryAfter, 10*time.Second)
-	require.LessOrEqual(t, field.RetryAfter, 2*610*time.Second)
-	return field.RetryAfter
+	refusal := Refuses(t, "id", ErrTooManyIDs, err)
+	require.Contains(t, refusal.Reason, of+" holds 3 request ids")
+	require.Greater(t, refusal.RetryAfter, 10*time.Second)
+	require.LessOrEqual(t, refusal.RetryAfter, 2*610*time.Second)
+	return refusal.RetryAfter
 }
 
 // A board takes so many ids and no more. What it refuses has counted nowhere; a retry, an update without an id, and the

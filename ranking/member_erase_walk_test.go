@@ -174,11 +174,7 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 		s := w.stores[0]
 		w.write(s, "a", "u", 1)
 		w.pend("user", maxErasures)
-		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
-		require.ErrorIs(t, err, ErrOverloaded)
-		var field *FieldError
-		require.ErrorAs(t, err, &field)
-		require.Equal(t, "kind", field.Field)
+		Refuses(t, "kind", ErrOverloaded, errorOf(s.Erase(t.Context(), "user", "u", Moderator{})))
 		require.Empty(t, audited(t, s))
 		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
 
