@@ -169,8 +169,7 @@ func TestFeedFollowsASlot(t *testing.T) {
 		move := cluster.BeginMove(channel(moving), cluster.Masters[to])
 		move.Keys()
 		from.Suspend()
-		ended := make(chan struct{})
-		go func() { defer close(ended); move.End() }()
+		ended := redistest.Go(move.End)
 		f.Unwatch(moving)
 		if i%2 == 0 {
 			f.Watch(moving)

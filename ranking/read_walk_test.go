@@ -264,9 +264,8 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				for i := range 60 {
 					write(i)
 				}
-				stop, stopped, moved := make(chan struct{}), make(chan struct{}), make(chan struct{})
-				go func() {
-					defer close(stopped)
+				stop, moved := make(chan struct{}), make(chan struct{})
+				stopped := redistest.Go(func() {
 					for i := 60; ; i++ {
 						select {
 						case <-stop:
@@ -279,7 +278,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 						default: // nobody waits for it
 						}
 					}
-				}()
+				})
 				var seqs []int64
 				w := walk{def: def}
 				q := ranking.Query{Limit: 3}

@@ -26,11 +26,7 @@ func without(rules ...string) []string { return append(append([]string{}, allRig
 // checksRights runs the checks of rights of a node until the test ends, and returns their log.
 func checksRights(t *testing.T, s *ranking.Store) *redistest.Log {
 	log := new(redistest.Log)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.RunRightsChecks(t.Context(), slog.New(slog.NewTextHandler(log, nil)))
-	}()
+	ended := redistest.Go(func() { s.RunRightsChecks(t.Context(), slog.New(slog.NewTextHandler(log, nil))) })
 	t.Cleanup(func() { <-ended })
 	return log
 }

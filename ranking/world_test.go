@@ -54,7 +54,6 @@ type world struct {
 
 	mu   sync.Mutex
 	told []feedWord // on the feed of periods
-	done chan struct{}
 }
 
 func (w *world) open(stores int, cfg Config, boards []definition.Board) {
@@ -65,9 +64,7 @@ func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 	require.NoError(w.t, w.stores[0].Define(w.t.Context(), definition.Set{Boards: boards}))
 	sub := w.rdb.Subscribe(context.Background(), keyspace.New("rc").Feed(definition.PeriodsFeed))
 	must(sub.Receive(w.t.Context()))(w.t)
-	w.done = make(chan struct{})
-	go func() {
-		defer close(w.done)
+	done := redistest.Go(func() {
 		for m := range sub.Channel(redis.WithChannelSize(10_000)) {
 			var words []feedWord
 			if m.Payload == "" || json.Unmarshal([]byte(m.Payload), &words) != nil {
@@ -77,8 +74,8 @@ func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 			w.told = append(w.told, words...)
 			w.mu.Unlock()
 		}
-	}()
-	w.t.Cleanup(func() { sub.Close(); <-w.done })
+	})
+	w.t.Cleanup(func() { sub.Close(); <-done })
 }
 
 func (w *world) client() redis.UniversalClient {
