@@ -89,21 +89,21 @@ const patience = time.Minute
 // scores reads the scores of a board, by member.
 func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
 	t.Helper()
-	page := must(s.Page(t.Context(), board, 1, 1000))(t)
-	got := make(map[string]int64)
-	for _, e := range page.Entries {
-		got[e.Member] = e.Score
-	}
-	return got
+	return byMember(t, s, board, func(e ranking.Entry) int64 { return e.Score })
 }
 
 // data reads what is with each entry of a board, by member.
 func data(t testing.TB, s *ranking.Store, board string) map[string]string {
 	t.Helper()
-	page := must(s.Page(t.Context(), board, 1, 100))(t)
-	got := make(map[string]string)
+	return byMember(t, s, board, func(e ranking.Entry) string { return e.Data })
+}
+
+func byMember[T any](t testing.TB, s *ranking.Store, board string, of func(ranking.Entry) T) map[string]T {
+	t.Helper()
+	page := must(s.Page(t.Context(), board, 1, 1000))(t)
+	got := make(map[string]T)
 	for _, e := range page.Entries {
-		got[e.Member] = e.Data
+		got[e.Member] = of(e)
 	}
 	return got
 }
@@ -196,7 +196,7 @@ func (r recorder) FeedItems(_ string, items [][]byte) {
 // next waits for an event of type E and passes over others.
 func next[E any](t testing.TB, r recorder) E {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
 		select {
