@@ -395,7 +395,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		w.pass(90 * time.Minute)
 		look(map[string]int64{})
 		k := s.keys.Board("b", "")
-		w.until("all that is over to go", func() error { return differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
+		w.until("all that is over to go", func() error { return redistest.Differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
 	}
 }
 
@@ -451,7 +451,7 @@ func TestWindowIsDeleted(t *testing.T) {
 		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{b:1}*").Val())
 		require.NoError(t, s.Delete(t.Context(), "live", Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "b:{x}", Moderator{}))
-		w.until("all to go", func() error { return differs("[]", fmt.Sprint(w.boardKeys())) })
+		w.until("all to go", func() error { return redistest.Differs("[]", fmt.Sprint(w.boardKeys())) })
 	})
 }
 
@@ -468,7 +468,7 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		w.pass(30*time.Minute + windowInterval)
 		due := w.now
 		w.until("what is over to go", func() error { // in several slices where a slice is over before
-			return differs(5, w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val())
+			return redistest.Differs(5, w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val())
 		})
 		require.Equal(t, due, w.now, "at once")
 		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())

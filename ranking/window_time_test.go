@@ -39,14 +39,6 @@ func (w *world) boardKeys() []string {
 	return slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") })
 }
 
-// differs is an error while a value is not the one that a test waits for.
-func differs[T comparable](want, is T) error {
-	if is != want {
-		return fmt.Errorf("is %v; want %v", is, want)
-	}
-	return nil
-}
-
 // later moves the clock on, and tells all nodes the time.
 func (w *world) later(d time.Duration) {
 	w.pass(d)
@@ -199,7 +191,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 		must(s.Remove(t.Context(), "b", fmt.Sprint("m", i)))(t)
 	}
 	k := s.keys.Board("b", "")
-	w.until("nobody to be told of", func() error { return differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
+	w.until("nobody to be told of", func() error { return redistest.Differs(0, w.rdb.Exists(t.Context(), k.Window[:]...).Val()) })
 	require.Less(t, w.now.Sub(friday), 2*time.Hour)
 }
 

@@ -38,12 +38,15 @@ func Until(t testing.TB, what string, holds func() bool) {
 // UntilEqual is Eventually for a value: until get returns want.
 func UntilEqual[T comparable](t testing.TB, what string, want T, get func() T) {
 	t.Helper()
-	Eventually(t, what, func() error {
-		if is := get(); is != want {
-			return fmt.Errorf("is %v; want %v", is, want)
-		}
-		return nil
-	})
+	Eventually(t, what, func() error { return Differs(want, get()) })
+}
+
+// Differs returns an error unless a value is the one that a test wants.
+func Differs[T comparable](want, is T) error {
+	if is != want {
+		return fmt.Errorf("is %v; want %v", is, want)
+	}
+	return nil
 }
 
 // Poll calls check every 5 ms until it returns nil. After a minute, or when ctx ends, Poll returns
