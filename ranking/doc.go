@@ -30,9 +30,8 @@
 //	                                      where Redis does not know it
 //	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
 //	                                      Redis node, in order, and tells what was not sent
-//	  ApplyPlain,     lua/apply.lua       two scripts of one template: look up request ids, compute
-//	  ApplyWhole                          scores and sort keys,
-//	                  lua/lib/*.lua       write, take the ranks, raise seq, publish
+//	  ApplyPlain,     lua/apply.lua,      two scripts of one template: look up request ids, compute
+//	  ApplyWhole      lua/lib/*.lua       scores and sort keys, write, take the ranks, raise seq, publish
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub
 //

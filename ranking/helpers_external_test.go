@@ -20,7 +20,7 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// newNode is a node on a Redis, which waits as long as tests do.
+// newNode returns a node on a Redis, with the call timeout of tests.
 func newNode(t testing.TB, url string, cfg ranking.Config) *ranking.Store {
 	cfg.CallTimeout = redistest.CallTimeout
 	s := ranking.New(redistest.Dial(t, url), cfg)

@@ -48,7 +48,7 @@ func onTwoNodes(t *testing.T, boards []definition.Board, test func(t *testing.T,
 	})
 }
 
-// onNode is onTwoNodes for a test that needs one of them.
+// onNode is onTwoNodes for a test of one node.
 func onNode(t *testing.T, boards []definition.Board, test func(t *testing.T, s *Store)) {
 	onTwoNodes(t, boards, func(t *testing.T, s, _ *Store) { test(t, s) })
 }
@@ -103,7 +103,7 @@ func aged(s *Store, age time.Duration) {
 	s.catalog.latest.Store(&d)
 }
 
-// stall makes a node take its copy of the definitions for a young one, as after the process was stopped amid a call.
+// stall makes a node take its copy of the definitions for a young one, as if the process had stopped during a call.
 func stall(s *Store) { aged(s, -time.Hour) }
 
 // holdDefinitions makes a node use its copy of the definitions for an hour, also by the clock of Redis. The node
@@ -304,7 +304,8 @@ func contents(t testing.TB, s *Store) map[string]string {
 	return all
 }
 
-// holds makes a store the builder of a board, whose result it has seen built then.
+// holds makes a store the builder of a board. seen is when the result that the store replaces was built, in µs since
+// 1970; 0: there is none.
 func holds(t testing.TB, s *Store, board string, seen int64) *builder {
 	t.Helper()
 	_, until, err := s.leasedDefinitions(t.Context())
@@ -352,7 +353,7 @@ func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 	require.NotEmpty(t, Refuses(t, field, ErrInvalid, err, msgAndArgs...).Reason, msgAndArgs...)
 }
 
-// Refuses requires that an error names a field, and is of a kind.
+// Refuses requires that an error is a FieldError of a kind at a field, and returns it.
 func Refuses(t require.TestingT, field string, kind, err error, msgAndArgs ...any) *FieldError {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()
@@ -426,7 +427,7 @@ func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 
 const day24 = 24 * time.Hour
 
-// after calls what once, after an answer to a script of s that has so many answers before it.
+// after calls what once, as soon as a script of s was answered once more than times.
 func after(t testing.TB, s *Store, sc script.Script, times int, what func()) {
 	t.Helper()
 	knows(t, s, sc)

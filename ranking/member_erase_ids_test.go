@@ -106,7 +106,7 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 	})
 }
 
-// walkOn makes the next step of the walk through the ids of events, for the erasure of a user, until a time.
+// walkOn makes the next step of the erasure of a user through the ids of events. The step lasts until a time.
 func walkOn(t *testing.T, s *Store, member string, until time.Time) (ended bool) {
 	t.Helper()
 	r := script.Walk.Run(t.Context(), s.rdb, []string{s.keys.Erasures(), s.keys.PendingErasures("user"),

@@ -104,8 +104,8 @@ func TestManyLeave(t *testing.T) {
 	})
 }
 
-// After a limit becomes lower, the last members go without a write. After member_ttl becomes shorter, the members go
-// whose time is over by the new one.
+// A lower limit removes the last members, without a write. A shorter member_ttl removes the members whose time is over
+// by it.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}

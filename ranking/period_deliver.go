@@ -120,7 +120,7 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 	return s.scheduleNow(ctx, n.Instance())
 }
 
-// undelivered finds a settled period that is not delivered yet; nil: there is none of that name.
+// undelivered returns the settled period of a name if it is not delivered yet, and nil otherwise.
 func (s *Store) undelivered(ctx context.Context, n definition.Name) (*periodRecord, error) {
 	list, err := s.periodRecords(ctx, n.Instance())
 	for _, p := range list {

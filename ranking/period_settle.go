@@ -173,8 +173,8 @@ func (s *Store) noteReceiver(ctx context.Context) error {
 }
 
 // hasReceiver reports whether a node takes deliveries of a board. board is the name of the
-// definition. A time in Redis that is no number is an error: to take it for no receiver could drop the
-// delivery of a closed period for good.
+// definition. hasReceiver fails if a time in Redis is no number. If it took the board for one without
+// a receiver, the node could drop the delivery of a closed period for good.
 func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
 		return true, nil

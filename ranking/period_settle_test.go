@@ -381,7 +381,7 @@ func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
 	}
 }
 
-// A node that cannot read until when boards have a receiver does not take them for boards without one.
+// A node that cannot read for how long a board has a receiver does not take the board for one without a receiver.
 func TestUnreadableReceiver(t *testing.T) {
 	onNode(t, nil, func(t *testing.T, s *Store) {
 		for text, want := range map[string]error{"": nil, "soon": ErrUnavailable} {

@@ -198,8 +198,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 }
 
 // fetchProfiles reads profiles, without the cache, by one command for each part. It returns the members that it could
-// read, and the profiles of those
-// that have one. silent reports that Redis did not answer.
+// read, and the profiles of those that have one. silent reports that Redis did not answer.
 func (s *Store) fetchProfiles(ctx context.Context, kind string, members []string) (
 	read []string, found map[string]Profile, silent bool, failed error) {
 	var parts [keyspace.ProfileParts][]string

@@ -23,9 +23,9 @@ import (
 const (
 	// indexAtOnce is the number of members of one call of profile.lua: 0.3 ms of Redis for names of two words.
 	indexAtOnce = 32
-	// reindexPage is the number of profiles, or of elements, that Reindex reads at once: 0.2 ms of Redis. reindexSlice bounds
-	// the time of one call, which goes through one page at least.
-	reindexPage  = 256
+	// reindexPage is the number of profiles, or of elements, that Reindex reads at once: 0.2 ms of Redis.
+	reindexPage = 256
+	// reindexSlice is the time after which a call of Reindex begins no other page.
 	reindexSlice = time.Second
 )
 

@@ -211,7 +211,7 @@ func TestReindexDuringChanges(t *testing.T) {
 	})
 }
 
-// onePage is a reindexSlice after which each call ends with its first page.
+// onePage is a reindexSlice by which each call ends after its first page.
 const onePage = -time.Second
 
 // Reindex goes on at the page where the call before ended. It refuses a cursor that is no position.
@@ -221,7 +221,7 @@ func TestReindexGoesOn(t *testing.T) {
 	must(s.SetProfile(t.Context(), "user", "u", Profile{Name: "Ann"}))(t)
 	part := keyspace.ProfilePart("u")
 	for from, want := range map[int]int64{0: 1, part: 1, part + 1: 0, keyspace.ProfileParts: 0} {
-		pages := 2 * (keyspace.ProfileParts - from) // of each part one of profiles, and one of elements
+		pages := 2 * (keyspace.ProfileParts - from) // each part has a page of profiles and a page of elements
 		for slice, calls := range map[time.Duration]int{time.Hour: 1, onePage: max(pages, 1)} {
 			s.reindexSlice = slice
 			done, took := reindexFrom(t, s, "user", fmt.Sprintf(`{"part":%d}`, from))

@@ -31,7 +31,7 @@ func checksRights(t *testing.T, s *ranking.Store) *redistest.Log {
 	return log
 }
 
-// goesOn waits until the log has so many times that the node goes on.
+// goesOn waits until the log says a number of times that the node goes on.
 func goesOn(t *testing.T, log *redistest.Log, times int) {
 	t.Helper()
 	redistest.Eventually(t, "the log", func() error {

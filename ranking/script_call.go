@@ -14,13 +14,13 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// callHook is a hook of the Redis client. It ends each call after a time, and times the scripts.
+// callHook is a hook of the Redis client. It ends each call after the timeout, and measures how long scripts take.
 type callHook struct {
 	timeout time.Duration // see Config.CallTimeout
 	metrics *metrics
 }
 
-// bound returns a context that ends after the time of a call at the latest.
+// bound returns a context that ends when ctx ends, and after the timeout at the latest.
 func (h callHook) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ends, ok := ctx.Deadline(); ok && time.Until(ends) <= h.timeout {
 		return ctx, func() {}
@@ -143,9 +143,9 @@ type scanPosition struct {
 // The types of keys that a scan reads, see scan.lua.
 const scansHash, scansSet = "hash", "set"
 
-// scan reads about count fields of a hash or members of a sorted set from a position on, and moves the position behind
-// them, unless it fails. Where another Redis answers than the one before, the scan begins again, so it may return a field twice, and
-// misses none. keys are those of scan.lua. The caller takes the list of pairs from the reply, and then the shape.
+// scan reads about count fields of a hash or members of a sorted set from a position on. Unless it fails, it moves the
+// position behind them. Where another Redis answers than the one before, the scan begins again, so it may return a field
+// twice, and misses none. keys are those of scan.lua. The caller takes the list of pairs from the reply, and then the shape.
 func (s *Store) scan(ctx context.Context, kind string, keys []string, count int, at *scanPosition) (*script.Reply, error) {
 	r := script.Scan.Run(ctx, s.rdb, keys, []any{kind, at.Server, cmp.Or(at.Cursor, "0"), count})
 	next := scanPosition{Server: r.Text(), Cursor: r.Text()}

@@ -111,7 +111,7 @@ type Store struct {
 	profiled  profiles.Kinds
 
 	searches     searchBounds
-	reindexSlice time.Duration // the least time of a call of Reindex that has more to do
+	reindexSlice time.Duration // after which a call of Reindex begins no other page
 
 	rights  *rights.Gate
 	metrics *metrics

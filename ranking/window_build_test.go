@@ -45,7 +45,7 @@ func send(t testing.TB, s *Store, board string, u definition.Update) Result {
 // ago is a moment so long ago, as an update may have it.
 func ago(d time.Duration) time.Time { return time.Now().Add(-d).Truncate(time.Millisecond) }
 
-// knows makes a script known to Redis. A node would send an unknown script again, and a test count it twice.
+// knows makes a script known to Redis. A node sends an unknown script twice, and a test would count both.
 func knows(t testing.TB, s *Store, sc script.Script) {
 	t.Helper()
 	require.NoError(t, s.rdb.ScriptLoad(t.Context(), sc.Source).Err())

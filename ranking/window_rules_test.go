@@ -87,8 +87,8 @@ func TestWindowsThatChange(t *testing.T) {
 	}
 }
 
-// definesOrRefuses defines a board of the fields, which is written as it is read, or requires a refusal that names a field, and
-// returns its reason.
+// definesOrRefuses defines a board with the fields. For field "" it requires that the JSON of the definition reads back as
+// the same definition. For another field it requires a refusal at that field, and returns the reason.
 func definesOrRefuses(t *testing.T, s *Store, fields, field string) (reason string) {
 	t.Helper()
 	def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))

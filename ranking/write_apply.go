@@ -15,14 +15,13 @@ import (
 // Concurrent callers share calls to Redis. The updates count in the period that is open by
 // Redis's clock.
 //
-// A refused update (see Outcome) changes nothing and does not stop the others. An error
-// means that no update is known to be applied; the outcomes beside it say which updates are wrong in themselves. It
-// is ErrUnknownBoard, ErrNotOpen for a name
-// with a period, or ErrConflict for one instance too many and for a union. With
-// ErrOverloaded, and with ErrUnavailable alone, the store wrote nothing. ErrUnavailable together
-// with ErrOutcomeUnknown means that Redis may have applied some updates: send them again with
-// the same ids. The end of ctx gives the same two errors, and so does Config.CallTimeout, which
-// bounds the whole call.
+// A refused update (see Outcome) changes nothing and does not stop the others. An error means that
+// no update is known to be applied; the outcomes beside it say which updates are wrong in
+// themselves. The error is ErrUnknownBoard, ErrNotOpen for a name with a period, or ErrConflict for
+// one instance too many and for a union. With ErrOverloaded, and with ErrUnavailable alone, the
+// store wrote nothing. ErrUnavailable together with ErrOutcomeUnknown means that Redis may have
+// applied some updates: send them again with the same ids. The end of ctx gives the same two
+// errors, and so does Config.CallTimeout, which bounds the whole call.
 func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
 	began := time.Now()
 	outcomes, err := s.applyAs(ctx, none, board, updates)

@@ -59,7 +59,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 			}
 			return err
 		}
-		// all has callers read at one time, each of which succeeds.
+		// all makes callers read at one time, and requires that each succeeds.
 		all := func(callers int) (most time.Duration, waited int) {
 			took, errs := together(callers, known)
 			require.NoError(t, errors.Join(errs...))

@@ -157,8 +157,8 @@ func readTime(v Value, t *time.Time) error {
 	return readParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, parseTime)
 }
 
-// readParsed reads a string in a form of its own. want says in an error what the value should be, and form what its
-// text should be.
+// readParsed reads a string by parse. In an error, want says what a value that is no string should be, and form what
+// the text of a string should be.
 func readParsed[T any](v Value, to *T, want, form string, parse func(string) (T, bool)) error {
 	if v.Kind != '"' {
 		return v.Want(want)

@@ -61,7 +61,7 @@ func (d *Board) checkDurations(FamilyName) error {
 		fault("member_ttl", durationFault(d.MemberTTL)))
 }
 
-// fault is the FieldError of a field for a reason; nil for "".
+// fault returns the FieldError of a field for a reason, or nil for "".
 func fault(field, reason string) error {
 	if reason == "" {
 		return nil
@@ -199,7 +199,7 @@ func (d *Board) checkBounds(t FamilyName) error {
 		checkOptional("max_instances", int64(d.MaxInstances), maxInstances))
 }
 
-// checkOptional returns a FieldError for a number that is not 1 to most. 0 means that it was not given.
+// checkOptional returns a FieldError for a number outside 1 to most, except 0: the definition does not give the number.
 func checkOptional(field string, n, most int64) error {
 	if n < 0 || n > most {
 		return Invalid(field, fmt.Sprintf("is %d; want 1 to %d", n, most))
@@ -207,7 +207,7 @@ func checkOptional(field string, n, most int64) error {
 	return nil
 }
 
-// CheckBound returns a FieldError for a bound of scores that no score can reach; nil stands for no bound.
+// CheckBound returns a FieldError for a bound that no score can reach. nil stands for no bound.
 func CheckBound(field string, bound *int64) error {
 	if bound != nil && (*bound < -MaxScore || *bound > MaxScore) {
 		return Invalid(field, fmt.Sprintf("is %d; want an integer within ±%d", *bound, int64(MaxScore)))

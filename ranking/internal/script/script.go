@@ -153,10 +153,10 @@ func (c sentOnce) Writes() bool { return c.writes }
 func (c sentOnce) Script() string { return c.script }
 
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
-// not carried it out, so Run sends the source. Where the call fails, Err of the Reply is set, and a caller that takes
-// its values apart finds it at the end. Err wraps definition.ErrUnavailable; after
-// it the script may or may not have run. After a definition.MissingRightsError it has changed
-// nothing.
+// not carried it out, so Run sends the source. If the call fails, Run sets Err of the Reply, and
+// the Reply has no values. A caller may therefore take all values first, and then look at Err. Err
+// wraps definition.ErrUnavailable; after it the script may or may not have run. After a
+// definition.MissingRightsError it has changed nothing.
 func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) *Reply {
 	s = s.formFor(rdb)
 	answer, err := s.eval(ctx, rdb, "evalsha", s.SHA1, keys, args)
