@@ -200,10 +200,9 @@ func TestResultsThatAreNoGood(t *testing.T) {
 	})
 }
 
-// Five nodes with two hundred readers each build a result once: the first, which all wait
-// for; one that takes the place of a result that is too old, likewise; and one of a result
-// that is only old, which all are served meanwhile, and nobody waits. A younger one is served
-// as it is.
+// Five nodes with two hundred readers each build a result once. All readers wait for the first
+// result, and for the result that replaces one that is too old. A result that is only old is
+// served while a build replaces it, and nobody waits. A younger one is served as it is.
 func TestResultIsBuiltOnce(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct {
