@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,24 +73,24 @@ func BenchmarkHistory(b *testing.B) {
 				for b.Loop() {
 					for round := range rounds {
 						apply(churn.change(round, int64(50*step/time.Second)))
-						began := redisCPU(b, rdb)
-						for i := range looks {
-							looks[i] = s.newHistoryLook(fmt.Sprint("h:", i), rule, rule.CurrentPeriod(0))
-						}
-						for at := 0; at < boards; at += historyAtOnce {
-							s.record(context.Background(), looks[at:min(at+historyAtOnce, boards)])
-						}
-						ours = append(ours, cost{redis: redisCPU(b, rdb) - began})
-						began = redisCPU(b, rdb)
-						for at := 0; at < boards; at += historyAtOnce {
-							pipe := rdb.Pipeline()
-							for _, l := range looks[at:min(at+historyAtOnce, boards)] {
-								pipe.ZRangeWithScores(context.Background(), l.keys.Members, 0, 9)
+						ours = append(ours, costOf(b, rdb, func() {
+							for i := range looks {
+								looks[i] = s.newHistoryLook(fmt.Sprint("h:", i), rule, rule.CurrentPeriod(0))
 							}
-							_, err := pipe.Exec(context.Background())
-							require.NoError(b, err)
-						}
-						bare = append(bare, cost{redis: redisCPU(b, rdb) - began})
+							for some := range slices.Chunk(looks, historyAtOnce) {
+								s.record(context.Background(), some)
+							}
+						}))
+						bare = append(bare, costOf(b, rdb, func() {
+							for some := range slices.Chunk(looks, historyAtOnce) {
+								pipe := rdb.Pipeline()
+								for _, l := range some {
+									pipe.ZRangeWithScores(context.Background(), l.keys.Members, 0, 9)
+								}
+								_, err := pipe.Exec(context.Background())
+								require.NoError(b, err)
+							}
+						}))
 						for _, l := range looks {
 							require.NoError(b, l.err)
 							require.Equal(b, looked, l.outcome)
@@ -146,11 +147,12 @@ func BenchmarkHistorySize(b *testing.B) {
 				var reads []cost
 				for range 5 {
 					const calls = 20
-					began := redisCPU(b, w.rdb)
-					for range calls {
-						must(s.History(context.Background(), "b", HistoryQuery{Limit: 500}))(b)
-					}
-					reads = append(reads, cost{redis: (redisCPU(b, w.rdb) - began) / calls})
+					took := costOf(b, w.rdb, func() {
+						for range calls {
+							must(s.History(context.Background(), "b", HistoryQuery{Limit: 500}))(b)
+						}
+					})
+					reads = append(reads, cost{redis: took.redis / calls})
 				}
 				b.ReportMetric(median(reads, func(c cost) time.Duration { return c.redis })/1e3, "redis-µs/read")
 			})

@@ -60,12 +60,11 @@ func BenchmarkLargeBoard(b *testing.B) {
 			costs := make(map[string][]cost)
 			for b.Loop() {
 				for board := range sizes {
-					cpu, start := redisCPU(b, rdb), time.Now()
-					for range turn {
-						require.NoError(b, call.do(board))
-					}
-					wall := time.Since(start)
-					costs[board] = append(costs[board], cost{redisCPU(b, rdb) - cpu, wall})
+					costs[board] = append(costs[board], costOf(b, rdb, func() {
+						for range turn {
+							require.NoError(b, call.do(board))
+						}
+					}))
 				}
 			}
 			for board := range sizes {

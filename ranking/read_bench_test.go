@@ -281,13 +281,13 @@ func BenchmarkMemberBoards(b *testing.B) {
 			}{{"none", 1, page("none", 1)}, {"ten", 1, page("ten", 1)}, {"hundred", 1, page("hundred", 1)},
 				{"many", 100, page("many", 100)}, {"bare", 1, bare}} {
 				turns := max(20/c.pages, 1)
-				cpu, start := redisCPU(b, rdb), time.Now()
-				for range turns {
-					require.NoError(b, c.read())
-				}
-				wall, used := time.Since(start), redisCPU(b, rdb)-cpu
+				took := costOf(b, rdb, func() {
+					for range turns {
+						require.NoError(b, c.read())
+					}
+				})
 				each := time.Duration(turns * c.pages)
-				costs[c.name] = append(costs[c.name], cost{used / each, wall / each})
+				costs[c.name] = append(costs[c.name], cost{took.redis / each, took.wall / each})
 			}
 		}
 		b.ReportMetric(0, "ns/op")

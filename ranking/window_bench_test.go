@@ -110,17 +110,17 @@ func BenchmarkWindow(b *testing.B) {
 		costs := make(map[string][]cost)
 		for b.Loop() {
 			for _, board := range boards {
-				before, start := redisCPU(b, rdb), time.Now()
-				for range turn / size {
-					items, outcomes := make([]updateItem, size), make([]Outcome, size)
-					for i := range items {
-						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}},
-							nil, &outcomes[i]}
+				costs[board] = append(costs[board], costOf(b, rdb, func() {
+					for range turn / size {
+						items, outcomes := make([]updateItem, size), make([]Outcome, size)
+						for i := range items {
+							items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}},
+								nil, &outcomes[i]}
+						}
+						require.NoError(b, s.applyBatch(ctx, board, items, nil))
+						require.NoError(b, outcomes[0].Err)
 					}
-					require.NoError(b, s.applyBatch(ctx, board, items, nil))
-					require.NoError(b, outcomes[0].Err)
-				}
-				costs[board] = append(costs[board], cost{redisCPU(b, rdb) - before, time.Since(start)})
+				}))
 			}
 		}
 		redis := func(c cost) time.Duration { return c.redis }

@@ -1,13 +1,10 @@
 package ranking
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,29 +16,15 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// redisCPU is what the server's main thread has used so far.
-func redisCPU(b *testing.B, rdb redis.UniversalClient) time.Duration {
-	info := must(rdb.Info(context.Background(), "cpu").Result())(b)
-	var used float64
-	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
-			seconds := must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
-			used += seconds
-		}
-	}
-	return time.Duration(used * float64(time.Second))
-}
-
 // cost is what some updates took.
 type cost struct{ redis, wall time.Duration }
 
 // costOf is what Redis and the caller spend on something.
 func costOf(b *testing.B, rdb redis.UniversalClient, do func()) cost {
-	cpu, start := redisCPU(b, rdb), time.Now()
+	cpu, start := redistest.MainThreadCPU(b, rdb), time.Now()
 	do()
 	wall := time.Since(start)
-	return cost{redisCPU(b, rdb) - cpu, wall}
+	return cost{redistest.MainThreadCPU(b, rdb) - cpu, wall}
 }
 
 func median(costs []cost, of func(cost) time.Duration) float64 {
@@ -133,16 +116,17 @@ func BenchmarkApply(b *testing.B) {
 	}
 	// What many callers get, each with one update at a time: group commit makes the batches.
 	b.Run("callers=512", func(b *testing.B) {
-		cpu := redisCPU(b, rdb)
 		b.SetParallelism(256)
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := s.Apply(context.Background(), "b", []definition.Update{benchUpdate(requests.Add(1))}); err != nil {
-					b.Error(err)
+		took := costOf(b, rdb, func() {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := s.Apply(context.Background(), "b", []definition.Update{benchUpdate(requests.Add(1))}); err != nil {
+						b.Error(err)
+					}
 				}
-			}
+			})
 		})
-		b.ReportMetric(float64((redisCPU(b, rdb)-cpu).Microseconds())/float64(b.N), "redis-µs/update")
+		b.ReportMetric(float64(took.redis.Microseconds())/float64(b.N), "redis-µs/update")
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
 	})
 }
@@ -166,15 +150,15 @@ func BenchmarkPlaces(b *testing.B) {
 			const turn = 50 // calls
 			var costs []cost
 			for b.Loop() {
-				cpu := redisCPU(b, rdb)
-				for range turn {
-					lookups := make([]Lookup, most)
-					for i := range lookups {
-						lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
+				costs = append(costs, costOf(b, rdb, func() {
+					for range turn {
+						lookups := make([]Lookup, most)
+						for i := range lookups {
+							lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
+						}
+						must(s.Places(context.Background(), "b", lookups))(b)
 					}
-					must(s.Places(context.Background(), "b", lookups))(b)
-				}
-				costs = append(costs, cost{redis: redisCPU(b, rdb) - cpu})
+				}))
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(costs, func(c cost) time.Duration { return c.redis })/turn/1e6, "redis-ms/call")

@@ -1,11 +1,8 @@
 package pipeline_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -66,7 +63,7 @@ func BenchmarkSend(b *testing.B) {
 				used := make(map[string][3]time.Duration)
 				for b.Loop() {
 					for name, way := range ways {
-						client, server, start := clientCPU(b), serverCPU(b, r), time.Now()
+						client, server, start := clientCPU(b), redistest.MainThreadCPU(b, r.Admin()), time.Now()
 						var wg sync.WaitGroup
 						for range callers {
 							wg.Go(func() {
@@ -80,7 +77,7 @@ func BenchmarkSend(b *testing.B) {
 						}
 						wg.Wait()
 						u := used[name]
-						used[name] = [3]time.Duration{u[0] + clientCPU(b) - client, u[1] + serverCPU(b, r) - server, u[2] + time.Since(start)}
+						used[name] = [3]time.Duration{u[0] + clientCPU(b) - client, u[1] + redistest.MainThreadCPU(b, r.Admin()) - server, u[2] + time.Since(start)}
 					}
 				}
 				b.ReportMetric(0, "ns/op")
@@ -99,18 +96,4 @@ func clientCPU(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// serverCPU is what the main thread of Redis has used so far.
-func serverCPU(b *testing.B, r *redistest.Redis) time.Duration {
-	info := redistest.Must(r.Admin().Info(context.Background(), "cpu").Result())(b)
-	var used float64
-	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
-			seconds := redistest.Must(strconv.ParseFloat(strings.TrimSpace(value), 64))(b)
-			used += seconds
-		}
-	}
-	return time.Duration(used * float64(time.Second))
 }
