@@ -32,38 +32,29 @@ type bench struct {
 	calls *faultyCalls
 }
 
-// faultyCalls is a hook of the Redis client: it fails calls of scripts of this package.
+// faultyCalls fails calls of scripts of this package. Its method pass is a redistest.Hook.
 type faultyCalls struct {
-	redis.Hook
 	before, after func(script string) error // returns the error of a call that has no effect, or has had it; nil for none
 }
 
-func (f *faultyCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (f *faultyCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (f *faultyCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		call, ok := cmd.(interface{ Script() string })
-		if !ok || !strings.HasPrefix(call.Script(), "ingest_") {
-			return next(ctx, cmd)
-		}
-		if f.before != nil {
-			if err := f.before(call.Script()); err != nil {
-				cmd.SetErr(err)
-				return err
-			}
-		}
-		err := next(ctx, cmd)
-		if err == nil && f.after != nil {
-			if err = f.after(call.Script()); err != nil {
-				cmd.SetErr(err)
-			}
-		}
-		return err
+func (f *faultyCalls) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	call, ok := cmds[0].(interface{ Script() string })
+	if !ok || !strings.HasPrefix(call.Script(), "ingest_") {
+		return send(ctx, cmds)
 	}
+	if f.before != nil {
+		if err := f.before(call.Script()); err != nil {
+			cmds[0].SetErr(err)
+			return err
+		}
+	}
+	err := send(ctx, cmds)
+	if err == nil && f.after != nil {
+		if err = f.after(call.Script()); err != nil {
+			cmds[0].SetErr(err)
+		}
+	}
+	return err
 }
 
 // faultyStore is the store with a hook in front of each call that writes, and with a record of the calls.
@@ -149,14 +140,13 @@ func newBench(t *testing.T, url string) *bench {
 	t.Cleanup(store.Close)
 	require.NoError(t, store.Define(t.Context(), testSet()))
 	calls := &faultyCalls{}
-	rdb.AddHook(calls)
+	rdb.AddHook(redistest.Hook(calls.pass))
 	return &bench{t, rdb, store, &faultyStore{Store: store}, calls}
 }
 
 // ingest returns an Ingest of the stream.
 func (b *bench) ingest() *Ingest {
-	in := redistest.Must(New(b.rdb, b.fake, Config{Explain: explain}))(b.t)
-	return in
+	return redistest.Must(New(b.rdb, b.fake, Config{Explain: explain}))(b.t)
 }
 
 // explain names the sentinel of an error, as the table of the API does.
@@ -200,8 +190,7 @@ func (b *bench) drain(c *consumer) {
 }
 
 func (b *bench) length(stream string) int64 {
-	n := redistest.Must(b.rdb.XLen(b.t.Context(), stream).Result())(b.t)
-	return n
+	return redistest.Must(b.rdb.XLen(b.t.Context(), stream).Result())(b.t)
 }
 
 // score returns the score of a member, and 0 where the member is not on the board.
@@ -238,8 +227,7 @@ func (b *bench) letters() (all []letter, fields [][]string) {
 // leaseTTL returns how long the lease of the stream still holds; negative for a lease without an end, or none.
 func (b *bench) leaseTTL() time.Duration {
 	b.t.Helper()
-	ttl := redistest.Must(b.rdb.PTTL(b.t.Context(), "rc:{rc:ingest}:lease").Result())(b.t)
-	return ttl
+	return redistest.Must(b.rdb.PTTL(b.t.Context(), "rc:{rc:ingest}:lease").Result())(b.t)
 }
 
 // endLeaseIn lets time pass for the lease of the stream.
@@ -460,19 +448,6 @@ func TestRenewals(t *testing.T) {
 	})
 }
 
-// fakeAnswers is a hook of a Redis client that never calls Redis: it answers each script by a function.
-type fakeAnswers struct {
-	faultyCalls
-	answer func(script string) []any
-}
-
-func (f *fakeAnswers) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(_ context.Context, cmd redis.Cmder) error {
-		cmd.(interface{ SetVal(any) }).SetVal(f.answer(cmd.(interface{ Script() string }).Script()))
-		return nil
-	}
-}
-
 // A consumer that rests for longer than its lease renews the lease in time, until another consumer has it.
 func TestLongRest(t *testing.T) {
 	t.Parallel()
@@ -481,11 +456,12 @@ func TestLongRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var renewals []time.Time
 		state := "ok"
-		rdb.AddHook(&fakeAnswers{answer: func(script string) []any {
-			require.Equal(t, "ingest_conclude", script)
+		rdb.AddHook(redistest.Hook(func(_ context.Context, cmds []redis.Cmder, _ redis.ProcessPipelineHook) error {
+			require.Equal(t, "ingest_conclude", cmds[0].(interface{ Script() string }).Script())
 			renewals = append(renewals, time.Now())
-			return []any{state}
-		}})
+			cmds[0].(interface{ SetVal(any) }).SetVal([]any{state}) // in place of Redis
+			return nil
+		}))
 		in := redistest.Must(New(rdb, nil, Config{}))(t)
 		c := in.consumer(stream)
 		c.lease = leaseHeld
