@@ -77,7 +77,11 @@ func BenchmarkSend(b *testing.B) {
 						}
 						wg.Wait()
 						u := used[name]
-						used[name] = [3]time.Duration{u[0] + clientCPU(b) - client, u[1] + redistest.MainThreadCPU(b, r.Admin()) - server, u[2] + time.Since(start)}
+						used[name] = [3]time.Duration{
+							u[0] + clientCPU(b) - client,
+							u[1] + redistest.MainThreadCPU(b, r.Admin()) - server,
+							u[2] + time.Since(start),
+						}
 					}
 				}
 				b.ReportMetric(0, "ns/op")
