@@ -1,6 +1,7 @@
 Object.assign(page, {
-	// misfits is an expression that lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, or an
-	// ellipsis stands for the beginning of a text.
+	// misfits is an expression that lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, an
+	// ellipsis stands for the beginning of a text, or a text for screen readers alone takes room. Such a text would make the page
+	// wider where the reader's letters are wide.
 	misfits: () =>
 		[
 			document.documentElement.scrollWidth > innerWidth &&
@@ -15,6 +16,8 @@ Object.assign(page, {
 			...[document, ...page.all('live-leaderboard').flatMap(({shadowRoot}) => shadowRoot ?? [])]
 				.flatMap(root => [...root.querySelectorAll('*')])
 				.map(part => {
+					if (getComputedStyle(part).clipPath === 'inset(50%)' && part.offsetWidth > 1 && !part.matches('a'))
+						return 'unseen, ' + part.offsetWidth + ' px wide: ' + part.textContent.slice(0, 20);
 					if (
 						getComputedStyle(part).textOverflow !== 'ellipsis' ||
 						part.scrollWidth <= part.clientWidth ||
