@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
@@ -99,10 +100,8 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	report("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
 		g, gap := traffic.next()
-		select {
-		case <-ctx.Done():
+		if term.Sleep(ctx, gap) != nil {
 			return
-		case <-time.After(gap):
 		}
 		report("gifts", sendGifts(ctx, store, []gift{g}))
 		switch n % 4 {

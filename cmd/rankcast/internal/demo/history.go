@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -18,15 +17,15 @@ type historyStep struct {
 }
 
 const (
-	dayVisits    = 30 // on each day of this week and the last
-	todayVisits  = 90 // on a whole day like today
+	dayVisits    = 3  // in each dayStep of this week and the last
+	todayVisits  = 8  // in each dayStep of today
 	recentVisits = 16 // in each of the recentSteps
 	recentSteps  = 12 // in the last three hours
 	// dayStep is the time from one step of the history to the next. The boards record their history at that step until
 	// now, so that it has no gap.
 	dayStep = 2 * time.Hour
 	// historyFactor is how many visits with small gifts one visit of the history stands for,
-	// at most: the start of a server has no time for all visits of an evening.
+	// at most: the start of a server has no time for all visits of a day.
 	historyFactor = 6
 	// historyBatch is how many gifts go into one call, at most: a slow machine too answers it within
 	// ranking.Config.CallTimeout.
@@ -44,28 +43,16 @@ func historySteps(now time.Time) ([]historyStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	now = now.In(zone)
-	y, m, d := now.Date()
-	sinceMonday := (int(now.Weekday()) + 6) % 7
-	recent := now.Add(-window)
+	y, m, d := now.In(zone).Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	sinceMonday := (int(today.Weekday()) + 6) % 7
 	var steps []historyStep
-	add := func(at time.Time, visits int) {
-		if at.Before(recent) {
-			steps = append(steps, historyStep{at, visits})
+	for at := today.AddDate(0, 0, -sinceMonday-7); at.Before(now.Add(-window)); at = at.Add(dayStep) {
+		visits := dayVisits
+		if !at.Before(today) {
+			visits = todayVisits
 		}
-	}
-	var whole float64 // the activity of a day
-	for hour := 0.0; hour < 24; hour += dayStep.Hours() {
-		whole += activity(hour)
-	}
-	for day := -sinceMonday - 7; day <= 0; day++ {
-		visits := dayVisits / whole
-		if day == 0 {
-			visits = todayVisits / whole
-		}
-		for hour := 0; hour < 24; hour += int(dayStep.Hours()) {
-			add(time.Date(y, m, d+day, hour, 0, 0, 0, zone), int(math.Ceil(visits*activity(float64(hour)))))
-		}
+		steps = append(steps, historyStep{at, visits})
 	}
 	for step := recentSteps - 1; step >= 0; step-- {
 		ago := window * time.Duration(step) / recentSteps

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"rankcast/ranking"
@@ -64,10 +66,7 @@ func setProfiles(ctx context.Context, store *ranking.Store) error {
 		playerNames[p.id] = p.name
 	}
 	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames, kindPlayer: playerNames} {
-		ids := make([]string, 0, len(names))
-		for id := range names {
-			ids = append(ids, id)
-		}
+		ids := slices.Collect(maps.Keys(names))
 		there, err := store.Profiles(ctx, kind, ids)
 		if err != nil {
 			return err // a member that is missing may have a profile

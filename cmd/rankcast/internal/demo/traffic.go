@@ -2,7 +2,6 @@ package demo
 
 import (
 	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,8 +15,7 @@ type gift struct {
 
 // traffic invents what the viewers of a live page send, and when. A few stars get most of the
 // flowers and a few viewers give most. A viewer sends one gift, or a run of equal small ones.
-// A large gift, or a random occasion, draws a crowd to a star. Nights are calm, and popularity
-// shifts over time.
+// A large gift, or a random occasion, draws a crowd to a star, and popularity shifts over time.
 //
 // All of it follows from the seed. One goroutine may use a traffic at a time.
 type traffic struct {
@@ -27,7 +25,7 @@ type traffic struct {
 	popular    []int      // positions in starNames, the most popular first
 	favourites []int      // the favourite star of each of viewerIDs
 
-	now     time.Duration // time of the last gift, since the first midnight
+	now     time.Duration // time of the last gift, since the start
 	arrives time.Duration // time at which the next viewer arrives
 	queue   []timedGift   // gifts to come, in order of time
 }
@@ -38,15 +36,8 @@ type timedGift struct {
 }
 
 const (
-	// dayLength is how long a day of the demo takes: an observer sees an evening come, and a
-	// night too short to look like the end.
-	dayLength = 8 * time.Minute
-	// firstHour is the hour at which the demo begins, shortly before the evening.
-	firstHour = 18
-
-	// visitsAtPeak is the number of visits a second in the evening. A visit has about three
-	// gifts, and an observer can follow no more.
-	visitsAtPeak = 1.1
+	// visitRate is the number of visits a second. A visit has about three gifts, and an observer can follow no more.
+	visitRate = 1.1
 	// giftGap is the least time between two gifts: at most ten in a second.
 	giftGap = 100 * time.Millisecond
 
@@ -73,9 +64,8 @@ var amounts = []struct {
 // popular today.
 const popularitySeed = 17
 
-// newTraffic returns traffic that starts at firstHour.
 func newTraffic(seed uint64) *traffic {
-	t := &traffic{random: rand.New(rand.NewPCG(popularitySeed, popularitySeed)), now: dayLength * firstHour / 24}
+	t := &traffic{random: rand.New(rand.NewPCG(popularitySeed, popularitySeed))}
 	t.useRandom()
 	t.popular = t.random.Perm(len(starNames))
 	t.favourites = make([]int, len(viewerIDs))
@@ -84,7 +74,6 @@ func newTraffic(seed uint64) *traffic {
 	}
 	t.random = rand.New(rand.NewPCG(seed, 0))
 	t.useRandom()
-	t.arrives = t.now
 	return t
 }
 
@@ -116,8 +105,7 @@ func (t *traffic) arrive() {
 	if t.random.Float64() < shiftOdds {
 		t.shiftPopularity()
 	}
-	rate := visitsAtPeak * activity(hourOf(t.arrives)) // visits a second
-	t.arrives += time.Duration(t.random.ExpFloat64() / rate * float64(time.Second))
+	t.arrives += time.Duration(t.random.ExpFloat64() / visitRate * float64(time.Second))
 }
 
 // visit is a number of gifts of the same size from one viewer to one star.
@@ -171,24 +159,4 @@ func (t *traffic) shiftPopularity() {
 
 func (t *traffic) randomDuration(d time.Duration) time.Duration {
 	return time.Duration(t.random.Int64N(int64(d)))
-}
-
-// hourOf is the hour of the demo's day, 0 to 24.
-func hourOf(at time.Duration) float64 { return 24 * float64(at%dayLength) / float64(dayLength) }
-
-const (
-	calmest, busiest = 5.0, 21.0 // hours
-	calmShare        = 0.1       // of the activity at the busiest hour
-)
-
-// activity is the share of the peak at an hour, calmShare to 1: a smooth curve that rises from
-// early morning to the evening and falls again.
-func activity(hour float64) float64 {
-	rise := busiest - calmest
-	since := math.Mod(hour-calmest+24, 24)
-	phase := since / rise // 0 to 1 while it rises, 1 to 2 while it falls
-	if since > rise {
-		phase = 1 + (since-rise)/(24-rise)
-	}
-	return calmShare + (1-calmShare)*(1-math.Cos(math.Pi*phase))/2
 }
