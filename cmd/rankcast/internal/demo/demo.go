@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/example"
-	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
@@ -100,8 +99,10 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	report("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
 		g, gap := traffic.next()
-		if term.Sleep(ctx, gap) != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(gap):
 		}
 		report("gifts", sendGifts(ctx, store, []gift{g}))
 		switch n % 4 {
