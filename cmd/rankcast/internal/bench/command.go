@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/alecthomas/kong"
+
 	"rankcast/cmd/rankcast/internal/remote"
 )
 
@@ -19,10 +21,7 @@ type Command struct {
 	Follow  Follow  `cmd:"" help:"Updates of members whose own rank sockets follow: the time from score to frame."`
 	Show    Show    `cmd:"" help:"Gifts of viewers: each watches two boards and the gifts, and follows a rank. Many nodes get the changes."`
 	Join    Join    `cmd:"" help:"Sockets that connect and subscribe: the time to the first snapshot, and the memory of each."`
-}
 
-// programFlags are the flags that name what to measure, and how to report it.
-type programFlags struct {
 	URL     string `name:"url" placeholder:"URL" help:"Measure the server at this URL, on boards that the command defines and deletes; the key needs the scope admin. Without it the command starts a redis-server and a node of its own."`
 	KeyFile string `env:"RANKCAST_KEY_FILE" placeholder:"FILE" help:"File that holds the key for --url. RANKCAST_KEY may hold the key itself instead."`
 	Program string `type:"existingfile" placeholder:"PATH" help:"Program rankcast that serves. Default: this one."`
@@ -32,12 +31,14 @@ type programFlags struct {
 }
 
 // Validate checks the flags.
-func (p *programFlags) Validate() error {
-	switch {
-	case p.URL != "" && p.Program != "":
-		return errors.New("--program has no effect with --url")
-	case p.URL != "" && p.Versus != "":
-		return errors.New("--versus has no effect with --url")
+func (c *Command) Validate() error {
+	for _, f := range []struct {
+		flag  string
+		given bool
+	}{{"program", c.Program != ""}, {"versus", c.Versus != ""}, {"nodes", c.Show.Nodes > 1}, {"interval", c.Show.Interval != 0}} {
+		if f.given && c.URL != "" {
+			return fmt.Errorf("--%s has no effect with --url", f.flag)
+		}
 	}
 	return nil
 }
@@ -53,9 +54,10 @@ const (
 // versusRounds is the number of rounds of each program with --versus.
 const versusRounds = 3
 
-// run measures a work and prints the report. It ends what it has started, also when ctx ends, which is an error.
-func (p *programFlags) run(ctx context.Context, w work) error {
-	r, err := p.measure(ctx, w)
+// Run measures the work that the command line names, and prints the report. It ends what it has started, also when ctx ends,
+// which is an error.
+func (c *Command) Run(ctx context.Context, command *kong.Context) error {
+	r, err := c.measure(ctx, command.Selected().Target.Addr().Interface().(work))
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return errors.New("interrupted")
@@ -63,7 +65,7 @@ func (p *programFlags) run(ctx context.Context, w work) error {
 		return err
 	}
 	r.finish()
-	if p.JSON {
+	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(r)
 	}
 	_, err = os.Stdout.WriteString(r.table())
@@ -72,10 +74,10 @@ func (p *programFlags) run(ctx context.Context, w work) error {
 
 // measure runs all rounds. With two programs A and B they are A B B A A B …: what changes on the machine meanwhile
 // reaches both.
-func (p *programFlags) measure(ctx context.Context, w work) (r *report, err error) {
+func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
 	s := &status{}
 	defer s.endPhase()
-	targets, err := p.open(ctx)
+	targets, err := c.open(ctx)
 	defer func() {
 		for _, t := range targets {
 			err = errors.Join(err, t.close())
@@ -85,7 +87,7 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 		return nil, err
 	}
 	about := w.about()
-	r = &report{Work: about.name, About: about.what, Settings: about.settings, Unit: about.unit, URL: p.URL}
+	r = &report{Work: about.name, About: about.what, Settings: about.settings, Unit: about.unit, URL: c.URL}
 	var run []func(context.Context, *status) (*figures, error) // by column
 	for _, t := range targets {
 		of, err := w.prepare(ctx, t, s)
@@ -99,8 +101,8 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 		}
 	}
 	n := map[int]int{1: 1, 2: versusRounds}[len(targets)]
-	if p.Rounds != nil {
-		n = *p.Rounds
+	if c.Rounds != nil {
+		n = *c.Rounds
 	}
 	for round := range n {
 		for i := range run {
@@ -119,26 +121,31 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 }
 
 // open opens the targets that the flags name. With an error it returns those that are open.
-func (p *programFlags) open(ctx context.Context) (targets []*target, err error) {
-	if p.URL != "" {
-		t, err := openTarget(ctx, columnOne, remote.Server{URL: p.URL, KeyFile: p.KeyFile})
+func (c *Command) open(ctx context.Context) (targets []*target, err error) {
+	if c.URL != "" {
+		at := remote.Server{URL: c.URL, KeyFile: c.KeyFile}
+		key, err := at.Key(ctx)
 		if err != nil {
 			return nil, err
 		}
+		t, err := newTarget(columnOne, at, key)
+		if err != nil {
+			return nil, fmt.Errorf("--url: %w", err)
+		}
 		return []*target{t}, nil
 	}
-	program := p.Program
+	program := c.Program
 	if program == "" {
 		if program, err = os.Executable(); err != nil {
 			return nil, err
 		}
 	}
 	columns := []struct{ name, program string }{{columnOne, program}}
-	if p.Versus != "" {
-		columns = []struct{ name, program string }{{columnThis, program}, {columnVersus, p.Versus}}
+	if c.Versus != "" {
+		columns = []struct{ name, program string }{{columnThis, program}, {columnVersus, c.Versus}}
 	}
-	for _, c := range columns {
-		t, err := openOwn(ctx, c.name, c.program)
+	for _, column := range columns {
+		t, err := openOwn(ctx, column.name, column.program)
 		if err != nil {
 			return targets, err
 		}

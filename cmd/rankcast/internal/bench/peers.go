@@ -1,15 +1,13 @@
 package bench
 
 import (
-	"cmp"
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"sync"
 	"sync/atomic"
-
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/cmd/rankcast/internal/term"
 )
@@ -28,13 +26,12 @@ func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &peers{cancel: cancel}
 	channels, err := o.rdb.PubSubChannels(ctx, "*").Result()
-	for range n - 1 {
+	read := p.count // by the first, for all of them
+	for range n {
 		if err == nil {
-			err = p.subscribe(ctx, o.socket, channels)
+			err = p.subscribe(ctx, o.socket, channels, read)
 		}
-	}
-	if err == nil {
-		err = p.count(ctx, o.rdb, channels)
+		read = discard
 	}
 	for subscribed := int64(0); err == nil && subscribed <= int64(n); term.Sleep(ctx, pollStep) { // the node and n peers
 		last := channels[len(channels)-1]
@@ -49,8 +46,8 @@ func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 	return p, nil
 }
 
-// subscribe adds a peer that reads its messages as bytes, so that many peers cost this machine little.
-func (p *peers) subscribe(ctx context.Context, socket string, channels []string) error {
+// subscribe adds a peer, and reads until its connection ends. An end before that of ctx means that Redis has closed it.
+func (p *peers) subscribe(ctx context.Context, socket string, channels []string, read func(io.Reader)) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
@@ -61,40 +58,25 @@ func (p *peers) subscribe(ctx context.Context, socket string, channels []string)
 			return err
 		}
 	}
-	p.follow(ctx, func() error {
-		_, err := io.Copy(io.Discard, conn)
-		return cmp.Or(err, io.EOF)
-	})
-	return nil
-}
-
-// follow reads until an error. An error before the end of ctx means that Redis has closed the connection.
-func (p *peers) follow(ctx context.Context, read func() error) {
 	p.reading.Go(func() {
-		for read() == nil {
-			p.messages.Add(1)
-		}
-		if ctx.Err() == nil {
+		if read(conn); ctx.Err() == nil {
 			p.lost.Add(1)
 		}
 	})
+	return nil
 }
 
-// count adds a peer that counts its messages.
-func (p *peers) count(ctx context.Context, rdb *redis.Client, channels []string) error {
-	ps := rdb.Subscribe(ctx, channels...)
-	for range channels {
-		if _, err := ps.Receive(ctx); err != nil {
-			ps.Close()
-			return err
+// discard reads messages as bytes, so that many peers cost this machine little.
+func discard(conn io.Reader) { io.Copy(io.Discard, conn) }
+
+// count counts messages. Each is a list whose first string is "message".
+func (p *peers) count(conn io.Reader) {
+	lines := bufio.NewReader(conn)
+	for line, err := lines.ReadSlice('\n'); err == nil || err == bufio.ErrBufferFull; line, err = lines.ReadSlice('\n') {
+		if string(line) == "message\r\n" {
+			p.messages.Add(1)
 		}
 	}
-	context.AfterFunc(ctx, func() { ps.Close() })
-	p.follow(ctx, func() error {
-		_, err := ps.ReceiveMessage(ctx)
-		return err
-	})
-	return nil
 }
 
 // end ends the peers, and returns the number of messages that each of them got.

@@ -35,19 +35,6 @@ type target struct {
 // dialTimeout bounds the time for one connection.
 const dialTimeout = 10 * time.Second
 
-// openTarget makes a target of the server at a URL.
-func openTarget(ctx context.Context, name string, at remote.Server) (*target, error) {
-	key, err := at.Key(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t, err := newTarget(name, at, key)
-	if err != nil {
-		return nil, fmt.Errorf("--url: %w", err)
-	}
-	return t, nil
-}
-
 // newTarget makes a target with a key; "" for none.
 func newTarget(name string, at remote.Server, key string) (*target, error) {
 	c, err := client.New(at.URL, client.Config{RetryFor: dialTimeout, Credentials: client.Key(key)})

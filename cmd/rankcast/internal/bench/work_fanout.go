@@ -15,13 +15,9 @@ type Fanout struct {
 	// Up to 250,000: each takes an open file.
 	Watchers int `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
 	// Up to 5,000,000: the digits of a name hold them.
-	Members int          `default:"1000" range:"10..5000000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
-	Open    openFlags    `embed:""`
-	Program programFlags `embed:""`
+	Members int       `default:"1000" range:"10..5000000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
+	Open    openFlags `embed:""`
 }
-
-// Run measures.
-func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 
 func (f *Fanout) about() about {
 	return about{

@@ -4,30 +4,28 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"rankcast/cmd/rankcast/internal/flags"
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
 )
 
 // Follow is rankcast bench follow: updates of a board, on which each socket follows the rank of another member.
 type Follow struct {
 	// Up to 250,000: each takes an open file.
-	Followers int          `default:"1000" range:"1..250000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
-	Members   int          `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
-	Open      openFlags    `embed:""`
-	Program   programFlags `embed:""`
+	Followers int       `default:"1000" range:"1..250000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
+	Members   int       `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
+	Open      openFlags `embed:""`
 }
 
 // Validate checks the flags.
 func (f *Follow) Validate() error {
 	return flags.CheckRange("members", f.Members, f.Followers, 5_000_000) // the digits of a name hold them
 }
-
-// Run measures.
-func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, f) }
 
 func (f *Follow) about() about {
 	return about{
@@ -113,21 +111,11 @@ func (f *followers) right(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// readMe reads the rank and the score of a frame about the followed member, without allocation: each socket gets many.
+// readMe reads the rank and the score of a frame about the followed member.
 func readMe(frame []byte) (rank, score int64, ok bool) {
-	if rank, ok = field(frame, `"rank":`); ok {
-		score, ok = field(frame, `"score":`)
+	var me client.Me
+	if err := json.Unmarshal(frame, &me); err != nil || me.Rank == nil || me.Score == nil {
+		return 0, 0, false
 	}
-	return rank, score, ok
-}
-
-// field reads the first integer that follows a key.
-func field(frame []byte, key string) (int64, bool) {
-	_, after, _ := bytes.Cut(frame, []byte(key))
-	end := 0
-	for end < len(after) && (after[end] == '-' || '0' <= after[end] && after[end] <= '9') {
-		end++
-	}
-	n, err := strconv.ParseInt(string(after[:end]), 10, 64)
-	return n, err == nil
+	return *me.Rank, *me.Score, true
 }

@@ -11,17 +11,13 @@ import (
 
 // Gifts is rankcast bench gifts: events with an id, each of which counts on five boards.
 type Gifts struct {
-	Loop    loopFlags    `embed:""`
-	Users   int          `default:"100000" range:"1..1000000" placeholder:"N" help:"Users who give (default ${default})."`
-	Stars   int          `default:"200" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
-	Program programFlags `embed:""`
+	Loop  loopFlags `embed:""`
+	Users int       `default:"100000" range:"1..1000000" placeholder:"N" help:"Users who give (default ${default})."`
+	Stars int       `default:"200" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
 }
 
 // Validate checks the flags.
 func (g *Gifts) Validate() error { return flags.CheckRange("stars", g.Stars, 1, min(10_000, g.Users)) }
-
-// Run measures.
-func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, g) }
 
 func (g *Gifts) about() about {
 	return about{

@@ -14,12 +14,8 @@ type Join struct {
 	Sockets int `default:"5000" range:"1..250000" placeholder:"N" help:"Sockets that connect, and watch the first ten entries of one board (default ${default})."`
 	Rate    int `default:"1000" range:"1..100000" placeholder:"N" help:"Sockets that connect in a second (default ${default})."`
 	// Up to 5,000,000: the digits of a name hold them.
-	Members int          `default:"1000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
-	Program programFlags `embed:""`
+	Members int `default:"1000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
 }
-
-// Run measures.
-func (j *Join) Run(ctx context.Context) error { return j.Program.run(ctx, j) }
 
 func (j *Join) about() about {
 	return about{

@@ -10,12 +10,8 @@ import (
 type Reads struct {
 	Loop loopFlags `embed:""`
 	// Up to 5,000,000: the digits of a name hold them.
-	Members int          `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
-	Program programFlags `embed:""`
+	Members int `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
 }
-
-// Run measures.
-func (r *Reads) Run(ctx context.Context) error { return r.Program.run(ctx, r) }
 
 func (r *Reads) about() about {
 	return about{

@@ -23,23 +23,13 @@ type Show struct {
 
 	Interval time.Duration `placeholder:"TIME" help:"Flag --interval of the node: the least time between two frames of a board (default: that of the node)."`
 	Open     openFlags     `embed:""`
-	Program  programFlags  `embed:""`
 }
 
 // Validate checks the flags.
 func (w *Show) Validate() error {
-	switch {
-	case w.Nodes > 1 && w.Program.URL != "":
-		return errors.New("--nodes has no effect with --url: the server has nodes of its own")
-	case w.Interval != 0 && w.Program.URL != "":
-		return errors.New("--interval has no effect with --url: the server has its own")
-	}
 	return cmp.Or(flags.CheckRange("users", w.Users, w.Viewers, 1_000_000),
 		flags.CheckRange("stars", w.Stars, 1, min(10_000, w.Viewers)))
 }
-
-// Run measures.
-func (w *Show) Run(ctx context.Context) error { return w.Program.run(ctx, w) }
 
 func (w *Show) about() about {
 	settings := []string{

@@ -12,13 +12,9 @@ import (
 type Updates struct {
 	Loop loopFlags `embed:""`
 	// Up to 5,000,000: the digits of a name hold them.
-	Members int          `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
-	Batch   int          `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
-	Program programFlags `embed:""`
+	Members int `default:"100000" range:"1..5000000" placeholder:"N" help:"Members of the board (default ${default})."`
+	Batch   int `default:"1" range:"1..1000" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
 }
-
-// Run measures.
-func (u *Updates) Run(ctx context.Context) error { return u.Program.run(ctx, u) }
 
 func (u *Updates) about() about {
 	return about{
