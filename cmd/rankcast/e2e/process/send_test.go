@@ -180,7 +180,7 @@ func TestSendToAServerThatIsAway(t *testing.T) {
 	for _, args := range [][]string{{"points", "ana", "40"}, {"--event", "gift", "star=s17"}} {
 		before, after := interrupted(t, append([]string{"send", "--server", server}, args...)...)
 		require.Equal(t, "rankcast: "+server+
-			" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address", before)
+			" does not answer, trying again for a minute: connection refused. Is the server running, and is this its address?", before)
 		require.Equal(t, "rankcast: interrupted; the score has not counted", after)
 	}
 }

@@ -2,16 +2,12 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
 
 	"github.com/go-json-experiment/json"
 
 	"rankcast/cmd/rankcast/internal/example"
-	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/definition"
-	"rankcast/server/client"
 )
 
 // board is the name on the target of a board of the command.
@@ -21,7 +17,7 @@ func (t *target) board(name string) string { return t.prefix + "-" + name }
 func (t *target) define(ctx context.Context, name, body string) error {
 	name = t.board(name)
 	if _, err := t.client.DefineBoard(ctx, name, []byte(body)); err != nil {
-		return t.explain(err)
+		return t.remote.Explain(err)
 	}
 	t.defined = append(t.defined, "/v1/boards/"+url.PathEscape(name))
 	return nil
@@ -61,16 +57,8 @@ func (t *target) defineGift(ctx context.Context) (event string, err error) {
 		return "", err
 	}
 	if _, err := t.client.DefineEvent(ctx, event, body); err != nil {
-		return "", t.explain(err)
+		return "", t.remote.Explain(err)
 	}
 	t.defined = append(t.defined, "/v1/events/"+event)
 	return event, nil
-}
-
-// explain words an error of the client.
-func (t *target) explain(err error) error {
-	if errors.Is(err, client.ErrNotSent) && term.Untrusted(t.remote.URL, err) == nil {
-		return fmt.Errorf("%s does not answer: %w; is the server running?", term.Redacted(t.remote.URL), term.Cause(err))
-	}
-	return t.remote.Explain(err)
 }

@@ -65,7 +65,7 @@ func (t *target) fillPart(ctx context.Context, board string, rows []row) error {
 	}
 	outcomes, err := t.client.Updates(ctx, t.board(board), updates)
 	if err != nil {
-		return t.explain(err)
+		return t.remote.Explain(err)
 	}
 	for _, o := range outcomes {
 		if o.Err != nil {

@@ -83,7 +83,7 @@ func (f *Fanout) measure(ctx context.Context, t *target, s *status, members []st
 	return o.run(ctx, s, f.Watchers, func(int) []string { return subscribe }, watch, func(ctx context.Context) (int, error) {
 		page, err := t.client.Top(ctx, t.board(oneBoard), client.Query{Limit: shownTop})
 		if err != nil {
-			return 0, t.explain(err)
+			return 0, t.remote.Explain(err)
 		}
 		right := 0
 		for i := range states {

@@ -80,7 +80,7 @@ func (t *target) entries(ctx context.Context, at boardOf, members []string) ([]e
 			}
 			answer, err := t.client.Members(ctx, t.board(board), names...)
 			if err != nil {
-				return nil, t.explain(err)
+				return nil, t.remote.Explain(err)
 			}
 			for i, m := range answer {
 				if m.Rank == nil || m.Score == nil {

@@ -3,9 +3,13 @@
 package remote
 
 import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"sync/atomic"
 
@@ -35,7 +39,7 @@ func (s Server) Dial() (*client.Client, error) {
 	var reported atomic.Bool
 	return s.Client(client.Config{OnRetry: func(why error) {
 		if reported.CompareAndSwap(false, true) {
-			fmt.Fprintln(os.Stderr, term.RetryLine(s.URL, term.ForAMinute, why))
+			fmt.Fprintln(os.Stderr, s.RetryLine(ForAMinute, why))
 		}
 	}})
 }
@@ -49,36 +53,64 @@ func (s Server) Client(cfg client.Config) (*client.Client, error) {
 	return client.New(s.URL, cfg)
 }
 
-// Explain returns the error of a request without the words of the client around it, where the
-// server has answered. An answer that no Rankcast server gives is named as such, and so is a server
-// that is not there.
-func (s Server) Explain(err error) error {
-	var answer *client.Error
-	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.Code == "" {
-		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.URL))
+// Redacted returns the URL of the server without its password.
+func (s Server) Redacted() string {
+	if u, err := url.Parse(s.URL); err == nil {
+		return u.Redacted()
 	}
-	if errors.Is(err, client.ErrNotSent) {
-		return term.NotSent(s.URL, err)
-	}
-	return s.Refusal(err)
+	return s.URL
 }
 
-// Refusal returns the server's answer in err without the words of the client around it, or err where the server
-// gave no answer. To a refusal of the key, or of the server's certificate, it adds what the user can do. The
-// definition of an event decides on fields, and the backend that signed it on a token: no access file helps there.
-func (s Server) Refusal(err error) error {
-	var answer *client.Error
-	if !errors.As(err, &answer) {
-		if wrong := term.Untrusted(s.URL, err); wrong != nil {
-			return wrong
-		}
-		return err
+// How long a client tries again, for RetryLine.
+const (
+	ForAMinute  = "for a minute" // the default of client.Config.RetryFor
+	UntilItDoes = "until it does"
+)
+
+// remedy is what a user can do about a server that does not answer.
+const remedy = ". Is the server running, and is this its address?"
+
+// RetryLine reports that the server does not answer, why, and for how long the client tries again.
+func (s Server) RetryLine(howLong string, why error) string {
+	cause := term.Cause(why)
+	line := fmt.Sprintf("rankcast: %s does not answer, trying again %s: %s", s.Redacted(), howLong, term.Printable(cause.Error()))
+	if _, answered := errors.AsType[*client.Error](cause); !answered {
+		line += remedy
 	}
-	key := KeyVariable
-	if s.KeyFile != "" {
-		key = s.KeyFile
-	}
+	return line
+}
+
+// Explain returns the error of a request without the words of the client around it, where the server has answered, and
+// adds what the user can do. It names an answer that no Rankcast server gives, a server that is not there, and one whose
+// certificate is not trusted.
+func (s Server) Explain(err error) error {
+	answer, answered := errors.AsType[*client.Error](err)
+	certificate, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	isNotSent := errors.Is(err, client.ErrNotSent)
 	switch {
+	case answered:
+		return s.explainAnswer(answer)
+	case untrusted:
+		err = fmt.Errorf("the certificate of %s is not trusted: %w", s.Redacted(), certificate.Err)
+		if _, unknown := errors.AsType[x509.UnknownAuthorityError](certificate.Err); unknown {
+			err = fmt.Errorf("%w. If it is yours, trust the authority that signed it: SSL_CERT_FILE=ca.pem", err)
+		}
+		if isNotSent {
+			err = fmt.Errorf("%w: %w", client.ErrNotSent, err)
+		}
+	case isNotSent:
+		return fmt.Errorf("%s does not answer: %w; %w%s", s.Redacted(), term.Cause(err), client.ErrNotSent, remedy)
+	}
+	return err
+}
+
+// explainAnswer adds to the refusal of a key what the user can do. The definition of an event decides on fields, and the
+// backend that signed it on a token: no access file helps there.
+func (s Server) explainAnswer(answer *client.Error) error {
+	key := cmp.Or(s.KeyFile, KeyVariable)
+	switch {
+	case answer.Status == http.StatusNotFound && answer.Code == "":
+		return fmt.Errorf("no Rankcast server answers at %s (404)", s.Redacted())
 	case answer.Code == codeUnauthorized && s.KeyFile == "" && os.Getenv(KeyVariable) == "":
 		return fmt.Errorf("%w; give a key: --key-file FILE, or the variable %s", answer, KeyVariable)
 	case answer.Code == codeUnauthorized:

@@ -2,9 +2,11 @@ package remote
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,4 +78,19 @@ func TestKeyFileThatHoldsNoKey(t *testing.T) {
 	}
 	_, err := Server{URL: "http://127.0.0.1:1", KeyFile: "/nowhere/key"}.Client(client.Config{})
 	require.ErrorContains(t, err, "--key-file: open /nowhere/key: no such file")
+}
+
+// The error of a server that is not there says that nothing was sent, and what to look at.
+func TestServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	const shown = "http://user:xxxxx@127.0.0.1:8080"
+	server := Server{URL: "http://user:secret@127.0.0.1:8080"}
+	const remedy = "Is the server running, and is this its address?"
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	require.EqualError(t, server.Explain(fmt.Errorf("update: %w: gave up: %w", client.ErrNotSent, dial)),
+		shown+" does not answer: connection refused; nothing was sent. "+remedy)
+	require.Equal(t, "rankcast: "+shown+" does not answer, trying again for a minute: connection refused. "+remedy,
+		server.RetryLine(ForAMinute, dial))
+	require.Equal(t, "rankcast: "+shown+" does not answer, trying again until it does: later (unavailable, status 503)",
+		server.RetryLine(UntilItDoes, &client.Error{Status: 503, Code: "unavailable", Message: "later"}), "a server that answers is running")
 }

@@ -120,42 +120,25 @@ func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
 	return lines.Err()
 }
 
-// limitedReader reads at most left bytes; the caller refills it.
-type limitedReader struct {
-	r    io.Reader
-	left int
-}
-
-var errLineTooLong = errors.New("too long")
-
-func (r *limitedReader) Read(b []byte) (int, error) {
-	if r.left <= 0 {
-		return 0, errLineTooLong
-	}
-	n, err := r.r.Read(b[:min(len(b), r.left)])
-	r.left -= n
-	return n, err
-}
-
 func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 	const ahead = 8 << 10 // size of the CSV reader's buffer
-	bounded := &limitedReader{in, maxLine + ahead}
+	bounded := &io.LimitedReader{R: in}
 	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
 	line := 1
 	next := func() ([]string, error) {
-		bounded.left = maxLine + ahead // bounds a quote that is never closed
+		bounded.N = maxLine + ahead // bounds a quote that is never closed
 		row, err := rows.Read()
 		var syntax *csv.ParseError
 		switch {
+		case bounded.N == 0:
+			return nil, &lineError{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
 		case errors.As(err, &syntax):
 			reason := fmt.Sprint(syntax.Err)
 			if errors.Is(err, csv.ErrFieldCount) {
 				reason = fmt.Sprintf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord)
 			}
 			return nil, &lineError{syntax.Line, "", reason}
-		case errors.Is(err, errLineTooLong):
-			return nil, &lineError{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
 		case err != nil:
 			return nil, err
 		}

@@ -155,9 +155,9 @@ func (r *Command) Run(ctx context.Context) error {
 	case ctx.Err() != nil && err != nil:
 		return fmt.Errorf("interrupted; %s", s.resumeAdvice())
 	case err != nil && s.sent+s.refused == 0 && s.unknown == 0:
-		return s.explainRefusal(err)
+		return err
 	case err != nil:
-		return fmt.Errorf("%w\n%s", s.explainRefusal(err), s.resumeAdvice())
+		return fmt.Errorf("%w\n%s", err, s.resumeAdvice())
 	case !bytes.Equal(before, sum.Sum(nil)):
 		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, term.Thousands(int64(s.sent+s.refused)),
 			term.Thousands(int64(lines)))

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
@@ -49,7 +49,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 		return nil, errors.New("interrupted before anything was sent")
 	}
 	if err != nil {
-		return nil, s.explainRefusal(err)
+		return nil, s.Server.Explain(err)
 	}
 	f, err := newEventFields(s.Event, def)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
-		fmt.Fprintln(os.Stderr, term.RetryLine(s.Server.URL, term.ForAMinute, why))
+		fmt.Fprintln(os.Stderr, s.Server.RetryLine(remote.ForAMinute, why))
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			s.unknown = batch[len(batch)-1].line
 		}
-		return fmt.Errorf("line %d: %w", batch[0].line, err)
+		return fmt.Errorf("line %d: %w", batch[0].line, s.Server.Explain(err))
 	}
 	for i, r := range results {
 		switch {
@@ -206,22 +206,6 @@ func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error)
 		}
 	}
 	return results, err
-}
-
-// explainRefusal returns err in words that name the cause, where the server answered 404 or is not there.
-func (s *sender) explainRefusal(err error) error {
-	var e *client.Error
-	switch {
-	case errors.Is(err, client.ErrNotSent) && s.sent+s.refused == 0:
-		return term.NotSent(s.Server.URL, err)
-	case errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden):
-		return s.Server.Refusal(err)
-	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
-		return err
-	case e.Code == "not_found" && s.Event != "":
-		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server.URL))
-	}
-	return s.Server.Explain(err)
 }
 
 // printSummary prints the counts of the run and its rate.

@@ -90,7 +90,7 @@ func (s *Command) printOutcomes(outcomes []client.Outcome) error {
 	}
 	for _, o := range outcomes {
 		if o.Err != nil {
-			fmt.Printf("%s: refused: %s\n", term.Printable(o.Result.Board), term.Printable(term.Refusal(o.Err).Error()))
+			fmt.Printf("%s: refused: %s\n", term.Printable(o.Result.Board), term.Printable(term.Cause(o.Err).Error()))
 			continue
 		}
 		fmt.Println(s.line(o.Result))

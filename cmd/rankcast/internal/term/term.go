@@ -2,12 +2,9 @@ package term
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -77,14 +74,6 @@ func HasRightToLeft(text string) bool {
 	})
 }
 
-// Redacted returns a server's URL without its password.
-func Redacted(server string) string {
-	if u, err := url.Parse(server); err == nil {
-		return u.Redacted()
-	}
-	return server
-}
-
 // Cause returns the part of err that a user can act on: the network's reason, such as
 // "connection refused", or the server's answer, else err.
 func Cause(err error) error {
@@ -101,57 +90,7 @@ func Cause(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return errors.New("no answer in time")
 	}
-	return Refusal(err)
-}
-
-// How long a client tries again, for RetryLine.
-const (
-	ForAMinute  = "for a minute" // the default of client.Config.RetryFor
-	UntilItDoes = "until it does"
-)
-
-// remedy is what a user can do about a server that does not answer.
-const remedy = ". Is the server running? --server URL names another address"
-
-// RetryLine reports that the server at a URL does not answer, why, and for how long the client tries
-// again.
-func RetryLine(server, howLong string, why error) string {
-	line := fmt.Sprintf("rankcast: %s does not answer, trying again %s: %s", Redacted(server), howLong, Printable(Cause(why).Error()))
-	var answer *client.Error
-	if !errors.As(why, &answer) {
-		line += remedy
-	}
-	return line
-}
-
-// NotSent words an error of the client that wraps client.ErrNotSent.
-func NotSent(server string, err error) error {
-	if wrong := Untrusted(server, err); wrong != nil {
-		return fmt.Errorf("%w: %w", client.ErrNotSent, wrong)
-	}
-	return fmt.Errorf("%s does not answer: %w; %w%s", Redacted(server), Cause(err), client.ErrNotSent, remedy)
-}
-
-// Untrusted words an error about the certificate of the server at a URL, with what the user can do. It returns nil
-// for all other errors.
-func Untrusted(server string, err error) error {
-	var certificate *tls.CertificateVerificationError
-	if !errors.As(err, &certificate) {
-		return nil
-	}
-	wrong := fmt.Errorf("the certificate of %s is not trusted: %w", Redacted(server), certificate.Err)
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("%w. If it is yours, trust the authority that signed it: SSL_CERT_FILE=ca.pem", wrong)
-	}
-	return wrong
-}
-
-// Refusal returns the server's answer in err without the words of the client around it,
-// or err where the server gave no answer.
-func Refusal(err error) error {
-	var answer *client.Error
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*client.Error](err); ok {
 		return answer
 	}
 	return err

@@ -42,20 +42,6 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// The error of a server that is not there says that nothing was sent, and what to look at.
-func TestServerThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	const server, shown = "http://user:secret@127.0.0.1:8080", "http://user:xxxxx@127.0.0.1:8080"
-	const remedy = "Is the server running? --server URL names another address"
-	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	require.EqualError(t, NotSent(server, fmt.Errorf("update: %w: gave up: %w", client.ErrNotSent, dial)),
-		shown+" does not answer: connection refused; nothing was sent. "+remedy)
-	require.Equal(t, "rankcast: "+shown+" does not answer, trying again for a minute: connection refused. "+remedy,
-		RetryLine(server, ForAMinute, dial))
-	require.Equal(t, "rankcast: "+shown+" does not answer, trying again until it does: later (unavailable, status 503)",
-		RetryLine(server, UntilItDoes, &client.Error{Status: 503, Code: "unavailable", Message: "later"}), "a server that answers is running")
-}
-
 // What a name is made of moves neither the cursor nor the text around it.
 func TestIsolated(t *testing.T) {
 	t.Parallel()

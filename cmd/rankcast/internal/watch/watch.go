@@ -76,13 +76,13 @@ func (w *Command) Run(ctx context.Context) error {
 // runTUI shows the board on the terminal and restores the terminal before it returns.
 func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watch) error {
 	// The caller handles signals: they end ctx.
-	program := tea.NewProgram(newModel(w.Board, term.Redacted(w.Server.URL), w.Me, w.Around), tea.WithoutSignalHandler())
+	program := tea.NewProgram(newModel(w.Board, w.Server.Redacted(), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		if err := c.Watch(ctx, w.Board, what, func(b client.Board) { program.Send(b) }); ctx.Err() == nil {
-			failed = w.Server.Refusal(err)
+			failed = w.Server.Explain(err)
 		}
 		program.Quit()
 	})
@@ -142,7 +142,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 		if b.State == client.Connecting || b.Top == nil && b.Epoch == "" && b.State != client.Live {
 			if b.Err != nil && !told {
 				told = true
-				fmt.Fprintln(os.Stderr, term.RetryLine(w.Server.URL, term.UntilItDoes, b.Err))
+				fmt.Fprintln(os.Stderr, w.Server.RetryLine(remote.UntilItDoes, b.Err))
 			}
 			return
 		}
@@ -166,7 +166,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 	if ctx.Err() != nil {
 		return nil
 	}
-	return w.Server.Refusal(err)
+	return w.Server.Explain(err)
 }
 
 // readerPoll is how long a closed reader may go unnoticed on a quiet board.
