@@ -81,11 +81,11 @@ func (s *Server) getExport(c *echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	slot, err := s.limits.AcquireExport(gate.Client(c))
+	release, err := s.limits.AcquireExport(gate.Client(c))
 	if err != nil {
 		return err
 	}
-	defer slot.Release()
+	defer release()
 	if err := gate.EndCount(c.Request()); err != nil {
 		return err
 	}

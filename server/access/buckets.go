@@ -18,7 +18,7 @@ type tokenRate struct {
 	saved     time.Duration
 }
 
-// bucket holds the tokens of one client. All methods may be called concurrently.
+// bucket holds the tokens of one client. All methods may be called concurrently. A nil bucket has no limit.
 //
 // A rate.Limiter that is given an earlier time than before credits the time in between twice. So a bucket reads
 // the clock under its lock.
@@ -29,6 +29,14 @@ type bucket struct {
 
 func (r tokenRate) bucket() *bucket {
 	return &bucket{limiter: rate.NewLimiter(rate.Limit(r.perSecond), max(1, r.size()))}
+}
+
+// begin makes the bucket of a client that has none yet. It returns the bucket; nil for a rate without limit.
+func (r tokenRate) begin(b **bucket) *bucket {
+	if *b == nil && r.perSecond > 0 {
+		*b = r.bucket()
+	}
+	return *b
 }
 
 // size is the number of tokens that a full bucket holds. A rate per minute is seldom a whole number per second, so
@@ -44,19 +52,11 @@ func (b *bucket) left() float64 {
 
 // take takes a token. Without one it returns the time until there is one, 1 ns at least.
 func (b *bucket) take() (wait time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if b.limiter.AllowN(now, 1) {
+	if b == nil {
 		return 0
 	}
-	return b.until(now, 1)
-}
-
-// until is the time until a bucket that has fewer than n tokens has them: 1 ns at least. The caller holds mu.
-func (b *bucket) until(now time.Time, n int) time.Duration {
-	missing := float64(n) - b.limiter.TokensAt(now)
-	return max(1, time.Duration(math.Ceil(missing/float64(b.limiter.Limit())*float64(time.Second))))
+	wait, _ = b.takeMany(1, 0)
+	return wait
 }
 
 // maxHold bounds the time by which a client's tokens may be reserved in advance.
@@ -65,6 +65,9 @@ const maxHold = 5 * time.Second
 // reserve takes n tokens, also those that are still to come, and returns the time until they have come. If
 // that is more than maxHold, it takes none and returns maxHold.
 func (b *bucket) reserve(n int) (wait time.Duration, reserved bool) {
+	if b == nil {
+		return 0, false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -104,63 +107,29 @@ type addressBuckets struct{ *buckets[Address] }
 
 func newAddressBuckets(r tokenRate) addressBuckets { return addressBuckets{newBuckets[Address](r)} }
 
-// take takes a token of an address. Without one it returns the time until there is one.
-func (b addressBuckets) take(a Address) (wait time.Duration) {
+// of is the bucket of an address; nil where nothing limits it.
+func (b addressBuckets) of(a Address) *bucket {
 	if b.rate.perSecond == 0 || a.Exempt() {
-		return 0
+		return nil
 	}
-	return b.bucket(a).take()
+	return b.bucket(a)
 }
 
 // sharedBuckets hold the tokens of a node, and for each address tokens at half the rate. newSharedBuckets makes them.
 type sharedBuckets struct {
+	share
+	perSecond int     // of the node
 	node      *bucket // nil: no limit
 	addresses addressBuckets
 }
 
 // newSharedBuckets makes buckets for a rate of the node; 0 for no limit.
-func newSharedBuckets(perSecond int, saved time.Duration) sharedBuckets {
-	s := sharedBuckets{addresses: newAddressBuckets(tokenRate{float64(half(perSecond)), saved})}
+func newSharedBuckets(of share, perSecond int, saved time.Duration) sharedBuckets {
+	s := sharedBuckets{of, perSecond, nil, newAddressBuckets(tokenRate{float64(half(perSecond)), saved})}
 	if perSecond > 0 {
 		s.node = tokenRate{float64(perSecond), saved}.bucket()
 	}
 	return s
-}
-
-// take takes a token of an address, and then one of the node: one address alone must not use up those of the node.
-// Where there is none, it returns the time until there is one.
-func (s sharedBuckets) take(a Address) (ofAddress, ofNode time.Duration) {
-	if s.node == nil {
-		return 0, 0
-	}
-	if ofAddress = s.addresses.take(a); ofAddress > 0 {
-		return ofAddress, 0
-	}
-	return 0, s.node.take()
-}
-
-// takeOrReserve takes a token of an address. Without one it reserves n tokens that are still to come, and
-// returns the time until they have come. If that is more than maxHold, it reserves none and returns maxHold.
-func (b addressBuckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved bool) {
-	if b.rate.perSecond == 0 || a.Exempt() {
-		return 0, false
-	}
-	tokens := b.bucket(a)
-	if tokens.take() == 0 {
-		return 0, false
-	}
-	wait, reserved = tokens.reserve(n)
-	return max(1, wait), reserved
-}
-
-// reserve takes n tokens of an address, also those that are still to come, and returns the time until they
-// have come: maxHold at most.
-func (b addressBuckets) reserve(a Address, n int) (wait time.Duration) {
-	if b.rate.perSecond == 0 || a.Exempt() {
-		return 0
-	}
-	wait, _ = b.bucket(a).reserve(n)
-	return wait
 }
 
 func (b *buckets[K]) bucket(k K) *bucket {

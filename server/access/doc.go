@@ -13,7 +13,7 @@
 // Refusal to its answer.
 //
 //	Limits.Listener ─► connection ─► request ─► Addresses.Of ─► Limits.AllowRequest ─► handler
-//	    ├─ Limits.AcquireExport ─► ExportSlot.Release
+//	    ├─ Limits.AcquireExport ─► release
 //	    └─ Limits.AcquireSocket ─► SocketSlot.AllowMessage …, Hold ─► Held.End …, Release
 //
 // A rate is a token bucket: a client that was quiet may use at once what it has saved up. Limits keeps one

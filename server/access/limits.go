@@ -29,8 +29,8 @@ const (
 // their frames: of a socket alone, and of all sockets of an address.
 const messageBytes = 1 << 10
 
-// socketRetry is the time after which a client may come back that found no place for a socket, or for a board.
-const socketRetry = 5 * time.Second
+// placeRetry is the time after which a client may come back that found no place: for a socket, an export or a board.
+const placeRetry = 5 * time.Second
 
 // Config holds the limits. The zero value of each field means its default, and Unlimited no limit.
 type Config struct {
@@ -149,15 +149,17 @@ type Limits struct {
 func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
 	l := &Limits{
-		cfg: cfg, refused: counts{log: cfg.Log}, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets),
-		connections: newPlaces(cfg.Connections, half(cfg.Connections)),
-		exports:     newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
-		reads: newTurns(math.MaxInt, half(cfg.Requests)), memory: newMemoryInUse(cfg.WaitingBytes, half(cfg.WaitingBytes)),
+		cfg: cfg, refused: counts{log: cfg.Log},
+		sockets:     newPlaces(share{"sockets", Sockets, AddressSockets}, cfg.Sockets, cfg.AddressSockets),
+		connections: newPlaces(share{"connections", Connections, AddressConnections}, cfg.Connections, half(cfg.Connections)),
+		exports:     newPlaces(share{"exports under way", Exports, AddressExports}, cfg.Exports, half(cfg.Exports)),
+		handshakes:  newSharedBuckets(share{"sockets", Handshakes, AddressHandshakes}, cfg.Handshakes, handshakesSaved),
+		cards:       newSharedBuckets(share{"cards", Cards, AddressCards}, cfg.Cards, cardsSaved),
+		writes:      newTurns(cfg.Requests, half(cfg.Requests)), reads: newTurns(math.MaxInt, half(cfg.Requests)),
+		memory: newMemoryInUse(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newAddressBuckets(tokenRate{float64(cfg.AddressRequests), requestsSaved})
 	l.bytes = newAddressBuckets(tokenRate{float64(cfg.AddressRequests * messageBytes), bytesSaved})
-	l.handshakes = newSharedBuckets(cfg.Handshakes, handshakesSaved)
-	l.cards = newSharedBuckets(cfg.Cards, cardsSaved)
 	return l
 }
 
@@ -166,14 +168,41 @@ func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
 
 // RefuseBoard refuses a subscription to one board more than the node watches: the hub counts them.
 func (l *Limits) RefuseBoard() error {
-	return l.refuse(WatchedBoards, ErrOverloaded, socketRetry,
+	return l.refuse(WatchedBoards, ErrOverloaded, placeRetry,
 		"is one board too many: the node watches as many as it may (--max-watched-boards)")
 }
 
 // RefuseBoardOf refuses a subscription to one board more than the node watches for an address.
 func (l *Limits) RefuseBoardOf(a Address) error {
-	return l.refuse(AddressBoards, ErrLimitReached, socketRetry,
+	return l.refuse(AddressBoards, ErrLimitReached, placeRetry,
 		"is one board too many: the node watches as many for %s as it may (half of --max-watched-boards)", a)
+}
+
+// takePlace takes a place for an address. The caller releases it.
+func (l *Limits) takePlace(p *places, a Address) error {
+	switch reached, most, ok := p.take(a); {
+	case ok:
+		return nil
+	case reached == p.ofAddress:
+		return l.refuse(reached, ErrLimitReached, placeRetry, "%s has %d %s, the most that it may have (%s)", a, most, p.things,
+			limitSettings[reached])
+	default:
+		return l.refuse(reached, ErrOverloaded, placeRetry, "the node has %d %s, the most that it takes (%s)", most, p.things,
+			limitSettings[reached])
+	}
+}
+
+// takeToken takes a token of an address, and then one of the node: one address alone must not use up those of the node.
+func (l *Limits) takeToken(s sharedBuckets, a Address) error {
+	if wait := s.addresses.of(a).take(); wait > 0 {
+		return l.refuse(s.ofAddress, ErrRateLimited, wait, "%s asks for more than %d %s a second, half of %s", a, half(s.perSecond), s.things,
+			limitSettings[s.ofAddress])
+	}
+	if wait := s.node.take(); wait > 0 {
+		return l.refuse(s.ofNode, ErrOverloaded, wait, "clients ask for more than %d %s a second (%s)", s.perSecond, s.things,
+			limitSettings[s.ofNode])
+	}
+	return nil
 }
 
 func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
@@ -183,7 +212,7 @@ func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, forma
 
 // AllowRequest takes a token for one request of an address.
 func (l *Limits) AllowRequest(a Address) error {
-	if wait := l.requests.take(a); wait > 0 {
+	if wait := l.requests.of(a).take(); wait > 0 {
 		return l.refuseRequest(a, wait)
 	}
 	return nil

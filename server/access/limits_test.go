@@ -40,19 +40,19 @@ func TestBucketsAreForgottenWhenFull(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
 		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		for range 20 {
-			require.Zero(t, b.take(client(1)))
+			require.Zero(t, b.of(client(1)).take())
 		}
 		for second := range 100 { // the bucket stays as it is, over any number of turns of the table
 			time.Sleep(time.Second)
-			require.Zero(t, b.take(client(1)), "after %d s", second)
-			require.Equal(t, time.Second, b.take(client(1)).Round(time.Millisecond), "after %d s", second)
-			b.take(client(2 + second))
+			require.Zero(t, b.of(client(1)).take(), "after %d s", second)
+			require.Equal(t, time.Second, b.of(client(1)).take().Round(time.Millisecond), "after %d s", second)
+			b.of(client(2 + second)).take()
 		}
 		require.LessOrEqual(t, len(b.newer)+len(b.older), 52)
 		time.Sleep(time.Minute)
-		b.take(client(1))
+		b.of(client(1)).take()
 		time.Sleep(time.Minute)
-		b.take(client(1))
+		b.of(client(1)).take()
 		require.Equal(t, 2, len(b.newer)+len(b.older), "the quiet addresses are gone")
 	})
 }
@@ -62,13 +62,13 @@ func TestBucketsAreBounded(t *testing.T) {
 		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		b.most = 100
 		for range 20 {
-			require.Zero(t, b.take(client(0)))
+			require.Zero(t, b.of(client(0)).take())
 		}
 		for i := range 10_000 {
-			b.take(client(i))
+			b.of(client(i)).take()
 			require.LessOrEqual(t, len(b.newer)+len(b.older), 200)
 			if i%50 == 0 {
-				require.NotZero(t, b.take(client(0)), "an address that sends is not forgotten")
+				require.NotZero(t, b.of(client(0)).take(), "an address that sends is not forgotten")
 			}
 		}
 	})
@@ -104,9 +104,9 @@ func TestAddressWithoutSocketsTakesNoMemory(t *testing.T) {
 		second, err := l.AcquireSocket(client(i))
 		require.NoError(t, err)
 		first.Release()
-		require.Len(t, l.sockets.ofAddress, 1)
+		require.Len(t, l.sockets.takenBy, 1)
 		second.Release()
-		require.Empty(t, l.sockets.ofAddress)
+		require.Empty(t, l.sockets.takenBy)
 	}
 }
 
@@ -186,10 +186,10 @@ func TestSubscriptions(t *testing.T) {
 func TestExports(t *testing.T) {
 	t.Parallel()
 	l := New(Config{Exports: 5})
-	acquire := func(a Address) ExportSlot {
-		slot, err := l.AcquireExport(a)
+	acquire := func(a Address) (release func()) {
+		release, err := l.AcquireExport(a)
 		require.NoError(t, err)
-		return slot
+		return release
 	}
 	refuse := func(a Address, limit Limit, kind error) {
 		_, err := l.AcquireExport(a)
@@ -198,7 +198,7 @@ func TestExports(t *testing.T) {
 	first := acquire(client(1))
 	acquire(client(1))
 	refuse(client(1), AddressExports, ErrLimitReached)
-	first.Release()
+	first()
 	acquire(client(1))
 	refuse(client(1), AddressExports, ErrLimitReached)
 	acquire(local)
@@ -206,7 +206,7 @@ func TestExports(t *testing.T) {
 	program := acquire(local)
 	refuse(local, Exports, ErrOverloaded)
 	refuse(client(2), Exports, ErrOverloaded)
-	program.Release()
+	program()
 	acquire(client(2))
 	require.Equal(t, map[string]uint64{"exports": 2, "address_exports": 2}, counted(l))
 
@@ -258,7 +258,8 @@ func TestPhonesBehindOneAddressPass(t *testing.T) {
 			}
 		}
 		for range phones * (connections + 1) { // one more for the socket
-			require.Equal(t, roomFound, l.connections.take(nat))
+			_, _, ok := l.connections.take(nat)
+			require.True(t, ok)
 		}
 		allow(t, phones*requests, func() error { return l.AllowRequest(nat) })
 		open()

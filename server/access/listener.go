@@ -53,25 +53,21 @@ func (l *listener) Accept() (net.Conn, error) {
 			conn.Close()
 			continue
 		}
+		release := sync.OnceFunc(func() { l.limits.connections.release(from) }) // HTTP servers call Close more than once
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			return &limitedTCP{TCPConn: tcp, connectionPlace: connectionPlace{places: l.limits.connections, address: from}}, nil
+			return &limitedTCP{TCPConn: tcp, release: release}, nil
 		}
-		return &limitedConn{Conn: conn, connectionPlace: connectionPlace{places: l.limits.connections, address: from}}, nil
+		return &limitedConn{Conn: conn, release: release}, nil
 	}
 }
 
 // admits takes a place for a connection of an address if there is one.
 func (l *listener) admits(from Address) bool {
-	connections := l.limits.connections
-	switch connections.take(from) {
-	case addressIsFull:
-		l.limits.refused.add(AddressConnections, "address", from, "connections", connections.addressMost)
-		return false
-	case nodeIsFull:
-		l.limits.refused.add(Connections, "connections", connections.most)
-		return false
+	reached, most, ok := l.limits.connections.take(from)
+	if !ok {
+		l.limits.refused.add(reached, "address", from, "connections", most)
 	}
-	return true
+	return ok
 }
 
 // ofPeer is the address of a peer for the limit of connections. A trusted proxy is exempt: it has the
@@ -83,16 +79,6 @@ func (a *Addresses) ofPeer(remote string) Address {
 	}
 	return newAddress(peer)
 }
-
-// connectionPlace is the place of a connection. It ends with the first Close: HTTP servers call Close more
-// than once.
-type connectionPlace struct {
-	places  *places
-	address Address
-	closed  sync.Once
-}
-
-func (p *connectionPlace) release() { p.closed.Do(func() { p.places.release(p.address) }) }
 
 // atOnce is the time within which a read has not waited for its client.
 const atOnce = 50 * time.Microsecond
@@ -115,8 +101,8 @@ func (p *readPace) read(from io.Reader, b []byte) (int, error) {
 // limitedTCP keeps the methods of a TCP connection that others look for, such as SyscallConn.
 type limitedTCP struct {
 	*net.TCPConn
-	connectionPlace
-	pace readPace
+	release func()
+	pace    readPace
 }
 
 func (c *limitedTCP) Read(b []byte) (int, error) {
@@ -130,8 +116,8 @@ func (c *limitedTCP) Close() error {
 
 type limitedConn struct {
 	net.Conn
-	connectionPlace
-	pace readPace
+	release func()
+	pace    readPace
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {

@@ -1,6 +1,9 @@
 package access
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // rateSaved is the time for which a caller may save up the tokens of its rate.
 const rateSaved = 10 * time.Second
@@ -25,14 +28,16 @@ func (r tokenRate) take(b *bucket, policy string, n, taken int) (q Quota, wait t
 }
 
 // takeMany takes n tokens, and returns how many are left: less than none if tokens that are still to come
-// were taken. Without enough tokens it takes none, and returns the time until there are enough.
+// were taken. Without enough tokens it takes none, and returns the time until there are enough, 1 ns at least.
 func (b *bucket) takeMany(n, taken int) (wait time.Duration, left float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now, burst := time.Now(), b.limiter.Burst()
 	first := min(n, max(0, burst-taken))
 	if !b.limiter.AllowN(now, first) {
-		return b.until(now, first), b.limiter.TokensAt(now)
+		left = b.limiter.TokensAt(now)
+		seconds := (float64(first) - left) / float64(b.limiter.Limit())
+		return max(1, time.Duration(math.Ceil(seconds*float64(time.Second)))), left
 	}
 	for rest := n - first; rest > 0; rest -= burst {
 		b.limiter.ReserveN(now, min(rest, burst))

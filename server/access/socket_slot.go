@@ -23,36 +23,14 @@ type SocketSlot struct {
 // AcquireSocket takes a place for a socket of an address, and a token of the handshakes. The caller
 // releases it. Call it before the handshake: a refusal must cost the node next to nothing.
 func (l *Limits) AcquireSocket(a Address) (*SocketSlot, error) {
-	if err := l.addSocket(a); err != nil {
+	if err := l.takePlace(l.sockets, a); err != nil {
 		return nil, err
 	}
-	if err := l.allowHandshake(a); err != nil {
+	if err := l.takeToken(l.handshakes, a); err != nil {
 		l.sockets.release(a)
 		return nil, err
 	}
 	return &SocketSlot{limits: l, address: a}, nil
-}
-
-func (l *Limits) addSocket(a Address) error {
-	switch l.sockets.take(a) {
-	case addressIsFull:
-		return l.refuse(AddressSockets, ErrLimitReached, socketRetry,
-			"%s has %d sockets, the most that it may have (--max-address-sockets)", a, l.sockets.addressMost)
-	case nodeIsFull:
-		return l.refuse(Sockets, ErrOverloaded, socketRetry, "the node has %d sockets, the most that it takes (--max-sockets)", l.sockets.most)
-	}
-	return nil
-}
-
-func (l *Limits) allowHandshake(a Address) error {
-	switch ofAddress, ofNode := l.handshakes.take(a); {
-	case ofAddress > 0:
-		return l.refuse(AddressHandshakes, ErrRateLimited, ofAddress,
-			"%s opens more than %d sockets a second, half of --handshake-rate", a, half(l.cfg.Handshakes))
-	case ofNode > 0:
-		return l.refuse(Handshakes, ErrOverloaded, ofNode, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
-	}
-	return nil
 }
 
 // AcquireWrite is Limits.AcquireWrite for the client of the socket.
@@ -75,23 +53,16 @@ func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.sockets.release(
 // before RetryAfter, five seconds at most, has passed.
 func (s *SocketSlot) AllowMessage() error {
 	l := s.limits
-	if most := l.cfg.Messages; most > 0 {
-		r := tokenRate{float64(most), messagesSaved}
-		if s.messages == nil {
-			s.messages = r.bucket()
-		}
-		if wait := s.messages.take(); wait > 0 {
-			if s.refused == nil {
-				s.refused = r.bucket()
-			}
-			if s.refused.take() > 0 {
-				return l.refuse(Messages, ErrFlood, 0, "too many messages: this socket goes on after many refusals")
-			}
-			return l.refuse(Messages, ErrRateLimited, wait,
-				"this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
-		}
+	r := tokenRate{float64(l.cfg.Messages), messagesSaved}
+	switch wait := r.begin(&s.messages).take(); {
+	case wait == 0:
+		return s.allowAddressMessage()
+	case r.begin(&s.refused).take() > 0:
+		return l.refuse(Messages, ErrFlood, 0, "too many messages: this socket goes on after many refusals")
+	default:
+		return l.refuse(Messages, ErrRateLimited, wait,
+			"this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", l.cfg.Messages)
 	}
-	return s.allowAddressMessage()
 }
 
 // tokensOfRefusal are one for the message that is refused, and one for the next message of the socket. So all
@@ -106,12 +77,13 @@ func (s *SocketSlot) allowAddressMessage() error {
 		return nil
 	}
 	l := s.limits
-	wait, reserved := l.requests.takeOrReserve(s.address, tokensOfRefusal)
-	if wait == 0 {
+	tokens := l.requests.of(s.address)
+	if tokens.take() == 0 {
 		return nil
 	}
+	wait, reserved := tokens.reserve(tokensOfRefusal)
 	s.paid = reserved
-	return l.refuseRequest(s.address, wait)
+	return l.refuseRequest(s.address, max(1, wait))
 }
 
 // TakeBytes counts bytes that the socket has sent, and returns how long the caller then reads nothing from it:
@@ -120,13 +92,9 @@ func (s *SocketSlot) allowAddressMessage() error {
 // one, without end.
 func (s *SocketSlot) TakeBytes(n int) (wait time.Duration) {
 	l := s.limits
-	if most := l.cfg.Messages; most > 0 {
-		if s.bytes == nil {
-			s.bytes = tokenRate{float64(most * messageBytes), messagesSaved}.bucket()
-		}
-		wait, _ = s.bytes.reserve(n)
-	}
-	return max(wait, l.bytes.reserve(s.address, n))
+	wait, _ = tokenRate{float64(l.cfg.Messages * messageBytes), messagesSaved}.begin(&s.bytes).reserve(n)
+	ofAddress, _ := l.bytes.of(s.address).reserve(n)
+	return max(wait, ofAddress)
 }
 
 // AllowSubscription refuses a subscription to a socket that holds so many of its kind already.
