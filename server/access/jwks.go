@@ -44,13 +44,13 @@ type keySet struct {
 	changed func()
 
 	current atomic.Pointer[fetchedKeys] // nil: none was fetched yet
-	ask     chan struct{}               // wakes run, which then serves pending
+	asks    chan chan<- struct{}        // run fetches for an ask if it may, and closes the ask
+	ended   chan struct{}               // closed when run has ended, so that nobody fetches
 
-	mu      sync.Mutex
-	pending chan struct{} // closed at the end of the fetch that is asked for or under way; nil for none
-	started time.Time     // start of the last fetch
-	cause   string        // of the last fetch's failure; "" for none
-	ended   bool          // run has ended, so nobody fetches
+	mu       sync.Mutex
+	started  time.Time // start of the last fetch
+	fetching bool      // it is under way
+	cause    string    // of the last fetch's failure; "" for none
 
 	// Of run alone.
 	due     time.Time // of the next fetch
@@ -76,7 +76,8 @@ func jwksFault(address string) string {
 }
 
 func newKeySet(address string, client *http.Client, log *slog.Logger, changed func()) *keySet {
-	s := &keySet{address: address, client: *cmp.Or(client, &http.Client{}), log: log, changed: changed, ask: make(chan struct{}, 1)}
+	s := &keySet{address: address, client: *cmp.Or(client, &http.Client{}), log: log, changed: changed,
+		asks: make(chan chan<- struct{}), ended: make(chan struct{})}
 	// A redirect could lead to an address without TLS, or to one that the operator does not trust.
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return s
@@ -137,7 +138,7 @@ func (s *keySet) retryAfter() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.started.Add(keyRetry)
-	if s.pending != nil {
+	if s.fetching {
 		next = s.started.Add(keyTimeout)
 	}
 	return max(time.Second, time.Until(next))
@@ -163,66 +164,52 @@ func (f *fetchedKeys) find(h tokenHeader) (only *tokenKey, err error) {
 	return only, nil
 }
 
-// await waits for the end of a fetch, for maxKeyWait and until ctx ends at most. It returns at once if no fetch
-// is under way and the last one was less than keyRetry ago.
+// await waits for the end of a fetch, for maxKeyWait and until ctx ends at most. It returns at once while no fetch
+// is under way and none may begin.
 func (s *keySet) await(ctx context.Context) {
-	s.mu.Lock()
-	if s.ended || s.pending == nil && time.Since(s.started) < keyRetry {
-		s.mu.Unlock()
+	if !s.mayFetch() {
 		return
 	}
-	if s.pending == nil {
-		s.pending = make(chan struct{})
-		select {
-		case s.ask <- struct{}{}:
-		default:
-		}
-	}
-	done := s.pending
-	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, maxKeyWait)
 	defer cancel()
-	select {
-	case <-done:
-	case <-ctx.Done():
+	done := make(chan struct{})
+	asks := s.asks
+	for {
+		select {
+		case asks <- done: // once a fetch that is under way has ended
+			asks = nil
+		case <-done:
+			return
+		case <-s.ended:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
+}
+
+// mayFetch reports whether a fetch is under way, or may begin: the last one was keyRetry ago.
+func (s *keySet) mayFetch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fetching || time.Since(s.started) >= keyRetry
 }
 
 // run fetches the keys whenever they are due, or asked for, until ctx ends.
 func (s *keySet) run(ctx context.Context) {
-	defer s.end()
+	defer close(s.ended)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.ask:
+		case done := <-s.asks:
+			if s.mayFetch() {
+				s.refresh(ctx)
+			}
+			close(done)
 		case <-time.After(time.Until(s.due)):
+			s.refresh(ctx)
 		}
-		s.refresh(ctx)
-	}
-}
-
-// begin notes the start of a fetch. Tokens that come from now on wait for it.
-func (s *keySet) begin() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.started = time.Now()
-	if s.pending == nil {
-		s.pending = make(chan struct{})
-	}
-	select {
-	case <-s.ask: // this fetch serves it
-	default:
-	}
-}
-
-// release lets go all tokens that wait.
-func (s *keySet) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pending != nil {
-		close(s.pending)
-		s.pending = nil
 	}
 }
 
@@ -239,18 +226,17 @@ func (s *keySet) status() (of Status) {
 	return of
 }
 
-func (s *keySet) end() {
-	s.mu.Lock()
-	s.ended = true
-	s.mu.Unlock()
-	s.release()
-}
-
 // refresh fetches the keys. A failure leaves the former ones in force: a key server that is away for a while
 // must not turn viewers away.
 func (s *keySet) refresh(ctx context.Context) {
-	s.begin()
-	defer s.release()
+	s.mu.Lock()
+	s.started, s.fetching = time.Now(), true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.fetching = false
+		s.mu.Unlock()
+	}()
 	s.due = time.Now().Add(keyRetry)
 	keys, ignored, err := s.fetch(ctx)
 	if ctx.Err() != nil {
