@@ -225,8 +225,11 @@ var targetReaders = []FieldReader[Target]{
 	{Name: "data", Read: (*Target).readData},
 }
 
-func (t *Target) readData(v Value) (err error) {
-	t.Data, err = v.json(nil)
+func (t *Target) readData(v Value) error {
+	data, err := dataIn(v)
+	if err == nil {
+		t.Data = data.source()
+	}
 	return err
 }
 

@@ -294,10 +294,7 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 	if err != nil {
 		return err
 	}
-	if v.Kind != '{' {
-		return v.Want("an object, such as {user: \"{user}\"}")
-	}
-	if compiled.data, err = v.pattern(nil); err != nil {
+	if compiled.data, err = dataIn(v); err != nil {
 		return err
 	}
 	if n := compiled.data.least(); n > MaxDataBytes {
@@ -306,8 +303,8 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 	for name := range compiled.data.fields() {
 		c.use(name)
 	}
-	t.Data, err = v.json(nil)
-	return err
+	t.Data = compiled.data.source()
+	return nil
 }
 
 // use returns the use of a field, which it creates for a new field.

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // template is a text that contains fields: "car {number}".
@@ -110,41 +113,42 @@ func (p template) expand(value func(field string) string) string {
 	return b.String()
 }
 
-// pattern appends v to p as JSON, in which a string that is a single field becomes that field.
-func (v Value) pattern(p template) (template, error) {
+// dataIn returns the data of an update as JSON in which fields stand. A string that is a single field becomes that field.
+func dataIn(v Value) (template, error) {
+	if v.Kind != '{' {
+		return nil, v.Want("an object, such as {user: \"{user}\"}")
+	}
+	return v.appendTo(nil)
+}
+
+// appendTo appends v to p as compact JSON. It refuses numbers of YAML that JSON does not have.
+func (v Value) appendTo(p template) (template, error) {
 	var err error
 	switch v.Kind {
 	case '{':
-		p = p.then("{")
-		for i, f := range v.Fields {
+		before := "{"
+		for _, f := range v.Fields {
 			if strings.ContainsAny(f.Name, "{}") {
 				return nil, f.Refuse("has a brace in its name; use a field only as a value")
 			}
-			if i > 0 {
-				p = p.then(",")
-			}
-			name, err := f.quote(f.Name)
-			if err != nil {
+			if p, err = f.appendQuoted(p.then(before), f.Name); err != nil {
 				return nil, err
 			}
-			if p, err = f.pattern(p.then(name).then(":")); err != nil {
+			if p, err = f.appendTo(p.then(":")); err != nil {
 				return nil, err
 			}
+			before = ","
 		}
-		return p.then("}"), nil
+		return p.then(strings.TrimPrefix(before, ",")).then("}"), nil
 	case '[':
-		p = p.then("[")
-		for i, item := range v.Items {
-			if i > 0 {
-				p = p.then(",")
-			}
-			if p, err = item.pattern(p); err != nil {
+		before := "["
+		for _, item := range v.Items {
+			if p, err = item.appendTo(p.then(before)); err != nil {
 				return nil, err
 			}
+			before = ","
 		}
-		return p.then("]"), nil
-	case 'n':
-		return nil, v.Refuse("is null; omit it")
+		return p.then(strings.TrimPrefix(before, ",")).then("]"), nil
 	case '"':
 		text, err := parseTemplate(v.Text)
 		if err != nil {
@@ -156,9 +160,30 @@ func (v Value) pattern(p template) (template, error) {
 		if strings.Contains(v.Text, "{") {
 			return nil, v.Refuse("has a field among other text; a string in data is either a single field or has no field")
 		}
+		return v.appendQuoted(p, v.Text)
+	case '0':
+		if !jsontext.Value(v.Text).IsValid() {
+			return nil, v.Refuse("is %s; want a number in the form of JSON, such as 1.5", Clip(v.Text))
+		}
+		return p.then(v.Text), nil
+	case 'n':
+		return nil, v.Refuse("is null; omit it")
 	}
-	literal, err := v.json(nil)
-	return p.then(string(literal)), err
+	return p.then(strconv.FormatBool(v.Kind == 't')), nil
+}
+
+// appendQuoted appends s to p as a JSON string; an error has the path of v.
+func (v Value) appendQuoted(p template, s string) (template, error) {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		return nil, v.Refuse("is not valid UTF-8")
+	}
+	return p.then(string(b)), nil
+}
+
+// source is the JSON of dataIn with its fields as strings: {"user":"{user}"}.
+func (p template) source() jsontext.Value {
+	return jsontext.Value(p.expand(func(field string) string { return `"{` + field + `}"` }))
 }
 
 // then appends text to p.
