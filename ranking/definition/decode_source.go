@@ -170,7 +170,6 @@ func (s *source) readYAML(v Value, n *yaml.Node, depth int) (Value, error) {
 		return v, err
 	}
 	tag := n.ShortTag()
-	v.line = n.Line
 	switch {
 	case n.Kind == yaml.DocumentNode:
 		return s.readYAML(v, n.Content[0], depth)

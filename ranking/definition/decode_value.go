@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +19,6 @@ type Value struct {
 	Text   string        // the content of a string, or the digits of a number as written
 	Items  []Value       // of a list
 	Fields []FieldValue  // of an object, in order; no two have the same name
-	line   int           // in YAML, from 1; 0 in JSON
 }
 
 // FieldValue is one field of an object.
@@ -37,9 +37,12 @@ func (v Value) Refuse(format string, args ...any) error {
 	return Invalid(v.Path, fmt.Sprintf(format, args...))
 }
 
-// Want returns a FieldError that says what v should be.
+// Want returns a FieldError that says what v should be. A field without quotes, such as {star}, is an object in YAML.
 func (v Value) Want(what string) error {
-	return v.Refuse("is %s; want %s%s", kinds[v.Kind], what, v.hint(what))
+	if v.Kind == '{' && what == "a string" && len(v.Fields) == 1 && v.Fields[0].Kind == 'n' {
+		what = fmt.Sprintf("a string: put quotes around \"{%s}\"", Clip(v.Fields[0].Name))
+	}
+	return v.Refuse("is %s; want %s", kinds[v.Kind], what)
 }
 
 var (
@@ -93,18 +96,13 @@ type FieldReader[T any] struct {
 // ReadFields reads the fields of an object into a T, in their order, until one is wrong. want says in an error what the
 // value should be when it is not an object, and what names the object.
 func ReadFields[T any](v Value, to *T, want, what string, readers []FieldReader[T]) error {
-	if v.Kind == '"' {
-		if err := v.lacksColon(v.Path, v.Text, namesOf(readers)); err != nil {
-			return err
-		}
-	}
 	if v.Kind != '{' {
 		return v.Want(want)
 	}
 	for _, f := range v.Fields {
 		i := slices.IndexFunc(readers, func(r FieldReader[T]) bool { return r.Name == f.Name })
 		if i < 0 {
-			return f.unknown(v.Path, what, namesOf(readers))
+			return f.Refuse("is not a field of %s; want %s", what, strings.Join(namesOf(readers), ", "))
 		}
 		if err := readers[i].Read(to, f.Value); err != nil {
 			return err

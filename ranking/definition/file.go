@@ -70,7 +70,7 @@ func parseSet(file []byte) (Set, error) {
 		case SectionEvents:
 			err = defs.readEvents(f.Value)
 		default:
-			err = f.unknownSection()
+			err = f.Refuse("is not a field of a boards file; want boards or events")
 		}
 		errs = append(errs, err)
 	}
@@ -78,15 +78,6 @@ func parseSet(file []byte) (Set, error) {
 		return Set{}, err
 	}
 	return defs, nil
-}
-
-// unknownSection refuses a name that stands where boards and events belong.
-func (f FieldValue) unknownSection() error {
-	reason := "is not a field of a boards file; want boards or events"
-	if f.Kind == '{' && baseName.MatchString(f.Name) {
-		reason += "; a board stands under boards, indented"
-	}
-	return f.Refuse("%s", reason)
 }
 
 func (defs *Set) readBoards(v Value) error {

@@ -47,7 +47,7 @@ func ParseName(s string) (Name, error) {
 	parts := strings.Split(board, ":")
 	n := Name{Base: parts[0], Parts: parts[1:], Period: period}
 	if !baseName.MatchString(n.Base) {
-		return Name{}, Invalid("board", baseFault(n.Base)+wantBase)
+		return Name{}, Invalid("board", wantBase)
 	}
 	if len(n.Parts) > maxParts {
 		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
@@ -96,7 +96,7 @@ func ParseFamilyName(board string) (FamilyName, error) {
 	parts := strings.Split(board, ":")
 	t := FamilyName{base: parts[0], Placeholders: parts[1:]}
 	if !baseName.MatchString(t.base) {
-		return FamilyName{}, Invalid("board", baseFault(t.base)+wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
+		return FamilyName{}, Invalid("board", wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
 	}
 	if len(t.Placeholders) > maxParts {
 		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
@@ -114,18 +114,6 @@ func ParseFamilyName(board string) (FamilyName, error) {
 		t.Placeholders[i] = word
 	}
 	return t, nil
-}
-
-// baseFault names the wrong character of a base if the mistake is a common one, such as a capital
-// letter. It returns "" for any other mistake. An error puts it before the wanted form.
-func baseFault(base string) string {
-	switch {
-	case strings.ContainsRune(base, ' '):
-		return "has a space; "
-	case base != strings.ToLower(base):
-		return "has a capital letter; "
-	}
-	return ""
 }
 
 // Slot is the slot of the definition, see SlotOf.
