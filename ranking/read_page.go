@@ -181,13 +181,7 @@ func (q *Query) check() error {
 	case q.FromRank < 1 || q.FromRank > definition.MaxScore:
 		return errFromRank
 	}
-	if err := cmp.Or(definition.CheckBound("min_score", q.MinScore), definition.CheckBound("max_score", q.MaxScore)); err != nil {
-		return err
-	}
-	if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
-		return Invalid("max_score", fmt.Sprintf("is %d, less than min_score, which is %d", *q.MaxScore, *q.MinScore))
-	}
-	return nil
+	return definition.CheckBounds("min_score", q.MinScore, "max_score", q.MaxScore)
 }
 
 // args are the arguments of page.lua.

@@ -156,13 +156,7 @@ func (d Board) Parts(instance string) iter.Seq2[string, string] {
 }
 
 // Slot identifies d among the definitions: no two definitions have the same slot, see SlotOf.
-func (d Board) Slot() string {
-	base, placeholders, _ := strings.Cut(d.Name, ":")
-	if placeholders == "" {
-		return SlotOf(base, 0)
-	}
-	return SlotOf(base, 1+strings.Count(placeholders, ":"))
-}
+func (d Board) Slot() string { return SlotOf(d.Name) }
 
 // calendarOf returns the arguments of calendar.New for a normalized d that has periods. The
 // kind is "" for periods of one length from a base. Natural periods have a time zone, the

@@ -332,23 +332,9 @@ func (c *compiledEvent) useText(path, name string) error {
 // whether a slot has a definition. A FieldError names the first update without a board.
 func (e Event) CheckBoards(has func(slot string) bool) error {
 	for i, u := range e.Updates {
-		base, _, _ := strings.Cut(u.Board, ":")
-		parts := strings.Count(u.Board, ":")
-		if has(SlotOf(base, parts)) {
-			continue
+		if !has(u.Slot()) {
+			return Invalid(ItemPath("updates", i)+".board", fmt.Sprintf("is for %s, but there is no such board; define it first", Clip(u.Board)))
 		}
-		path := ItemPath("updates", i) + ".board"
-		var others []string
-		for n, slot := range SlotsOf(base) {
-			if has(slot) {
-				others = append(others, strconv.Itoa(n))
-			}
-		}
-		if len(others) > 0 {
-			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base,
-				strings.Join(others, ", ")))
-		}
-		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board; define it first", base))
 	}
 	return nil
 }
@@ -369,17 +355,11 @@ func (t Target) Conflict(d Board) (is, field, reason string) {
 }
 
 // Slot is the slot of the board that the update is for.
-func (t Target) Slot() string {
-	base, _, _ := strings.Cut(t.Board, ":")
-	return SlotOf(base, strings.Count(t.Board, ":"))
-}
+func (t Target) Slot() string { return SlotOf(t.Board) }
 
 // MemberField returns the field that is the member of the update as a whole. ok is false where another text is the member.
 func (t Target) MemberField() (field string, ok bool) {
-	field, ok = strings.CutPrefix(t.Member, "{")
-	if ok {
-		field, ok = strings.CutSuffix(field, "}")
-	}
+	field, ok = PlaceholderIn(t.Member)
 	return field, ok && !strings.ContainsAny(field, "{}")
 }
 

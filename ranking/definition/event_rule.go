@@ -77,16 +77,12 @@ func (c *compiledEvent) compileRule(event, name string, r FieldRule) error {
 		name  string
 		bound *int64
 	}{{"min", r.Min}, {"max", r.Max}} {
-		switch {
-		case b.bound == nil:
-		case u.fieldType() != IntegerField:
+		if b.bound != nil && u.fieldType() != IntegerField {
 			return Invalid(path+"."+b.name, fmt.Sprintf("bounds an integer, but %s is not used as a score", name))
-		case *b.bound < -MaxScore || *b.bound > MaxScore:
-			return Invalid(path+"."+b.name, fmt.Sprintf("is %d; want an integer within ±%d", *b.bound, int64(MaxScore)))
 		}
 	}
-	if r.Min != nil && r.Max != nil && *r.Min > *r.Max {
-		return Invalid(path+".max", fmt.Sprintf("is %d, less than min, which is %d; no value would be allowed", *r.Max, *r.Min))
+	if err := CheckBounds(path+".min", r.Min, path+".max", r.Max); err != nil {
+		return err
 	}
 	if r.Kind == "" {
 		return nil

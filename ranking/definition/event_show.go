@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,52 +33,36 @@ func (c *compiledEvent) compileShow(e Event) error {
 	if e.Show == nil {
 		return nil
 	}
-	if e.Show.Board == "" {
-		return Invalid("show.board", "is missing")
-	}
-	if err := e.checkShown("show.board", e.Show.Board); err != nil {
-		return err
-	}
-	if strings.Contains(e.Show.Board, "{") {
-		return Invalid("show.board", fmt.Sprintf("is %s, which is many boards; want one, such as stars", Clip(e.Show.Board)))
-	}
+	var boards []string
 	for _, t := range e.Updates {
-		if field, ok := t.MemberField(); ok && t.Board == e.Show.Board && c.shown == "" {
+		field, ok := t.MemberField()
+		if !ok || strings.Contains(t.Board, "{") {
+			continue
+		}
+		if boards = append(boards, t.Board); t.Board == e.Show.Board && c.shown == "" {
 			c.shown = field
 		}
 	}
 	if c.shown == "" {
-		const want = "is %s, whose member is no field; want a board with a member such as {star}"
-		return Invalid("show.board", fmt.Sprintf(want, Clip(e.Show.Board)))
+		return notShown("show.board", e.Show.Board, "one board that the event updates, with a member such as {star}", boards)
+	}
+	var ofMember []string // a board for each member of Show.Board
+	for _, t := range e.Updates {
+		if rest := strings.ReplaceAll(t.Board, "{"+c.shown+"}", ""); rest != t.Board && !strings.Contains(rest, "{") {
+			ofMember = append(ofMember, t.Board)
+		}
 	}
 	for _, f := range []struct{ path, board string }{{"show.fans", e.Show.Fans}, {"show.recent", e.Show.Recent}} {
-		if f.board == "" {
-			continue
-		}
-		if err := e.checkShown(f.path, f.board); err != nil {
-			return err
-		}
-		if rest := strings.ReplaceAll(f.board, "{"+c.shown+"}", ""); rest == f.board || strings.Contains(rest, "{") {
-			const want = "is %s; want a board for each {%s}, the member of %s, and for no other field"
-			return Invalid(f.path, fmt.Sprintf(want, Clip(f.board), c.shown, e.Show.Board))
+		if f.board != "" && !slices.Contains(ofMember, f.board) {
+			return notShown(f.path, f.board, fmt.Sprintf("a board that the event updates for each {%s} alone", c.shown), ofMember)
 		}
 	}
 	return nil
 }
 
-// checkShown refuses a board that the event does not update.
-func (e Event) checkShown(path, board string) error {
-	var boards []string
-	for _, t := range e.Updates {
-		if !slices.Contains(boards, t.Board) {
-			boards = append(boards, t.Board)
-		}
-	}
-	if slices.Contains(boards, board) {
-		return nil
-	}
-	const want = "is %q, which event %s does not update; want one of %s"
-	return Invalid(path, fmt.Sprintf(want, Clip(board), e.Name, Clip(strings.Join(boards, ", "))))
+// notShown refuses a board that a page about the event cannot show as the field at path.
+func notShown(path, board, want string, boards []string) error {
+	return Invalid(path, fmt.Sprintf("is %q; want %s: %s", Clip(board), want, cmp.Or(Clip(strings.Join(boards, ", ")), "there is none")))
 }
 
 func readShow(v Value, s *Show) error {

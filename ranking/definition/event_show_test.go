@@ -53,5 +53,5 @@ func TestImpossibleShowsAreRefused(t *testing.T) {
 	}
 	_, err := ParseFile([]byte(`events: {vote: {show: {board: nosuch}, updates: [{board: idols, member: "{idol}", score: 1}]}}`))
 	refused(t, err, "events.vote.show.board")
-	require.ErrorContains(t, err, `is "nosuch", which event vote does not update; want one of idols`)
+	require.ErrorContains(t, err, `is "nosuch"; want one board that the event updates, with a member such as {star}: idols`)
 }

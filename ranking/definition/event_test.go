@@ -129,8 +129,8 @@ func TestEventsAreForBoardsThatThereAre(t *testing.T) {
 	has := func(slot string) bool { return boards[slot] }
 	for board, reason := range map[string]string{
 		"stars": "", "fans:{star}": "", "fans:s17": "", "hot": "", "hot:{a}:phone": "",
-		"sars": "there is no such board", "fans": "boards of that name with 1", "fans:{a}:{b}": "boards of that name with 1",
-		"hot:{a}": "with 0, 2",
+		"sars": "is for sars, but there is no such board", "fans": "is for fans, but", "fans:{a}:{b}": "is for fans:{a}:{b}, but",
+		"hot:{a}": "is for hot:{a}, but",
 	} {
 		e, err := Event{Name: "gift", Updates: []Target{{Board: "stars", Member: "m", Score: "1"},
 			{Board: board, Member: "m", Score: "1"}}}.Normalize()

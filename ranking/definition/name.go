@@ -67,17 +67,22 @@ func ParseName(s string) (Name, error) {
 func (n Name) Instance() string { return strings.Join(append([]string{n.Base}, n.Parts...), ":") }
 
 // Slot is the slot of the name, which is also that of its definition: "fans/1".
-func (n Name) Slot() string { return SlotOf(n.Base, len(n.Parts)) }
+func (n Name) Slot() string { return slotWith(n.Base, len(n.Parts)) }
 
-// SlotOf returns the slot of a base and a number of parts or placeholders: "fans/1". A name and
-// its definition have the same slot, and no two definitions have the same one.
-func SlotOf(base string, parts int) string { return base + "/" + strconv.Itoa(parts) }
+// SlotOf returns the slot of a name whose parts are values, placeholders or fields: "fans/1" for fans:{star}. A name
+// and its definition have the same slot, and no two definitions have the same one.
+func SlotOf(name string) string {
+	base, _, _ := strings.Cut(name, ":")
+	return slotWith(base, strings.Count(name, ":"))
+}
+
+func slotWith(base string, parts int) string { return base + "/" + strconv.Itoa(parts) }
 
 // SlotsOf iterates over all slots of a base, with their numbers of parts, fewest first.
 func SlotsOf(base string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for parts := range maxParts + 1 {
-			if !yield(parts, SlotOf(base, parts)) {
+			if !yield(parts, slotWith(base, parts)) {
 				return
 			}
 		}
@@ -102,9 +107,8 @@ func ParseFamilyName(board string) (FamilyName, error) {
 		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
 	}
 	for i, p := range t.Placeholders {
-		word, opened := strings.CutPrefix(p, "{")
-		word, closed := strings.CutSuffix(word, "}")
-		if !opened || !closed || !placeholder.MatchString(word) {
+		word, is := PlaceholderIn(p)
+		if !is || !placeholder.MatchString(word) {
 			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q in place of a placeholder such as {star}; in the braces %s",
 				Clip(p), wantPlaceholder))
 		}
@@ -117,7 +121,7 @@ func ParseFamilyName(board string) (FamilyName, error) {
 }
 
 // Slot is the slot of the definition, see SlotOf.
-func (t FamilyName) Slot() string { return SlotOf(t.base, len(t.Placeholders)) }
+func (t FamilyName) Slot() string { return slotWith(t.base, len(t.Placeholders)) }
 
 // CheckBoard returns a FieldError unless board is a valid name of a definition. That is 1 to
 // 64 characters of a-z, 0-9, dot, underscore and hyphen, of which the first is a letter or a

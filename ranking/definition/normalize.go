@@ -186,11 +186,8 @@ func (d *Board) checkCalendar(FamilyName) error {
 }
 
 func (d *Board) checkBounds(t FamilyName) error {
-	if err := cmp.Or(CheckBound("min", d.Min), CheckBound("max", d.Max)); err != nil {
+	if err := CheckBounds("min", d.Min, "max", d.Max); err != nil {
 		return err
-	}
-	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
-		return Invalid("max", fmt.Sprintf("is %d, less than min, which is %d; no score would be allowed", *d.Max, *d.Min))
 	}
 	if d.MaxInstances == 0 && len(t.Placeholders) > 0 {
 		d.MaxInstances = defaultInstances
@@ -203,6 +200,17 @@ func (d *Board) checkBounds(t FamilyName) error {
 func checkOptional(field string, n, most int64) error {
 	if n < 0 || n > most {
 		return Invalid(field, fmt.Sprintf("is %d; want 1 to %d", n, most))
+	}
+	return nil
+}
+
+// CheckBounds is CheckBound for a least and a greatest score, and refuses those between which there is none.
+func CheckBounds(leastField string, least *int64, mostField string, most *int64) error {
+	if err := cmp.Or(CheckBound(leastField, least), CheckBound(mostField, most)); err != nil {
+		return err
+	}
+	if least != nil && most != nil && *least > *most {
+		return Invalid(mostField, fmt.Sprintf("is %d, less than %s, which is %d", *most, leastField, *least))
 	}
 	return nil
 }

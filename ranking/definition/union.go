@@ -204,8 +204,7 @@ func PlaceholderIn(part string) (name string, is bool) {
 func (u *Union) Slots() []string {
 	slots := make([]string, len(u.Of))
 	for i, of := range u.Of {
-		base, _, _ := strings.Cut(of, ":")
-		slots[i] = SlotOf(base, strings.Count(of, ":"))
+		slots[i] = SlotOf(of)
 	}
 	return slots
 }
