@@ -12,11 +12,7 @@ import (
 const wantWhole = "want an integer: send seconds as milliseconds with display.format time_ms, and other fractions in a " +
 	"smaller unit with display.decimals"
 
-var (
-	wholeText    = regexp.MustCompile(`^(-?[0-9]+)\.0+$`) // as programs write floats
-	fractionText = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
-	exponentText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+$`)
-)
+var fractionText = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
 
 // ParseScore parses the digits of a score. It returns a FieldError for field. The kind is
 // ErrOutOfRange for an integer beyond ±MaxScore, and ErrInvalid otherwise.
@@ -29,25 +25,15 @@ func ParseScore(field, digits string) (int64, error) {
 	case err == nil:
 		return n, nil
 	case fractionText.MatchString(digits):
-		return 0, Invalid(field, fractionFault(digits))
-	case exponentText.MatchString(digits):
-		return 0, Invalid(field, fmt.Sprintf("is %s; want an integer, without fraction or exponent", Clip(digits)))
+		return 0, Invalid(field, fmt.Sprintf("is %s; %s", Clip(digits), wantWhole))
 	}
-	return 0, Invalid(field, fmt.Sprintf("is %q; want an integer", Clip(digits)))
-}
-
-// fractionFault says what is wrong with a number that fractionText matches, and what to write instead.
-func fractionFault(digits string) string {
-	if whole := wholeText.FindStringSubmatch(digits); whole != nil {
-		return fmt.Sprintf("is %s; want an integer: write %s", Clip(digits), Clip(whole[1]))
-	}
-	return fmt.Sprintf("is %s; %s", Clip(digits), wantWhole)
+	return 0, Invalid(field, fmt.Sprintf("is %q; want an integer, without fraction or exponent", Clip(digits)))
 }
 
 // readBound reads a score from a definition.
 func readBound(v Value, n *int64) error {
 	if v.Kind == '0' && fractionText.MatchString(v.Text) {
-		return v.Refuse("%s", fractionFault(v.Text))
+		return v.Refuse("is %s; %s", Clip(v.Text), wantWhole)
 	}
 	return readInteger(v, n, -MaxScore)
 }

@@ -18,10 +18,10 @@ func TestParseScore(t *testing.T) {
 	for digits, says := range map[string]string{
 		"61.5":                    "score: is 61.5; want an integer: send seconds as milliseconds with display.format time_ms",
 		"-0.5":                    "milliseconds",
-		"40.0":                    "score: is 40.0; want an integer: write 40",
-		"-7.000":                  "write -7",
+		"40.0":                    "score: is 40.0; want an integer: send",
+		"-7.000":                  "want an integer",
 		"0.01":                    "milliseconds",
-		"1e3":                     "score: is 1e3; want an integer, without fraction or exponent",
+		"1e3":                     `score: is "1e3"; want an integer, without fraction or exponent`,
 		"1.5E-3":                  "exponent",
 		"three":                   `score: is "three"; want an integer`,
 		"":                        `score: is ""; want an integer`,
