@@ -117,19 +117,14 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 
 // replayed describes the result of a replay, and the reason why dead letters are left.
 func replayed(moved, left int, which ingest.Which) string {
-	reason := ""
+	text := fmt.Sprintf("%s moved, %s left", term.Counted(moved, "dead letter"), term.Thousands(int64(left)))
 	switch {
 	case left == 0:
-	case which == ingest.All && left == 1:
-		reason = ": its entry was deleted, so there are no fields to apply"
+		return text
 	case which == ingest.All:
-		reason = ": their entries were deleted, so there are no fields to apply"
-	case left == 1:
-		reason = ": it may have counted, and only --replay-unknown moves it"
-	default:
-		reason = ": they may have counted, and only --replay-unknown moves them"
+		return text + ": no fields to apply, as the entries were deleted"
 	}
-	return fmt.Sprintf("%s moved, %s left%s", term.Counted(moved, "dead letter"), term.Thousands(int64(left)), reason)
+	return text + ": only --replay-unknown moves what may have counted"
 }
 
 // explain describes the error of a refused entry as the API does.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 
 	"rankcast/cmd/rankcast/internal/accessfile"
 )
@@ -29,39 +27,15 @@ func (s *serveAccess) Validate() error {
 	return nil
 }
 
-// checkAddr refuses an address that other machines reach, unless the flags allow it. It leaves a host that is
-// not known to Listen.
-func (s *serveAccess) checkAddr(ctx context.Context, addr string) error {
-	if s.Given() || s.Insecure {
+// check refuses a listener that other machines reach, unless the flags allow it. addr is its address in the flag.
+func (s *serveAccess) check(addr string, at net.Addr) error {
+	if s.Given() || s.Insecure || isLoopback(at) {
 		return nil
 	}
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return err
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return s.checkIPs(addr, ip)
-	}
-	if host == "" {
-		return s.checkIPs(addr, netip.IPv6Unspecified())
-	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil
-	}
-	return s.checkIPs(addr, ips...)
-}
-
-func (s *serveAccess) checkIPs(addr string, ips ...netip.Addr) error {
-	for _, ip := range ips {
-		if !ip.Unmap().IsLoopback() {
-			return fmt.Errorf(`--addr %s: other machines reach this address, and without an access file anybody may do anything.
+	return fmt.Errorf(`--addr %s: other machines reach this address, and without an access file anybody may do anything.
 There are two ways on:
 --access FILE: the file says who may do what (rankcast key new makes a key for it)
 --insecure: anybody who reaches the server may do anything`, addr)
-		}
-	}
-	return nil
 }
 
 // warn logs a warning for flags that are unsafe. encrypted reports whether TLS may protect the way to the server.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,18 +15,14 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// listen opens the listener of --addr. It refuses an address that other machines reach, unless the flags of access
-// allow it.
-func (s *serve) listen(ctx context.Context) (net.Listener, error) {
-	if err := s.Access.checkAddr(ctx, s.Addr); err != nil {
+// listen opens the listener of --addr. It closes one that other machines reach, before it takes a connection, unless the
+// flags of access allow it.
+func (s *serve) listen() (net.Listener, error) {
+	l, err := listenAt("--addr", s.Addr)
+	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", s.Addr)
-	if err != nil {
-		return nil, explainListen(s.Addr, err)
-	}
-	// The name of a host may have got another address meanwhile.
-	if err := s.Access.checkAddr(ctx, l.Addr().String()); err != nil {
+	if err := s.Access.check(s.Addr, l.Addr()); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -49,28 +44,23 @@ func checkAddr(flag, addr string) error {
 	return fmt.Errorf("%s: is %q; want HOST:PORT, such as %s", flag, addr, example)
 }
 
-// explainListen adds to the error of --addr for an address that is in use how to choose another one.
-func explainListen(addr string, err error) error {
-	free, ok := nextAddr(addr, err)
-	if !ok {
-		return err
+// listenAt opens a listener at the address of a flag. For an address that is in use the error says how to choose another one.
+func listenAt(flag, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		return l, nil
 	}
-	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err,
-		free, free)
-}
-
-// nextAddr returns the address with the next port, if err says that a listener finds the port of addr in use.
-func nextAddr(addr string, err error) (next string, ok bool) {
 	host, port, splitErr := net.SplitHostPort(addr)
 	n, portErr := strconv.ParseUint(port, 10, 16)
 	if !errors.Is(err, syscall.EADDRINUSE) || splitErr != nil || portErr != nil {
-		return "", false
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	other := n + 1
 	if n == math.MaxUint16 {
 		other = n - 1
 	}
-	return net.JoinHostPort(host, strconv.FormatUint(other, 10)), true
+	return nil, fmt.Errorf("%s: %w\nanother listener uses this port; to choose another one: %s %s", flag, err, flag,
+		net.JoinHostPort(host, strconv.FormatUint(other, 10)))
 }
 
 // plainPath is a path that a shell reads as it is.

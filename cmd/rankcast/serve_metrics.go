@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,13 +47,9 @@ func (s *serveAdmin) start(handler func(net.Addr) http.Handler, log *slog.Logger
 	if s.Addr == "" {
 		return nil, func() {}, nil
 	}
-	l, err := net.Listen("tcp", s.Addr)
-	if free, used := nextAddr(s.Addr, err); used {
-		return nil, nil, fmt.Errorf("--admin-addr: %w\nanother program, or --addr, uses this port; to choose another one: --admin-addr %s", err,
-			free)
-	}
+	l, err := listenAt("--admin-addr", s.Addr)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--admin-addr: %w", err)
+		return nil, nil, err
 	}
 	requests, endRequests := context.WithCancel(context.Background())
 	admin := &http.Server{

@@ -76,21 +76,17 @@ func logOutage(log *slog.Logger, ready string, err error) {
 	log.Warn("Redis does not answer; this "+ready+" when it does", "reason", redisReason(err))
 }
 
-// redisReason returns the innermost error of a store that is unavailable, such as "dial tcp
-// 127.0.0.1:6379: connect: connection refused", without the name of the script that failed.
+// redisReason returns the error of the connection or of Redis in err, such as "dial tcp 127.0.0.1:6379: connect: connection
+// refused", without the name of the script that failed; err where it has neither.
 func redisReason(err error) error {
-	for {
-		if _, ok := err.(*net.OpError); ok {
-			return err
-		}
-		switch wrapper := err.(type) {
-		case interface{ Unwrap() error }:
-			err = wrapper.Unwrap()
-		case interface{ Unwrap() []error }:
-			all := wrapper.Unwrap()
-			err = all[len(all)-1]
-		default:
-			return err
-		}
+	if network, ok := errors.AsType[*net.OpError](err); ok {
+		return network
 	}
+	if answer, ok := errors.AsType[interface {
+		error
+		RedisError()
+	}](err); ok {
+		return answer
+	}
+	return err
 }

@@ -54,10 +54,12 @@ func TestAddressesThatNeedAccess(t *testing.T) {
 		"[fe80::1%lo]:0": true,
 		"127.0.0.1:0":    false, "127.0.0.2:0": false, "localhost:0": false, "[::1]:0": false, "[::ffff:127.0.0.1]:0": false,
 	} {
-		err := (&serveAccess{}).checkAddr(t.Context(), addr)
+		at, err := net.ResolveTCPAddr("tcp", addr)
+		require.NoError(t, err)
+		err = (&serveAccess{}).check(addr, at)
 		require.Equal(t, refused, err != nil, "%s: %v", addr, err)
-		require.NoError(t, (&serveAccess{Insecure: true}).checkAddr(t.Context(), addr))
-		require.NoError(t, (&serveAccess{Flag: accessfile.Flag{File: "access.yaml"}}).checkAddr(t.Context(), addr))
+		require.NoError(t, (&serveAccess{Insecure: true}).check(addr, at))
+		require.NoError(t, (&serveAccess{Flag: accessfile.Flag{File: "access.yaml"}}).check(addr, at))
 	}
 }
 

@@ -41,8 +41,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	port := listener.Addr().(*net.TCPAddr).Port
 	got := e2etest.Run(t, "", "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", port))
 	got.Fails(t, 1, "address already in use\n")
-	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make `+
-		`run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.Stderr)
+	require.Regexp(t, `another listener uses this port; to choose another one: --addr 127\.0\.0\.1:\d+\n$`, got.Stderr)
 	require.NotContains(t, got.Stderr, fmt.Sprintf("--addr 127.0.0.1:%d,", port))
 }
 
@@ -111,6 +110,8 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"send", "--event", "gift", "star=Ana \xed\xa0\xbd", "user=u", "flowers=1"}, 1, `"star=Ana \xed\xa0\xbd" is not UTF-8`},
 		{[]string{"put", "points", "{title: \"T\xff\"}"}, 1, "is not UTF-8"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
+		{[]string{"serve", "--interval", "0s"}, 80, "--interval must be 1ns or more"},
+		{[]string{"serve", "--drain-time=-1s"}, 80, "--drain-time must be 0s or more"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
 		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80,
@@ -119,7 +120,7 @@ func TestCommandLine(t *testing.T) {
 			`--frame-origins: "https://example.com/games": want a scheme, a host and an optional port, and nothing after them`},
 		{[]string{"serve", "--avatar-origins", "http://cdn.example.com"}, 80,
 			`--avatar-origins: "http://cdn.example.com": want https://; http:// only for localhost and loopback addresses`},
-		{[]string{"serve", "--card-rate=-1"}, 80, "--card-rate must be 0, for no limit, or more"},
+		{[]string{"serve", "--card-rate=-1"}, 80, "--card-rate must be 0 or more"},
 		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80,
 			`--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
 		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},

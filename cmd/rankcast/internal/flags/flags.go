@@ -14,8 +14,7 @@ import (
 )
 
 // CheckRanges checks each flag of a command whose tag range names its least and its greatest value: range:"1..1000", or
-// range:"10ms..5m" for a duration. With range:"0.." the flag is a limit that 0 turns off. A flag that is not set may have any
-// default.
+// range:"10ms..5m" for a duration. With range:"0.." there is no greatest value. A flag that is not set may have any default.
 func CheckRanges(command *kong.Context) error {
 	for _, flag := range command.Flags() {
 		least, most, isBounded := Bounds(flag)
@@ -25,7 +24,7 @@ func CheckRanges(command *kong.Context) error {
 		}
 		from, to, _ := strings.Cut(flag.Tag.Get("range"), "..")
 		if to == "" {
-			return fmt.Errorf("--%s must be 0, for no limit, or more", flag.Name)
+			return fmt.Errorf("--%s must be %s or more", flag.Name, from)
 		}
 		return fmt.Errorf("--%s must be from %s to %s", flag.Name, from, to)
 	}
@@ -54,7 +53,7 @@ func Bounds(flag *kong.Flag) (least, most int64, isBounded bool) {
 		most, wrong = parse(to)
 		err = cmp.Or(err, wrong)
 	}
-	if !isRange || err != nil || least > most || to == "" && least != 0 {
+	if !isRange || err != nil || least > most {
 		panic(fmt.Sprintf("flag --%s: range %q is malformed", flag.Name, tag))
 	}
 	return least, most, true

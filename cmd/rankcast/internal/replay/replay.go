@@ -33,7 +33,7 @@ type Command struct {
 	Server remote.Server `embed:""`
 	Speed  float64       `placeholder:"N" help:"Send at the recorded times, N times as fast. Each line then needs a time. Without it the command sends as fast as the server accepts."`
 	Batch  int           `default:"1000" range:"1..1000" placeholder:"N" help:"Most lines in a request, 1 to 1000 (default ${default}). Events of a request come to at most 4096 updates."`
-	From   int           `default:"1" placeholder:"LINE" help:"Go on from this line of the file, which an interrupted run has printed."`
+	From   int           `default:"1" range:"1.." placeholder:"LINE" help:"Go on from this line of the file, which an interrupted run has printed."`
 	Format string        `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson. Without it the first bytes of the file decide."`
 
 	Member    string   `default:"member" placeholder:"COLUMN" help:"Column of the member (default ${default})."`
@@ -64,8 +64,6 @@ func (r *Command) Validate() error {
 		return errors.New("give one of --board=NAME and --event=NAME")
 	case r.Speed < 0 || math.IsNaN(r.Speed) || math.IsInf(r.Speed, 0):
 		return errors.New("--speed must be a number above 0")
-	case r.From < 1:
-		return errors.New("--from must be 1 or more")
 	case len(r.IDPrefix) > 100 || !utf8.ValidString(r.IDPrefix) || strings.ContainsFunc(r.IDPrefix, unicode.IsControl):
 		return errors.New("--id-prefix must have at most 100 bytes and no control characters")
 	}

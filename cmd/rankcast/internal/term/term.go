@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/term"
 	"golang.org/x/text/unicode/bidi"
 
+	"rankcast/ranking/scoretext"
 	"rankcast/server/client"
 )
 
@@ -22,17 +22,7 @@ import (
 func Is(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // Thousands formats n with a comma between groups of three digits.
-func Thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if text[0] == '-' {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
+func Thousands(n int64) string { return scoretext.Number(n) }
 
 // Counted is a number of things: 1 board, 1,200 boards.
 func Counted[N int | int64](n N, one string) string {
