@@ -13,7 +13,7 @@ import (
 
 // The license stands beside the fonts in the binary too.
 //
-//go:embed fonts/*.ttf fonts/*.otf fonts/OFL.txt
+//go:embed fonts/*.woff fonts/OFL.txt
 var fontFiles embed.FS
 
 // The fonts, in the order in which a character looks for one.
@@ -30,8 +30,8 @@ const (
 )
 
 var fontNames = [fontCount]string{
-	latin: "latin.ttf", latinBold: "latin-bold.ttf", hebrew: "hebrew.ttf", arabic: "arabic.ttf",
-	devanagari: "devanagari.ttf", thai: "thai.ttf", cjk: "cjk.otf", symbols: "symbols.ttf",
+	latin: "latin.woff", latinBold: "latin-bold.woff", hebrew: "hebrew.woff", arabic: "arabic.woff",
+	devanagari: "devanagari.woff", thai: "thai.woff", cjk: "cjk.woff", symbols: "symbols.woff",
 }
 
 // scriptFonts are the fonts that their scripts take first, also for what several scripts have.
