@@ -22,7 +22,7 @@ import (
 
 // listBoards answers the definitions of the boards and families that the caller may read.
 func (s *Server) listBoards(c *echo.Context) error {
-	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
+	return s.okDefinitions(c, s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
 		boards, err := s.store.Boards(ctx)
 		for _, d := range boards {
 			err = cmp.Or(err, to.Add(access.Board(d.Name), d))

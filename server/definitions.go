@@ -2,56 +2,39 @@ package server
 
 import (
 	"context"
-	"sync/atomic"
+	"time"
 
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/readable"
+	"rankcast/server/internal/recent"
 	"rankcast/server/internal/respond"
 
 	"github.com/labstack/echo/v5"
-	"golang.org/x/sync/singleflight"
 )
 
-// definitionsCache keeps the encoded list of all boards, or of all events. A list may have 2 MB, so the server
-// encodes it once for each version of the definitions.
-type definitionsCache struct {
-	latest atomic.Pointer[encodedDefinitions]
-	reads  singleflight.Group // by version
+// definitionsCache keeps the encoded list of all boards, or of all events, by the version of the definitions. A list may
+// have 2 MB, so the server encodes it once for each version.
+type definitionsCache = recent.Cache[*readable.List]
+
+// definitionsAge bounds how long the server keeps a list. It could keep one for ever: a version has one list.
+const definitionsAge = 24 * time.Hour
+
+// newDefinitionsCache makes a cache that keeps one list.
+func newDefinitionsCache() *definitionsCache {
+	return recent.New(definitionsAge, 1, func(*readable.List) int { return 1 })
 }
 
-type encodedDefinitions struct {
-	version string
-	list    readable.List
-}
-
-// list returns the list of a version of the definitions: that which the cache has, or that which read makes.
-func (d *definitionsCache) list(ctx context.Context, version string,
+// listDefinitions returns the list of a version of the definitions: that which the cache has, or that which read makes.
+func listDefinitions(ctx context.Context, cache *definitionsCache, version string,
 	read func(ctx context.Context, to *readable.List) error) (*readable.List, error) {
-	latest := func() *readable.List {
-		if all := d.latest.Load(); all != nil && all.version == version {
-			return &all.list
-		}
-		return nil
-	}
-	if all := latest(); all != nil {
-		return all, nil
-	}
-	v, err, _ := d.reads.Do(version, func() (any, error) {
-		if all := latest(); all != nil { // another request has read it since
-			return all, nil
-		}
-		all := &encodedDefinitions{version: version}
-		if err := read(context.WithoutCancel(ctx), &all.list); err != nil { // others wait for it too
+	return cache.Get(ctx, version, func() (*readable.List, error) {
+		list := new(readable.List)
+		if err := read(context.WithoutCancel(ctx), list); err != nil { // others wait for it too
 			return nil, err
 		}
-		all.list.Close()
-		d.latest.Store(all)
-		return &all.list, nil
+		list.Close()
+		return list, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(*readable.List), nil
 }
 
 // okDefinitions answers with a field that holds what the caller may read of the list of a cache.
@@ -61,7 +44,7 @@ func (s *Server) okDefinitions(c *echo.Context, cache *definitionsCache, field s
 	if err != nil {
 		return err
 	}
-	all, err := cache.list(c.Request().Context(), version, read)
+	all, err := listDefinitions(c.Request().Context(), cache, version, read)
 	if err != nil {
 		return err
 	}

@@ -185,12 +185,12 @@ func TestDefinitionsAreEncodedOnce(t *testing.T) {
 		rdb := redistest.Dial(t, url)
 		store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(store.Close)
-		cache, reads := new(definitionsCache), 0
+		cache, reads := newDefinitionsCache(), 0
 		get := func() string {
 			t.Helper()
 			version, err := store.DefinitionsVersion(t.Context())
 			require.NoError(t, err)
-			list, err := cache.list(t.Context(), version, func(ctx context.Context, to *readable.List) error {
+			list, err := listDefinitions(t.Context(), cache, version, func(ctx context.Context, to *readable.List) error {
 				reads++
 				boards, err := store.Boards(ctx)
 				for range boards {

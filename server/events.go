@@ -21,7 +21,7 @@ const maxEvents = 1000
 
 // listEvents answers the definitions of the events that the caller may read.
 func (s *Server) listEvents(c *echo.Context) error {
-	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *readable.List) error {
+	return s.okDefinitions(c, s.eventList, "events", func(ctx context.Context, to *readable.List) error {
 		events, err := s.store.Events(ctx)
 		for _, e := range events {
 			err = cmp.Or(err, to.Add(access.Event(e.Name), e))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -156,35 +157,20 @@ func (s *Server) probe(ctx context.Context) (p nodeProbe) {
 	return p
 }
 
-// probeCollector probes Redis at each scrape, so that its metrics are never older than that.
-type probeCollector struct {
-	server         *Server
-	ready, redisUp *prometheus.Desc
-}
-
-func newProbeCollector(s *Server) *probeCollector {
-	return &probeCollector{s,
-		prometheus.NewDesc("rankcast_ready", "1 while /readyz answers 200, else 0.", nil, nil),
-		prometheus.NewDesc("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil,
-			nil)}
-}
-
-// Describe is part of prometheus.Collector.
-func (p *probeCollector) Describe(to chan<- *prometheus.Desc) {
-	to <- p.ready
-	to <- p.redisUp
-}
-
-// Collect is part of prometheus.Collector.
-func (p *probeCollector) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
-	defer cancel()
-	found := p.server.probe(ctx)
-	for desc, is := range map[*prometheus.Desc]bool{p.ready: found.unready == nil, p.redisUp: found.redisUp} {
-		value := 0.0
-		if is {
-			value = 1
-		}
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+// gaugeProbes registers the metrics of the state of the node. Each probes Redis at each scrape, so that it is never older
+// than that.
+func (s *Server) gaugeProbes(r prometheus.Registerer) {
+	gauge := func(name, help string, is func(nodeProbe) bool) {
+		promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
+			defer cancel()
+			if is(s.probe(ctx)) {
+				return 1
+			}
+			return 0
+		})
 	}
+	gauge("rankcast_ready", "1 while /readyz answers 200, else 0.", func(p nodeProbe) bool { return p.unready == nil })
+	gauge("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.",
+		func(p nodeProbe) bool { return p.redisUp })
 }

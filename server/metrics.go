@@ -43,25 +43,14 @@ func countReads(r prometheus.Registerer, routes []route) {
 	}
 }
 
-// limitedCounter gives the number of refusals of each limit as metrics.
-type limitedCounter struct {
-	limits *access.Limits
-	desc   *prometheus.Desc
-}
-
-func newLimitedCounter(limits *access.Limits) *limitedCounter {
-	return &limitedCounter{limits, prometheus.NewDesc("rankcast_limited_total", "Refusals, by the limit that a client exceeded.",
-		[]string{"limit"}, nil)}
-}
-
-// Describe is part of prometheus.Collector.
-func (l *limitedCounter) Describe(to chan<- *prometheus.Desc) { to <- l.desc }
-
-// Collect is part of prometheus.Collector.
-func (l *limitedCounter) Collect(to chan<- prometheus.Metric) {
-	for limit, count := range l.limits.Counts() {
-		to <- prometheus.MustNewConstMetric(l.desc, prometheus.CounterValue, float64(count), limit)
-	}
+// countLimited gives the number of refusals of each limit as metrics.
+func countLimited(limits *access.Limits) prometheus.Collector {
+	desc := prometheus.NewDesc("rankcast_limited_total", "Refusals, by the limit that a client exceeded.", []string{"limit"}, nil)
+	return prometheus.CollectorFunc(func(to chan<- prometheus.Metric) {
+		for limit, count := range limits.Counts() {
+			to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(count), limit)
+		}
+	})
 }
 
 // Limited gives the number of refusals of each limit since the start, by the limit's name.

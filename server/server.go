@@ -46,8 +46,8 @@ type Server struct {
 	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
 	entries   *entry.Reader
 	overviews *overview.Reader
-	boardList definitionsCache
-	eventList definitionsCache
+	boardList *definitionsCache
+	eventList *definitionsCache
 	pages     *pages.Site
 	cards     *cards.Cards
 
@@ -66,7 +66,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Limits.Log = cmp.Or(cfg.Limits.Log, cfg.Log)
 	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
-	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits)}
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits),
+		boardList: newDefinitionsCache(), eventList: newDefinitionsCache()}
 	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()
@@ -91,7 +92,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) },
 	})
 
-	cfg.Metrics.MustRegister(newLimitedCounter(s.limits), newProbeCollector(s))
+	cfg.Metrics.MustRegister(countLimited(s.limits))
+	s.gaugeProbes(cfg.Metrics)
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
 	s.echo = echo.New()

@@ -61,7 +61,8 @@ const maxFamilies = 100
 func New(store *ranking.Store, entries *entry.Reader, log *slog.Logger) *Reader {
 	return &Reader{
 		store: store, entries: entries, log: log, familyReads: semaphore.NewWeighted(maxFamilyReads),
-		overviews: recent.New(1, func(*Overview) int { return 1 }), families: recent.New(maxFamilies, func(*Family) int { return 1 }),
+		overviews: recent.New(recent.Age, 1, func(*Overview) int { return 1 }),
+		families:  recent.New(recent.Age, maxFamilies, func(*Family) int { return 1 }),
 	}
 }
 

@@ -156,7 +156,7 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{cfg: cfg, filled: recent.New(maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, "")}
+	s := &Site{cfg: cfg, filled: recent.New(recent.Age, maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, "")}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
 		s.content = once(func() (*content, error) {

@@ -1,4 +1,4 @@
-// Package recent shares an answer for a second among all who ask for it.
+// Package recent shares an answer for a time among all who ask for it.
 package recent
 
 import (
@@ -11,12 +11,13 @@ import (
 	"rankcast/server/internal/sharedread"
 )
 
-// Age is how long the node answers from one read, so that a crowd costs one read a second.
+// Age is how long the node answers from one read of what changes, so that a crowd costs one read a second.
 const Age = time.Second
 
-// Cache keeps answers for Age, and shares each read among the callers of one time. New makes one. All methods may be
+// Cache keeps answers for a time, and shares each read among the callers of one time. New makes one. All methods may be
 // called concurrently.
 type Cache[V any] struct {
+	age   time.Duration
 	weigh func(V) int
 	kept  *lru.Cache[string, read[V]]
 	reads singleflight.Group
@@ -27,12 +28,12 @@ type read[V any] struct {
 	at     time.Time // when the read began
 }
 
-// New makes a Cache of answers that weigh most together.
-func New[V any](most int, weigh func(V) int) *Cache[V] {
-	return &Cache[V]{weigh: weigh, kept: lru.New[string, read[V]](most)}
+// New makes a Cache that keeps answers for age, and that weigh most together.
+func New[V any](age time.Duration, most int, weigh func(V) int) *Cache[V] {
+	return &Cache[V]{age: age, weigh: weigh, kept: lru.New[string, read[V]](most)}
 }
 
-// Get returns an answer that is younger than Age. Callers of one time share a call of do, which continues after the end of
+// Get returns an answer that is younger than the age of the Cache. Callers of one time share a call of do, which continues after the end of
 // ctx. An error is not kept.
 func (c *Cache[V]) Get(ctx context.Context, key string, do func() (V, error)) (V, error) {
 	if answer, ok := c.Fresh(key); ok {
@@ -59,10 +60,10 @@ func (c *Cache[V]) Get(ctx context.Context, key string, do func() (V, error)) (V
 	}
 }
 
-// Fresh returns the answer of a key that is younger than Age, if the node has one.
+// Fresh returns the answer of a key that is young enough, if the node has one.
 func (c *Cache[V]) Fresh(key string) (answer V, ok bool) {
 	kept, ok := c.kept.Get(key)
-	if !ok || time.Since(kept.at) >= Age {
+	if !ok || time.Since(kept.at) >= c.age {
 		return answer, false
 	}
 	return kept.answer, true

@@ -19,7 +19,7 @@ import (
 // All who ask for an answer within its age share one read, and no error of it is kept.
 func TestCallersShareARead(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
-		c := recent.New(10, func(int64) int { return 1 })
+		c := recent.New(recent.Age, 10, func(int64) int { return 1 })
 		var reads atomic.Int64
 		var failure error
 		read := func() (int64, error) {
@@ -53,7 +53,7 @@ func TestCallersShareARead(t *testing.T) {
 // When a caller gives up, the read goes on for the others. A read that panics fails.
 func TestACallerMayGiveUp(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
-		c := recent.New(10, func(string) int { return 1 })
+		c := recent.New(recent.Age, 10, func(string) int { return 1 })
 		gone, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
