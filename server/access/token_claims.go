@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,15 +14,11 @@ import (
 )
 
 // tokenClaims are the claims of a token that count. The parser fills them by UnmarshalJSON, and validates them
-// by the methods of jwt.Claims. A claim that is null is left out.
+// by the methods of jwt.RegisteredClaims. A claim that is null is left out.
 type tokenClaims struct {
-	Subject   string           `json:"sub"`
-	Issuer    string           `json:"iss"`
-	Audience  jwt.ClaimStrings `json:"aud"`
-	Expires   *numericDate     `json:"exp"`
-	NotBefore *numericDate     `json:"nbf"`
-	IssuedAt  *numericDate     `json:"iat"`
-	Rankcast  jsontext.Value   `json:"rankcast"` // a grantClaim
+	jwt.RegisteredClaims
+	ID       jsontext.Value `json:"jti,omitempty"`      // any value: it does not count
+	Rankcast jsontext.Value `json:"rankcast,omitempty"` // a grantClaim
 }
 
 // grantClaim is the claim rankcast. Without it the viewer has the rights of anonymous alone.
@@ -37,16 +32,11 @@ type claimFault struct{ reason string }
 
 func (f *claimFault) Error() string { return f.reason }
 
-// decodeStrictly decodes JSON. It refuses names that occur twice, and matches names with their case: another
-// reader of the same token must not find other claims in it.
-func decodeStrictly(b []byte, into any, options ...json.Options) error {
-	return json.Unmarshal(b, into, options...)
-}
-
-// UnmarshalJSON decodes all claims strictly, in place of the parser's own decoder. Its error is a claimFault.
+// UnmarshalJSON decodes all claims in place of the parser's own decoder. It refuses names that occur twice, and matches
+// names with their case: another reader of the same token must not find other claims in it. Its error is a claimFault.
 func (c *tokenClaims) UnmarshalJSON(b []byte) error {
 	type plain tokenClaims // without this method
-	if err := decodeStrictly(b, (*plain)(c)); err != nil {
+	if err := json.Unmarshal(b, (*plain)(c), readDate); err != nil {
 		return newClaimFault("", err)
 	}
 	return nil
@@ -82,7 +72,7 @@ func newClaimFault(path string, err error) *claimFault {
 // viewer is the viewer of valid claims, without the key. The error is a claimFault.
 func (c *tokenClaims) viewer() (*Viewer, error) {
 	switch {
-	case c.Expires == nil:
+	case c.ExpiresAt == nil:
 		return nil, &claimFault{"lacks the claim exp"}
 	case c.Subject == "":
 		return nil, &claimFault{"lacks the claim sub"}
@@ -92,7 +82,7 @@ func (c *tokenClaims) viewer() (*Viewer, error) {
 	}
 	var g grantClaim
 	if c.Rankcast != nil && c.Rankcast.Kind() != 'n' {
-		if err := decodeStrictly(c.Rankcast, &g, json.RejectUnknownMembers(true)); err != nil {
+		if err := json.Unmarshal(c.Rankcast, &g, json.RejectUnknownMembers(true)); err != nil {
 			return nil, newClaimFault("rankcast", err)
 		}
 	}
@@ -104,7 +94,7 @@ func (c *tokenClaims) viewer() (*Viewer, error) {
 			return nil, &claimFault{"has a claim that is not valid: " + reason}
 		}
 	}
-	return &Viewer{Sub: c.Subject, Boards: g.Boards, Events: g.Events, Expires: c.Expires.Add(tokenLeeway)}, nil
+	return &Viewer{Sub: c.Subject, Boards: g.Boards, Events: g.Events, Expires: c.ExpiresAt.Add(tokenLeeway)}, nil
 }
 
 // patternsFault says what is wrong with a list of patterns at a path; "" for nothing.
@@ -120,37 +110,16 @@ func patternsFault(path string, list []string) string {
 	return ""
 }
 
-// numericDate is a time as a token has it: seconds since 1970, maybe with a fraction (RFC 7519, section 2).
-type numericDate struct{ time.Time }
-
 // maxDate is in the year 6325. Times far beyond it overflow, or cannot be written as text.
 const maxDate = 1 << 37
 
-// UnmarshalJSON reads a number. It drops the fraction.
-func (d *numericDate) UnmarshalJSON(b []byte) error {
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)
+// readDate reads a time as a token has it: seconds since 1970, maybe with a fraction, which it drops (RFC 7519,
+// section 2). The decoder of jwt.NumericDate also takes text, and any number.
+var readDate = json.WithUnmarshalers(json.UnmarshalFunc(func(b []byte, d *jwt.NumericDate) error {
+	seconds, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || !(0 <= seconds && seconds <= maxDate) {
 		return errors.New("want seconds since 1970")
 	}
 	d.Time = time.Unix(int64(seconds), 0)
 	return nil
-}
-
-// MarshalJSON writes a whole number.
-func (d numericDate) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, d.Unix(), 10), nil }
-
-func (d *numericDate) date() (*jwt.NumericDate, error) {
-	if d == nil {
-		return nil, nil
-	}
-	return &jwt.NumericDate{Time: d.Time}, nil
-}
-
-// The methods of jwt.Claims.
-
-func (c *tokenClaims) GetExpirationTime() (*jwt.NumericDate, error) { return c.Expires.date() }
-func (c *tokenClaims) GetIssuedAt() (*jwt.NumericDate, error)       { return c.IssuedAt.date() }
-func (c *tokenClaims) GetNotBefore() (*jwt.NumericDate, error)      { return c.NotBefore.date() }
-func (c *tokenClaims) GetIssuer() (string, error)                   { return c.Issuer, nil }
-func (c *tokenClaims) GetSubject() (string, error)                  { return c.Subject, nil }
-func (c *tokenClaims) GetAudience() (jwt.ClaimStrings, error)       { return c.Audience, nil }
+}))

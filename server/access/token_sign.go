@@ -126,7 +126,8 @@ func (s *Signer) CheckKeyFile(file []byte) error {
 
 // Sign signs a token. The error names the claim that a server would refuse.
 func (s *Signer) Sign(c TokenContent) (string, error) {
-	claims := &tokenClaims{Subject: c.Sub, Issuer: c.Issuer, Expires: &numericDate{c.Expires}, IssuedAt: &numericDate{time.Now()}}
+	claims := &tokenClaims{RegisteredClaims: jwt.RegisteredClaims{Subject: c.Sub, Issuer: c.Issuer,
+		ExpiresAt: jwt.NewNumericDate(c.Expires), IssuedAt: jwt.NewNumericDate(time.Now())}}
 	if c.Audience != "" {
 		claims.Audience = jwt.ClaimStrings{c.Audience}
 	}
@@ -152,10 +153,4 @@ func (s *Signer) Sign(c TokenContent) (string, error) {
 		return "", fmt.Errorf("the token has %d bytes; want at most %d", len(signed), maxTokenBytes)
 	}
 	return signed, nil
-}
-
-// MarshalJSON leaves out the claims that are not given.
-func (c *tokenClaims) MarshalJSON() ([]byte, error) {
-	type plain tokenClaims // without this method
-	return json.Marshal((*plain)(c), json.OmitZeroStructFields(true))
 }

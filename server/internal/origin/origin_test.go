@@ -85,13 +85,13 @@ func TestOriginsOfApps(t *testing.T) {
 	require.ErrorContains(t, CheckFrames("file://"), "no policy can name it")
 	require.NoError(t, CheckFrames("capacitor://localhost"))
 	for origin, want := range map[string]string{
-		"capacitor://":           "has no host; want capacitor://localhost, or what the app's pages send in Origin",
+		"capacitor://":           "an app's origin such as capacitor://localhost",
 		"capacitor":              "an app's origin such as capacitor://localhost",
 		"capacitor://localhost/": "nothing after them", "chrome-extension://*": "want it without wildcards",
 		"file:///android_asset/index.html": "want file://, and nothing after it; most browsers send null for a file",
-		"ws://example.com":                 "no page is of ws://; want http://example.com",
-		"wss://example.com:8443":           "want https://example.com:8443",
-		"data://x":                         "sends the origin null; want null",
+		"ws://example.com":                 "want http:// or https:// and a host",
+		"wss://example.com:8443":           "want http:// or https:// and a host",
+		"data://x":                         "file://, null",
 	} {
 		require.ErrorContains(t, Check(origin), want, origin)
 	}
@@ -131,7 +131,7 @@ func TestOriginWithoutAScheme(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[string]string{
 		"example.com": "has no scheme; want https://example.com", "localhost:8000": "has no scheme; want http://localhost:8000",
-		"*.example.com": errNoOrigin.Error(), "ftp://example.com": "no page is of ftp://; want https://example.com",
+		"*.example.com": errNoOrigin.Error(), "ftp://example.com": errNoOrigin.Error(),
 	} {
 		require.EqualError(t, Check(origin), want, origin)
 	}
