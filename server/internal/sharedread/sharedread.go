@@ -35,20 +35,16 @@ type Reads[K comparable, V any] struct {
 
 // group is the callers that share one read.
 type group[V any] struct {
-	ctx     context.Context // of the read; it ends when all callers have given up
-	cancel  context.CancelFunc
-	callers int           // that have not given up; guarded by Reads.mu, like begun
-	begun   bool          // no caller joins any more
-	done    chan struct{} // closed when the group has answer and err
-	answer  V
-	err     error
+	done   chan struct{} // closed when the group has answer and err
+	answer V
+	err    error
 }
 
 // Do returns the answer of a read that begins after the call of Do, or its error. Callers that share the answer
 // must not change it.
 //
-// A read of one caller has its ctx and its goroutine. A read that callers share has a context of its own, which
-// ends when all of them have given up. A caller whose ctx ends gets the error of ctx, and the others go on.
+// A read of one caller has its ctx and its goroutine. A read that callers share has a context that does not end: Read
+// bounds its time. A caller whose ctx ends gets the error of ctx, and the read goes on for the others.
 func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
 	g := r.enter(key)
 	if g == nil {
@@ -60,7 +56,6 @@ func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
 	case <-g.done:
 		return g.answer, g.err
 	case <-ctx.Done():
-		r.leave(g)
 		var none V
 		return none, ctx.Err()
 	}
@@ -87,27 +82,17 @@ func (r *Reads[K, V]) enter(key K) *group[V] {
 	}
 	if g == nil {
 		g = &group[V]{done: make(chan struct{})}
-		g.ctx, g.cancel = context.WithCancel(context.Background())
 		r.waiting[key] = g
 	}
-	g.callers++
 	return g
-}
-
-// leave removes a caller that gives up.
-func (r *Reads[K, V]) leave(g *group[V]) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	g.callers--
-	if g.callers == 0 && g.begun {
-		g.cancel()
-	}
 }
 
 // readAlone reads for one caller. A goroutine reads for the callers that have come meanwhile.
 func (r *Reads[K, V]) readAlone(ctx context.Context, key K) (answer V, err error) {
 	defer func() { // also if Read panics
-		r.failWaiting(ctx, key, err)
+		if ctx.Err() == nil { // else err may say that the caller has given up, which says nothing of other reads
+			r.failWaiting(key, err)
+		}
 		if r.release(key) {
 			r.running.Go(func() { r.readShared(key) })
 		}
@@ -125,9 +110,8 @@ func (r *Reads[K, V]) readShared(key K) {
 		if g == nil {
 			return
 		}
-		g.answer, g.err = Safely(func() (V, error) { return r.Read(g.ctx, key) })
-		r.failWaiting(g.ctx, key, g.err)
-		g.cancel()
+		g.answer, g.err = Safely(func() (V, error) { return r.Read(context.Background(), key) })
+		r.failWaiting(key, g.err)
 		close(g.done)
 	}
 }
@@ -158,31 +142,24 @@ func (r *Reads[K, V]) begin(key K) *group[V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.waiting[key]
-	switch {
-	case g == nil:
-		delete(r.waiting, key)
-		return nil
-	case g.callers == 0:
-		g.cancel()
+	if g == nil {
 		delete(r.waiting, key)
 		return nil
 	}
-	g.begun = true
 	r.waiting[key] = nil
 	return g
 }
 
 // failWaiting answers the group that waits with the error of the read that has ended, if the error holds for it
-// too. The end of ctx, which is of the read, says nothing of other reads.
-func (r *Reads[K, V]) failWaiting(ctx context.Context, key K, err error) {
-	if err == nil || ctx.Err() != nil || r.FailsWaiting == nil || !r.FailsWaiting(err) {
+// too.
+func (r *Reads[K, V]) failWaiting(key K, err error) {
+	if err == nil || r.FailsWaiting == nil || !r.FailsWaiting(err) {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if g := r.waiting[key]; g != nil {
 		g.err = err
-		g.cancel()
 		close(g.done)
 		r.waiting[key] = nil
 	}

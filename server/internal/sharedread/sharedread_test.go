@@ -20,9 +20,7 @@ type source struct {
 	reads Reads[string, int]
 	value int
 	begun int
-	ended int        // reads that have returned
 	open  chan error // a value ends the read that is out
-	ctxs  []context.Context
 }
 
 func newSource() *source {
@@ -33,8 +31,6 @@ func newSource() *source {
 
 func (s *source) read(ctx context.Context, _ string) (int, error) {
 	s.begun++
-	s.ctxs = append(s.ctxs, ctx)
-	defer func() { s.ended++ }()
 	value := s.value
 	select {
 	case err := <-s.open:
@@ -66,15 +62,12 @@ func (s *source) end(err error) {
 	synctest.Wait()
 }
 
-// requireIdle requires that nothing is kept: no key, and no context but those of callers.
+// requireIdle requires that no key is kept.
 func (s *source) requireIdle(t *testing.T) {
 	t.Helper()
 	synctest.Wait()
 	s.reads.Wait()
 	require.Empty(t, s.reads.waiting)
-	for _, ctx := range s.ctxs {
-		require.True(t, ctx == t.Context() || ctx.Err() != nil)
-	}
 }
 
 func TestCallersThatWaitShareOneReadMore(t *testing.T) {
@@ -167,42 +160,6 @@ func TestCallerAloneThatGivesUpEndsItsRead(t *testing.T) {
 		s.end(nil)
 		require.Equal(t, outcome{0, nil}, <-second)
 		s.requireIdle(t)
-	})
-}
-
-func TestReadEndsWhenAllHaveGivenUp(t *testing.T) {
-	redistest.InBubble(t, func(t *testing.T) {
-		s := newSource()
-		first := s.do(t.Context(), "a")
-		ctx, giveUp := context.WithCancel(t.Context())
-		s.do(ctx, "a")
-		s.do(ctx, "a")
-		s.end(nil)
-		<-first
-		require.Equal(t, 2, s.begun)
-		giveUp()
-		synctest.Wait()
-		require.Equal(t, 2, s.ended)
-		s.requireIdle(t)
-	})
-}
-
-// Nobody reads for a group that has given up before its read began, and the next caller reads.
-func TestNoReadForNobody(t *testing.T) {
-	redistest.InBubble(t, func(t *testing.T) {
-		s := newSource()
-		first := s.do(t.Context(), "a")
-		ctx, giveUp := context.WithCancel(t.Context())
-		s.do(ctx, "a")
-		giveUp()
-		synctest.Wait()
-		s.end(nil)
-		<-first
-		require.Equal(t, 1, s.begun)
-		s.requireIdle(t)
-		again := s.do(t.Context(), "a")
-		s.end(nil)
-		<-again
 	})
 }
 
