@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -19,20 +20,12 @@ import (
 
 // Erasure is the progress of the erasure of a member.
 type Erasure struct {
-	Boards  int64     // boards and instances that it has gone through
-	Removed int64     // board-periods that the member was on, hidden on, or in the history of
-	Left    int64     // board-periods that it cannot go through: their data have another order, ties or calendar than the definition
-	Began   time.Time // by Redis's clock
-	Ended   time.Time // likewise; zero: it is under way
-}
-
-// erasureState is an Erasure as Redis holds it. The scripts with erasure.lua write it.
-type erasureState struct {
-	Boards  int64 `json:"boards"` // of one under way, the walk of its kind tells
-	Removed int64 `json:"removed"`
-	Left    int64 `json:"left"`
-	Began   int64 `json:"began"` // µs since 1970; no other erasure of the member has the same
-	Ended   int64 `json:"ended"` // likewise; 0: it is under way
+	Boards  int64 `json:"boards"`  // boards and instances that it has gone through
+	Removed int64 `json:"removed"` // board-periods that the member was on, hidden on, or in the history of
+	// Left are board-periods that it cannot go through: their data have another order, ties or calendar than the definition.
+	Left  int64     `json:"left"`
+	Began time.Time `json:"-"` // by Redis's clock; no other erasure of the member has the same
+	Ended time.Time `json:"-"` // likewise; zero: it is under way
 }
 
 // maxErasures is the number of erasures of a kind that may be pending. A walk removes all of them, and
@@ -71,7 +64,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err := cmp.Or(r.Err, err); err != nil {
 		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
-	return e.public(), nil
+	return *e, nil
 }
 
 // boardsOfKind returns 'some' or 'none', as erasing.lua expects it. Erasures of kinds without boards
@@ -115,6 +108,17 @@ func (d *definitions) hasKind(kind string) bool {
 	return len(d.broken) > 0
 }
 
+// ofKind returns the boards of a kind, from a slot on, in the order of their slots. It leaves out what this node cannot read.
+func (d *definitions) ofKind(kind, from string) iter.Seq2[string, *definition.Compiled] {
+	return func(yield func(string, *definition.Compiled) bool) {
+		for _, slot := range slices.Sorted(maps.Keys(d.boards)) {
+			if r, _ := d.compiledIn(slot); r != nil && r.Kind == kind && slot >= from && !yield(slot, r) {
+				return
+			}
+		}
+	}
+}
+
 // Erasure returns the progress of an erasure, until a day after its end. Of the erasures that have
 // ended, Redis keeps the latest 100,000. It returns ErrUnknownMember where there is none.
 func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, error) {
@@ -130,33 +134,35 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 			Reason: fmt.Sprintf("%q of kind %s is not being erased, and no erasure of it ended within the last day", member, kind),
 			Kind:   ErrUnknownMember}
 	}
-	return e.public(), nil
-}
-
-func (e erasureState) public() Erasure {
-	told := Erasure{Boards: e.Boards, Removed: e.Removed, Left: e.Left, Began: time.UnixMicro(e.Began).UTC()}
-	if e.Ended > 0 {
-		told.Ended = time.UnixMicro(e.Ended).UTC()
-	}
-	return told
+	return *e, nil
 }
 
 // erasureField is the field of an erasure in the hash of erasures.
 func erasureField(kind, member string) string { return kind + keyspace.FieldSep + member }
 
-func parseErasure(text string) (*erasureState, error) {
-	return parseStored[erasureState](text, "state of an erasure")
+// parseErasure reads an erasure as the scripts with erasure.lua write it: the times are in µs since 1970.
+func parseErasure(text string) (*Erasure, error) {
+	stored, err := parseStored[struct {
+		Erasure
+		Began int64 `json:"began"`
+		Ended int64 `json:"ended"` // 0: it is under way
+	}](text, "state of an erasure")
+	stored.Erasure.Began = time.UnixMicro(stored.Began).UTC()
+	if stored.Ended > 0 {
+		stored.Erasure.Ended = time.UnixMicro(stored.Ended).UTC()
+	}
+	return &stored.Erasure, err
 }
 
 // readErasure returns nil where there is no erasure.
-func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureState, error) {
+func (s *Store) readErasure(ctx context.Context, kind, member string) (*Erasure, error) {
 	r := s.readFields(ctx, s.keys.Erasures(), erasureField(kind, member), kind)
 	text, walk := r.Optional(), r.Optional()
 	if r.Err != nil || text == "" {
 		return nil, r.Err
 	}
 	e, err := parseErasure(text)
-	if err != nil || e.Ended > 0 {
+	if err != nil || !e.Ended.IsZero() {
 		return e, err
 	}
 	e.Boards, e.Left = 0, 0
@@ -164,7 +170,7 @@ func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureS
 		return e, nil
 	}
 	w, err := parseWalk(walk)
-	if err == nil && e.Began < w.Began {
+	if err == nil && e.Began.UnixMicro() < w.Began {
 		e.Boards, e.Left = w.Boards, w.Left
 	}
 	return e, err
@@ -178,12 +184,11 @@ const redactCount = 100
 
 // walkIDs goes on through the request ids of all events, at least one call and until stop. It takes the fields out of the
 // records that name one of the members. It returns true at the end of the last event. It changes w as it records its progress.
-func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, members []string, stop time.Time) (ended bool, err error) {
+func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, wanted wantedMembers, stop time.Time) (ended bool, err error) {
 	d, err := s.definitionsOfWalk(ctx, w)
 	if err != nil {
 		return false, err
 	}
-	wanted := newWantedMembers(members)
 	for _, event := range slices.Sorted(maps.Keys(d.events)) {
 		if event < w.Event {
 			continue
@@ -291,7 +296,7 @@ func (n *recordedNames) in(record string) bool {
 		if isCurrent && n.isOther[field] || json.Unmarshal(value, &text) != nil {
 			continue
 		}
-		if _, wanted := n.wanted.index[text]; wanted {
+		if n.wanted.has[text] {
 			return true
 		}
 	}
@@ -305,7 +310,7 @@ func (n *recordedNames) isMade(fields map[string]jsontext.Value) bool {
 		return false
 	}
 	for i, u := range updates {
-		if _, wanted := n.wanted.index[u.Update.Member]; wanted && n.made[i] == n.kind {
+		if n.wanted.has[u.Update.Member] && n.made[i] == n.kind {
 			return true
 		}
 	}

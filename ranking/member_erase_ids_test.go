@@ -113,7 +113,7 @@ func walkOn(t *testing.T, s *Store, member string, until time.Time) (ended bool)
 		s.keys.ErasureAgenda()}, []any{"user"})
 	require.NoError(t, r.Err)
 	walk := must(parseWalk(r.Text()))(t)
-	return must(s.walkIDs(t.Context(), "user", walk, []string{member}, until))(t)
+	return must(s.walkIDs(t.Context(), "user", walk, newWantedMembers([]string{member}), until))(t)
 }
 
 // A walk goes through ids in steps, and goes on where the last step ended, also on another node.

@@ -87,24 +87,15 @@ func (s *Store) eraseKind(ctx context.Context, kind string) error {
 		return err
 	}
 	if len(members) > 0 {
-		stop := time.Now().Add(familySlice)
-		if ended, err := s.walk(ctx, kind, w, members, stop); err != nil || !ended {
+		wanted, stop := newWantedMembers(members), time.Now().Add(familySlice)
+		if ended, err := s.walk(ctx, kind, w, wanted, stop); err != nil || !ended {
 			return err
 		}
-		if ended, err := s.walkIDs(ctx, kind, w, members, stop); err != nil || !ended {
-			return err
-		}
-	}
-	for some := range slices.Chunk(members, erasedAtOnce) {
-		removed := make(map[string]int64, len(some))
-		for _, member := range some {
-			removed[member] = 0
-		}
-		if ours, err := s.recordWalk(ctx, kind, w, w.text, removed, walkEnds); err != nil || !ours {
+		if ended, err := s.walkIDs(ctx, kind, w, wanted, stop); err != nil || !ended {
 			return err
 		}
 	}
-	_, err = s.recordWalk(ctx, kind, w, "", nil, walkGoesOn)
+	_, err = s.recordWalk(ctx, kind, w, "", members, nil, walkEnds)
 	return err
 }
 
@@ -121,48 +112,27 @@ func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) 
 
 // walk goes on through the boards of a kind until stop. It returns true at the end of the last board.
 // It changes w as it records its progress.
-func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, members []string, stop time.Time) (ended bool, err error) {
+func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, wanted wantedMembers, stop time.Time) (ended bool, err error) {
 	d, err := s.definitionsOfWalk(ctx, w)
 	if err != nil {
 		return false, err
 	}
-	wanted := newWantedMembers(members)
-	for _, slot := range slices.Sorted(maps.Keys(d.boards)) {
-		r, _ := d.compiledIn(slot)
-		if r == nil || r.Kind != kind || slot < w.Slot {
-			continue
-		}
-		after := ""
-		if slot == w.Slot {
-			after = w.After
-		}
+	for slot, r := range d.ofKind(kind, w.Slot) {
 		for more := true; more; {
-			page, err := s.listedInstances(ctx, slot, after, familyPage)
+			next, removed := *w, make(map[string]int64)
+			if slot != next.Slot {
+				next.Slot, next.After = slot, ""
+			}
+			page, err := s.listedInstances(ctx, slot, next.After, walkStep)
 			if err != nil {
 				return false, err
 			}
-			next, removed := *w, make(map[string]int64)
-			n, failed := s.eraseFrom(ctx, &next, r, page.Names, wanted, removed, stop)
-			switch {
-			case n < len(page.Names):
-				if n > 0 {
-					after = page.Names[n-1]
-				}
-				next.Slot, next.After = slot, after
-			case page.Next != "":
-				after = page.Next
-				next.Slot, next.After = slot, after
-			default:
-				more = false
-				next.Slot, next.After = slot+" ", "" // after this slot, and before the next
-			}
+			failed := s.eraseFrom(ctx, &next, r, page.Names, wanted, removed, stop)
 			ours, err := s.recordProgress(ctx, kind, w, next, removed)
-			if err := errors.Join(failed, err); err != nil || !ours {
+			if err := errors.Join(failed, err); err != nil || !ours || time.Now().After(stop) {
 				return false, err
 			}
-			if time.Now().After(stop) {
-				return false, nil
-			}
+			more = page.Next != ""
 		}
 	}
 	return true, nil
@@ -184,7 +154,7 @@ func (s *Store) recordProgress(ctx context.Context, kind string, w *erasureWalk,
 	if err != nil {
 		return false, fmt.Errorf("encode the progress of erasures: %w", err)
 	}
-	ours, err = s.recordWalk(ctx, kind, w, string(text), removed, walkGoesOn)
+	ours, err = s.recordWalk(ctx, kind, w, string(text), slices.Collect(maps.Keys(removed)), removed, walkGoesOn)
 	if ours && err == nil {
 		*w = next
 		w.text = string(text)
@@ -195,11 +165,11 @@ func (s *Store) recordProgress(ctx context.Context, kind string, w *erasureWalk,
 // What recordWalk does to the erasures of the given members: '1' ends them, see erased.lua.
 const walkGoesOn, walkEnds = "0", "1"
 
-// recordWalk records how many board-periods each member was removed from, and changes the walk to next;
+// recordWalk records how many board-periods each of some members was removed from, and changes the walk to next;
 // "" stands for its end. It returns false if the stored walk is no longer w: another node has come
 // farther. What was removed counts also then.
-func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, next string, removed map[string]int64,
-	ends string) (ours bool, err error) {
+func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, next string, members []string,
+	removed map[string]int64, ends string) (ours bool, err error) {
 	keys := []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda()}
 	send := func(members []string, next string) (bool, error) {
 		args := []any{kind, keyspace.FieldSep, w.Began, w.text, next, ends, w.Boards, w.Left}
@@ -209,7 +179,6 @@ func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, nex
 		r := script.Erased.Run(ctx, s.rdb, keys, args)
 		return r.Text() == "ok", r.Err
 	}
-	members := slices.Collect(maps.Keys(removed))
 	for len(members) > erasedAtOnce {
 		if _, err := send(members[:erasedAtOnce], w.text); err != nil {
 			return false, err
@@ -219,67 +188,66 @@ func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, nex
 	return send(members, next)
 }
 
-// eraseFrom removes members from the given instances, counts the instances in w, and the board-periods
-// of each member in removed. It ends after an instance when the time is past stop, and returns the
-// number of instances that it has gone through.
+// eraseFrom removes members from the given instances, counts the board-periods of each member in removed, and
+// moves w behind each instance that it has gone through. It ends after an instance when the time is past stop.
 func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Compiled, instances []string, wanted wantedMembers,
-	removed map[string]int64, stop time.Time) (n int, err error) {
-	for some := range slices.Chunk(instances, walkStep) {
-		found, err := s.findMembers(ctx, r, some, wanted)
-		if err != nil {
-			return n, err
+	removed map[string]int64, stop time.Time) error {
+	found, err := s.findMembers(ctx, r, instances, wanted)
+	if err != nil {
+		return err
+	}
+	for _, instance := range instances {
+		left := int64(0)
+		for ; len(found) > 0 && found[0].instance == instance; found = found[1:] {
+			isLeft, err := s.eraseFromPeriod(ctx, r, found[0], removed)
+			if err != nil {
+				return err
+			}
+			if isLeft {
+				left++
+			}
 		}
-		for _, of := range found {
-			left := of.left
-			for _, p := range of.periods {
-				shape, err := s.eraseFromPeriod(ctx, r, of.instance, p, wanted, removed)
-				if err != nil {
-					return n, err
-				}
-				left += shape
-			}
-			n++
-			w.Boards++
-			w.Left += left
-			if time.Now().After(stop) {
-				return n, nil
-			}
+		w.After = instance
+		w.Boards++
+		w.Left += left
+		if time.Now().After(stop) {
+			return nil
 		}
 	}
-	return n, nil
+	return nil
 }
 
-// eraseFromPeriod removes members from a board-period. It returns 1 if the data have another shape than
-// the definition, and removes nothing then.
-func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, instance string, p periodMembers,
-	wanted wantedMembers, removed map[string]int64) (left int64, err error) {
-	k := s.keys.Board(instance, p.name)
+// eraseFromPeriod removes the members that were found in a board-period. isLeft reports that the data have another shape than
+// the definition; then it removes nothing more.
+func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, p *foundMembers, removed map[string]int64) (
+	isLeft bool, err error) {
+	k := s.keys.Board(p.instance, p.period)
 	keys := append(k.Head(), k.History().Names, k.History().Numbers)
 	if r.IsWindowed() {
-		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+		keys = append(append(keys, k.Window[:]...), s.keys.Build(p.instance).Lock)
 	}
 	until := make(map[string]int64) // the n up to which there may be events of a member
-	for _, i := range p.found {
-		member, began := wanted.ids[i], time.Now()
-		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, instance, p.name), r.Shape, member))
+	for _, member := range p.members {
+		began := time.Now()
+		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, p.instance, p.period), r.Shape, member))
 		if reply.Text() == "shape" {
-			return 1, nil
+			return true, nil
 		}
 		there := reply.Number()
 		if n := reply.Number(); n > 0 {
 			until[member] = n
 		}
 		if reply.Err != nil {
-			return 0, reply.Err
+			return false, reply.Err
 		}
 		if there > 0 {
 			removed[member]++
 		}
 		if err := restAfter(ctx, began); err != nil {
-			return 0, err
+			return false, err
 		}
 	}
-	return 0, s.purge(ctx, k, until)
+	return p.left, s.purge(ctx, k, until)
 }
 
 // restAfter leaves Redis to other callers for as long as a call took that began at a time.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -163,11 +162,7 @@ type boardLookup struct {
 // run finds the boards of the page.
 func (w *boardWalk) run(ctx context.Context, d *definitions) error {
 	slot, after, _ := strings.Cut(w.query.After, " ")
-	for _, next := range slices.Sorted(maps.Keys(d.boards)) {
-		r, _ := d.compiledIn(next)
-		if r == nil || r.Kind != w.kind || next < slot {
-			continue
-		}
+	for next, r := range d.ofKind(w.kind, slot) {
 		if next > slot {
 			after = ""
 		}

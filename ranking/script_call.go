@@ -80,6 +80,20 @@ func replyOf(cmd *redis.SliceCmd) *script.Reply {
 	return &script.Reply{Rest: values, Err: err}
 }
 
+// pipelined sends a command for each item in one pipeline, and returns the commands in the order of the items.
+func pipelined[T any, C redis.Cmder](ctx context.Context, rdb redis.UniversalClient, items []T,
+	command func(redis.Pipeliner, T) C) ([]C, error) {
+	pipe := rdb.Pipeline()
+	commands := make([]C, len(items))
+	for i, item := range items {
+		commands[i] = command(pipe, item)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return commands, nil
+}
+
 // parseStored decodes JSON that Redis holds.
 func parseStored[T any](text, what string) (*T, error) {
 	stored := new(T)

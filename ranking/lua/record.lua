@@ -37,7 +37,7 @@ local call = redis.call
 local board = call('HMGET', meta, 'epoch', 'erased')
 if board[1] ~= epoch or (board[2] or '0') ~= erased then return {'changed'} end
 if (call('HGET', state, 'last') or '0') ~= last then return {'changed'} end
--- An erasure looks for the member on the board first, and then in the history. So the script names no
+-- An erasure looks for the member on the board and in the history at one moment, see seek.lua. So the script names no
 -- member that is not on the board now: the erasure may have passed.
 for i = FIRST, #ARGV, EACH do
   if ARGV[i + 3] == 'new' and not call('ZSCORE', members, ARGV[i]) and not call('ZSCORE', hiddens, ARGV[i]) then return {'changed'} end

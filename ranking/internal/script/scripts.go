@@ -48,6 +48,7 @@ var (
 	Rehide   = writing("rehide", "full_set")
 	Moderate = publishing("moderate", "full_set", "board", "changes", "order", "rank", "leaving")
 	Erase    = publishing("erase", "full_set", "board", "changes", "order", "rank", "leaving")
+	Seek     = reading("seek")
 	Erasing  = writing("erasing", "full_hash", "erasure")
 	Walk     = writing("walk", "full_hash", "erasure")
 	Erased   = writing("erased", "full_hash", "erasure")
