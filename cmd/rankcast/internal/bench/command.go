@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Command is rankcast bench: it measures a server, or a node and a Redis of its own.
@@ -75,8 +76,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context) error {
 // measure runs all rounds. With two programs A and B they are A B B A A B …: what changes on the machine meanwhile
 // reaches both.
 func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
-	s := &status{}
-	defer s.endPhase()
+	defer term.Status("")
 	targets, err := c.open(ctx)
 	defer func() {
 		for _, t := range targets {
@@ -88,9 +88,9 @@ func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
 	}
 	about := w.about()
 	r = &report{Work: about.name, About: about.what, Settings: about.settings, Unit: about.unit, URL: c.URL}
-	var run []func(context.Context, *status) (*figures, error) // by column
+	var run []func(context.Context) (*figures, error) // by column
 	for _, t := range targets {
-		of, err := w.prepare(ctx, t, s)
+		of, err := w.prepare(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +109,8 @@ func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
 			if round%2 == 1 && i < len(targets) {
 				i = len(targets) - 1 - i
 			}
-			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, r.Columns[i].Name)
-			f, err := run[i](ctx, s)
+			targets[min(i, len(targets)-1)].round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, r.Columns[i].Name)
+			f, err := run[i](ctx)
 			if err != nil {
 				return nil, err
 			}

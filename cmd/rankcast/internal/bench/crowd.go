@@ -47,13 +47,12 @@ var (
 
 // gather connects sockets, at a rate for each second, and returns when each has its first snapshot or has failed.
 // subscribe gives the messages of a socket. Where most fail, that is an error.
-func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) []string,
+func (t *target) gather(ctx context.Context, sockets, perSecond int, subscribe func(number int) []string,
 	handle handler) (*crowd, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	c := &crowd{frames: new(atomic.Int64), joined: newTally(), lost: newTally(), leave: func() { cancel(); reading.Wait() }}
-	s.phase("connecting", sockets)
-	defer s.endPhase()
+	t.show("connecting")
 	sch := newSchedule(time.Now(), perSecond, 1, 1, time.Hour)
 	var joining errgroup.Group
 	joining.SetLimit(maxJoining)
@@ -61,7 +60,6 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 		due := sch.dueRequest(number)
 		term.Sleep(ctx, time.Until(due))
 		joining.Go(func() error {
-			defer s.add(1)
 			one, err := t.join(ctx, number, subscribe(number), handle)
 			if err != nil {
 				c.joined.fail("not joined")

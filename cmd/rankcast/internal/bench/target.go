@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -29,8 +30,12 @@ type target struct {
 	header  http.Header // of each request: the key, if there is one
 	own     *ownServer  // nil for a server at a URL
 	prefix  string
+	round   string   // which round, of which column, for the status; "" before the first
 	defined []string // paths of what the command has defined, to delete it again
 }
+
+// show shows on the terminal what the command does now with the target.
+func (t *target) show(what string) { term.Status(t.round + what) }
 
 // dialTimeout bounds the time for one connection.
 const dialTimeout = 10 * time.Second

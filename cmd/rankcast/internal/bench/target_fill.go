@@ -25,19 +25,13 @@ type row struct {
 }
 
 // fill gives boards their first members. It gives the sets of the bare work, on a Redis of the command, the same members.
-func (t *target) fill(ctx context.Context, s *status, boards map[string][]row) error {
-	steps := 0
-	for _, rows := range boards {
-		steps += len(rows)
-	}
-	s.phase("filling the boards of "+t.name, steps)
-	defer s.endPhase()
+func (t *target) fill(ctx context.Context, boards map[string][]row) error {
+	t.show("filling the boards of " + t.name)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(fillers)
 	for board, rows := range boards {
 		for part := range slices.Chunk(rows, fillBatch) {
 			g.Go(func() error {
-				defer s.add(len(part))
 				if t.own != nil {
 					if err := t.own.fillBare(ctx, board, part); err != nil {
 						return err
@@ -51,11 +45,11 @@ func (t *target) fill(ctx context.Context, s *status, boards map[string][]row) e
 }
 
 // fillOne defines the board of works that need one, and gives it its first members.
-func (t *target) fillOne(ctx context.Context, s *status, rows []row) error {
+func (t *target) fillOne(ctx context.Context, rows []row) error {
 	if err := t.define(ctx, oneBoard, "{}"); err != nil {
 		return err
 	}
-	return t.fill(ctx, s, map[string][]row{oneBoard: rows})
+	return t.fill(ctx, map[string][]row{oneBoard: rows})
 }
 
 func (t *target) fillPart(ctx context.Context, board string, rows []row) error {

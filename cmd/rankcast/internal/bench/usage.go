@@ -102,14 +102,13 @@ type lateness struct {
 // latenessStep is the time between two measurements of the lateness.
 const latenessStep = 5 * time.Millisecond
 
-// startLateness begins to measure, and calls tick after each step.
-func startLateness(ctx context.Context, tick func()) *lateness {
+// startLateness begins to measure.
+func startLateness(ctx context.Context) *lateness {
 	l := &lateness{all: newTally()}
 	ctx, l.stop = context.WithCancel(ctx)
 	l.done.Go(func() {
 		for due := time.Now().Add(latenessStep); term.Sleep(ctx, latenessStep) == nil; due = time.Now().Add(latenessStep) {
 			l.all.count(outcome{}, nil, time.Since(due))
-			tick()
 		}
 	})
 	return l

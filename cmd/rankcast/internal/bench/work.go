@@ -12,7 +12,7 @@ import (
 type work interface {
 	about() about
 	// prepare gives a target what the work needs, and returns what runs the rounds.
-	prepare(ctx context.Context, t *target, s *status) (rounds, error)
+	prepare(ctx context.Context, t *target) (rounds, error)
 }
 
 // about describes a work, in a line each.
@@ -25,8 +25,8 @@ type about struct {
 
 // rounds run a work against one target.
 type rounds struct {
-	measure func(ctx context.Context, s *status) (*figures, error)
-	bare    func(ctx context.Context, s *status) (*figures, error) // the bare commands, on the Redis of the target; nil for none
+	measure func(ctx context.Context) (*figures, error)
+	bare    func(ctx context.Context) (*figures, error) // the bare commands, on the Redis of the target; nil for none
 }
 
 // loopFlags are the flags of works that callers do in a closed loop.
@@ -41,7 +41,7 @@ func (l *loopFlags) settings() string {
 }
 
 // closedRound measures callers of a target in a closed loop. newCall makes the call of each.
-func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, duration time.Duration,
+func (l *loopFlags) closedRound(ctx context.Context, t *target, duration time.Duration,
 	newCall func(caller int) call) (*figures, error) {
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,17 +51,17 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, durat
 	for i := range calls {
 		calls[i] = newCall(i)
 	}
+	t.show("measuring")
 	var readings []reading
 	var late *lateness
 	all := runClosed(ctx, calls, duration, func() {
 		readings = append(readings, t.read())
 		if len(readings) == 1 {
-			late = s.startMeasuring(ctx, duration)
+			late = startLateness(ctx)
 		}
 	})
 	f := newFigures()
 	late.end(f)
-	s.endPhase()
 	if parent.Err() != nil {
 		return nil, parent.Err()
 	}
@@ -75,10 +75,10 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, durat
 
 // bareRound is closedRound for commands of Redis: each call sends those that commands returns, one after the other.
 // commands may be called concurrently.
-func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, commands func() [][]any) (*figures, error) {
+func (l *loopFlags) bareRound(ctx context.Context, t *target, commands func() [][]any) (*figures, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(int) call {
+	f, err := l.closedRound(ctx, t, l.Duration/2, func(int) call {
 		c := t.own.openRedis(ctx)
 		return func(int) (outcome, error) {
 			for _, one := range commands() {

@@ -35,21 +35,21 @@ const (
 	topLead = 1_000_000_000
 )
 
-func (f *Fanout) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+func (f *Fanout) prepare(ctx context.Context, t *target) (rounds, error) {
 	rows := spreadScores(f.Members, 1)
 	members := make([]string, shownTop) // the first ten, the last of them first
 	for i := range members {
 		rows[i].score += topLead
 		members[shownTop-1-i] = rows[i].member
 	}
-	measure := func(ctx context.Context, s *status) (*figures, error) { return f.measure(ctx, t, s, members) }
-	return rounds{measure: measure}, t.fillOne(ctx, s, rows)
+	measure := func(ctx context.Context) (*figures, error) { return f.measure(ctx, t, members) }
+	return rounds{measure: measure}, t.fillOne(ctx, rows)
 }
 
 // shownPoints are the points of an update of the first ten: the member overtakes two or three of them.
 const shownPoints = 3
 
-func (f *Fanout) measure(ctx context.Context, t *target, s *status, members []string) (*figures, error) {
+func (f *Fanout) measure(ctx context.Context, t *target, members []string) (*figures, error) {
 	o, err := f.Open.newRound(ctx, t, onOneBoard, members, shownPoints)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *Fanout) measure(ctx context.Context, t *target, s *status, members []st
 		}
 	}
 	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board(oneBoard), shownTop)}
-	return o.run(ctx, s, f.Watchers, func(int) []string { return subscribe }, watch, func(ctx context.Context) (int, error) {
+	return o.run(ctx, f.Watchers, func(int) []string { return subscribe }, watch, func(ctx context.Context) (int, error) {
 		page, err := t.client.Top(ctx, t.board(oneBoard), client.Query{Limit: shownTop})
 		if err != nil {
 			return 0, t.remote.Explain(err)

@@ -41,21 +41,21 @@ const (
 	followedPoints = 25
 )
 
-func (f *Follow) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+func (f *Follow) prepare(ctx context.Context, t *target) (rounds, error) {
 	rows := spreadScores(f.Members, followedStep)
 	members := make([]string, f.Followers) // by number of the socket
 	for i := range members {               // from all ranks
 		members[i] = rows[i*(f.Members/f.Followers)].member
 	}
-	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
+	return rounds{measure: func(ctx context.Context) (*figures, error) {
 		o, err := f.Open.newRound(ctx, t, onOneBoard, members, followedPoints)
 		if err != nil {
 			return nil, err
 		}
 		followers := newFollowers(o, onOneBoard)
 		subscribe := func(number int) []string { return []string{followers.subscribe(number)} }
-		return o.run(ctx, s, f.Followers, subscribe, followers.show, followers.right)
-	}}, t.fillOne(ctx, s, rows)
+		return o.run(ctx, f.Followers, subscribe, followers.show, followers.right)
+	}}, t.fillOne(ctx, rows)
 }
 
 // standing is what a follower shows. Its reader changes it, and the check of the end reads it.

@@ -40,17 +40,17 @@ func starName(n int) string { return fmt.Sprintf("s%0*d", starDigits, n) }
 // maxFlowers is the most flowers of a gift: a digit.
 const maxFlowers = 9
 
-func (g *Gifts) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	event, err := g.fill(ctx, t, s)
-	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
-		return g.Loop.closedRound(ctx, t, s, g.Loop.Duration, func(caller int) call {
+func (g *Gifts) prepare(ctx context.Context, t *target) (rounds, error) {
+	event, err := g.fill(ctx, t)
+	return rounds{measure: func(ctx context.Context) (*figures, error) {
+		return g.Loop.closedRound(ctx, t, g.Loop.Duration, func(caller int) call {
 			id := callerID(caller)
 			return t.newCall(ctx, "POST", "/v1/events/"+event, 1, func(to []byte, n int) []byte {
 				return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
 			})
 		})
-	}, bare: func(ctx context.Context, s *status) (*figures, error) {
-		return g.Loop.bareRound(ctx, t, s, func() [][]any {
+	}, bare: func(ctx context.Context) (*figures, error) {
+		return g.Loop.bareRound(ctx, t, func() [][]any {
 			star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
 			commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
 			for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
@@ -62,7 +62,7 @@ func (g *Gifts) prepare(ctx context.Context, t *target, s *status) (rounds, erro
 }
 
 // fill defines the event of the gifts and its boards, and fills these: each user has given one star once.
-func (g *Gifts) fill(ctx context.Context, t *target, s *status) (event string, err error) {
+func (g *Gifts) fill(ctx context.Context, t *target) (event string, err error) {
 	if event, err = t.defineGift(ctx); err != nil {
 		return "", err
 	}
@@ -76,7 +76,7 @@ func (g *Gifts) fill(ctx context.Context, t *target, s *status) (event string, e
 	for n := range g.Stars {
 		boards["stars"] = append(boards["stars"], row{starName(n), int64(g.Users / g.Stars * (1 + maxFlowers) / 2)})
 	}
-	return event, t.fill(ctx, s, boards)
+	return event, t.fill(ctx, boards)
 }
 
 // appendGift appends gift n of a caller.

@@ -25,21 +25,21 @@ func (j *Join) about() about {
 	}
 }
 
-func (j *Join) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	measure := func(ctx context.Context, s *status) (*figures, error) { return j.measure(ctx, t, s) }
-	return rounds{measure: measure}, t.fillOne(ctx, s, spreadScores(j.Members, 1))
+func (j *Join) prepare(ctx context.Context, t *target) (rounds, error) {
+	measure := func(ctx context.Context) (*figures, error) { return j.measure(ctx, t) }
+	return rounds{measure: measure}, t.fillOne(ctx, spreadScores(j.Members, 1))
 }
 
-func (j *Join) measure(ctx context.Context, t *target, s *status) (*figures, error) {
+func (j *Join) measure(ctx context.Context, t *target) (*figures, error) {
 	if err := t.restart(ctx); err != nil {
 		return nil, err
 	}
 	f := newFigures()
 	measureMemory := t.measureMemory(ctx, f)
-	late := startLateness(ctx, func() {})
+	late := startLateness(ctx)
 	from := t.read()
 	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board(oneBoard), shownTop)}
-	c, err := t.gather(ctx, s, j.Sockets, j.Rate, func(int) []string { return subscribe }, func(int, []byte, time.Time) {})
+	c, err := t.gather(ctx, j.Sockets, j.Rate, func(int) []string { return subscribe }, func(int, []byte, time.Time) {})
 	to := t.read()
 	late.end(f)
 	if err != nil {

@@ -100,11 +100,11 @@ func (o *openRound) count(member string, score int64) int {
 }
 
 // run gathers the sockets, sends the updates, and waits until all sockets show the end, which right counts.
-func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) []string, handle handler,
+func (o *openRound) run(ctx context.Context, n int, subscribe func(number int) []string, handle handler,
 	right func(context.Context) (int, error)) (*figures, error) {
 	f := newFigures()
 	measureMemory := o.t.measureMemory(ctx, f)
-	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)
+	c, err := o.t.gather(ctx, n, gatherRate, subscribe, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,13 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 		calls[i] = o.newCall(sending)
 	}
 	sent := newTally()
-	late := s.startMeasuring(ctx, o.Duration)
+	o.t.show("measuring")
+	late := startLateness(ctx)
 	from, frames := o.t.read(), c.frames.Load()
 	o.schedule.begin()
 	all := runOpen(sending, calls, o.schedule, sent)
 	to, frames := o.t.read(), c.frames.Load()-frames
 	late.end(f)
-	s.endPhase()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -21,13 +21,13 @@ func (r *Reads) about() about {
 	}
 }
 
-func (r *Reads) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+func (r *Reads) prepare(ctx context.Context, t *target) (rounds, error) {
 	path := "/v1/boards/" + t.board(oneBoard) + "/top?limit=10"
-	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
-		return r.Loop.closedRound(ctx, t, s, r.Loop.Duration, func(int) call { return t.newCall(ctx, "GET", path, 1, nil) })
-	}, bare: func(ctx context.Context, s *status) (*figures, error) {
-		return r.Loop.bareRound(ctx, t, s, func() [][]any {
+	return rounds{measure: func(ctx context.Context) (*figures, error) {
+		return r.Loop.closedRound(ctx, t, r.Loop.Duration, func(int) call { return t.newCall(ctx, "GET", path, 1, nil) })
+	}, bare: func(ctx context.Context) (*figures, error) {
+		return r.Loop.bareRound(ctx, t, func() [][]any {
 			return [][]any{{"ZREVRANGE", bareKey + oneBoard, 0, 9, "WITHSCORES"}}
 		})
-	}}, t.fillOne(ctx, s, spreadScores(r.Members, 1))
+	}}, t.fillOne(ctx, spreadScores(r.Members, 1))
 }

@@ -45,10 +45,10 @@ func (w *Show) about() about {
 	}
 }
 
-func (w *Show) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+func (w *Show) prepare(ctx context.Context, t *target) (rounds, error) {
 	gifts := &Gifts{Users: w.Users, Stars: w.Stars}
-	event, err := gifts.fill(ctx, t, s)
-	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) { return w.measure(ctx, t, s, event) }}, err
+	event, err := gifts.fill(ctx, t)
+	return rounds{measure: func(ctx context.Context) (*figures, error) { return w.measure(ctx, t, event) }}, err
 }
 
 // fansAt names the board of the fans to which the viewer at a place belongs.
@@ -57,7 +57,7 @@ func (w *Show) fansAt(place int) string { return "fans:" + starName(place%w.Star
 // shownFlowers are the flowers of a gift: the user overtakes a few others.
 const shownFlowers = 5
 
-func (w *Show) measure(ctx context.Context, t *target, s *status, event string) (*figures, error) {
+func (w *Show) measure(ctx context.Context, t *target, event string) (*figures, error) {
 	if w.Interval != 0 {
 		t.own.args = []string{"--interval", w.Interval.String()}
 	}
@@ -87,7 +87,7 @@ func (w *Show) measure(ctx context.Context, t *target, s *status, event string) 
 	viewers := newFollowers(o, w.fansAt)
 	stars, gifts := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board("stars"), shownTop),
 		fmt.Sprintf(`{"type":"subscribe","feed":"%s"}`, event)
-	f, err := o.run(ctx, s, w.Viewers, func(number int) []string { return []string{stars, viewers.subscribe(number), gifts} },
+	f, err := o.run(ctx, w.Viewers, func(number int) []string { return []string{stars, viewers.subscribe(number), gifts} },
 		viewers.show, viewers.right)
 	if others == nil {
 		return f, err

@@ -35,18 +35,18 @@ func spreadScores(members int, step int64) []row {
 	return rows
 }
 
-func (u *Updates) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
-	return rounds{measure: func(ctx context.Context, s *status) (*figures, error) {
+func (u *Updates) prepare(ctx context.Context, t *target) (rounds, error) {
+	return rounds{measure: func(ctx context.Context) (*figures, error) {
 		path := "/v1/boards/" + t.board(oneBoard) + "/scores"
-		return u.Loop.closedRound(ctx, t, s, u.Loop.Duration, func(caller int) call {
+		return u.Loop.closedRound(ctx, t, u.Loop.Duration, func(caller int) call {
 			id := callerID(caller)
 			return t.newBatches(ctx, path, "updates", u.Batch, func(to []byte, n int) []byte {
 				return fmt.Appendf(to, `{"member":"%s","score":%d,"id":"%s-%d"}`, userName(rand.IntN(u.Members)), 1+rand.IntN(maxFlowers), id, n)
 			})
 		})
-	}, bare: func(ctx context.Context, s *status) (*figures, error) {
-		return u.Loop.bareRound(ctx, t, s, func() [][]any {
+	}, bare: func(ctx context.Context) (*figures, error) {
+		return u.Loop.bareRound(ctx, t, func() [][]any {
 			return [][]any{{"ZINCRBY", bareKey + oneBoard, 1 + rand.Uint64N(maxFlowers), userName(rand.IntN(u.Members))}}
 		})
-	}}, t.fillOne(ctx, s, spreadScores(u.Members, 1))
+	}}, t.fillOne(ctx, spreadScores(u.Members, 1))
 }

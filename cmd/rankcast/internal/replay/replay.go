@@ -16,8 +16,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
-
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
@@ -89,7 +87,7 @@ func (r *Command) newDecoder() *decoder {
 // line. Else the error says how many lines the server refused, or where to go on after an
 // interrupt or an outage. Run returns when ctx ends, at the latest stopGrace after it.
 func (r *Command) Run(ctx context.Context) error {
-	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
+	s := &sender{Command: r}
 	c, err := r.Server.Client(client.Config{OnRetry: s.reportRetry})
 	if err != nil {
 		return err
@@ -138,16 +136,13 @@ func (r *Command) Run(ctx context.Context) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s.started, s.next = time.Now(), r.From
-	s.bar = progressbar.NewOptions(lines,
-		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.Is(os.Stderr)),
-		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	s.started, s.next, s.lines = time.Now(), r.From, lines
 	before := sum.Sum(nil)
 	sum.Reset()
 	err = s.play(ctx, func(each func(record) error) error {
 		return rec.decode(io.TeeReader(io.LimitReader(file, size), sum), each)
 	})
-	s.bar.Clear()
+	term.Status("")
 	s.printSummary(os.Stdout)
 	switch {
 	case ctx.Err() != nil && err != nil:

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
@@ -21,6 +19,8 @@ const (
 	maxBatchBytes = 768 << 10
 	// stopGrace is how long the batch under way may take after an interrupt.
 	stopGrace = 5 * time.Second
+	// statusStep is the least time between two changes of the status.
+	statusStep = 100 * time.Millisecond
 	// maxWait bounds the wait for one line: a time.Duration holds it without overflow.
 	maxWait = 100 * 365 * 24 * time.Hour
 	// maxShownRefusals is how many refused lines the sender prints.
@@ -31,8 +31,9 @@ const (
 type sender struct {
 	*Command
 	client  *client.Client
-	bar     *progressbar.ProgressBar
 	started time.Time
+	lines   int       // to send
+	shown   time.Time // of the status
 
 	next                      int // line from which to go on: the server has acknowledged all lines before it
 	unknown                   int // last line that may have counted without an acknowledgement; 0: none
@@ -61,7 +62,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 // reportRetry prints, once for each outage, that the server does not answer.
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
-		s.bar.Clear()
+		term.Status("")
 		fmt.Fprintln(os.Stderr, s.Server.RetryLine(remote.ForAMinute, why))
 	}
 }
@@ -157,7 +158,7 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 			return fmt.Errorf("line %d: %w", batch[i].line, r.err)
 		case r.err != nil:
 			if s.refused++; s.refused <= maxShownRefusals {
-				s.bar.Clear()
+				term.Status("")
 				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.err.Error()))
 			}
 		default:
@@ -168,7 +169,10 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 		}
 		s.next = batch[i].line + 1
 	}
-	s.bar.Add(len(batch))
+	if time.Since(s.shown) >= statusStep {
+		s.shown = time.Now()
+		term.Status(fmt.Sprintf("sent %d of %d lines", s.sent+s.refused, s.lines))
+	}
 	return nil
 }
 

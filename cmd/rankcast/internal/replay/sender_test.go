@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/client"
@@ -51,7 +50,7 @@ func TestReplayAtSpeed(t *testing.T) {
 		play := func(ctx context.Context, speed float64, batch, from int) (*sender, error) {
 			start, sent = time.Now(), nil
 			r := &Command{Board: "b", Speed: speed, Batch: batch, From: from, Member: "member", Score: "score"}
-			s := &sender{Command: r, client: c, started: start, bar: progressbar.DefaultSilent(5)}
+			s := &sender{Command: r, client: c, started: start}
 			return s, s.play(ctx, func(each func(record) error) error { return r.newDecoder().decode(strings.NewReader(text), each) })
 		}
 		_, err = play(t.Context(), 60, 1000, 1)

@@ -21,6 +21,13 @@ import (
 // Is reports whether f is a terminal.
 func Is(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// Status replaces the line on the terminal that says what the command does now; "" removes the line. On a pipe there is none.
+func Status(text string) {
+	if Is(os.Stderr) {
+		fmt.Fprint(os.Stderr, "\r\x1b[K"+text)
+	}
+}
+
 // Thousands formats n with a comma between groups of three digits.
 func Thousands(n int64) string { return scoretext.Number(n) }
 
