@@ -2,8 +2,8 @@
 // assets and texts, and the kit for pages of other sites. The binary holds pages/, texts/, contract/ and dist/.
 //
 //   - dist/ is made of assets/, kit/ and docs/ by `go generate ./web`, see generate/, and is part of the repository, so
-//     that the binary holds files and no tools. Whoever changes one of these files runs that too; a test says when
-//     dist/ is not current. dist/assets/ and dist/kit/ have the files of the same names as browsers load them;
+//     that the binary holds files and no tools. Each file is compressed: NAME.gz. Whoever changes one of these files runs that
+//     too; a test says when dist/ is not current. dist/assets/ and dist/kit/ have the files of the same names as browsers load them;
 //     dist/docs/ has the body of each page of the documentation, the list of the pages in the order of the menu, and
 //     the index of the search.
 //   - pages/ holds the web manifest and templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
@@ -48,10 +48,31 @@
 // prefix.
 package web
 
-import "embed"
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"io"
+)
 
-// Files holds pages/, texts/, contract/ and dist/. It is read-only and safe for concurrent use.
-//
 //go:generate go run ./generate
 //go:embed pages texts contract/*.yaml dist
-var Files embed.FS
+var embedded embed.FS
+
+// Files holds pages/, texts/, contract/ and dist/. It is read-only and safe for concurrent use.
+var Files = fileSystem{embedded}
+
+type fileSystem struct{ embed.FS }
+
+// ReadFile implements fs.ReadFileFS. It decompresses a file of dist/, whose name does not end in ".gz" then.
+func (f fileSystem) ReadFile(name string) ([]byte, error) {
+	packed, err := f.FS.ReadFile(name + ".gz")
+	if err != nil {
+		return f.FS.ReadFile(name)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}

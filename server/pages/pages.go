@@ -332,12 +332,13 @@ func renderAsset(t *template.Template, l locale, data any, level int) (*asset, e
 	return d, nil
 }
 
-// addFolder adds each file of a folder to a map, under its own path.
+// addFolder adds each file of a folder to a map, under its own path without the ".gz" of dist/.
 func addFolder(to map[string]func() *asset, files fs.FS, folder string) error {
 	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+		name = strings.TrimSuffix(name, ".gz")
 		to[name] = once(func() (*asset, error) { return newFileAsset(files, name) })
 		return nil
 	})

@@ -1,5 +1,6 @@
 // Command generate makes what the binary holds of the files of package web: dist/, which is part of the repository. It
-// bundles and minifies the scripts and styles, renders the documentation, and copies the other files that browsers load.
+// bundles and minifies the scripts and styles, renders the documentation, copies the other files that browsers load, and
+// compresses all.
 // `go generate ./web` runs it. A test says when dist/ is not what it makes.
 //
 // `generate kit VERSION FOLDER` writes the npm package of the kit into a folder, for `npm pack`. VERSION is what
@@ -13,6 +14,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,7 +43,7 @@ func run(args []string) error {
 		if err := os.RemoveAll("dist"); err != nil {
 			return err
 		}
-		return write("dist", files)
+		return write("dist", pack(files))
 	case len(args) == 3 && args[0] == "kit":
 		files, err := kitPackage(os.DirFS(".."), args[1])
 		if err != nil {
@@ -63,6 +66,19 @@ func write(folder string, files map[string][]byte) error {
 		}
 	}
 	return nil
+}
+
+// pack returns files as dist/ holds them: compressed.
+func pack(files map[string][]byte) map[string][]byte {
+	packed := make(map[string][]byte)
+	for name, content := range files {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write(content) // a buffer returns no error
+		w.Close()
+		packed[name+".gz"] = b.Bytes()
+	}
+	return packed
 }
 
 // generate returns the files of dist/ by their names, made of the folder of package web.

@@ -1,1 +1,0 @@
-import{connect as r}from"../../kit/connection.js";import{token as o}from"./token.js";const n=o?()=>o:void 0;export function connectWithToken(){return r(void 0,{token:n})}export function setToken(e){if(n)for(const t of e)t.token=n}

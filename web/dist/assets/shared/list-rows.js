@@ -1,1 +1,0 @@
-import{setProperty as o}from"./dom.js";import r from"./list-rows.css"with{type:"css"};export function styleRows(t){t.shadowRoot?.adoptedStyleSheets.push(r),t.addEventListener("update",()=>{const e=t.shadowRoot?.querySelector("[part=list] > [part~=row]");e instanceof HTMLElement&&o(e,"--length",e.querySelector("[part=score]")?.textContent?.length||1)})}

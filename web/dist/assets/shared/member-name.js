@@ -1,1 +1,0 @@
-import{fetchJSON as m}from"./api.js";import{encodeSegment as n}from"./links.js";export async function readName(e,r){try{const{members:t}=await m(`v1/boards/${n(e)}/members?id=${encodeURIComponent(r)}`);return t[0].name??""}catch{return""}}

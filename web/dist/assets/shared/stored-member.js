@@ -1,1 +1,0 @@
-import{ROOT as o}from"./links.js";import{memberProblem as m}from"./member-id.js";const r=e=>`rankcast ${e} ${o.pathname}`;export function storedMember(e){try{const t=localStorage.getItem(r(e))??"";return m(t)?"":t}catch{return""}}export function storeMember(e,t){try{t?localStorage.setItem(r(e),t):localStorage.removeItem(r(e))}catch{}}

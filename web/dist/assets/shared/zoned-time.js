@@ -1,1 +1,0 @@
-import{dates as t}from"../../kit/format.js";export function zonedTime(e){return t.format(new Date(e))}

@@ -1,1 +1,0 @@
-const s="http://www.w3.org/2000/svg";export function createIcon(t){const e=document.createElementNS(s,"svg"),n=document.createElementNS(s,"use");return n.setAttribute("href",`#${t}`),e.classList.add(t),e.ariaHidden="true",e.append(n),e}

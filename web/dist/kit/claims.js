@@ -1,1 +1,0 @@
-export function claimsOf(t){try{const[,e]=t.split("."),r=atob(e.replace(/-/g,"+").replace(/_/g,"/"));return Object(JSON.parse(new TextDecoder().decode(Uint8Array.from(r,c=>c.charCodeAt(0)))))}catch{return{}}}export function isTicket(t){return t.startsWith("rct_")}

@@ -1,4 +1,0 @@
-declare module '*.css' {
-  const sheet: CSSStyleSheet;
-  export default sheet;
-}
