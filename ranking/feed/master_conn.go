@@ -42,14 +42,9 @@ func (c *masterConn) run(ctx context.Context, h Handler, master *redis.Client) {
 	err := s.run(ctx, func(context.Context) error { return nil })
 	if ctx.Err() == nil {
 		m.cluster.ReloadState(ctx)
-		warned := false
-		f.call(func() {
-			warned = m.warned[c.address]
-			m.warned[c.address] = true
-		})
-		if !warned {
+		m.warnings.Do(func() {
 			f.log.Warn("the subscription to a master has failed; the node connects again", "master", c.address, "error", err)
-		}
+		})
 	}
 	m.giveBack(givenBack{ended: c, asOf: s.asOf()})
 }
@@ -71,37 +66,28 @@ func (c *masterConn) handle(h Handler, msg any) {
 	f := c.of.feed
 	switch msg := msg.(type) {
 	case *redis.Subscription:
-		isUp := false
 		f.call(func() {
 			if msg.Kind == "ssubscribe" {
-				isUp = c.confirm(h, msg.Channel)
+				c.confirm(h, msg.Channel)
 			} else {
 				c.left(h, msg.Channel)
 			}
 		})
-		if isUp {
-			f.log.Info("the subscription to a master works again", "master", c.address)
-		}
 	case *redis.Message:
 		f.deliver(h, msg)
 	}
 }
 
-// confirm handles the answer to an SSUBSCRIBE. It reports whether the log has a warning about this master, which ends
-// now. The caller is within feed.call.
-func (c *masterConn) confirm(h Handler, name string) (isUp bool) {
+// confirm handles the answer to an SSUBSCRIBE. The caller is within feed.call.
+func (c *masterConn) confirm(h Handler, name string) {
 	m := c.of
 	if i := slices.Index(c.unanswered, channelCommand{name, false}); i >= 0 {
 		c.dropAnswered(i + 1) // Redis has answered the commands before it, too
 	}
-	if m.routes[name] != c { // the connection is leaving the channel
-		return false
+	if m.routes[name] == c { // otherwise the connection is leaving the channel
+		delete(m.lost, name)
+		m.feed.confirm(h, name)
 	}
-	delete(m.lost, name)
-	m.feed.confirm(h, name)
-	isUp = m.warned[c.address]
-	delete(m.warned, c.address)
-	return isUp
 }
 
 // dropAnswered removes the first n commands from unanswered. The caller is within feed.call.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -36,11 +37,12 @@ type masters struct {
 	// feed.handling guards these.
 	routes map[string]*masterConn // by channel
 	lost   map[string]bool        // channels that were reported as lost, and not confirmed since
-	warned map[string]bool        // addresses: the log says that the master is away
 
 	mu   sync.Mutex
 	back []givenBack
 	wake chan struct{} // holds one signal: back is not empty
+
+	warnings rate.Sometimes // that a connection has failed: the node connects again each second
 }
 
 // givenBack is what a connection gives back.
@@ -53,8 +55,8 @@ type givenBack struct {
 func newMasters(f *Feed, cluster *redis.ClusterClient) *masters {
 	return &masters{
 		feed: f, cluster: cluster, byAddress: make(map[string]*masterConn), checked: time.Now(),
-		routes: make(map[string]*masterConn), lost: make(map[string]bool), warned: make(map[string]bool),
-		wake: make(chan struct{}, 1),
+		routes: make(map[string]*masterConn), lost: make(map[string]bool),
+		wake: make(chan struct{}, 1), warnings: rate.Sometimes{Interval: time.Minute},
 	}
 }
 
@@ -86,7 +88,6 @@ func (m *masters) run(ctx context.Context, h Handler) {
 		case <-check.C:
 			if len(waiting) == 0 {
 				pause = rerouteFirst
-				m.endWarnings()
 			}
 			waiting = append(waiting, m.checkRoutes(ctx, h)...)
 		}
@@ -232,22 +233,6 @@ func (m *masters) checkRoutes(ctx context.Context, h Handler) (moved []string) {
 	})
 	m.checked = time.Now()
 	return moved
-}
-
-// endWarnings forgets the warnings about masters that no board has any more, as after a failover.
-func (m *masters) endWarnings() {
-	var ended []string
-	m.feed.call(func() {
-		for address := range m.warned {
-			if m.byAddress[address] == nil {
-				delete(m.warned, address)
-				ended = append(ended, address)
-			}
-		}
-	})
-	for _, address := range ended {
-		m.feed.log.Info("no watched board has this master any more", "master", address)
-	}
 }
 
 // giveBack passes channels, or the end of a connection, to the goroutine of run.
