@@ -66,17 +66,16 @@ type board struct {
 	verification verification
 	redisAhead   *seqChecked // the last seq check, if the view had not reached what it found
 
-	generation   uint64       // counts the epochs and periods that the view has shown
-	publication  *publication // the last one
-	publishedAt  time.Time
-	changedAt    time.Time // when the oldest change since then was made, by Redis's clock; zero: none
-	dirty        bool      // the view has changed since then
-	pageToShow   bool      // a page was applied since then: it goes out before any standing
-	ranks        rankRun   // of the members' standings
-	updated      []*stream // streams of members with a new version in this turn
-	flushing     bool      // the shards are sending the final standings
-	timer        *time.Timer
-	timerUrgency urgency // of the turn that the timer queues; guarded by mu
+	generation  uint64       // counts the epochs and periods that the view has shown
+	publication *publication // the last one
+	publishedAt time.Time
+	changedAt   time.Time // when the oldest change since then was made, by Redis's clock; zero: none
+	dirty       bool      // the view has changed since then
+	pageToShow  bool      // a page was applied since then: it goes out before any standing
+	ranks       rankRun   // of the members' standings
+	updated     []*stream // streams of members with a new version in this turn
+	flushing    bool      // the shards are sending the final standings
+	timer       *time.Timer
 }
 
 func newBoard(h *Hub, named ranking.Board, link feedLink, caller any) *board {
@@ -277,23 +276,9 @@ func (b *board) setTimer(due *schedule) {
 	if due.wait == 0 {
 		return
 	}
-	level := normal
-	if b.dirty || b.ranks.dirty {
-		level = urgent
-	}
-	b.mu.Lock()
-	b.timerUrgency = level
-	b.mu.Unlock()
 	if b.timer == nil {
-		b.timer = time.AfterFunc(due.wait, b.timerFired)
+		b.timer = time.AfterFunc(due.wait, func() { b.wake(urgent) }) // what is due is a frame, mostly
 	} else {
 		b.timer.Reset(due.wait)
 	}
-}
-
-func (b *board) timerFired() {
-	b.mu.Lock()
-	level := b.timerUrgency
-	b.mu.Unlock()
-	b.wake(level)
 }
