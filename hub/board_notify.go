@@ -75,11 +75,11 @@ func (b *board) notifyMoved() {
 func (b *board) notifyRanks(now time.Time) {
 	if b.ranks.cursor == nil {
 		b.ranks.beganAt, b.ranks.dirty = now, false
-		b.profiles.beginNotifying()
+		b.profiles.notifying, b.profiles.changed = b.profiles.changed, false
 	}
 	slow := !b.lookupFetch.idle() || b.lookupFetch.failed()
 	b.ranks.cursor = b.view.WalkRanks(b.ranks.cursor, notifyBatch, func(f *view.Member, at view.Placement) {
-		if b.view.IsNotified(f, at) && !b.neighbourProfileChanged(f, at) {
+		if b.view.IsNotified(f, at) && !(b.profiles.notifying && f.Around() > 0) {
 			return
 		}
 		s := b.view.StandingAt(f, at)

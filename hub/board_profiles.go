@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"rankcast/hub/view"
 	"rankcast/ranking"
 	"rankcast/ranking/feed"
 )
@@ -31,9 +30,9 @@ type boardProfiles struct {
 	refreshAt    time.Time                 // when all profiles are read again
 	retained     int                       // how many profiles the last eviction kept
 	waitingSince time.Time                 // since when a publication waits for profiles; zero: none waits
-	// changed holds the members whose profiles have changed since notifyRanks last began,
-	// notifying those of the run under way.
-	changed, notifying map[string]bool
+	// changed says that a profile has changed since notifyRanks last began, notifying that one had changed when the run
+	// under way began.
+	changed, notifying bool
 }
 
 // memberProfile is what a board knows of a member's profile.
@@ -53,10 +52,9 @@ func (b *board) loadProfiles(due *schedule, changed map[profileKey]bool) {
 	if kind != p.kind || profiled != (p.byMember != nil) {
 		named := p.byMember != nil
 		b.resetProfiles()
-		b.profiles = boardProfiles{kind: kind, changed: make(map[string]bool)}
+		b.profiles = boardProfiles{kind: kind}
 		if named { // the profiles shown are of another kind
-			p.changed = b.view.Visible()
-			b.dirty, b.ranks.dirty = true, true
+			b.markProfileChanged()
 		}
 		if profiled {
 			p.byMember = make(map[string]*memberProfile)
@@ -94,16 +92,13 @@ func (b *board) loadVisible() {
 	for id := range b.view.Visible() {
 		entry := b.profileEntry(id)
 		if entry.overdue = !entry.known; entry.profile != (ranking.Profile{}) {
-			b.markProfileChanged(id)
+			b.markProfileChanged()
 		}
 	}
 }
 
-// markProfileChanged notes that clients see an old profile of a member.
-func (b *board) markProfileChanged(id string) {
-	b.profiles.changed[id] = true
-	b.dirty, b.ranks.dirty = true, true
-}
+// markProfileChanged notes that clients see an old profile.
+func (b *board) markProfileChanged() { b.profiles.changed, b.dirty, b.ranks.dirty = true, true, true }
 
 // evictProfiles removes the profiles that the board does not show any more.
 func (b *board) evictProfiles() {
@@ -229,24 +224,8 @@ func (b *board) profileOf(id string) ranking.Profile {
 	return entry.profile
 }
 
-// neighbourProfileChanged reports whether the profile of a neighbour has changed since
-// notifyRanks last began.
-func (b *board) neighbourProfileChanged(f *view.Member, at view.Placement) bool {
-	renaming := b.profiles.notifying
-	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
-		return renaming[e.Member]
-	})
-}
-
 // needsFetch reports whether a profile waits for a read.
 func (p *boardProfiles) needsFetch() bool { return len(p.urgent)+len(p.refresh) > 0 }
-
-// beginNotifying begins a run of notifyRanks.
-func (p *boardProfiles) beginNotifying() {
-	if p.notifying = nil; len(p.changed) > 0 {
-		p.notifying, p.changed = p.changed, make(map[string]bool)
-	}
-}
 
 // profileResult is the result of a read of profiles.
 type profileResult struct {
@@ -313,7 +292,7 @@ func (b *board) applyProfiles(f profileResult) {
 		is := f.list[id]
 		if is != entry.profile {
 			if entry.known || entry.overdue {
-				b.markProfileChanged(id)
+				b.markProfileChanged()
 			}
 			entry.profile = is
 		}
