@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -47,8 +48,8 @@ type profileIndex struct {
 	places  map[profileKey][]*profilePlace
 	kinds   map[string]bool                // kinds of which a change was received, maxKinds at most
 	queue   fair.Queue[any, *board]        // by caller, each board once
-	changed map[*board][]profileKey        // of each board in the queue
-	pending map[profileKey]*pendingProfile // of each member in changed
+	changed map[*board]map[profileKey]bool // of each board in the queue: the members because of whom it is there
+	queued  map[profileKey]bool            // members of whom each board is in the queue because of them
 }
 
 // profileKey identifies the profile of a member. The zero profileKey stands for all members.
@@ -61,16 +62,10 @@ type profilePlace struct {
 	index  int // in places of the member
 }
 
-// pendingProfile is a change that the node still has to pass on to some boards.
-type pendingProfile struct {
-	boards int  // how many
-	again  bool // the profile has changed again
-}
-
 func newProfileIndex() *profileIndex {
 	return &profileIndex{
 		wake: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace), kinds: make(map[string]bool),
-		changed: make(map[*board][]profileKey), pending: make(map[profileKey]*pendingProfile),
+		changed: make(map[*board]map[profileKey]bool), queued: make(map[profileKey]bool),
 	}
 }
 
@@ -79,6 +74,7 @@ func (r *profileIndex) add(m profileKey, b *board) *profilePlace {
 	defer r.mu.Unlock()
 	place := &profilePlace{b, m, len(r.places[m])}
 	r.places[m] = append(r.places[m], place)
+	delete(r.queued, m) // this board is not in the queue
 	return place
 }
 
@@ -104,7 +100,8 @@ func (r *profileIndex) change(m profileKey) (first bool) {
 	if first = !r.kinds[m.kind] && len(r.kinds) < maxKinds; first {
 		r.kinds[m.kind] = true
 	}
-	if r.begin(m) {
+	if !r.queued[m] && len(r.places[m]) > 0 { // so a member whose profile changes without pause costs a bounded time
+		r.queued[m] = true
 		for _, place := range r.places[m] {
 			r.enqueue(m, place.board)
 		}
@@ -116,62 +113,33 @@ func (r *profileIndex) change(m profileKey) (first bool) {
 func (r *profileIndex) changeAll(boards []*board) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.begin(profileKey{}) {
-		for _, b := range boards {
-			r.enqueue(profileKey{}, b)
-		}
+	for _, b := range boards {
+		r.enqueue(profileKey{}, b)
 	}
 }
 
-// begin reports whether the caller queues the boards of a member now. While some of them are in the queue
-// because of an earlier change, all of them come again after that. So a member whose profile changes without
-// pause costs a bounded time. The caller holds mu.
-func (r *profileIndex) begin(m profileKey) bool {
-	if p := r.pending[m]; p != nil {
-		p.again = true
-		return false
-	}
-	return true
-}
-
-// enqueue queues a board because of a member. The caller holds mu.
+// enqueue queues a board because of a member. A board in the queue stays where it is, so each board gets one turn for
+// all changes since the last. The caller holds mu.
 func (r *profileIndex) enqueue(m profileKey, b *board) {
-	p := r.pending[m]
-	if p == nil {
-		p = new(pendingProfile)
-		r.pending[m] = p
+	if r.changed[b] == nil {
+		r.changed[b] = make(map[profileKey]bool)
+		r.queue.Push(b.callers.first(), b)
+		signal(r.wake)
 	}
-	p.boards++
-	changed, queued := r.changed[b]
-	r.changed[b] = append(changed, m)
-	if queued {
-		return
-	}
-	r.queue.Push(b.callers.first(), b)
-	signal(r.wake)
+	r.changed[b][m] = true
 }
 
-// next removes the first board from the queue; nil for an empty one. changed are the members for which it was
-// there, and again those of them that have changed since and have no board in the queue any more.
-func (r *profileIndex) next() (b *board, changed, again []profileKey) {
+// next removes the first board from the queue; nil for an empty one. changed are the members because of whom it was there.
+func (r *profileIndex) next() (b *board, changed map[profileKey]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, ok := r.queue.Pop()
-	if !ok {
-		return nil, nil, nil
-	}
+	b, _ = r.queue.Pop()
 	changed = r.changed[b]
 	delete(r.changed, b)
-	for _, m := range changed {
-		p := r.pending[m]
-		if p.boards--; p.boards > 0 {
-			continue
-		}
-		if delete(r.pending, m); p.again {
-			again = append(again, m)
-		}
+	for m := range changed {
+		delete(r.queued, m)
 	}
-	return b, changed, again
+	return b, changed
 }
 
 // FeedProfile makes the boards that show a member read its profile again.
@@ -207,25 +175,17 @@ func (h *Hub) runProfileChanges(ctx context.Context) {
 // notifyProfiles notifies a piece of the boards in the queue. It reports whether there are more.
 func (h *Hub) notifyProfiles() (more bool) {
 	for range profilePiece {
-		b, changed, again := h.profiles.next()
+		b, changed := h.profiles.next()
 		if b == nil {
 			return false
 		}
 		b.post(normal, func(w *work) {
 			if w.profiles == nil {
-				w.profiles = make(map[profileKey]bool)
-			}
-			for _, m := range changed {
-				w.profiles[m] = true
+				w.profiles = changed
+			} else {
+				maps.Copy(w.profiles, changed)
 			}
 		})
-		for _, m := range again {
-			if m == (profileKey{}) {
-				h.profiles.changeAll(h.boardList())
-			} else {
-				h.profiles.change(m)
-			}
-		}
 	}
 	return true
 }

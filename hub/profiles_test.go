@@ -300,3 +300,21 @@ func TestFirstProfilesOfManyKinds(t *testing.T) {
 	require.False(t, index.change(profileKey{"further", "a"}))
 	require.Len(t, index.kinds, maxKinds)
 }
+
+// A board that comes to show a member while others wait for a change of its profile learns of the next change.
+func TestChangeOfAProfileReachesABoardThatCame(t *testing.T) {
+	t.Parallel()
+	index, m := newProfileIndex(), profileKey{"user", "a"}
+	var first, second board
+	first.callers.init("an address")
+	second.callers.init("an address")
+	index.add(m, &first)
+	index.change(m)
+	index.add(m, &second)
+	index.change(m)
+	for _, want := range []*board{&first, &second, nil} {
+		b, changed := index.next()
+		require.Same(t, want, b)
+		require.Equal(t, b != nil, changed[m])
+	}
+}
