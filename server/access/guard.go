@@ -79,18 +79,15 @@ func (g *Guard) Open() bool { return g.open != nil }
 func (g *Guard) Version() uint64 { return g.version.Load() }
 
 // Status is the state of the access file, or of the key set that verifies tokens, for an operator.
-type Status struct {
-	Since time.Time // when what is in force was loaded; zero for a key set that was never fetched
-	Fault error     // why the present one is not in force; nil if it is
-}
+// Its Since is zero for a key set that was never fetched.
+type Status = filewatch.Status
 
 // Status returns the state of the access file; zero for an open Guard.
 func (g *Guard) Status() Status {
 	if g.Open() {
 		return Status{}
 	}
-	of := g.files.Status()
-	return Status{Since: of.Since, Fault: of.Fault}
+	return g.files.Status()
 }
 
 // KeySetStatus returns the state of the key set, and whether the access file in force names one.

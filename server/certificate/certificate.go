@@ -62,15 +62,13 @@ func (f *Files) TLS() *tls.Config {
 
 // Status is the state of the certificate, for an operator.
 type Status struct {
-	Since   time.Time // when the certificate in force was loaded
+	filewatch.Status
 	Expires time.Time // when the certificate in force expires
-	Fault   error     // why the present files are not in force; nil if they are
 }
 
 // Status returns the state of the certificate.
 func (f *Files) Status() Status {
-	of := f.files.Status()
-	return Status{Since: of.Since, Expires: of.Current.certificate.Leaf.NotAfter, Fault: of.Fault}
+	return Status{f.files.Status(), f.files.Current().certificate.Leaf.NotAfter}
 }
 
 // Reload makes Run read the files now, and put them into force at once.

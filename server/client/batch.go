@@ -15,7 +15,7 @@ type item struct {
 	index int // in the caller's batch
 	body  jsontext.Value
 	into  any    // its result is decoded into this
-	err   *error // set to why it has no result: an *Error if the server refused it, or else an error that wraps ErrOutcomeUnknown
+	err   *error // set to why it has no result
 }
 
 // batch sends items as a list of that name, and sends items again that the server could not take. It
@@ -25,7 +25,7 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 		return fmt.Errorf("a batch of %d items; want 1 to %d", n, MaxUpdates)
 	}
 	pending := items
-	err := c.retry(ctx, func(ctx context.Context) error {
+	err := c.retry(ctx, http.MethodPost, func(ctx context.Context) error {
 		list := make([]jsontext.Value, len(pending))
 		for i, it := range pending {
 			list[i] = it.body
@@ -56,7 +56,7 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 			}
 			refused.Field = renumber(refused.Field, name, i, it.index)
 			refused.Message = renumber(refused.Message, name, i, it.index)
-			*it.err = markUnknown(refused)
+			*it.err = refused.outcome()
 			if isTemporary(refused) {
 				again, why = append(again, it), refused
 			}
@@ -65,12 +65,12 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 		return why
 	})
 	if len(pending) == len(items) {
-		return markUnknown(err)
+		return err
 	}
 	// Some items have results, which the caller gets. The others get the error that ended the
 	// retries.
 	for _, it := range pending {
-		*it.err = markUnknown(err)
+		*it.err = err
 	}
 	return nil
 }

@@ -11,32 +11,25 @@ import (
 // DefineBoard defines a board such as "stars", or a family such as "fans:{star}", or replaces its
 // definition. definition is a JSON object with the fields of a board; fields that it omits have their
 // defaults, and {} has all defaults. Scores stay. DefineBoard returns the definition as the server keeps
-// it, with its name and all defaults. It retries like Update: the same definition twice is the same as
-// once. Its error wraps an *Error if the server refused: Field names the wrong field, and the code
-// conflict means that the board's data do not allow the change. Else it wraps ErrOutcomeUnknown or
-// ErrNotSent.
+// it, with its name and all defaults. It retries and fails like Update: the same definition twice is
+// the same as once. Its error wraps an *Error if the server refused: Field names the wrong field, and the code
+// conflict means that the board's data do not allow the change.
 func (c *Client) DefineBoard(ctx context.Context, board string, definition jsontext.Value) (jsontext.Value, error) {
-	d, err := c.define(ctx, c.boardURL(board), definition)
-	if err != nil {
-		return nil, fmt.Errorf("define board %q: %w", board, err)
-	}
-	return d, nil
+	return c.define(ctx, fmt.Sprintf("board %q", board), c.boardURL(board), definition)
 }
 
 // DefineEvent defines an event, or replaces its definition. definition is a JSON object with updates, a
 // list of 1 to 32, and optionally with sender, fields, ids and show. The boards of the updates must be defined before.
 // DefineEvent retries and fails like DefineBoard.
 func (c *Client) DefineEvent(ctx context.Context, event string, definition jsontext.Value) (jsontext.Value, error) {
-	d, err := c.define(ctx, c.eventURL(event), definition)
-	if err != nil {
-		return nil, fmt.Errorf("define event %q: %w", event, err)
-	}
-	return d, nil
+	return c.define(ctx, fmt.Sprintf("event %q", event), c.eventURL(event), definition)
 }
 
-func (c *Client) define(ctx context.Context, url string, definition jsontext.Value) (d jsontext.Value, err error) {
-	err = c.call(ctx, http.MethodPut, url, definition, &d)
-	return d, markUnknown(err)
+func (c *Client) define(ctx context.Context, what, url string, definition jsontext.Value) (d jsontext.Value, err error) {
+	if err = c.call(ctx, http.MethodPut, url, definition, &d); err != nil {
+		return nil, fmt.Errorf("define %s: %w", what, err)
+	}
+	return d, nil
 }
 
 // BoardDefinition reads the definition of a board or a family as JSON, as DefineBoard returns it. It retries

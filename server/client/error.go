@@ -24,28 +24,12 @@ var ErrOutcomeUnknown = errors.New("may or may not have been applied")
 // ErrOutcomeUnknown as well.
 var ErrNotSent = errors.New("nothing was sent")
 
-// markUnknown wraps ErrOutcomeUnknown around an update's error, unless that is a refusal or nothing was
-// sent.
-func markUnknown(err error) error {
-	var e *Error
-	if err == nil || errors.Is(err, ErrNotSent) || errors.As(err, &e) && e.refusal() {
-		return err
+// outcome is the error of an item of a batch that the server has not taken.
+func (e *Error) outcome() error {
+	if e.refusal() {
+		return e
 	}
-	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
-}
-
-// notCountedError is the error of a call whose attempts have changed nothing: each got no connection, or an answer that
-// says so.
-type notCountedError struct{ error }
-
-func (e *notCountedError) Unwrap() error { return e.error }
-
-// markUpdate is markUnknown for a call with one update or event.
-func markUpdate(err error) error {
-	if err == nil || errors.Is(err, ErrNotSent) || errors.As(err, new(*notCountedError)) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, e)
 }
 
 // changedNothing reports whether the answer to an attempt says that it has changed nothing.

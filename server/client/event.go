@@ -43,7 +43,7 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 	}
 	var outcomes eventOutcomes
 	if err := c.call(ctx, http.MethodPost, c.eventURL(name), body, &outcomes); err != nil {
-		return nil, fmt.Errorf("event %q: %w", name, markUpdate(err))
+		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
 	return outcomes, nil
 }
@@ -118,7 +118,7 @@ func (o *eventOutcomes) UnmarshalJSON(b []byte) error {
 			return err
 		}
 		if refused != nil {
-			(*o)[i].Err = markUnknown(refused)
+			(*o)[i].Err = refused.outcome()
 			if err := json.Unmarshal(raw, &(*o)[i].Result); err != nil { // the board stands beside the error
 				return err
 			}

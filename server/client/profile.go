@@ -19,15 +19,14 @@ type Profile struct {
 }
 
 // SetProfile replaces the profile of a member of a kind, such as "user". The member need not be on a
-// board. SetProfile retries like Update. Its error wraps an *Error if the server refused, else
-// ErrOutcomeUnknown or ErrNotSent.
+// board. SetProfile retries and fails like Update.
 func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	if err = c.call(ctx, http.MethodPut, c.profileURL(kind, member), body, new(Profile)); err != nil {
-		return fmt.Errorf("set the profile of %q: %w", member, markUnknown(err))
+		return fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	return nil
 }
@@ -49,8 +48,7 @@ type Reindexed struct {
 }
 
 // Reindex builds the index of names of a kind anew, from the profiles of its members: searches need it only where another
-// program has changed the index. It takes minutes for a million profiles. It retries like Update: it may be repeated.
-// Its error wraps an *Error if the server refused, else ErrOutcomeUnknown or ErrNotSent.
+// program has changed the index. It takes minutes for a million profiles. It retries and fails like Update: it may be repeated.
 func (c *Client) Reindex(ctx context.Context, kind string) (all Reindexed, err error) {
 	for cursor := ""; ; {
 		var done struct {
@@ -60,7 +58,7 @@ func (c *Client) Reindex(ctx context.Context, kind string) (all Reindexed, err e
 		}
 		at := c.base + "/v1/reindex/" + url.PathEscape(kind) + "?cursor=" + url.QueryEscape(cursor)
 		if err := c.call(ctx, http.MethodPost, at, nil, &done); err != nil {
-			return all, fmt.Errorf("build the index of names of kind %q: %w", kind, markUnknown(err))
+			return all, fmt.Errorf("build the index of names of kind %q: %w", kind, err)
 		}
 		all.Profiles += done.Profiles
 		all.Changed += done.Changed

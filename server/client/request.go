@@ -28,18 +28,17 @@ const (
 )
 
 // retry calls attempt until it returns nil or a permanent error, or until Config.RetryFor or ctx ends
-// the retries. Its error always wraps the error of the last attempt, ErrNotSent if no attempt got a
-// connection, and a notCountedError if no attempt has changed anything.
-func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) (err error) {
-	var dials dialTrace
-	mayCount := false // an attempt was sent, and its answer does not say that it changed nothing
+// the retries. Its error always wraps the error of the last attempt. It wraps ErrNotSent if no attempt got a
+// connection, or else ErrOutcomeUnknown if an attempt by method may have changed something.
+func (c *Client) retry(ctx context.Context, method string, attempt func(context.Context) error) (err error) {
+	sent, mayCount := false, false
 	defer func() {
 		switch {
 		case err == nil:
-		case dials.sentNothing():
+		case !sent:
 			err = fmt.Errorf("%w: %w", ErrNotSent, err)
-		case !mayCount:
-			err = &notCountedError{err}
+		case mayCount:
+			err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
 	}()
 	started := time.Now()
@@ -47,18 +46,17 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if err := ctx.Err(); err != nil && n == 0 {
 			return err
 		}
-		before := dials.gets.Load()
-		one, cancel := context.WithTimeout(dials.trace(ctx), c.cfg.AttemptTimeout)
+		var dial dialTrace
+		one, cancel := context.WithTimeout(dial.trace(ctx), c.cfg.AttemptTimeout)
 		err := attempt(one)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, ErrCredentials) {
-			dials.attempts.Add(-1) // it wanted no connection
+		if dial.got.Load() || !dial.wanted.Load() && !errors.Is(err, ErrCredentials) {
+			sent = true
+			mayCount = mayCount || method != http.MethodGet && !changedNothing(err)
 		}
-		wasSent := dials.gets.Load() > before || dials.wants.Load() < dials.attempts.Load()
-		mayCount = mayCount || wasSent && !changedNothing(err)
 		if ended := ctx.Err(); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}
@@ -146,7 +144,7 @@ func decode(text []byte, answer any) error {
 
 // call sends a request, with retries. body is JSON, or nil for none.
 func (c *Client) call(ctx context.Context, method, address string, body []byte, answer any) error {
-	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, method, address, body, answer) })
+	return c.retry(ctx, method, func(ctx context.Context) error { return c.do(ctx, method, address, body, answer) })
 }
 
 // get sends a GET with parameters, with retries.

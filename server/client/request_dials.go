@@ -6,20 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// dialTrace records how far the attempts of a call got. An http.Transport calls both hooks; another
-// RoundTripper may call none, so that only wants says that the hooks work.
-type dialTrace struct{ attempts, wants, gets atomic.Int64 }
+// dialTrace records how far an attempt got. An http.Transport calls both hooks; another RoundTripper may call none,
+// so that only wanted says that the hooks work.
+type dialTrace struct{ wanted, got atomic.Bool }
 
-// trace returns a context for one attempt.
+// trace returns a context for the attempt.
 func (d *dialTrace) trace(ctx context.Context) context.Context {
-	d.attempts.Add(1)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { d.wants.Add(1) },
-		GotConn: func(httptrace.GotConnInfo) { d.gets.Add(1) },
+		GetConn: func(string) { d.wanted.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { d.got.Store(true) },
 	})
-}
-
-// sentNothing reports whether each attempt wanted a connection, and none got one.
-func (d *dialTrace) sentNothing() bool {
-	return d.gets.Load() == 0 && d.wants.Load() >= d.attempts.Load()
 }

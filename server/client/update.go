@@ -108,7 +108,7 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 	}
 	var r Result
 	if err := c.call(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r); err != nil {
-		return Result{}, fmt.Errorf("update board %q: %w", board, markUpdate(err))
+		return Result{}, fmt.Errorf("update board %q: %w", board, err)
 	}
 	return r, nil
 }

@@ -43,10 +43,9 @@ type Watch[V any] struct {
 	current atomic.Pointer[V]
 	reload  chan struct{}
 
-	mu    sync.Mutex // held while the files are read
-	since time.Time
-	fault error             // of the files as they are now; nil while they are in force
-	seen  [sha256.Size]byte // digest of what the last look found
+	mu     sync.Mutex // held while the files are read
+	status Status
+	seen   [sha256.Size]byte // digest of what the last look found
 }
 
 // New reads the files. It returns the error of Load.
@@ -56,7 +55,7 @@ func New[V any](cfg Config[V]) (*Watch[V], error) {
 	if err != nil {
 		return nil, err
 	}
-	w.seen, w.since = seen, time.Now()
+	w.seen, w.status.Since = seen, time.Now()
 	w.current.Store(v)
 	return w, nil
 }
@@ -65,17 +64,16 @@ func New[V any](cfg Config[V]) (*Watch[V], error) {
 func (w *Watch[V]) Current() *V { return w.current.Load() }
 
 // Status is the state of the files, for an operator.
-type Status[V any] struct {
-	Current *V        // the value in force
-	Since   time.Time // when it was loaded
-	Fault   error     // why the present files are not in force; nil if they are
+type Status struct {
+	Since time.Time // when the value in force was loaded
+	Fault error     // why the present files are not in force; nil if they are
 }
 
 // Status returns the state of the files. It may wait for a look at them.
-func (w *Watch[V]) Status() Status[V] {
+func (w *Watch[V]) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Status[V]{Current: w.current.Load(), Since: w.since, Fault: w.fault}
+	return w.status
 }
 
 // Reload makes Run read the files now.
@@ -129,15 +127,15 @@ func (w *Watch[V]) look(rule lookRule) *V {
 	switch {
 	case rule == waitForSecondLook && !isSecond:
 	case err != nil:
-		if w.fault == nil || w.fault.Error() != err.Error() {
+		if w.status.Fault == nil || w.status.Fault.Error() != err.Error() {
 			w.cfg.Log.Error("the "+w.cfg.Name+" is not valid; the last valid one stays in force", "error", err)
 		}
-		w.fault = err
+		w.status.Fault = err
 	default:
-		wasFaulty := w.fault != nil
-		w.fault = nil
+		wasFaulty := w.status.Fault != nil
+		w.status.Fault = nil
 		if v != w.current.Load() {
-			w.since = time.Now()
+			w.status.Since = time.Now()
 			w.current.Store(v)
 			return v // the caller of Run logs what is new
 		}
