@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"rankcast/ranking/definition"
@@ -198,17 +196,16 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 	return keys, r.Err
 }
 
-// hiddenCountKept is for how long callers use a count, and how long a count may rest before it is complete.
-const hiddenCountKept = time.Second
+const (
+	// hiddenCountKept is for how long callers use a count, and how long a count may rest before it is complete.
+	hiddenCountKept = time.Second
+	// maxHiddenCounts bounds the counts that a node keeps. Few boards have as many hidden members as a count takes: see
+	// maxHidden.
+	maxHiddenCounts = 100
+)
 
-// hiddenCounts count the members without a score on boards with many hidden members, by the key of those with
-// one. All callers carry on one count of a board, each in its turn. Few boards have as many hidden members as
-// a count takes: see maxHidden.
-type hiddenCounts struct {
-	mu     sync.Mutex
-	latest map[string]hiddenCount
-}
-
+// hiddenCount counts the members without a score on a board with many hidden members. All callers carry on one
+// count of a board, each in its turn.
 type hiddenCount struct {
 	at       time.Time // of the latest part
 	after    string    // members with a greater id are not counted yet
@@ -216,24 +213,12 @@ type hiddenCount struct {
 	complete bool
 }
 
-// get is the latest count; a new one if that is too old.
-func (c *hiddenCounts) get(key string) hiddenCount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if found := c.latest[key]; time.Since(found.at) < hiddenCountKept {
+// latestCount is the latest count of the board; a new one if that is too old.
+func (l hiddenList) latestCount() hiddenCount {
+	if found, _ := l.s.hiddenCounts.Get(l.keys.Hidden); time.Since(found.at) < hiddenCountKept {
 		return found
 	}
 	return hiddenCount{}
-}
-
-func (c *hiddenCounts) put(key string, count hiddenCount) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.latest, func(_ string, old hiddenCount) bool { return time.Since(old.at) >= hiddenCountKept })
-	if c.latest == nil {
-		c.latest = make(map[string]hiddenCount)
-	}
-	c.latest[key] = count
 }
 
 // countUnscored counts the members hidden on the board that have no score in the period.
@@ -243,25 +228,22 @@ func (l hiddenList) countUnscored(ctx context.Context) (int, error) {
 		err := l.s.inTurn(ctx, func() error { return l.countPart(ctx, &count) })
 		return count.unscored, err
 	}
-	for {
-		count := l.s.hiddenCounts.get(l.keys.Hidden)
-		if count.complete {
-			return count.unscored, nil
-		}
+	count := l.latestCount()
+	for !count.complete {
 		if err := l.s.inTurn(ctx, func() error {
-			count := l.s.hiddenCounts.get(l.keys.Hidden) // another call may have carried on
-			if count.complete {
+			if count = l.latestCount(); count.complete { // another call has carried on
 				return nil
 			}
 			err := l.countPart(ctx, &count)
 			if err == nil {
-				l.s.hiddenCounts.put(l.keys.Hidden, count)
+				l.s.hiddenCounts.Put(l.keys.Hidden, count, 1)
 			}
 			return err
 		}); err != nil {
 			return 0, err
 		}
 	}
+	return count.unscored, nil
 }
 
 // countPart carries a count on by a part.

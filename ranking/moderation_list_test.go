@@ -155,7 +155,7 @@ func TestCallersShareALongCount(t *testing.T) {
 			require.False(t, count.complete)
 			require.Equal(t, part*moderationPage, count.unscored)
 		}
-		s.hiddenCounts.put(l.keys.Hidden, count)
+		s.hiddenCounts.Put(l.keys.Hidden, count, 1)
 		// The list does not count the first parts again: it would find no members there any more.
 		rest := &moderation{}
 		for member := range m.in("b/b", count.after) {

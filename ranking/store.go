@@ -21,6 +21,7 @@ import (
 	"rankcast/ranking/internal/profiles"
 	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/rights"
+	"rankcast/ranking/lru"
 )
 
 // Config holds the settings of a Store beside its client. The zero value is the documented
@@ -102,8 +103,8 @@ type Store struct {
 	dropped       droppedDeliveries
 	settled       settlements
 
-	largePages   *fair.Pacer[any] // turns, by caller
-	hiddenCounts hiddenCounts
+	largePages   *fair.Pacer[any]                // turns, by caller
+	hiddenCounts *lru.Cache[string, hiddenCount] // by the key of the hidden members with a score
 
 	wantWhole sync.Map // slots of the definitions with a board of which the plain script has said that it does not know it
 	builds    builds
@@ -133,6 +134,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s := &Store{
 		rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries,
 		maxSteps: historyKept, maxNames: maxNames, largePages: fair.NewPacer[any](maxRest),
+		hiddenCounts: lru.New[string, hiddenCount](maxHiddenCounts),
 	}
 	s.rights = rights.New(client, s.keys, cfg.CallTimeout, cfg.ProbeInterval)
 	s.metrics = newMetrics(cfg.Metrics)
