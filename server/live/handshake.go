@@ -78,30 +78,35 @@ func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
-	refuse := func(code closeCode, reason string) bool {
-		return s.start(nil, func() {
+	refuse := func(code closeCode, reason string) func() {
+		return func() {
 			u.socket.refuse(code, clipReason(reason))
 			ws.CloseNow()
 			slot.Release()
-		})
+			s.end(nil)
+		}
 	}
+	var c client
+	var run func()
 	switch {
 	case !allowed:
 		s.cfg.Origins.LogRefusal(r)
-		started = refuse(closeForbidden, s.cfg.Origins.Refusal(r, maxReason))
+		run = refuse(closeForbidden, s.cfg.Origins.Refusal(r, maxReason))
 	case expired != nil:
-		started = refuse(closeUnauthorized, expired.Error())
+		run = refuse(closeUnauthorized, expired.Error())
 	default:
 		ws.SetReadLimit(maxMessage)
 		u.socket.stopped = s.stopped
 		ss = &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
 		ss.caller.Store(caller)
-		started = s.start(ss, ss.run)
+		c, run = ss, ss.run
 	}
-	if !started {
+	if !s.begin(c) {
 		ws.CloseNow()
+		return false, nil
 	}
-	return started, nil
+	go run()
+	return true, nil
 }
 
 // hijacker replaces the response writer of a handshake. When the library hijacks, hijacker

@@ -32,21 +32,20 @@ func (s *Sessions) KeepAlive(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			for _, so := range s.silent(now) {
-				so.keepAlive(now)
+			for _, c := range s.due(now) {
+				c.check(now)
 			}
-			s.checkRights(now)
 		}
 	}
 }
 
-// silent returns the sockets whose clients have been silent for PingAfter.
-func (s *Sessions) silent(now time.Time) (list []*socket) {
+// due returns the clients of which something is due.
+func (s *Sessions) due(now time.Time) (list []client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ss := range s.sessions {
-		if ss.socket.silence(now) >= s.cfg.PingAfter {
-			list = append(list, ss.socket)
+	for c := range s.clients {
+		if c.isDue(now) {
+			list = append(list, c)
 		}
 	}
 	return list

@@ -31,8 +31,10 @@ func keptAlive(t *testing.T) (s *Sessions, stop func()) {
 func silentClient(t *testing.T, s *Sessions) (so *socket, client net.Conn) {
 	near, client := net.Pipe()
 	so = newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})), noMetrics())
+	ss := &session{sessions: s, socket: so}
+	ss.caller.Store(s.cfg.Guard.Anonymous())
 	s.mu.Lock()
-	s.sessions[&session{sessions: s, socket: so}] = struct{}{}
+	s.clients[ss] = struct{}{}
 	s.mu.Unlock()
 	s.running.Go(func() {
 		io.Copy(io.Discard, readerOf(so.Read))

@@ -33,6 +33,8 @@ var scoreToFrameBuckets = []float64{.001, .0025, .005, .01, .025, .05, .075, .1,
 // metrics are the figures of Sessions. All methods may be called concurrently.
 type metrics struct {
 	now          func() time.Time // by the clock of Redis
+	sockets      prometheus.Gauge
+	streams      prometheus.Gauge
 	frames       map[string]prometheus.Counter
 	bytes        prometheus.Counter
 	scoreToFrame prometheus.Histogram
@@ -51,16 +53,9 @@ func newMetrics(r prometheus.Registerer, s *Sessions) *metrics {
 			Help: "Time from the oldest change of a frame, by Redis's clock, until the kernel has the frame for one client."}),
 		closed: map[closeCode]prometheus.Counter{},
 	}
-	for kind, count := range map[string]func() int{
-		"websocket": func() int { return len(s.sessions) }, "stream": func() int { return len(s.streams) },
-	} {
-		factory.NewGaugeFunc(prometheus.GaugeOpts{Name: "rankcast_clients", Help: "Clients that are connected, by kind.",
-			ConstLabels: prometheus.Labels{"kind": kind}}, func() float64 {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return float64(count())
-		})
-	}
+	clients := factory.NewGaugeVec(prometheus.GaugeOpts{Name: "rankcast_clients", Help: "Clients that are connected, by kind."},
+		[]string{"kind"})
+	m.sockets, m.streams = clients.WithLabelValues("websocket"), clients.WithLabelValues("stream")
 	frames := factory.NewCounterVec(prometheus.CounterOpts{Name: "rankcast_frames_total",
 		Help: "Frames that the node sent, by type."}, []string{"kind"})
 	for _, kind := range frameKinds {

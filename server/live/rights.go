@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -144,31 +142,20 @@ func clipReason(reason string) string {
 	return reason[:end]
 }
 
-// checkRights closes sockets whose credentials have expired, or that have had no rights for authTime. It ends
-// streams whose credentials have expired. It does not wait.
-func (s *Sessions) checkRights(now time.Time) {
-	if s.cfg.Guard.Open() {
-		return
-	}
-	s.mu.Lock()
-	var due []*session
-	for ss := range s.sessions {
-		if c := ss.caller.Load(); ss.socket.ending.Load() || ss.barredAt != 0 || !c.HasSocketRights() || c.HasExpired(now) {
-			due = append(due, ss)
-		}
-	}
-	for st := range s.streams {
-		if st.caller.Load().HasExpired(now) {
-			st.renew(s.cfg.Guard)
-		}
-	}
-	s.mu.Unlock()
-	for _, ss := range due {
-		ss.checkRights(now)
-	}
+func (ss *session) isDue(now time.Time) bool {
+	c := ss.caller.Load()
+	return ss.isSilent(now) || ss.socket.ending.Load() || ss.barredAt != 0 || !c.HasSocketRights() || c.HasExpired(now)
 }
 
-func (ss *session) checkRights(now time.Time) {
+func (ss *session) isSilent(now time.Time) bool {
+	return ss.socket.silence(now) >= ss.sessions.cfg.PingAfter
+}
+
+// check pings a silent client. It closes a socket whose credentials have expired, or that has had no rights for authTime.
+func (ss *session) check(now time.Time) {
+	if ss.isSilent(now) {
+		ss.socket.keepAlive(now)
+	}
 	c, since := ss.caller.Load(), max(1, now.Sub(ss.socket.made))
 	switch {
 	case ss.socket.ending.Load():
@@ -190,7 +177,7 @@ func (ss *session) checkRights(now time.Time) {
 	}
 }
 
-// keepRights renews the rights of all sessions and streams when the access file has changed, until ctx ends.
+// keepRights renews the rights of all clients when the access file has changed, until ctx ends.
 func (s *Sessions) keepRights(ctx context.Context) {
 	tick := time.NewTicker(renewInterval)
 	defer tick.Stop()
@@ -206,17 +193,11 @@ func (s *Sessions) keepRights(ctx context.Context) {
 			continue
 		}
 		renewed = version
-		s.mu.Lock()
-		sessions, streams := slices.Collect(maps.Keys(s.sessions)), slices.Collect(maps.Keys(s.streams))
-		s.mu.Unlock()
-		for _, ss := range sessions {
+		for _, c := range s.all() {
 			if ctx.Err() != nil {
 				return
 			}
-			ss.renew()
-		}
-		for _, st := range streams {
-			st.renew(s.cfg.Guard)
+			c.renew()
 		}
 	}
 }

@@ -60,6 +60,7 @@ type session struct {
 
 // run reads until the socket closes.
 func (ss *session) run() {
+	ss.sessions.metrics.sockets.Inc()
 	ss.client = ss.sessions.join(ss.socket, ss.slot)
 	ss.socket.attach(ss.client)
 	var err error
@@ -93,9 +94,18 @@ func (ss *session) close(err error) {
 	ss.socket.Close()
 	ss.sessions.hub.Leave(ss.client)
 	ss.ws.CloseNow()
-	ss.sessions.remove(ss)
 	ss.slot.Release()
+	ss.sessions.metrics.sockets.Dec()
+	ss.sessions.end(ss)
 }
+
+// bye is part of client.
+func (ss *session) bye() {
+	ss.socket.closeWith(hub.NewFrame(byeMessage(reconnectDelay())), closeGoingAway)
+}
+
+// cut is part of client.
+func (ss *session) cut() { ss.socket.Close() }
 
 // read reads one message and acts on it. It returns how long the session then waits before the next one. It
 // returns an error when the connection has failed, or when it has closed a socket that sends too much or no UTF-8.

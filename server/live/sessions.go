@@ -84,43 +84,64 @@ type Sessions struct {
 	messages sync.Pool // *bytes.Buffer of smallMessage for reading messages; an idle socket holds none
 	stopping atomic.Bool
 	stopped  chan struct{}  // closed when stopping becomes true
-	running  sync.WaitGroup // sessions and the goroutines that they started
+	running  sync.WaitGroup // clients and the goroutines that they started
 
-	mu       sync.Mutex
-	sessions map[*session]struct{}
-	streams  map[*stream]struct{}
+	mu      sync.Mutex
+	clients map[client]struct{}
+}
+
+// client is a *session or a *stream. All methods may be called concurrently. None waits for the client.
+type client interface {
+	// isDue reports whether check has something to do.
+	isDue(now time.Time) bool
+	// check ends what the client has lost the right to because of the time, and pings a silent one.
+	check(now time.Time)
+	// renew gives the client the present rights of its caller. It may wait for the hub.
+	renew()
+	// bye tells the client to reconnect to another node. It is called once.
+	bye()
+	// cut closes the connection.
+	cut()
 }
 
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
-	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}),
-		streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, clients: make(map[client]struct{}),
+		stopped: make(chan struct{})}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.metrics = newMetrics(cfg.Metrics, s)
 	s.messages.New = func() any { return bytes.NewBuffer(make([]byte, 0, smallMessage+bytes.MinRead)) }
 	return s
 }
 
-// start starts the goroutine of a socket. ss is its session; nil for a socket that gets none. It reports
-// false when the node is stopping.
-func (s *Sessions) start(ss *session, run func()) bool {
+// begin counts a client, which ends with end. c is nil for a socket that gets no session. begin reports false when the
+// node is stopping.
+func (s *Sessions) begin(c client) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping.Load() {
 		return false
 	}
-	if ss != nil {
-		s.sessions[ss] = struct{}{}
+	if c != nil {
+		s.clients[c] = struct{}{}
 	}
-	s.running.Go(run)
+	s.running.Add(1)
 	return true
 }
 
-// remove forgets a session that has ended.
-func (s *Sessions) remove(ss *session) {
+// end forgets a client that has ended.
+func (s *Sessions) end(c client) {
+	s.mu.Lock()
+	delete(s.clients, c)
+	s.mu.Unlock()
+	s.running.Done()
+}
+
+// all are the clients of now.
+func (s *Sessions) all() []client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.sessions, ss)
+	return slices.Collect(maps.Keys(s.clients))
 }
 
 // reconnectDelay is when a client of a stopping node is to reconnect.
@@ -134,25 +155,21 @@ func byeMessage(delay time.Duration) []byte {
 // Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
 // all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
 // or do not answer the close frame, and gives up the calls that their messages wait for. So Stop
-// returns soon after that, whatever the clients and the store do. A stream that is stalled ends when the
-// HTTP server closes its connection. Stop MUST be called once. Accept refuses new sessions from
+// returns soon after that, whatever the clients and the store do. Stop MUST be called once. Accept refuses new sessions from
 // the moment Stop is called.
 func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
 	close(s.stopped)
-	all := slices.Collect(maps.Keys(s.sessions))
-	for st := range s.streams {
-		close(st.stopping)
-	}
 	s.mu.Unlock()
-	for _, ss := range all {
-		ss.socket.closeWith(hub.NewFrame(byeMessage(reconnectDelay())), closeGoingAway)
+	all := s.all()
+	for _, c := range all {
+		c.bye()
 	}
 	cut := context.AfterFunc(grace, func() {
 		s.endCalls()
-		for _, ss := range all {
-			ss.socket.Close()
+		for _, c := range all {
+			c.cut()
 		}
 	})
 	defer cut()

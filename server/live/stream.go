@@ -18,12 +18,10 @@ import (
 type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	timeout  time.Duration      // for a chunk to be accepted
-	quiet    time.Duration      // after which a comment keeps the connection alive
+	sessions *Sessions
 	slot     *access.SocketSlot // counts the frames that wait
-	metrics  *metrics
-	wake     chan struct{} // pending has become a frame; holds one
-	stopping chan struct{} // closed when the node stops
+	wake     chan struct{}      // pending has become a frame; holds one
+	stopping chan struct{}      // closed when the node stops
 	board    string
 	caller   atomic.Pointer[access.Caller]
 	lost     chan error // why the stream ends; holds one
@@ -99,7 +97,7 @@ func (st *stream) renewDeadline() error {
 	if st.givenUp {
 		return access.ErrOverloaded
 	}
-	st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+	st.control.SetWriteDeadline(time.Now().Add(st.sessions.cfg.WriteTimeout))
 	return nil
 }
 
@@ -114,16 +112,15 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	}
 	defer slot.Release()
 	st := &stream{
-		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, slot: slot, metrics: s.metrics,
-		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+		w: w, control: http.NewResponseController(w), sessions: s, slot: slot, wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 		board: b.Name, lost: make(chan error, 1), hangUp: func() { HangUp(r.Context()) },
 	}
 	st.caller.Store(caller)
-	if !s.startStream(st) {
+	if !s.begin(st) {
 		return hub.ErrClosed
 	}
-	defer s.endStream(st)
-	st.renew(s.cfg.Guard) // the access file may have changed before KeepAlive knew of this stream
+	defer st.end()
+	st.renew() // the access file may have changed before KeepAlive knew of this stream
 	select {
 	case err := <-st.lost:
 		return err
@@ -134,39 +131,38 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	if _, err := s.watch(slot, client, b, watch, nil, func() {}); err != nil {
 		return err
 	}
+	s.metrics.streams.Inc()
+	defer s.metrics.streams.Dec()
 	st.begin(r.Context())
 	st.run(r.Context(), client)
 	return nil
 }
 
-// startStream adds a stream. It reports false when the node is stopping.
-func (s *Sessions) startStream(st *stream) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopping.Load() {
-		return false
-	}
-	s.streams[st] = struct{}{}
-	s.running.Add(1)
-	return true
-}
-
-// endStream removes a stream that the hub does not know any more.
-func (s *Sessions) endStream(st *stream) {
-	s.mu.Lock()
-	delete(s.streams, st)
-	s.mu.Unlock()
+// end ends a stream that the hub does not know any more.
+func (st *stream) end() {
 	st.mu.Lock()
 	st.ended = true
 	st.mu.Unlock()
 	st.drop()
-	s.running.Done()
+	st.sessions.end(st)
 }
+
+// isDue is part of client.
+func (st *stream) isDue(now time.Time) bool { return st.caller.Load().HasExpired(now) }
+
+// check is part of client.
+func (st *stream) check(time.Time) { st.renew() }
+
+// bye is part of client. The goroutine of the request tells the client.
+func (st *stream) bye() { close(st.stopping) }
+
+// cut is part of client.
+func (st *stream) cut() { st.giveUp() }
 
 // begin sends the head of the answer.
 func (st *stream) begin(ctx context.Context) {
 	if raw := rawConn(ctx); raw != nil {
-		setUserTimeout(raw, st.quiet+pongTimeout) // a stream has no ping
+		setUserTimeout(raw, st.sessions.cfg.PingAfter+pongTimeout) // a stream has no ping
 	}
 	st.control.SetReadDeadline(time.Time{}) // the server's deadline is for a request that ends
 	h := st.w.Header()
@@ -189,7 +185,7 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 	if st.write(fmt.Appendf(nil, "retry: %d\n", streamRetry.Milliseconds())) != nil {
 		return
 	}
-	heartbeat := time.NewTimer(st.quiet)
+	heartbeat := time.NewTimer(st.sessions.cfg.PingAfter)
 	defer heartbeat.Stop()
 	for {
 		var err error
@@ -217,15 +213,15 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 		if err != nil {
 			return
 		}
-		heartbeat.Reset(st.quiet)
+		heartbeat.Reset(st.sessions.cfg.PingAfter)
 	}
 }
 
 // renew gives the stream the present rights of its caller. If they do not include its board, the stream ends.
 // It does not wait.
-func (st *stream) renew(guard *access.Guard) {
+func (st *stream) renew() {
 	before := st.caller.Load()
-	c, err := guard.Renew(before)
+	c, err := st.sessions.cfg.Guard.Renew(before)
 	if err == nil {
 		st.caller.Store(c)
 		err = checkKept(before, c, access.Board(st.board))
@@ -253,7 +249,7 @@ func (st *stream) writePending(client *hub.Client) error {
 	if err := st.write(eventHead(f), json[0], json[1], json[2], eventEnd); err != nil {
 		return err
 	}
-	st.metrics.sent(f, changed)
+	st.sessions.metrics.sent(f, changed)
 	turnedAway, err := st.drop()
 	if err != nil {
 		return err

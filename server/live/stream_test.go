@@ -87,7 +87,7 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 		cancel()
 		redistest.Wait(t, "the end of running", running.Wait)
 		require.Zero(t, s.cfg.Limits.Waiting())
-		require.Empty(t, s.streams)
+		require.Empty(t, s.clients)
 	}
 }
 
@@ -115,7 +115,8 @@ func heldStream(t *testing.T, limit int) (w *heldWriter, s *Sessions, st *stream
 		w.leave <- struct{}{}
 	}
 	s, stop = runStream(t, limit, w)
-	for st = range s.streams {
+	for c := range s.clients {
+		st = c.(*stream)
 	}
 	for len(w.leave) > 0 {
 		redistest.Receive(t, "a value from w.leave", w.leave)
@@ -149,12 +150,12 @@ func TestStreamIsGivenUp(t *testing.T) {
 		began := time.Now()
 		require.True(t, st.Send(hub.NewFrame(make([]byte, 80)), time.Time{}))
 		synctest.Wait()
-		require.NotEmpty(t, s.streams, "there is room for it")
+		require.NotEmpty(t, s.clients, "there is room for it")
 		near, client := net.Pipe()
 		other := newSocket(near, nil, time.Minute, &s.running, slotOf(t, s.cfg.Limits), noMetrics())
 		require.True(t, other.Send(hub.NewFrame(make([]byte, 80)), time.Time{}))
 		synctest.Wait()
-		require.Empty(t, s.streams)
+		require.Empty(t, s.clients)
 		require.Positive(t, s.cfg.Limits.Waiting(), "the other one goes on")
 		client.Close()
 		synctest.Wait()
@@ -170,7 +171,7 @@ func TestStreamWithoutRoom(t *testing.T) {
 		began := time.Now()
 		require.True(t, st.Send(hub.NewFrame(make([]byte, 200)), time.Time{}))
 		synctest.Wait()
-		require.Empty(t, s.streams)
+		require.Empty(t, s.clients)
 		require.Zero(t, time.Since(began))
 		stop()
 	})
