@@ -97,18 +97,18 @@ func (c *redisClock) since(r *clockReading) time.Duration {
 	return time.Since(r.local)
 }
 
-// CheckRights tries each command that the Store and the feed send to Redis, on keys and channels
-// under each pattern of names, on each master of a cluster. A check leaves nothing behind in Redis. CheckRights returns
+// CheckRights asks Redis about each command that the Store and the feed send, on keys and channels
+// under each pattern of names, on each master of a cluster. A check changes nothing in Redis. CheckRights returns
 // a MissingRightsError when Redis refuses a command or all writes, and ErrUnavailable when Redis does
 // not answer. Redis refuses all writes as a read-only replica, while it cannot write to its disk,
 // while it has too few replicas, and at its maxmemory.
 //
 // After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
-// There are two exceptions. When Redis has begun to refuse all writes since a check that succeeded, the
-// Store goes on sending writes. Redis refuses each of them as a whole, so the first write after a
-// failover, or after the operator has made room on the disk, counts. At its maxmemory Redis refuses the
-// writes that may take memory, and the Store sends them all: those that free memory go through.
+// There is one exception. While Redis refuses the writes of every user, and nothing else is missing, the Store goes on
+// sending writes. Redis refuses each of them as a whole, so the first write after a failover, or after the operator has
+// made room on the disk, counts. At its maxmemory Redis refuses the writes that may take memory: those that free memory
+// go through.
 func (s *Store) CheckRights(ctx context.Context) error { return s.rights.Check(ctx) }
 
 // MissingRights returns the MissingRightsError of the last check, or nil.

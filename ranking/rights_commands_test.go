@@ -57,7 +57,7 @@ func TestEachCommandIsTried(t *testing.T) {
 }
 
 // tried are the commands of try.lua.
-func tried() map[string]bool { return quoted(script.Try.Source, `\btry\('([A-Z]+)'`) }
+func tried() map[string]bool { return quoted(script.Try.Source, `\b(?:try|ask)\('([A-Z]+)'`) }
 
 // A user who may run the tried commands alone can do everything.
 func TestTriedCommandsAreEnough(t *testing.T) {
@@ -106,19 +106,21 @@ func TestTriedCommandsAreEnough(t *testing.T) {
 	}
 }
 
-// A closed gate stops each command that Redis itself takes for a write.
-func TestEachWriteIsKnown(t *testing.T) {
-	t.Parallel()
+// writeCommands are the tried commands that Redis itself takes for a write of data. EVAL may write: its script decides.
+func writeCommands(t *testing.T) (all []string) {
 	infos := must(redistest.Start(t).Admin().Command(t.Context()).Result())(t)
-	var known []string
 	for command := range tried() {
-		// PEXPIRE changes no data. EVAL itself may write: its script decides.
 		if flags := infos[strings.ToLower(command)].Flags; slices.Contains(flags, "write") && command != "PEXPIRE" {
-			known = append(known, command)
+			all = append(all, command)
 		}
 	}
-	slices.Sort(known)
-	require.Equal(t, known, script.WriteCommands)
+	require.Subset(t, all, []string{"HSET", "SET", "ZADD"})
+	return all
+}
+
+// A closed gate stops the scripts that write, and no other.
+func TestEachWriteIsKnown(t *testing.T) {
+	t.Parallel()
 	for _, sc := range []script.Script{script.ApplyPlain, script.Publish, script.Claim, script.Profile} {
 		require.True(t, sc.Writes, sc.Name)
 	}
@@ -130,7 +132,7 @@ func TestEachWriteIsKnown(t *testing.T) {
 // A script that publishes asks whether it may, before its first write.
 func TestScriptsAskBeforeTheyPublish(t *testing.T) {
 	t.Parallel()
-	write := regexp.MustCompile(`call\('(?:` + strings.Join(script.WriteCommands, "|") + `)'|call\('?PUBLISH|\bids_keep\(`)
+	write := regexp.MustCompile(`call\('(?:` + strings.Join(writeCommands(t), "|") + `)'|call\('?PUBLISH|\bids_keep\(`)
 	asked := 0
 	require.NoError(t, fs.WalkDir(lua.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		// board.lua stands before them

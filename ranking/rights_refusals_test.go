@@ -26,7 +26,8 @@ func becomeReplica(t *testing.T, r *redistest.Redis) {
 	r.Replicate(other)
 }
 
-// A check on a read-only replica fails. No update counts before a check on the primary has succeeded.
+// A check on a read-only replica fails, and also finds what its user may not do: then no update counts until a check has
+// succeeded. Once the replica is the primary, the first update counts.
 func TestCheckOnReplica(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, redistest.WithDebug...)
@@ -38,11 +39,13 @@ func TestCheckOnReplica(t *testing.T) {
 	require.Equal(t, readOnlyReplica, missing.Reason)
 	requireRefused(t, r, s, readOnlyReplica)
 
-	// A check on a replica tries no HSET, as it could not take the key away again.
+	app := newNode(t, r.AppURL(without("-hset")...), ranking.Config{})
+	require.ErrorContains(t, app.CheckRights(t.Context()), "HSET")
+	require.ErrorContains(t, app.CheckRights(t.Context()), readOnlyReplica)
 	r.Promote()
-	requireRefused(t, r, s, readOnlyReplica)
-	require.NoError(t, s.CheckRights(t.Context()))
+	requireRefused(t, r, app, "HSET")
 	require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
+	require.NoError(t, s.CheckRights(t.Context()))
 }
 
 // A node whose Redis has become a replica goes on sending writes: the first one after the failover

@@ -169,7 +169,7 @@ func (s *Store) Close() {
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	err := redisconn.EachMaster(ctx, s.rdb, func(ctx context.Context, _ string, master redisconn.Master) error {
+	err := redisconn.EachMaster(ctx, s.rdb, func(ctx context.Context, _ string, master redis.UniversalClient) error {
 		return master.Ping(ctx).Err()
 	})
 	if err != nil {

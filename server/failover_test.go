@@ -338,7 +338,7 @@ func TestRightsThatAreLost(t *testing.T) {
 	refused := post()
 	servertest.RequireProblem(t, refused, 503, "unavailable", "")
 	require.Contains(t, refused.Body, `"counted":false`)
-	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR `
+	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*, PUBLISH rc:{/}:profiles: ERR `
 	redistest.Until(t, "the node to know the right", func() bool { return n.Store.MissingRights() != nil })
 	for _, a := range []servertest.Answer{
 		post(),

@@ -39,7 +39,7 @@ func Settings(ctx context.Context, url string) ([]Finding, error) {
 	defer cancel()
 	var mu sync.Mutex
 	var servers []*server
-	err = redisconn.EachMaster(ctx, rdb, func(ctx context.Context, address string, master redisconn.Master) error {
+	err = redisconn.EachMaster(ctx, rdb, func(ctx context.Context, address string, master redis.UniversalClient) error {
 		s, err := ask(ctx, address, master)
 		mu.Lock()
 		defer mu.Unlock()

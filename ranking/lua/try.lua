@@ -1,80 +1,76 @@
--- Tries each command that the node sends, in a script or by itself, on keys that hold nothing. Each succeeds, unless
--- Redis refuses it. Nothing remains of it.
+-- Asks Redis whether its user may run each command that the node sends, in a script or by itself, and whether Redis takes
+-- writes. A command that the user may not run is sent, so that Redis refuses it in its own words. Redis checks the user
+-- before it looks for the key, so on a cluster any master may be asked about any key.
 --
--- KEYS  1 string, 2 hash, 3 sorted set, 4 sorted set, 5 stream: of the trial alone
--- ARGV  1 channel      of the nodes, on which a message would mean something: nothing is
---                      published there
---       2 shard        on a cluster, a channel of the trial alone, in the slot of the keys; otherwise ''
---       3 and more     channels of the trial alone
--- Result {command, channel or '', error, ...} of each command that Redis refuses
+-- KEYS  none
+-- ARGV  1 sharded  '1' on a cluster, where changes of boards go out by SPUBLISH; else '0'
+--       2          number of the keys
+--       3 and more  keys that hold nothing, then channels, that of boards first
+-- Result {what Redis answers to a write, or '', then command, channel or '', error, ... of each command that it refuses}
 -- Cost   O(1)
 
-local text, hash, set, other, stream, announced = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
+local sharded, keys = ARGV[1], tonumber(ARGV[2])
 
-local failed = {}
-
-local function note(command, channel, err)
-  failed[#failed + 1] = command
-  failed[#failed + 1] = channel
-  failed[#failed + 1] = err
-end
-
-local function try(command, ...)
+local function refusal(command, ...)
   local answer = redis.pcall(command, ...)
-  local err = type(answer) == 'table' and answer.err
-  if err then note(command, (command == 'PUBLISH' or command == 'SPUBLISH') and (...) or '', err) end
-  return not err
+  return type(answer) == 'table' and answer.err or ''
 end
 
-if ARGV[2] ~= '' then try('SPUBLISH', ARGV[2], '') end
-for i = 3, #ARGV do try('PUBLISH', ARGV[i], '') end
-if redis.acl_check_cmd then
-  local known, allowed = pcall(redis.acl_check_cmd, 'PUBLISH', announced, '')
-  if known and not allowed then note('PUBLISH', announced, 'NOPERM this user may not publish to the channel') end
+local found = {refusal('SET', ARGV[3], '', 'XX')}
+if not redis.acl_check_cmd then return found end -- the embedded store has no users
+
+local function ask(command, channel, ...)
+  local known, allowed = pcall(redis.acl_check_cmd, command, ...)
+  if known and allowed then return end
+  found[#found + 1] = command
+  found[#found + 1] = channel
+  found[#found + 1] = refusal(command, ...)
+end
+
+local function try(command, ...) ask(command, '', ...) end
+
+for i = keys + 3, #ARGV do
+  if i == keys + 3 and sharded == '1' then ask('SPUBLISH', ARGV[i], ARGV[i], '') else ask('PUBLISH', ARGV[i], ARGV[i], '') end
 end
 
 try('PING')
 try('TIME')
-try('EXISTS', text)
-try('GET', text)
-try('HEXISTS', hash, 'f')
-try('HGET', hash, 'f')
-try('HGETALL', hash)
-try('HKEYS', hash)
-try('HLEN', hash)
-try('HMGET', hash, 'f')
-try('HSCAN', hash, '0')
 try('INFO', 'server')
-try('XRANGE', stream, '-', '+', 'COUNT', '1')
-try('XREVRANGE', stream, '+', '-', 'COUNT', '1')
-try('ZCARD', set)
-try('ZCOUNT', set, '0', '1')
-try('ZLEXCOUNT', set, '-', '+')
-try('ZMSCORE', set, 'm')
-try('ZRANGE', set, '0', '0')
-try('ZRANGEBYSCORE', set, '0', '1')
-try('ZRANK', set, 'm')
-try('ZREVRANGEBYSCORE', set, '1', '0')
-try('ZSCAN', set, '0')
-try('ZSCORE', set, 'm')
-
--- These change nothing where there is nothing. Those that may take memory come first: after the first write, Redis lets
--- a script exceed maxmemory.
-try('SET', text, '', 'XX', 'PX', '1000')
-try('XADD', stream, 'NOMKSTREAM', '*', 'f', '')
-try('ZADD', set, 'XX', '0', 'm')
-try('GETDEL', text)
-try('HDEL', hash, 'f')
-try('PEXPIRE', hash, '1')
-try('ZREM', set, 'm')
-try('ZREMRANGEBYRANK', set, '0', '0')
-try('ZREMRANGEBYSCORE', set, '0', '1')
-
--- These write a key, so they are tried only where one can be taken away.
-local unlinks, deletes = try('UNLINK', hash), try('DEL', hash)
-if unlinks or deletes then
-  try('HSET', hash, 'f', '')
-  try('RENAME', hash, other)
-  redis.pcall(unlinks and 'UNLINK' or 'DEL', hash, other)
+for i = 3, keys + 2 do
+  local key = ARGV[i]
+  try('DEL', key)
+  try('EXISTS', key)
+  try('GET', key)
+  try('GETDEL', key)
+  try('HDEL', key, 'f')
+  try('HEXISTS', key, 'f')
+  try('HGET', key, 'f')
+  try('HGETALL', key)
+  try('HKEYS', key)
+  try('HLEN', key)
+  try('HMGET', key, 'f')
+  try('HSCAN', key, '0')
+  try('HSET', key, 'f', '')
+  try('PEXPIRE', key, '1')
+  try('RENAME', key, key)
+  try('SET', key, '', 'XX', 'PX', '1000')
+  try('UNLINK', key)
+  try('XADD', key, 'NOMKSTREAM', '*', 'f', '')
+  try('XRANGE', key, '-', '+', 'COUNT', '1')
+  try('XREVRANGE', key, '+', '-', 'COUNT', '1')
+  try('ZADD', key, 'XX', '0', 'm')
+  try('ZCARD', key)
+  try('ZCOUNT', key, '0', '1')
+  try('ZLEXCOUNT', key, '-', '+')
+  try('ZMSCORE', key, 'm')
+  try('ZRANGE', key, '0', '0')
+  try('ZRANGEBYSCORE', key, '0', '1')
+  try('ZRANK', key, 'm')
+  try('ZREM', key, 'm')
+  try('ZREMRANGEBYRANK', key, '0', '0')
+  try('ZREMRANGEBYSCORE', key, '0', '1')
+  try('ZREVRANGEBYSCORE', key, '1', '0')
+  try('ZSCAN', key, '0')
+  try('ZSCORE', key, 'm')
 end
-return failed
+return found

@@ -146,43 +146,28 @@ func (k Keys) FeedOf(channel string) (string, bool) { return strings.CutPrefix(c
 // Probe is the channel on which one node publishes to itself.
 func (k Keys) Probe(node string) string { return k.prefix + ":probe:" + node }
 
-// Trial holds names under one pattern, in one slot. A node tries on them what its Redis user may do.
+// Trial is a name under one pattern. A node asks Redis what its user may do with that name.
 type Trial struct {
-	Pattern string   // covers the names, for people: rc:{*}:*
-	Names   []string // no other part uses them
+	Pattern string // covers the name, for people: rc:{*}:*
+	Name    string
 }
 
-// TrialKeys returns keys under the pattern of the keys that a cluster spreads over its masters, all in one slot. id is a
-// random word. Neither a board, nor an event, nor a kind has a name with the slash in it.
-func (k Keys) TrialKeys(id string) Trial { return trialKeys(k.Tag("*")+"*", k.Tag("/check/"+id)) }
-
-// TrialSharedKeys returns keys under the pattern of the keys that all boards share, in the slot of these.
-func (k Keys) TrialSharedKeys(id string) Trial {
-	return trialKeys(k.Tag("/")+"*", k.Tag("/")+"check:"+id+":")
-}
-
-func trialKeys(pattern, start string) Trial {
-	const types = "shzax" // string, hash, sorted set, another one, stream
-	t := Trial{Pattern: pattern}
-	for _, name := range types {
-		t.Names = append(t.Names, start+string(name))
-	}
-	return t
+// TrialKeys returns a key under each pattern of keys. No other part uses them: neither a board, nor an event, nor a kind
+// has a name with the slash in it.
+func (k Keys) TrialKeys() []Trial {
+	return []Trial{{k.Tag("*") + "*", k.Tag("/check") + "key"}, {k.Tag("/") + "*", k.WriteProbe()}}
 }
 
 // WriteProbe is a key that never exists. A node tries on it whether Redis takes writes.
 func (k Keys) WriteProbe() string { return k.Tag("/") + "check:write" }
 
-// TrialBoardChannel returns a channel under the pattern of boards' channels, in the slot of TrialKeys.
-func (k Keys) TrialBoardChannel(id string) Trial {
-	return Trial{k.Channel("*"), []string{k.Channel("/check/" + id)}}
-}
-
-// TrialChannels returns a channel under each other pattern of channels but that of Profiles, on which
-// each message means something.
-func (k Keys) TrialChannels(id string) []Trial {
-	id = "/check/" + id
-	return []Trial{{k.Feed("*"), []string{k.Feed(id)}}, {k.Probe("*"), []string{k.Probe(id)}}}
+// TrialChannels returns a channel under each pattern of channels, that of boards first. Nothing is published there for a
+// trial.
+func (k Keys) TrialChannels() []Trial {
+	const name = "/check"
+	return []Trial{
+		{k.Channel("*"), k.Channel(name)}, {k.Feed("*"), k.Feed(name)}, {k.Probe("*"), k.Probe(name)}, {k.Profiles(), k.Profiles()},
+	}
 }
 
 // Definitions is a hash: the definitions of boards and events, see catalog.lua.

@@ -9,17 +9,11 @@ import (
 	"rankcast/ranking/internal/pipeline"
 )
 
-// Master is the part of a client that a caller of EachMaster uses. (A *redis.Client has it, and so has a client of Open.)
-type Master interface {
-	redis.Cmdable
-	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
-	SSubscribe(ctx context.Context, channels ...string) *redis.PubSub
-}
-
 // EachMaster calls do for each master of a cluster, with its address, host:port. Without a cluster it calls do once, with
 // rdb and the address "". The calls of a cluster run at the same time. EachMaster returns the first error of do, or the
 // error of the search for the masters.
-func EachMaster(ctx context.Context, rdb redis.UniversalClient, do func(ctx context.Context, address string, master Master) error) error {
+func EachMaster(ctx context.Context, rdb redis.UniversalClient,
+	do func(ctx context.Context, address string, master redis.UniversalClient) error) error {
 	cluster := pipeline.ClusterOf(rdb)
 	if cluster == nil {
 		return do(ctx, "", rdb)

@@ -51,7 +51,7 @@ func New(rdb *pipeline.Client, keys keyspace.Keys, timeout, interval time.Durati
 	return g
 }
 
-// Check tries each command, and opens or closes the Gate. See Store.CheckRights.
+// Check asks Redis about each command, and opens or closes the Gate. See Store.CheckRights.
 func (g *Gate) Check(ctx context.Context) error {
 	all, err := g.try(ctx)
 	switch {
@@ -68,8 +68,7 @@ func (g *Gate) Check(ctx context.Context) error {
 			full, writes = full && memory, writes && refuses
 		}
 		err := g.missing(all)
-		// A trial cannot try all on a Redis that accepts no writes, so an earlier one must have. At maxmemory it can.
-		g.closed.Store(&closedGate{err, full || writes && g.checked.Load(), full})
+		g.closed.Store(&closedGate{err, writes, full})
 		return err
 	}
 	g.checked.Store(true)
@@ -160,12 +159,11 @@ func (g *Gate) Run(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// writes reports whether a command changes a key.
+// writes reports whether a command is a script that changes keys. The other writes of a node are single commands, for
+// tickets: Redis carries each out as a whole, or refuses it.
 func writes(cmd redis.Cmder) bool {
-	if call, ok := cmd.(interface{ Writes() bool }); ok {
-		return call.Writes()
-	}
-	return slices.Contains(script.WriteCommands, strings.ToUpper(cmd.Name()))
+	call, ok := cmd.(interface{ Writes() bool })
+	return ok && call.Writes()
 }
 
 // err returns the error of the last check, or nil.

@@ -1,12 +1,10 @@
 package rights
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -14,14 +12,9 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 )
-
-// maxTrialIDs bounds the search for a name in a slot of a master. A master with one slot of 16,384 is missed once in 80
-// million checks. The search takes 0.2 s at most.
-const maxTrialIDs = 300_000
 
 // refusal is one refusal of Redis.
 type refusal struct {
@@ -34,13 +27,13 @@ type refusal struct {
 // refusal.
 type trialKey struct{}
 
-// try tries each command on each master. It returns the refusals of Redis, or definition.ErrUnavailable.
+// try asks each master about each command. It returns the refusals of Redis, or definition.ErrUnavailable.
 func (g *Gate) try(ctx context.Context) ([]refusal, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), g.timeout)
 	defer cancel()
 	var mu sync.Mutex
 	var all []refusal
-	err := redisconn.EachMaster(ctx, g.rdb, func(ctx context.Context, address string, master redisconn.Master) error {
+	err := redisconn.EachMaster(ctx, g.rdb, func(ctx context.Context, address string, master redis.UniversalClient) error {
 		t := trial{gate: g, master: address}
 		err := t.run(ctx, master)
 		mu.Lock()
@@ -86,116 +79,96 @@ type trial struct {
 	refused []refusal
 }
 
-func (t *trial) note(text, what string) { t.refused = append(t.refused, refusal{text, what, t.master}) }
+// allowed are the codes of answers that Redis gives once it has checked the user: the key or channel is of another master,
+// Redis does not know the script, or (Valkey) there is no subscription to leave.
+var allowed = []string{"MOVED ", "ASK ", "TRYAGAIN ", "NOSCRIPT ", "NOSUB "}
 
-// run tries each command on the master. Redis also checks the rights of the user for each command within a script. So one
-// call of try.lua tries all commands of all scripts.
-func (t *trial) run(ctx context.Context, master redisconn.Master) error {
-	keys, rdb := t.gate.keys, t.gate.rdb
-	id, shared, err := t.place(ctx)
-	if err != nil {
-		return err
+// note notes a refusal. It returns any other error that leaves open whether Redis refuses.
+func (t *trial) note(what string, err error) error {
+	if text := script.Refusal(err); text != "" {
+		t.refused = append(t.refused, refusal{text, what, t.master})
+		return nil
 	}
-	board, channels := keys.TrialBoardChannel(id), keys.TrialChannels(id)
-	sharded := t.master != ""
-	if !sharded {
-		channels = append(channels, board)
+	if slices.ContainsFunc(allowed, func(code string) bool { return redis.HasErrorPrefix(err, code) }) {
+		return nil
 	}
-	patterns := map[string]string{"": "", keys.Profiles(): " " + keys.Profiles(), board.Names[0]: " " + board.Pattern}
-	args := []any{keys.Profiles(), ""}
-	for _, c := range channels {
-		patterns[c.Names[0]] = " " + c.Pattern
-		args = append(args, c.Names[0])
+	return err
+}
+
+// run tries EVAL, EVALSHA, a write and subscriptions on the master. One call of try.lua asks about all other commands.
+func (t *trial) run(ctx context.Context, master redis.UniversalClient) error {
+	const unknownSHA = "0000000000000000000000000000000000000000"
+	pipe := master.Pipeline()
+	keys, channels := t.gate.keys.TrialKeys(), t.gate.keys.TrialChannels()
+	for _, key := range keys {
+		pipe.Eval(ctx, "return 1", []string{key.Name})
+		pipe.EvalSha(ctx, unknownSHA, []string{key.Name})
 	}
-	trials := []keyspace.Trial{keys.TrialKeys(id), keys.TrialKeys(id)} // by EVAL, and by EVALSHA
-	if shared {
-		trials[1] = keys.TrialSharedKeys(id)
-	}
-	for i, of := range trials {
-		run, command := script.Try.Run, "EVALSHA"
-		args[1] = ""
-		if i == 0 {
-			run, command = script.Try.RunSource, "EVAL"
-			if sharded {
-				args[1] = board.Names[0]
-			}
+	cmds := pipe.Cmds()
+	redisconn.ExecEach(ctx, pipe) // each command has its own error
+	for i, cmd := range cmds {
+		if err := t.note(strings.ToUpper(cmd.Name())+" "+keys[i/2].Pattern, cmd.Err()); err != nil {
+			return err
 		}
-		r := run(ctx, rdb, of.Names, args)
-		if text := script.Refusal(r.Err); text != "" {
-			t.note(text, command+" "+of.Pattern)
-			continue
-		}
-		for r.More() {
-			command, channel, text := r.Text(), r.Text(), r.Text()
-			if script.Refuses(text) { // the embedded store gives its errors no code
-				t.note(text, command+patterns[channel])
-			}
-		}
-		if r.Err != nil {
-			return r.Err
+	}
+	if len(t.refused) == 0 { // else Redis may refuse try.lua, and each of its commands for the same reason
+		if err := t.ask(ctx, master, keys, channels); err != nil {
+			return err
 		}
 	}
 	ps := master.Subscribe(ctx)
 	defer ps.Close()
-	channels = append(channels, keyspace.Trial{Pattern: keys.Profiles(), Names: []string{keys.Profiles()}})
-	if err := t.subscribe(ctx, ps, "SUBSCRIBE", ps.Subscribe, "UNSUBSCRIBE", ps.Unsubscribe, channels); err != nil || !sharded {
+	if t.master == "" {
+		return t.subscribe(ctx, ps, "", ps.Subscribe, ps.Unsubscribe, channels)
+	}
+	if err := t.subscribe(ctx, ps, "", ps.Subscribe, ps.Unsubscribe, channels[1:]); err != nil {
 		return err
 	}
 	shard := master.SSubscribe(ctx)
 	defer shard.Close()
-	return t.subscribe(ctx, shard, "SSUBSCRIBE", shard.SSubscribe, "SUNSUBSCRIBE", shard.SUnsubscribe, []keyspace.Trial{board})
+	return t.subscribe(ctx, shard, "S", shard.SSubscribe, shard.SUnsubscribe, channels[:1])
 }
 
-// place finds an id whose TrialKeys are keys of the master. shared reports that TrialSharedKeys are, too. The ids are the
-// same in each trial, so that Redis words its refusals in the same way.
-func (t *trial) place(ctx context.Context) (id string, shared bool, err error) {
-	keys, cluster := t.gate.keys, pipeline.ClusterOf(t.gate.rdb)
-	if cluster == nil {
-		return "0", true, nil
+// ask calls try.lua.
+func (t *trial) ask(ctx context.Context, master redis.UniversalClient, keys, channels []keyspace.Trial) error {
+	args, patterns := []any{t.master != "", len(keys)}, map[string]string{"": ""}
+	for _, of := range slices.Concat(keys, channels) {
+		args = append(args, of.Name)
+		patterns[of.Name] = " " + of.Pattern
 	}
-	holds := func(key string) (bool, error) {
-		master, err := cluster.MasterForKey(ctx, key)
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return false, fmt.Errorf("find the master of a key: %w", err)
-		}
-		return master.Options().Addr == t.master, nil
-	}
-	if shared, err = holds(keys.TrialSharedKeys("").Names[0]); err != nil {
-		return "", false, err
-	}
-	for i := range maxTrialIDs {
-		id = strconv.Itoa(i)
-		if found, err := holds(keys.TrialBoardChannel(id).Names[0]); found || err != nil {
-			return id, shared, err
+	r := script.Try.RunSource(ctx, master, nil, args)
+	if write := r.Text(); r.Err == nil {
+		if refused, _ := script.RefusesWrites(write); refused { // else the key is of another master
+			t.refused = append(t.refused, refusal{write, "SET", t.master})
 		}
 	}
-	return "", false, fmt.Errorf("the slots of %s are moving", t.master)
+	for r.More() {
+		command, channel, text := r.Text(), r.Text(), r.Text()
+		t.refused = append(t.refused, refusal{text, command + patterns[channel], t.master})
+	}
+	return t.note("EVAL", r.Err)
 }
 
 // subscribing is a method of a PubSub that sends a command for some channels.
 type subscribing func(ctx context.Context, channels ...string) error
 
-// subscribe subscribes to each channel on a connection, and leaves the last one, by commands of these names.
-func (t *trial) subscribe(ctx context.Context, ps *redis.PubSub, command string, subscribe subscribing, end string,
-	leave subscribing, channels []keyspace.Trial) error {
+// subscribe subscribes to each channel on a connection, and leaves the last one. sharded is "S" for channels of a shard.
+func (t *trial) subscribe(ctx context.Context, ps *redis.PubSub, sharded string, subscribe, leave subscribing,
+	channels []keyspace.Trial) error {
 	var whats []string
 	for _, c := range channels {
-		whats = append(whats, command+" "+c.Pattern)
-		if err := subscribe(ctx, c.Names[0]); err != nil {
+		whats = append(whats, sharded+"SUBSCRIBE "+c.Pattern)
+		if err := subscribe(ctx, c.Name); err != nil {
 			return fmt.Errorf("subscribe: %w", err)
 		}
 	}
-	whats = append(whats, end)
-	if err := leave(ctx, channels[len(channels)-1].Names[0]); err != nil {
+	whats = append(whats, sharded+"UNSUBSCRIBE")
+	if err := leave(ctx, channels[len(channels)-1].Name); err != nil {
 		return fmt.Errorf("unsubscribe: %w", err)
 	}
 	for len(whats) > 0 {
 		answer, err := ps.ReceiveTimeout(ctx, t.gate.timeout)
-		text := script.Refusal(err)
-		switch {
-		case text != "":
-			t.note(text, whats[0])
-		case err != nil && !redis.HasErrorPrefix(err, "NOSUB"): // Valkey answers this without a subscription to leave
+		if err := t.note(whats[0], err); err != nil {
 			return fmt.Errorf("subscribe: %w", err)
 		}
 		if _, message := answer.(*redis.Message); !message {

@@ -37,11 +37,6 @@ type Script struct {
 	sharded *Script // the form for a cluster; nil: the same
 }
 
-// WriteCommands are the commands by which Rankcast changes a key of Redis.
-var WriteCommands = []string{
-	"DEL", "GETDEL", "HDEL", "HSET", "RENAME", "SET", "UNLINK", "XADD", "ZADD", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE",
-}
-
 // reading returns the script of a verb that changes no key: parts of lua/lib, in this order, and the file of the verb.
 // The order and the bytes decide the SHA-1.
 func reading(verb string, parts ...string) Script {

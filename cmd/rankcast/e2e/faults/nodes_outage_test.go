@@ -105,8 +105,8 @@ func TestSilentConnection(t *testing.T) {
 func TestRedisUserWithoutChannels(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*: ERR The user executing the ` +
-		`script can't publish to the channel mentioned in the command`
+	const reason = `redis user \"app\": PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*, PUBLISH rc:{/}:profiles: ERR ` +
+		`The user executing the script can't publish to the channel mentioned in the command`
 	page, err := os.ReadFile("../../../../web/docs/operations.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), strings.ReplaceAll(reason, `\"`, `"`), "the page shows what /readyz says")
