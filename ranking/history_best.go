@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,21 +29,17 @@ func (r *historyReader) readBest(ctx context.Context) error {
 	}
 	oldest := r.m.compiled.OldestReadable(r.s.catalog.clock.now())
 	periods = slices.DeleteFunc(periods, func(p periodRecord) bool { return p.Opens.Before(oldest.Opens) })
-	numbers := make([]*redis.SliceCmd, len(periods))
-	call := func() error {
-		pipe := r.s.rdb.Pipeline()
-		for i, p := range periods {
-			numbers[i] = pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History().Numbers, member)
-		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		return nil
-	}
 	if len(periods) == 0 {
 		return nil
 	}
-	if err := r.s.inTurnIf(ctx, len(periods) > PacedEntries, call); err != nil {
+	var numbers []*redis.SliceCmd
+	err = r.s.inTurnIf(ctx, len(periods) > PacedEntries, func() (err error) {
+		numbers, err = pipelined(ctx, r.s.rdb, periods, func(pipe redis.Pipeliner, p periodRecord) *redis.SliceCmd {
+			return pipe.HMGet(ctx, r.s.keys.Board(instance, p.Name).History().Numbers, member)
+		})
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i, p := range periods { // the oldest first

@@ -1,8 +1,8 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -22,51 +22,45 @@ const (
 // forgetNames forgets the members of a history that stand in none of its steps. It stops when another step
 // is recorded meanwhile; the next step tries again.
 func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
-	epoch, last, err := s.historyEnd(ctx, l)
-	if err != nil || last == "" {
+	k, h := l.keys, l.keys.History()
+	board, state := s.readFields(ctx, k.Meta, "epoch"), s.readFields(ctx, h.State, "last")
+	epoch, last := board.Optional(), state.Optional()
+	if err := cmp.Or(board.Err, state.Err); err != nil || last == "" {
 		return err
 	}
 	used, err := s.usedNumbers(ctx, l, last)
 	if err != nil {
 		return err
 	}
-	k := l.keys
-	for cursor := uint64(0); ; {
+	var at scanPosition
+	for more := true; more; more = at != (scanPosition{}) {
 		began := time.Now()
-		page, next, err := s.namesFrom(ctx, k.History().Names, cursor)
+		page, err := s.scan(ctx, scansHash, []string{h.Names}, namesPage, &at)
 		if err != nil {
 			return err
 		}
 		args := []any{epoch, last}
-		for i := 0; i+1 < len(page); i += 2 {
-			number, err := strconv.ParseInt(page[i], 10, 64)
-			if err != nil || !used[number] {
-				args = append(args, page[i], page[i+1])
+		names := page.List()
+		for names.More() {
+			number, member := names.Text(), names.Text()
+			if n, err := strconv.ParseInt(number, 10, 64); err != nil || !used[n] {
+				args = append(args, number, member)
 			}
 		}
+		if names.Err != nil {
+			return names.Err
+		}
 		if len(args) > 2 {
-			r := script.Unname.Run(ctx, s.rdb, []string{k.Meta, k.History().State, k.History().Names, k.History().Numbers}, args)
+			r := script.Unname.Run(ctx, s.rdb, []string{k.Meta, h.State, h.Names, h.Numbers}, args)
 			if r.Text() == "changed" || r.Err != nil {
 				return r.Err
 			}
-		}
-		if cursor = next; cursor == 0 {
-			return nil
 		}
 		if err := restAfter(ctx, began); err != nil {
 			return err
 		}
 	}
-}
-
-// historyEnd reads the epoch of a board and the time of the last step of its history; "" for none.
-func (s *Store) historyEnd(ctx context.Context, l *historyLook) (epoch, last string, err error) {
-	pipe := s.rdb.Pipeline()
-	board, state := pipe.HMGet(ctx, l.keys.Meta, "epoch"), pipe.HMGet(ctx, l.keys.History().State, "last")
-	if _, err := pipe.Exec(ctx); err != nil {
-		return "", "", fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return replyOf(board).Optional(), replyOf(state).Optional(), nil
+	return nil
 }
 
 // usedNumbers reads the numbers of the members that stand in the steps up to last.
@@ -98,13 +92,4 @@ func (s *Store) usedNumbers(ctx context.Context, l *historyLook, last string) (m
 			return nil, err
 		}
 	}
-}
-
-// namesFrom reads a page of the hash of names: numbers and members in turn. It may read a member twice.
-func (s *Store) namesFrom(ctx context.Context, key string, cursor uint64) (page []string, next uint64, err error) {
-	page, next, err = s.rdb.HScan(ctx, key, cursor, "", namesPage).Result()
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return page, next, nil
 }

@@ -333,19 +333,18 @@ func (r *historyReader) readNames(ctx context.Context, steps []recordedStep) err
 	if len(numbers) == 0 {
 		return nil
 	}
-	pipe := r.s.rdb.Pipeline()
-	var cmds []*redis.SliceCmd
-	for some := range slices.Chunk(numbers, findAtOnce) {
-		cmds = append(cmds, pipe.HMGet(ctx, r.m.keys.History().Names, some...))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	chunks := slices.Collect(slices.Chunk(numbers, findAtOnce))
+	cmds, err := pipelined(ctx, r.s.rdb, chunks, func(pipe redis.Pipeliner, some []string) *redis.SliceCmd {
+		return pipe.HMGet(ctx, r.m.keys.History().Names, some...)
+	})
+	if err != nil {
+		return err
 	}
 	for i, cmd := range cmds {
 		for j, name := range cmd.Val() {
 			member, there := name.(string)
 			if there && !r.hidden.hides(r.m.Instance, r.m.compiled.Kind, member) {
-				number, _ := strconv.ParseInt(numbers[i*findAtOnce+j], 10, 64)
+				number, _ := strconv.ParseInt(chunks[i][j], 10, 64)
 				r.names[number] = member
 			}
 		}

@@ -122,13 +122,9 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 
 // sizes reads the number of members of sorted sets, in their order.
 func (s *Store) sizes(ctx context.Context, keys []string) ([]int64, error) {
-	pipe := s.rdb.Pipeline()
-	cmds := make([]*redis.IntCmd, len(keys))
-	for i, key := range keys {
-		cmds[i] = pipe.ZCard(ctx, key)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	cmds, err := pipelined(ctx, s.rdb, keys, func(pipe redis.Pipeliner, key string) *redis.IntCmd { return pipe.ZCard(ctx, key) })
+	if err != nil {
+		return nil, err
 	}
 	sizes := make([]int64, len(keys))
 	for i, c := range cmds {

@@ -3,10 +3,11 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
@@ -174,18 +175,12 @@ func (s *Store) sources(ctx context.Context, d *definitions, instance string, r 
 // anyOf reports whether any of some keys exists.
 func (s *Store) anyOf(ctx context.Context, keys ...string) (bool, error) {
 	for some := range slices.Chunk(keys, scanTogether) {
-		pipe := s.rdb.Pipeline()
-		for _, key := range some {
-			pipe.Exists(ctx, key)
-		}
-		cmds, err := pipe.Exec(ctx)
+		cmds, err := pipelined(ctx, s.rdb, some, func(pipe redis.Pipeliner, key string) *redis.IntCmd { return pipe.Exists(ctx, key) })
 		if err != nil {
-			return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return false, err
 		}
-		for _, c := range cmds {
-			if n, ok := c.(interface{ Val() int64 }); ok && n.Val() > 0 {
-				return true, nil
-			}
+		if slices.ContainsFunc(cmds, func(c *redis.IntCmd) bool { return c.Val() > 0 }) {
+			return true, nil
 		}
 	}
 	return false, nil
