@@ -100,7 +100,7 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 	from := "+"
 	if before != "" {
 		if !auditID.MatchString(before) {
-			return nil, Invalid("cursor", "is not a cursor that this server gave")
+			return nil, errCursor
 		}
 		from = before
 	}

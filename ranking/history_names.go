@@ -35,20 +35,15 @@ func (s *Store) forgetNames(ctx context.Context, l *historyLook) error {
 	var at scanPosition
 	for more := true; more; more = at != (scanPosition{}) {
 		began := time.Now()
-		page, err := s.scan(ctx, scansHash, []string{h.Names}, namesPage, &at)
+		names, err := s.scanTexts(ctx, scansHash, h.Names, namesPage, &at)
 		if err != nil {
 			return err
 		}
 		args := []any{epoch, last}
-		names := page.List()
-		for names.More() {
-			number, member := names.Text(), names.Text()
-			if n, err := strconv.ParseInt(number, 10, 64); err != nil || !used[n] {
-				args = append(args, number, member)
+		for _, name := range names { // a number and its member
+			if n, err := strconv.ParseInt(name[0], 10, 64); err != nil || !used[n] {
+				args = append(args, name[0], name[1])
 			}
-		}
-		if names.Err != nil {
-			return names.Err
 		}
 		if len(args) > 2 {
 			r := script.Unname.Run(ctx, s.rdb, []string{k.Meta, h.State, h.Names, h.Numbers}, args)

@@ -3,8 +3,6 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,21 +48,13 @@ type HistoryCursor struct {
 }
 
 // String encodes c for a URL.
-func (c HistoryCursor) String() string {
-	b := binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(c.At.UnixMilli()))
-	return base64.RawURLEncoding.EncodeToString(append(b, c.Period...))
-}
+func (c HistoryCursor) String() string { return encodeCursor(uint64(c.At.UnixMilli()), c.Period) }
 
 // ParseHistoryCursor decodes the result of HistoryCursor.String, or returns a FieldError.
 func ParseHistoryCursor(s string) (HistoryCursor, error) {
-	bad := Invalid("cursor", "is not a cursor that this server gave")
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) < 9 || b[0] != cursorVersion {
-		return HistoryCursor{}, bad
-	}
-	ms, period := binary.BigEndian.Uint64(b[1:9]), string(b[9:])
-	if ms == 0 || ms >= definition.Never || period != "" && definition.CheckText("cursor", period) != nil {
-		return HistoryCursor{}, bad
+	ms, period, err := decodeCursor(s)
+	if err != nil || ms == 0 || ms >= definition.Never || period != "" && definition.CheckText("cursor", period) != nil {
+		return HistoryCursor{}, errCursor
 	}
 	return HistoryCursor{Period: period, At: time.UnixMilli(int64(ms)).UTC()}, nil
 }
@@ -407,13 +397,7 @@ func (r *historyReader) shown(step recordedStep) []Entry {
 			continue
 		}
 		position := int64(len(entries)) + 1
-		switch {
-		case position > 1 && ties.Tied() && entries[position-2].Score == e.Score:
-		case ties == definition.Dense:
-			rank++
-		default:
-			rank = position
-		}
+		rank = ties.RankAfter(rank, position, position > 1 && entries[position-2].Score == e.Score)
 		entries = append(entries, Entry{Rank: rank, Member: member, Score: e.Score})
 	}
 	if r.q.Member == "" {

@@ -28,19 +28,18 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 	default:
 		next, err = s.rescheduleFamily(ctx, slot, after)
 	}
+	again := int64(0)
 	switch {
 	case err != nil:
 		return err
-	case next == "":
-		return s.rescheduleOn(ctx, agenda, c, 0)
 	case next == c.member:
-		return s.rescheduleOn(ctx, agenda, c, c.since)
-	default:
+		again = c.since
+	case next != "":
 		if err := s.scheduleNow(ctx, next); err != nil {
 			return err
 		}
-		return s.rescheduleOn(ctx, agenda, c, 0)
 	}
+	return s.rescheduleOn(ctx, agenda, c, again)
 }
 
 // rescheduleFamily puts instances on the agenda for now, and returns the item to continue

@@ -49,13 +49,13 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err != nil {
 		return Erasure{}, err
 	}
-	boards, err := s.boardsOfKind(ctx, kind)
+	d, err := s.definitionsOfKind(ctx, kind)
 	if err != nil {
 		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
 	r := script.Erasing.Run(ctx, s.rdb,
 		[]string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda(), s.keys.Audit()},
-		[]any{erasureField(kind, member), kind, member, line, auditKept, maxErasures, boards})
+		[]any{erasureField(kind, member), kind, member, line, auditKept, maxErasures, boolArg(d.hasKind(kind))})
 	if r.Text() == "full" {
 		return Erasure{}, &FieldError{Field: "kind", Kind: ErrOverloaded,
 			Reason: fmt.Sprintf("%d other members of kind %s are being erased, the most at one time; send again later", maxErasures, kind)}
@@ -65,19 +65,6 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 		return Erasure{}, fmt.Errorf("erase a member of kind %q: %w", kind, err)
 	}
 	return *e, nil
-}
-
-// boardsOfKind returns 'some' or 'none', as erasing.lua expects it. Erasures of kinds without boards
-// end at once, so kinds that callers make up delay no others.
-func (s *Store) boardsOfKind(ctx context.Context, kind string) (string, error) {
-	d, err := s.definitionsOfKind(ctx, kind)
-	if err != nil {
-		return "", err
-	}
-	if d.hasKind(kind) {
-		return "some", nil
-	}
-	return "none", nil
 }
 
 // definitionsOfKind returns the node's copy of the definitions if it has a board of a kind. Else it reads the
@@ -217,7 +204,7 @@ func (s *Store) walkIDs(ctx context.Context, kind string, w *erasureWalk, wanted
 // other callers for a while. It moves the position, as scan does.
 func (s *Store) redact(ctx context.Context, hash string, at *scanPosition, names *recordedNames) error {
 	began := time.Now()
-	r, err := s.scan(ctx, scansHash, []string{hash}, redactCount, at)
+	records, err := s.scanTexts(ctx, scansHash, hash, redactCount, at)
 	if err != nil {
 		return fmt.Errorf("read request ids: %w", err)
 	}
@@ -225,14 +212,10 @@ func (s *Store) redact(ctx context.Context, hash string, at *scanPosition, names
 		return err
 	}
 	var args []any
-	pairs := r.List()
-	for pairs.More() {
-		if id, record := pairs.Text(), pairs.Text(); names.in(record) {
-			args = append(args, id, record[:definition.DigestSize])
+	for _, r := range records { // an id and its record
+		if names.in(r[1]) {
+			args = append(args, r[0], r[1][:definition.DigestSize])
 		}
-	}
-	if err := cmp.Or(r.Err, pairs.Err); err != nil {
-		return err
 	}
 	for some := range slices.Chunk(args, 2*redactCount) {
 		if err := script.Redact.Run(ctx, s.rdb, []string{hash}, some).Err; err != nil {

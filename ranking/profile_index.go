@@ -129,7 +129,7 @@ func (s *Store) Reindex(ctx context.Context, kind, from string) (done Reindexed,
 	}
 	var at reindexPosition
 	if from != "" && (json.Unmarshal([]byte(from), &at) != nil || at.Part < 0) {
-		return done, Invalid("cursor", "is not a cursor that this server gave")
+		return done, errCursor
 	}
 	for stop := time.Now().Add(s.reindexSlice); at.Part < keyspace.ProfileParts; {
 		began := time.Now()
@@ -158,41 +158,29 @@ func (s *Store) reindex(ctx context.Context, kind string, at *reindexPosition, d
 	keys, part := s.keys.ProfilePart(kind, at.Part), at.Part
 	believed := make(map[string]string)   // member to profile
 	elements := make(map[string][]string) // likewise, those of the page
-	if !at.Names {
-		r, err := s.scan(ctx, scansHash, []string{keys.Profiles}, reindexPage, &at.At)
-		if err != nil {
-			return err
-		}
-		list := r.List()
-		for list.More() {
-			member := list.Text()
-			believed[member] = list.Text()
+	which, key := scansHash, keys.Profiles
+	if at.Names {
+		which, key = scansSet, keys.Names
+	}
+	pairs, err := s.scanTexts(ctx, which, key, reindexPage, &at.At)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if !at.Names { // a member and its profile
+			believed[p[0]] = p[1]
 			done.Profiles++
+		} else { // an element and its score
+			_, member := parseNameElement(p[0])
+			elements[member] = append(elements[member], p[0])
 		}
-		if list.Err != nil {
-			return list.Err
-		}
-		at.Names = at.At == (scanPosition{})
-	} else {
-		r, err := s.scan(ctx, scansSet, []string{keys.Names}, reindexPage, &at.At)
-		if err != nil {
-			return err
-		}
-		list := r.List()
-		for list.More() {
-			element, _ := list.Text(), list.Text() // and its score
-			_, member := parseNameElement(element)
-			elements[member] = append(elements[member], element)
-		}
-		if list.Err != nil {
-			return list.Err
-		}
-		if at.At == (scanPosition{}) {
-			*at = reindexPosition{Part: part + 1}
-		}
-		if len(elements) == 0 {
-			return nil
-		}
+	}
+	if at.At == (scanPosition{}) && at.Names {
+		*at = reindexPosition{Part: part + 1}
+	} else if at.At == (scanPosition{}) {
+		at.Names = true
+	}
+	if len(elements) > 0 {
 		members := slices.Collect(maps.Keys(elements))
 		stored, err := s.rdb.HMGet(ctx, keys.Profiles, members...).Result()
 		if err != nil {

@@ -261,13 +261,7 @@ func (m Members) rank(t definition.Ties) {
 		if _, again := among[e.Member]; again {
 			continue
 		}
-		switch {
-		case len(among) > 0 && t.Tied() && e.Score == last.Score:
-		case t == definition.Dense:
-			rank++
-		default:
-			rank = int64(len(among)) + 1
-		}
+		rank = t.RankAfter(rank, int64(len(among))+1, len(among) > 0 && e.Score == last.Score)
 		among[e.Member], last = rank, e.Entry
 	}
 	for i, e := range m.List {

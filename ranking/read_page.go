@@ -79,28 +79,36 @@ type Cursor struct {
 // cursorVersion is the first byte of an encoded cursor, so that the form can change.
 const cursorVersion = 1
 
-// String encodes c for a URL.
-func (c Cursor) String() string {
-	b := make([]byte, 9, 9+len(c.Member))
-	b[0] = cursorVersion
-	binary.BigEndian.PutUint64(b[1:], math.Float64bits(float64(c.Key)))
-	return base64.RawURLEncoding.EncodeToString(append(b, c.Member...))
+// errCursor is the error of a text that is no cursor.
+var errCursor = Invalid("cursor", "is not a cursor that this server gave")
+
+// encodeCursor encodes a position, a number and a text, for a URL.
+func encodeCursor(n uint64, text string) string {
+	b := binary.BigEndian.AppendUint64([]byte{cursorVersion}, n)
+	return base64.RawURLEncoding.EncodeToString(append(b, text...))
 }
+
+// decodeCursor decodes the result of encodeCursor.
+func decodeCursor(s string) (n uint64, text string, err error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) < 9 || b[0] != cursorVersion {
+		return 0, "", errCursor
+	}
+	return binary.BigEndian.Uint64(b[1:9]), string(b[9:]), nil
+}
+
+// String encodes c for a URL.
+func (c Cursor) String() string { return encodeCursor(math.Float64bits(float64(c.Key)), c.Member) }
 
 // ParseCursor decodes the result of Cursor.String, or returns a FieldError.
 func ParseCursor(s string) (Cursor, error) {
-	bad := Invalid("cursor", "is not a cursor that this server gave")
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) < 10 || b[0] != cursorVersion {
-		return Cursor{}, bad
-	}
-	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:9]))
-	c := Cursor{Key: sortkey.Key(key), Member: string(b[9:])}
+	bits, member, err := decodeCursor(s)
+	key := math.Float64frombits(bits)
 	// This form of the condition refuses NaN too.
-	if !(math.Abs(key) <= definition.MaxScore+1) || definition.CheckMember(c.Member) != nil {
-		return Cursor{}, bad
+	if err != nil || !(math.Abs(key) <= definition.MaxScore+1) || definition.CheckMember(member) != nil {
+		return Cursor{}, errCursor
 	}
-	return c, nil
+	return Cursor{Key: sortkey.Key(key), Member: member}, nil
 }
 
 // MaxPage is the most entries that one call of Read returns.

@@ -127,18 +127,11 @@ func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t de
 	for rows.More() {
 		member, key := rows.Text(), rows.Key()
 		position++
-		e := Entry{Rank: position, Member: member, Score: key.Score(o), Key: key}
-		if t.Tied() {
-			switch n := len(entries); {
-			case n == 0:
-			case entries[n-1].Score == e.Score:
-			case t == definition.Dense:
-				rank++
-			default:
-				rank = position
-			}
-			e.Rank = rank
+		e := Entry{Member: member, Score: key.Score(o), Key: key}
+		if n := len(entries); n > 0 || !t.Tied() {
+			rank = t.RankAfter(rank, position, n > 0 && entries[n-1].Score == e.Score)
 		}
+		e.Rank = rank
 		if len(data.Rest) > 0 {
 			e.Data = data.Optional()
 		}
@@ -156,6 +149,19 @@ type scanPosition struct {
 
 // The types of keys that a scan reads, see scan.lua.
 const scansHash, scansSet = "hash", "set"
+
+// scanTexts is scan of one key, whose pairs it returns.
+func (s *Store) scanTexts(ctx context.Context, kind, key string, count int, at *scanPosition) (pairs [][2]string, err error) {
+	r, err := s.scan(ctx, kind, []string{key}, count, at)
+	if err != nil {
+		return nil, err
+	}
+	list := r.List()
+	for list.More() {
+		pairs = append(pairs, [2]string{list.Text(), list.Text()})
+	}
+	return pairs, list.Err
+}
 
 // scan reads about count fields of a hash or members of a sorted set from a position on. Unless it fails, it moves the
 // position behind them. Where another Redis answers than the one before, the scan begins again, so it may return a field

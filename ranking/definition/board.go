@@ -51,6 +51,19 @@ const (
 // the member that reached the score first before the others.
 func (t Ties) Tied() bool { return t == Shared || t == Dense }
 
+// RankAfter returns the rank of an entry at a 1-based position. rank is that of the entry before, 0 for none, and sameScore
+// reports whether both have the same score.
+func (t Ties) RankAfter(rank, position int64, sameScore bool) int64 {
+	switch {
+	case sameScore && t.Tied():
+		return rank
+	case t == Dense:
+		return rank + 1
+	default:
+		return position
+	}
+}
+
 // Board defines one board, or each instance of a family. The zero value of every field
 // but Name means the default, which Normalize fills in where the field applies. JSON and
 // boards files omit the fields that do not apply, and write durations as strings such as

@@ -13,7 +13,8 @@
 --       4 line         for the audit
 --       5 kept         lines that the audit keeps, approximately
 --       6 most         erasures of a kind that may be pending
---       7 boards       'none': no board has this kind, so the erasure ends at once; or 'some'
+--       7 boards       '1': boards have this kind; '0': none has it, so the erasure ends at once. Erasures of kinds that
+--                      callers make up delay no others
 -- Result {'ok', the state as JSON}: no other request of the member has its 'began', in µs since 1970;
 --         or {'full'}: too many are pending, and the call has changed nothing
 -- Cost   O(log n)
@@ -22,7 +23,7 @@ local erasures, pending, reports, agenda, audit = KEYS[1], KEYS[2], KEYS[3], KEY
 local field, kind, member, line, kept, most, boards = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 
 local waits = call('ZSCORE', pending, member)
-local ends = boards == 'none' and not waits
+local ends = boards == '0' and not waits
 if not waits and not ends and call('ZCARD', pending) >= most then return {'full'} end
 local was, walk = call('HGET', erasures, field) or '', call('HGET', erasures, kind) or ''
 local began = math.max(now, (number_of(was, 'began') or 0) + 1, (number_of(walk, 'began') or 0) + 1)
