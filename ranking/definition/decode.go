@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseBoard reads the definition of one board from the JSON object in the body of a PUT:
@@ -168,20 +167,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e), asDefined)
 }
 
-// MarshalJSON writes t. An integer score becomes a JSON number, and a field a string.
-func (t Target) MarshalJSON() ([]byte, error) {
-	score := any(t.Score)
-	if integerText.MatchString(t.Score) {
-		score = jsontext.Value(t.Score)
+// MarshalJSON writes an integer as a JSON number, and a field as a string.
+func (a Amount) MarshalJSON() ([]byte, error) {
+	if integerText.MatchString(string(a)) {
+		return []byte(a), nil
 	}
-	return json.Marshal(struct {
-		Board  string         `json:"board"`
-		Member string         `json:"member"`
-		Score  any            `json:"score"`
-		Op     Mode           `json:"op,omitzero"`
-		If     Condition      `json:"if,omitzero"`
-		Data   jsontext.Value `json:"data,omitzero"`
-	}{t.Board, t.Member, score, t.Op, t.If, t.Data})
+	return json.Marshal(string(a))
 }
 
 func (e *Event) read(v Value) error {
@@ -245,6 +236,6 @@ func (t *Target) readScore(v Value) error {
 	if err := readBound(v, &n); err != nil {
 		return err
 	}
-	t.Score = strconv.FormatInt(n, 10)
+	t.Score = Amount(strconv.FormatInt(n, 10))
 	return nil
 }

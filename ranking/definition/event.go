@@ -34,13 +34,17 @@ type Event struct {
 
 // Target is one update that an event makes.
 type Target struct {
-	Board  string         // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
-	Member string         // "{user}", "car {number}"
-	Score  string         // "{flowers}", "-{flowers}", or an integer, which is a number in JSON
-	Op     Mode           // see Update.Op
-	If     Condition      // see Update.If
-	Data   jsontext.Value // an object; a string in it that is a field, such as "{user}", is replaced by the field's value
+	Board  string    `json:"board"`  // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
+	Member string    `json:"member"` // "{user}", "car {number}"
+	Score  Amount    `json:"score"`
+	Op     Mode      `json:"op,omitzero"` // see Update.Op
+	If     Condition `json:"if,omitzero"` // see Update.If
+	// Data is an object; a string in it that is a field, such as "{user}", is replaced by the field's value.
+	Data jsontext.Value `json:"data,omitzero"`
 }
+
+// Amount is "{flowers}", "-{flowers}", or an integer, which is a number in JSON.
+type Amount string
 
 // Field is a field of an event.
 type Field struct {
@@ -168,7 +172,7 @@ func (e Event) Normalize() (Event, error) {
 func digestOf(updates []Target) string {
 	var b []byte
 	for _, t := range updates {
-		for _, s := range []string{t.Board, t.Member, t.Score, string(t.Op), string(t.If), string(t.Data)} {
+		for _, s := range []string{t.Board, t.Member, string(t.Score), string(t.Op), string(t.If), string(t.Data)} {
 			b = append(append(b, s...), keyspace.FieldSep...)
 		}
 		b = append(b, keyspace.RecordSep...)
@@ -181,7 +185,7 @@ func digestOf(updates []Target) string {
 func (c *compiledEvent) compile(path string, t *Target) (target, error) {
 	compiled := target{op: t.Op, cond: t.If}
 	if err := cmp.Or(c.compileBoard(path+".board", t.Board, &compiled), c.compileMember(path+".member", t.Member, &compiled),
-		c.compileScore(path+".score", t.Score, &compiled)); err != nil {
+		c.compileScore(path+".score", string(t.Score), &compiled)); err != nil {
 		return compiled, err
 	}
 	if t.Op != "" {

@@ -106,13 +106,8 @@ func (c *compiledEvent) missingRule(e Event) string {
 		rule := e.Rules[name]
 		switch c.fields[name].fieldType() {
 		case IntegerField:
-			switch {
-			case rule.Min == nil && rule.Max == nil:
-				return missing(name, "bounds")
-			case rule.Min == nil:
-				return missing(name, "min")
-			case rule.Max == nil:
-				return missing(name, "max")
+			if rule.Min == nil || rule.Max == nil {
+				return missing(name, "min and max")
 			}
 		case TextField:
 			if rule.Kind == "" && name != e.Sender {

@@ -130,11 +130,11 @@ func TestWhatNeedsAKey(t *testing.T) {
 	const star, flowers = `"star":{"kind":"star"}`, `"flowers":{"min":1,"max":99}`
 	for with, want := range map[string][2]string{ // reasons for a viewer and for an anonymous caller
 		`"sender":"user","fields":{` + star + `,` + flowers + `}`:     {"", ""},
-		`"sender":"user","fields":{` + star + `}`:                     {"gives flowers no bounds", "gives flowers no bounds"},
-		`"sender":"user","fields":{` + star + `,"flowers":{"max":9}}`: {"gives flowers no min", "gives flowers no min"},
-		`"sender":"user","fields":{` + star + `,"flowers":{"min":1}}`: {"gives flowers no max", "gives flowers no max"},
+		`"sender":"user","fields":{` + star + `}`:                     {"gives flowers no min and max", "gives flowers no min and max"},
+		`"sender":"user","fields":{` + star + `,"flowers":{"max":9}}`: {"gives flowers no min and max", "gives flowers no min and max"},
+		`"sender":"user","fields":{` + star + `,"flowers":{"min":1}}`: {"gives flowers no min and max", "gives flowers no min and max"},
 		`"sender":"user","fields":{` + flowers + `}`:                  {"gives star no kind", "gives star no kind"},
-		`"sender":"user"`:                                                {"no bounds", "no bounds"},
+		`"sender":"user"`:                                                {"no min and max", "no min and max"},
 		`"fields":{` + star + `,` + flowers + `}`:                        {"names no sender", "gives user no kind"},
 		`"fields":{` + star + `,` + flowers + `,"user":{"kind":"user"}}`: {"names no sender", ""},
 	} {

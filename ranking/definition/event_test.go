@@ -173,8 +173,8 @@ func anyEvent(t *rapid.T) Event {
 		u := Target{
 			Board:  "b" + label,
 			Member: mixed("member"),
-			Score: rapid.SampledFrom([]string{"{c}", "-{c}",
-				fmt.Sprint(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "score"))}).Draw(t, "score field"),
+			Score: rapid.SampledFrom([]Amount{"{c}", "-{c}",
+				Amount(fmt.Sprint(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "score")))}).Draw(t, "score field"),
 			Op: Mode(rapid.SampledFrom([]string{"", "sum", "best", "last"}).Draw(t, "op")),
 			If: Condition(rapid.SampledFrom([]string{"", "exists", "absent"}).Draw(t, "if")),
 		}

@@ -1,6 +1,9 @@
 package feed
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // subscribeChunk is the greatest number of channels that channels.take returns.
 const subscribeChunk = 256
@@ -40,21 +43,16 @@ func (s *channels) want(name string) {
 }
 
 // leave ends one call of want.
-func (s *channels) leave(name string) {
-	s.mu.Lock()
-	if c, ok := s.byName[name]; ok {
-		c.refs--
-		s.enqueue(name, c)
-	}
-	s.mu.Unlock()
-	s.signal()
-}
+func (s *channels) leave(name string) { s.end(name, 1) }
 
 // leaveAll ends all calls of want for a channel.
-func (s *channels) leaveAll(name string) {
+func (s *channels) leaveAll(name string) { s.end(name, math.MaxInt) }
+
+// end ends so many calls of want for a channel, if there are so many.
+func (s *channels) end(name string, calls int) {
 	s.mu.Lock()
 	if c, ok := s.byName[name]; ok {
-		c.refs = 0
+		c.refs = max(0, c.refs-calls)
 		s.enqueue(name, c)
 	}
 	s.mu.Unlock()
