@@ -235,7 +235,7 @@ func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after 
 	return forgotten, nil
 }
 
-// rehide restores the hidden members in Redis from the node's copy.
+// rehide restores the hidden members in Redis from a copy, and raises the revision beyond that of the copy.
 func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 	entries := m.members.Keys()
 	for {

@@ -168,7 +168,7 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	}
 	for i, p := range periods {
 		if done[i].upTo > m.revision {
-			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
+			return s.catalog.rehide(ctx, &moderation{revision: done[i].upTo}) // this node reads the moderation again before it returns here
 		}
 		_, hidesNone := m.since(instance, r.Kind, done[i].upTo, 0)
 		showsNone := !done[i].hides || done[i].upTo >= m.shown
@@ -275,16 +275,11 @@ func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision 
 	if err != nil || d.hidden.revision >= revision {
 		return err
 	}
-	if err := s.raiseRevision(ctx, revision); err != nil {
+	if err := s.catalog.rehide(ctx, &moderation{revision: revision}); err != nil {
 		return err
 	}
 	_, err = s.catalog.readFresh(ctx)
 	return err
-}
-
-// raiseRevision raises the stored revision of the moderation to at least the given one.
-func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
-	return script.Raise.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{revision}).Err
 }
 
 // forgetHidden shows all members that are hidden on an instance that is deleted.
