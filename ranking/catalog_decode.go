@@ -43,24 +43,21 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 	d.idsSince = make(map[string]int64)
 	for fields.More() {
 		field := fields.Text()
-		if slot, ok := strings.CutPrefix(field, leavingField); ok {
-			d.leaving[slot] = fields.Number()
-			continue
-		}
-		if of, ok := strings.CutPrefix(field, idsField); ok {
-			d.idsSince[of] = fields.Number()
-			continue
-		}
-		value := fields.Text()
-		if kind, ok := strings.CutPrefix(field, profilesField); ok {
-			d.profiled[kind] = true
-		} else if known, there := was.values[field]; there && known == value {
-			d.reuse(was, field)
-		} else if err := d.decodeField(field, value); err != nil {
-			// The error does not wrap the kind of err: the request of the caller is not
-			// wrong.
-			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v",
-				ErrUnavailable, field, err)
+		kind, name, _ := strings.Cut(field, ":")
+		switch kind + ":" {
+		case leavingField:
+			d.leaving[name] = fields.Number()
+		case idsField:
+			d.idsSince[name] = fields.Number()
+		case boardField:
+			decodeField(d, was, field, fields.Text(), d.boards, was.boards, compile)
+		case eventField:
+			decodeField(d, was, field, fields.Text(), d.events, was.events, decodeEvent)
+		case profilesField:
+			d.profiled[name] = true
+			fields.Text()
+		default:
+			fields.Text()
 		}
 	}
 	d.spanIDs()
@@ -81,37 +78,34 @@ func (d *definitions) spanIDs() {
 	}
 }
 
-// decodeField decodes a board or an event. It leaves out a field of another kind.
-func (d *definitions) decodeField(field, value string) error {
-	if slot, ok := strings.CutPrefix(field, boardField); ok {
-		d.values[field] = value
-		r, err := compile(slot, value)
-		if err != nil {
-			return err
+// decodeField decodes a board or an event into found, by its name. It takes a definition with the same JSON, or the
+// error of that, from an earlier copy.
+func decodeField[T any](d, was *definitions, field, value string, found, before map[string]*T,
+	decode func(name, value string) (*T, error)) {
+	_, name, _ := strings.Cut(field, ":")
+	if known, there := was.values[field]; there && known == value {
+		d.values[field] = known // so that the node keeps the text once
+		if err := was.broken[field]; err != nil {
+			d.broken[field] = err
+		} else {
+			found[name] = before[name]
 		}
-		d.boards[slot] = r
-	} else if name, ok := strings.CutPrefix(field, eventField); ok {
-		d.values[field] = value
-		e := new(definition.Event)
-		if err := json.Unmarshal([]byte(value), e); err != nil {
-			return err
-		}
-		d.events[name] = e
+		return
 	}
-	return nil
+	d.values[field] = value
+	v, err := decode(name, value)
+	if err != nil {
+		// The error does not wrap the kind of err: the request of the caller is not wrong.
+		d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v",
+			ErrUnavailable, field, err)
+		return
+	}
+	found[name] = v
 }
 
-// reuse takes a board or an event, or its error, from an earlier copy.
-func (d *definitions) reuse(was *definitions, field string) {
-	d.values[field] = was.values[field] // so that the node keeps the text once
-	if err := was.broken[field]; err != nil {
-		d.broken[field] = err
-	} else if slot, ok := strings.CutPrefix(field, boardField); ok {
-		d.boards[slot] = was.boards[slot]
-	} else {
-		name := strings.TrimPrefix(field, eventField)
-		d.events[name] = was.events[name]
-	}
+func decodeEvent(_, value string) (*definition.Event, error) {
+	e := new(definition.Event)
+	return e, json.Unmarshal([]byte(value), e)
 }
 
 func compile(slot, value string) (*definition.Compiled, error) {

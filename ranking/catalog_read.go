@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,14 +26,7 @@ func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	var boards []definition.Board
-	for slot := range d.boards {
-		if r, _ := d.compiledIn(slot); r != nil {
-			boards = append(boards, r.Board)
-		}
-	}
-	slices.SortFunc(boards, func(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) })
-	return boards, nil
+	return slices.SortedFunc(maps.Values(d.boardsAfter(nil)), byBoard), nil
 }
 
 // Events lists the events by name.
@@ -56,7 +48,7 @@ func (s *Store) Event(ctx context.Context, name string) (definition.Event, error
 	if err != nil {
 		return definition.Event{}, err
 	}
-	return *e, nil
+	return *e.Event, nil
 }
 
 // Definition returns a board or family by the name of its definition: "stars",

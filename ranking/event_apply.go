@@ -96,12 +96,14 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n,
 			MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
 	}
-	if err := checkSenders(e, all); err != nil {
-		return nil, err
-	}
 	happened := make([]EventResult, len(all))
 	occurrences := make([]occurrence, len(all))
 	for i, call := range all {
+		if call.Sender != nil { // who may not send the event, whatever its fields are
+			if err := e.CheckSender(call.Sender.Sub); err != nil {
+				return nil, err
+			}
+		}
 		o, h := &occurrences[i], &happened[i]
 		o.id = call.storedID()
 		if o.fields, h.Err = call.check(); h.Err == nil {
@@ -111,14 +113,10 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 			h.Err = e.CheckSent(call.Sender.Sub, call.Fields)
 		}
 		if h.Err == nil && e.CarriesTime(call.Fields) {
-			h.Err = s.checkEventTime(ctx, e)
+			h.Err = e.checkTime()
 		}
 	}
-	s.checkNamedMembers(first, e, all, happened)
-	idsSince, err := s.eventIDsSince(first, event)
-	if err != nil {
-		return nil, err
-	}
+	s.checkNamedMembers(first, e.Event, all, happened)
 	var valid []*occurrence
 	var whose []*EventResult
 	for i := range occurrences {
@@ -127,7 +125,7 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		}
 		o := &occurrences[i]
 		o.digest, o.definition = e.Digest(all[i].Fields), e.UpdatesDigest()
-		o.keeps, o.idsSince = e.IDSpan(), idsSince
+		o.keeps, o.idsSince = e.IDSpan(), e.idsSince()
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}
@@ -154,24 +152,33 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 	return happened, nil
 }
 
-// checkEventTime refuses an event with a time when none of its boards has a window.
-func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return err
-	}
+// knownEvent is an event, and the definitions in which a call found it.
+type knownEvent struct {
+	*definition.Event
+	in *definitions
+}
+
+// event finds an event, also one that was defined a moment ago.
+func (s *Store) event(ctx context.Context, name string) (knownEvent, error) {
+	return findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (knownEvent, error) {
+		e, err := d.event(name)
+		return knownEvent{e, d}, err
+	})
+}
+
+// idsSince returns since when the ids of the event count for the time of its definition, in µs since 1970; 0: all of
+// them do.
+func (e knownEvent) idsSince() int64 { return e.in.fullIDsSince(eventField + e.Name) }
+
+// checkTime refuses a time of an occurrence when no board of the event has a window.
+func (e knownEvent) checkTime() error {
 	for _, t := range e.Updates {
-		if r := d.boards[t.Slot()]; r != nil && r.IsWindowed() {
+		if r := e.in.boards[t.Slot()]; r != nil && r.IsWindowed() {
 			return nil
 		}
 	}
 	return Invalid(definition.AtField,
 		fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
-}
-
-// event finds an event, also one that was defined a moment ago.
-func (s *Store) event(ctx context.Context, name string) (*definition.Event, error) {
-	return findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Event, error) { return d.event(name) })
 }
 
 // check refuses an occurrence that is wrong for any event, and returns the fields as

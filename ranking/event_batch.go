@@ -42,7 +42,7 @@ type occurrence struct {
 	definition  string        // digest of the event's updates
 	fields      []byte        // JSON
 	keeps       time.Duration // the span of the event's ids, see definition.Event.IDSpan
-	idsSince    int64         // see eventIDsSince
+	idsSince    int64         // see knownEvent.idsSince
 	isTakenBack bool          // the store takes its updates back instead of applying them
 	result      EventResult
 }

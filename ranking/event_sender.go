@@ -1,13 +1,14 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/profiles"
 )
 
 // Sender is a caller who may be anybody: a viewer with a token, or an anonymous caller. The definition of an
@@ -50,84 +51,59 @@ func (s *Sender) check() error {
 // storedID returns the form in which the store keeps the id; "" for none.
 func (o EventCall) storedID() string { return o.Sender.storedID(o.ID) }
 
-// checkSenders refuses calls whose Sender may not send the event, whatever its fields are.
-func checkSenders(e *definition.Event, all []EventCall) error {
-	for _, o := range all {
-		if o.Sender == nil {
-			continue
-		}
-		if err := e.CheckSender(o.Sender.Sub); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkNamedMembers refuses the occurrences whose fields name members that lack a profile, by the rules of the
 // event. It reads the profiles of all occurrences of a batch together.
 func (s *Store) checkNamedMembers(ctx context.Context, e *definition.Event, all []EventCall, happened []EventResult) {
 	if len(e.Rules) == 0 {
 		return
 	}
-	byKind := make(map[string][]string)
-	seen := make(map[profiles.Member]bool)
 	named := make([][]definition.NamedMember, len(all))
+	byKind := make(map[string]map[string]bool) // the members of each kind; true: it has a profile
 	for i, o := range all {
 		if happened[i].Err != nil {
 			continue
 		}
 		named[i] = e.NamedMembers(o.Fields)
 		for _, m := range named[i] {
-			if who := (profiles.Member{Kind: m.Kind, ID: m.Member}); !seen[who] {
-				seen[who] = true
-				byKind[m.Kind] = append(byKind[m.Kind], m.Member)
+			if byKind[m.Kind] == nil {
+				byKind[m.Kind] = make(map[string]bool)
 			}
+			byKind[m.Kind][m.Member] = false
 		}
 	}
-	has := make(map[profiles.Member]bool)
 	failed := make(map[string]error)
 	for kind, members := range byKind {
-		found, err := s.membersWithProfile(ctx, kind, members)
-		for _, m := range found {
-			has[profiles.Member{Kind: kind, ID: m}] = true
-		}
-		failed[kind] = err
+		failed[kind] = s.markWithProfile(ctx, kind, members)
 	}
 	for i := range happened {
 		for _, m := range named[i] {
-			if has[profiles.Member{Kind: m.Kind, ID: m.Member}] {
-				continue
+			if !byKind[m.Kind][m.Member] {
+				happened[i].Err = cmp.Or(failed[m.Kind], m.Missing())
+				break
 			}
-			if happened[i].Err = failed[m.Kind]; happened[i].Err == nil {
-				happened[i].Err = m.Missing()
-			}
-			break
 		}
 	}
 }
 
-// membersWithProfile returns those of the members that have a profile of the kind. It takes a profile from the
+// markWithProfile sets true for those of the members that have a profile of the kind. It takes a profile from the
 // cache, at most Config.ProfileAge old. It reads all others from Redis, because another node may have set one
-// a moment ago. With an error it also returns the members that it has found.
-func (s *Store) membersWithProfile(ctx context.Context, kind string, members []string) (found []string, err error) {
+// a moment ago. With an error it has marked the members that it could read.
+func (s *Store) markWithProfile(ctx context.Context, kind string, members map[string]bool) error {
 	var missing []string
-	for _, m := range members {
-		if p, _ := s.KnownProfile(kind, m); p != (Profile{}) {
-			found = append(found, m)
-		} else {
+	for m := range members {
+		p, _ := s.KnownProfile(kind, m)
+		if members[m] = p != (Profile{}); !members[m] {
 			missing = append(missing, m)
 		}
 	}
-	for len(missing) > 0 {
-		part := missing[:min(len(missing), MaxPage)]
-		missing = missing[len(part):]
+	for part := range slices.Chunk(missing, MaxPage) {
 		read, err := s.tryReadProfiles(ctx, kind, part)
 		for m := range read {
-			found = append(found, m)
+			members[m] = true
 		}
 		if err != nil {
-			return found, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }

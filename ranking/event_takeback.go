@@ -116,13 +116,9 @@ type takeBackRecord struct {
 }
 
 // recordTakeBack records the state of taking back an occurrence. id is as storedID returns it.
-func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (takeBackRecord, error) {
-	since, err := s.eventIDsSince(ctx, e.Name)
-	if err != nil {
-		return takeBackRecord{}, err
-	}
+func (s *Store) recordTakeBack(ctx context.Context, e knownEvent, id, state string) (takeBackRecord, error) {
 	ids := s.keys.EventIDs(e.Name)
-	r := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), since})
+	r := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), e.idsSince()})
 	if r.Err != nil {
 		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, r.Err)
 	}

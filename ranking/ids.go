@@ -106,16 +106,6 @@ func (s *Store) EventIDsCount(ctx context.Context, event string, since time.Time
 	})
 }
 
-// eventIDsSince returns since when the ids of an event count for the time of its definition, in µs since 1970; 0: all of
-// them do.
-func (s *Store) eventIDsSince(ctx context.Context, event string) (int64, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return d.fullIDsSince(eventField + event), nil
-}
-
 // fullIDsSince returns since when the ids of a definition count for its time. Until the grace after a change has passed,
 // some nodes store ids by the former definition.
 func (d *definitions) fullIDsSince(field string) int64 {
