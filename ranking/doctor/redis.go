@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,9 +59,9 @@ func Settings(ctx context.Context, url string) ([]Finding, error) {
 
 // ask asks one server for all that the checks use, in one round trip.
 func ask(ctx context.Context, name string, rdb redis.Cmdable) (*server, error) {
-	s := &server{name: name, config: make(map[string]string)}
+	s := &server{name: name, info: make(map[string]string), config: make(map[string]string)}
 	pipe := rdb.Pipeline()
-	clock, info := pipe.Time(ctx), pipe.Info(ctx)
+	clock, info := pipe.Time(ctx), pipe.InfoMap(ctx)
 	var values []*redis.MapStringStringCmd
 	for _, parameter := range []string{bufferLimits, fsyncPolicy, savePoints} {
 		values = append(values, pipe.ConfigGet(ctx, parameter))
@@ -71,9 +72,7 @@ func ask(ctx context.Context, name string, rdb redis.Cmdable) (*server, error) {
 	}
 	after := time.Now()
 	for _, value := range values {
-		for parameter, text := range value.Val() {
-			s.config[parameter] = text
-		}
+		maps.Copy(s.config, value.Val())
 	}
 	s.configErr, s.infoErr, s.timeErr = values[0].Err(), info.Err(), clock.Err()
 	for _, err := range []error{s.configErr, s.infoErr, s.timeErr} {
@@ -81,7 +80,9 @@ func ask(ctx context.Context, name string, rdb redis.Cmdable) (*server, error) {
 			return nil, err
 		}
 	}
-	s.info = parseInfo(info.Val())
+	for _, section := range info.Val() {
+		maps.Copy(s.info, section)
+	}
 	if s.timeErr == nil {
 		s.least, s.most = clock.Val().Sub(after), clock.Val().Sub(before)
 	}

@@ -26,17 +26,6 @@ type server struct {
 	infoErr, configErr, timeErr error // by which Redis refuses to tell
 }
 
-// parseInfo parses the answer of INFO: the value of each field.
-func parseInfo(text string) map[string]string {
-	info := make(map[string]string)
-	for line := range strings.Lines(text) {
-		if field, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
-			info[field] = value
-		}
-	}
-	return info
-}
-
 // judge makes all checks of the answers of Redis.
 func judge(servers []*server) []Finding {
 	var all []Finding

@@ -3,9 +3,9 @@
 package localredis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,15 +233,6 @@ func writePid(f *os.File, pid int) {
 
 // readPid reads what writePid has written.
 func readPid(path string) string {
-	const most = 20 // digits of a process id
-	f, err := os.Open(path)
-	if err != nil {
-		return "unknown"
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most))
-	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
-		return pid
-	}
-	return "unknown"
+	pid, _ := os.ReadFile(path)
+	return cmp.Or(strings.TrimSpace(string(pid)), "unknown")
 }

@@ -51,13 +51,12 @@ func (d *directory) lastLines(from int64) string {
 	if err != nil {
 		return ""
 	}
-	b := make([]byte, tailSize)
-	n, err := f.ReadAt(b, max(from, info.Size()-tailSize))
-	if err != nil && err != io.EOF {
+	b, err := io.ReadAll(io.NewSectionReader(f, max(from, info.Size()-tailSize), tailSize))
+	if err != nil {
 		return ""
 	}
 	var lines []string
-	for line := range strings.Lines(string(b[:n])) {
+	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSpace(logHead.ReplaceAllString(strings.TrimSpace(line), "")); line != "" {
 			lines = append(lines, line)
 		}

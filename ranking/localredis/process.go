@@ -35,7 +35,6 @@ type process struct {
 	ended chan struct{} // closed once the process has ended
 	state string        // how it has ended, once it has
 	logAt int64         // where its lines in redis.log begin
-	child bool          // this process has started it
 }
 
 // hasEnded reports whether the process has ended.
@@ -79,7 +78,7 @@ func (s *Server) launch(ctx context.Context) (p *process, err error) {
 		return nil, err
 	}
 	writePid(held, cmd.Process.Pid)
-	p = &process{os: cmd.Process, ended: make(chan struct{}), logAt: logAt, child: true}
+	p = &process{os: cmd.Process, ended: make(chan struct{}), logAt: logAt}
 	s.waiting.Go(func() {
 		cmd.Wait()
 		p.state = cmd.ProcessState.String()

@@ -21,25 +21,15 @@ const socketName = "redis.sock"
 // versionOf finds the version in what redis-server --version prints.
 var versionOf = regexp.MustCompile(`\bv=((\d+)[.\d]*)`)
 
-// Find returns the path of the redis-server of this machine, or of its valkey-server. It returns
-// ErrNotInstalled if there is neither.
-func Find() (path string, err error) {
+// Find returns the path of the redis-server of this machine, or of its valkey-server. It returns ErrNotInstalled if there
+// is neither, and an error for one that is too old.
+func Find(ctx context.Context) (path string, err error) {
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err = exec.LookPath(name); err == nil {
-			return path, nil
+			return path, checkVersion(ctx, path)
 		}
 	}
 	return "", ErrNotInstalled
-}
-
-// Check returns an error if this machine has no redis-server that a Server can use: ErrNotInstalled, or one for a
-// redis-server that is too old.
-func Check(ctx context.Context) error {
-	program, err := Find()
-	if err != nil {
-		return err
-	}
-	return checkVersion(ctx, program)
 }
 
 // Running returns the URL of the redis-server that runs in a directory, or "" if none runs there. It changes nothing. It

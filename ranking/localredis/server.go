@@ -47,11 +47,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := Find()
+	program, err := Find(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkVersion(ctx, program); err != nil {
 		return nil, err
 	}
 	dir, err := openDirectory(cfg.Dir)

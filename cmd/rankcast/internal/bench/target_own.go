@@ -67,7 +67,7 @@ func openOwn(ctx context.Context, name, program string) (t *target, err error) {
 }
 
 func (o *ownServer) startRedis(ctx context.Context) error {
-	path, err := localredis.Find()
+	path, err := localredis.Find(ctx)
 	if err != nil {
 		return fmt.Errorf("%w; or measure a running server with --url URL: without it the command measures with a Redis of its own", err)
 	}

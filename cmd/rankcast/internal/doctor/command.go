@@ -112,7 +112,7 @@ func (c *Command) findRedis(ctx context.Context) (all []doctor.Finding, url stri
 	}
 	url, err := localredis.Running(ctx, c.Data)
 	if err == nil && url == "" {
-		err = localredis.Check(ctx)
+		_, err = localredis.Find(ctx)
 	}
 	switch {
 	case err != nil:
