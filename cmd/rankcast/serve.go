@@ -114,21 +114,12 @@ func (s *serve) ranking() ranking.Config {
 	return cfg
 }
 
-// historyLogPause is the time between two lines about a history that takes long.
-const historyLogPause = 2 * time.Second
-
 // playHistory gives an embedded store the history of the demo.
 func (s *serve) playHistory(ctx context.Context, log *slog.Logger, store *embedded.Store, all definition.Set) {
 	started := time.Now()
-	logged := started
 	log.Info("building two weeks of made-up history for the demo")
 	define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, log, all) }
-	err := demo.PlayHistory(ctx, store, s.openStore, started, define, func(done, steps int) {
-		if time.Since(logged) >= historyLogPause {
-			logged = time.Now()
-			log.Info("building history", "done", fmt.Sprintf("%d%%", 100*done/steps))
-		}
-	})
+	err := demo.PlayHistory(ctx, store, s.openStore, started, define)
 	store.ResetClock()
 	if err != nil {
 		log.Info("the demo has no history, or a part of it", "error", err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/demo"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
@@ -25,17 +25,11 @@ import (
 const retryPause = 250 * time.Millisecond
 
 // definitions reads the boards file; without one there are no definitions.
-func (s *serve) definitions() (all definition.Set, err error) {
-	if s.Boards != "" {
-		file, err := os.ReadFile(s.Boards)
-		if err != nil {
-			return all, fmt.Errorf("read the boards file: %w", err)
-		}
-		if all, err = definition.ParseFile(file); err != nil {
-			return all, fmt.Errorf("%s: %w", s.Boards, err)
-		}
+func (s *serve) definitions() (definition.Set, error) {
+	if s.Boards == "" {
+		return definition.Set{}, nil
 	}
-	return all, nil
+	return define.ReadFile(s.Boards)
 }
 
 // define adds definitions to those in Redis, and those of the demo, and logs which of those in Redis it has changed.

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -71,8 +70,8 @@ func (o *ownServer) startRedis(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w; or measure a running server with --url URL: without it the command measures with a Redis of its own", err)
 	}
-	o.redis, err = startChild(path, "--port", "0", "--unixsocket", o.socket, "--dir", o.dir, "--save", "", "--appendonly", "no",
-		"--daemonize", "no", "--loglevel", "warning")
+	o.redis, err = startChild(filepath.Join(o.dir, "redis.log"), path, "--port", "0", "--unixsocket", o.socket, "--dir", o.dir,
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning")
 	if err != nil {
 		return err
 	}
@@ -92,13 +91,13 @@ var servingAt = regexp.MustCompile(`msg=serving page="?http://([^/]+)/`)
 // startNode starts the node at an address, and waits until it is ready.
 func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err error) {
 	// A crowd connects as fast as the work says: no limit of handshakes.
-	o.node, err = startChild(o.program,
+	o.node, err = startChild(filepath.Join(o.dir, "node.log"), o.program,
 		append([]string{"serve", "--redis", "unix://" + o.socket, "--addr", at, "--handshake-rate", "0"}, o.args...)...)
 	if err != nil {
 		return "", err
 	}
 	err = o.node.until(ctx, func() error {
-		found := servingAt.FindStringSubmatch(o.node.log.String())
+		found := servingAt.FindStringSubmatch(o.node.output())
 		if found == nil {
 			return errors.New("does not serve yet")
 		}
@@ -124,43 +123,25 @@ func (o *ownServer) close() error {
 // child is a process that the command has started.
 type child struct {
 	cmd   *exec.Cmd
-	log   tail
+	log   string        // path of the file that gets its output
 	stop  func()        // asks the process to end, and kills it after stopTime
 	ended chan struct{} // closed when the process has ended
 }
 
-// tail keeps the last part of what is written to it. Its methods may be called concurrently.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// maxTail is the number of bytes that a tail keeps.
-const maxTail = 16 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-maxTail):]
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.text))
-}
-
-// startChild starts a program. Variables for rankcast serve do not reach it.
-func startChild(program string, args ...string) (*child, error) {
+// startChild starts a program, whose output replaces a file. Variables for rankcast serve do not reach it.
+func startChild(log, program string, args ...string) (*child, error) {
+	output, err := os.Create(log)
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close() // the process has it open
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &child{cmd: exec.CommandContext(ctx, program, args...), stop: cancel, ended: make(chan struct{})}
+	c := &child{cmd: exec.CommandContext(ctx, program, args...), log: log, stop: cancel, ended: make(chan struct{})}
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	c.cmd.WaitDelay = stopTime
 	c.cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "RANKCAST_") })
 	c.cmd.SysProcAttr = childAttributes()
-	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	c.cmd.Stdout, c.cmd.Stderr = output, output
 	if err := c.cmd.Start(); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start %s: %w", program, err)
@@ -170,6 +151,15 @@ func startChild(program string, args ...string) (*child, error) {
 		c.cmd.Wait()
 	}()
 	return c, nil
+}
+
+// output is what the process has written.
+func (c *child) output() string {
+	text, err := os.ReadFile(c.log)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text))
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
@@ -185,9 +175,9 @@ func (c *child) until(ctx context.Context, ask func() error) error {
 		}
 		select {
 		case <-c.ended:
-			return fmt.Errorf("%s has ended before it was ready: %s", c.cmd.Path, &c.log)
+			return fmt.Errorf("%s has ended before it was ready: %s", c.cmd.Path, c.output())
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w; its output: %s", c.cmd.Path, err, &c.log)
+			return fmt.Errorf("%s: %w; its output: %s", c.cmd.Path, err, c.output())
 		case <-time.After(pollStep):
 		}
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestMemoryOfANodeThatHasEnded(t *testing.T) {
 	t.Parallel()
 	atOnce, cancel := context.WithCancel(t.Context())
 	cancel()
-	node, err := startChild("sleep", "60")
+	node, err := startChild(filepath.Join(t.TempDir(), "log"), "sleep", "60")
 	require.NoError(t, err)
 	defer node.end()
 	f, at := newFigures(), &target{name: "this", own: &ownServer{node: node}}

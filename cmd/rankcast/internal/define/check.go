@@ -31,7 +31,7 @@ func (c Check) Run() error {
 	var good []string
 	places := make(map[string]string) // the file of each definition
 	for _, name := range c.Files {
-		defs, err := readFile(name)
+		defs, err := ReadFile(name)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -11,9 +11,9 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// readFile reads a boards file; - is the standard input. Its error has a line for each
+// ReadFile reads a boards file; - is the standard input. Its error has a line for each
 // mistake, which begins with the name of the file.
-func readFile(name string) (definition.Set, error) {
+func ReadFile(name string) (definition.Set, error) {
 	read := func() ([]byte, error) { return os.ReadFile(name) }
 	if name == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }

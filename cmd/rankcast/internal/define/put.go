@@ -102,7 +102,7 @@ func (p *Put) definitions() (definition.Set, error) {
 		}
 		return definition.Set{Boards: []definition.Board{d}}, nil
 	}
-	defs, err := readFile(p.File)
+	defs, err := ReadFile(p.File)
 	if err != nil {
 		return defs, err
 	}

@@ -66,12 +66,10 @@ func historySteps(now time.Time) ([]historyStep, error) {
 // moves the store's clock forward from step to step and leaves it at now. No other client
 // may use the store meanwhile. After an error the store may have a part of the history.
 //
-// progress is called after each step of the history.
-//
 // open opens a ranking.Store on a URL. PlayHistory closes it, so that no Store lives to see
 // the clock jump.
 func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url string) (store *ranking.Store, closeStore func(), err error),
-	now time.Time, define func(context.Context, *ranking.Store) error, progress func(done, steps int)) error {
+	now time.Time, define func(context.Context, *ranking.Store) error) error {
 	steps, err := historySteps(now)
 	if err != nil {
 		return err
@@ -108,7 +106,6 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url strin
 		if err := store.RecordHistory(ctx, names...); err != nil {
 			return err
 		}
-		progress(i+1, len(steps))
 	}
 	return store.Define(ctx, recorded)
 }

@@ -11,13 +11,6 @@ import (
 	"rankcast/ranking"
 )
 
-// The kinds of members, as in the example's boards file.
-const (
-	kindStar   = "star"
-	kindUser   = "user"
-	kindPlayer = "player"
-)
-
 // starNames are invented names of stars. Their ids are s01, s02, and so on.
 var starNames = []string{
 	"林小夏", "Aurora Vale", "森花", "顾星棠", "Mirelle Quay", "苏念糖", "Dune Okonwa", "夜航的鲸", "Pepper Lindholt",
@@ -65,7 +58,7 @@ func setProfiles(ctx context.Context, store *ranking.Store) error {
 	for _, p := range players {
 		playerNames[p.id] = p.name
 	}
-	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames, kindPlayer: playerNames} {
+	for kind, names := range map[string]map[string]string{"star": stars, "user": viewerNames, "player": playerNames} {
 		ids := slices.Collect(maps.Keys(names))
 		there, err := store.Profiles(ctx, kind, ids)
 		if err != nil {

@@ -3,6 +3,7 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ import (
 // maxLine is the size of the longest line, in bytes: a file of any size is read in little
 // memory.
 const maxLine = 64 << 10
+
+var errTooLong = fmt.Errorf("is over %d bytes", maxLine)
 
 // decoder decodes a recording, CSV or NDJSON, into records.
 type decoder struct {
@@ -51,21 +54,11 @@ type record struct {
 // size estimates the bytes of the record in a request.
 func (r record) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
 
-// lineError is a mistake in a recording, with its line and, where one is at fault, its field.
-type lineError struct {
-	line          int
-	field, reason string
-}
+// atLine begins an error with the line of the recording that is at fault.
+func atLine(line int, err error) error { return fmt.Errorf("line %d: %w", line, err) }
 
-func (e *lineError) Error() string {
-	if e.field == "" {
-		return fmt.Sprintf("line %d: %s", e.line, e.reason)
-	}
-	return fmt.Sprintf("line %d: %s: %s", e.line, e.field, e.reason)
-}
-
-// decode calls each with one record after the other, until each returns an error. A mistake in
-// the recording is a *lineError.
+// decode calls each with one record after the other, until each returns an error. The error of a mistake in the recording
+// begins with its line.
 func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 	in := bufio.NewReader(r)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // a byte order mark, with which some programs start a CSV
@@ -79,7 +72,7 @@ func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 		case bytes.HasPrefix(start, []byte("{")):
 			format = "ndjson"
 		case bytes.HasPrefix(start, []byte("[")):
-			return &lineError{1, "", "is a JSON list; want an object on each line"}
+			return atLine(1, errors.New("is a JSON list; want an object on each line"))
 		}
 	}
 	if format == "csv" {
@@ -103,19 +96,17 @@ func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
 		}
 		var f fields
 		if err := json.Unmarshal(text, &f); err != nil || f == nil {
-			reason := "is no JSON object"
-			var syntax *jsontext.SyntacticError
-			if errors.As(err, &syntax) {
-				reason = fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+			if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+				return atLine(n, fmt.Errorf("is not valid JSON: %w at byte %d", syntax.Err, syntax.ByteOffset))
 			}
-			return &lineError{n, "", reason}
+			return atLine(n, errors.New("is no JSON object"))
 		}
 		if err := rec.pass(n, f, each); err != nil {
 			return err
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &lineError{n + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+		return atLine(n+1, errTooLong)
 	}
 	return lines.Err()
 }
@@ -129,23 +120,21 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 	next := func() ([]string, error) {
 		bounded.N = maxLine + ahead // bounds a quote that is never closed
 		row, err := rows.Read()
-		var syntax *csv.ParseError
+		syntax, isSyntax := errors.AsType[*csv.ParseError](err)
 		switch {
 		case bounded.N == 0:
-			return nil, &lineError{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
-		case errors.As(err, &syntax):
-			reason := fmt.Sprint(syntax.Err)
-			if errors.Is(err, csv.ErrFieldCount) {
-				reason = fmt.Sprintf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord)
-			}
-			return nil, &lineError{syntax.Line, "", reason}
+			return nil, atLine(line+1, errTooLong)
+		case errors.Is(err, csv.ErrFieldCount):
+			return nil, atLine(syntax.Line, fmt.Errorf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord))
+		case isSyntax:
+			return nil, atLine(syntax.Line, syntax.Err)
 		case err != nil:
 			return nil, err
 		}
 		line, _ = rows.FieldPos(0)
 		for _, cell := range row {
 			if !utf8.ValidString(cell) {
-				return nil, &lineError{line, "", "is not UTF-8"}
+				return nil, atLine(line, errors.New("is not UTF-8"))
 			}
 		}
 		return row, nil
@@ -153,7 +142,9 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 	row, err := next()
 	head := slices.Clone(row)
 	if err == nil {
-		err = rec.checkHeader(head)
+		if fault := rec.checkHeader(head); fault != nil {
+			return atLine(1, fault)
+		}
 	}
 	for err == nil {
 		if row, err = next(); err != nil {
@@ -164,8 +155,8 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 			if cell == "" {
 				continue // an empty cell is a missing field
 			}
-			if f[head[i]], err = rec.cell(line, head[i], cell); err != nil {
-				return err
+			if f[head[i]], err = rec.cell(head[i], cell); err != nil {
+				return atLine(line, err)
 			}
 		}
 		if err = rec.pass(line, f, each); err != nil {
@@ -182,7 +173,7 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 func (rec *decoder) pass(line int, f fields, each func(record) error) error {
 	r, err := rec.newRecord(line, f)
 	if err != nil {
-		return err
+		return atLine(line, err)
 	}
 	return each(r)
 }
@@ -191,7 +182,7 @@ func (rec *decoder) pass(line int, f fields, each func(record) error) error {
 func (rec *decoder) checkHeader(head []string) error {
 	for i, name := range head {
 		if slices.Contains(head[:i], name) {
-			return &lineError{1, name, "is given twice"}
+			return definition.Invalid(name, "is given twice")
 		}
 	}
 	wanted := slices.Concat(rec.given, rec.numbers)
@@ -206,21 +197,17 @@ func (rec *decoder) checkHeader(head []string) error {
 	for _, name := range wanted {
 		if !slices.Contains(head, name) {
 			reason := "is no column here; there are " + strings.Join(head, ", ")
-			switch {
-			case rec.event != nil:
-			case name == rec.member:
-				reason += "; name it with --member COLUMN"
-			case name == rec.score:
-				reason += "; name it with --score COLUMN"
+			if rec.event == nil {
+				reason += map[string]string{rec.member: "; name it with --member COLUMN", rec.score: "; name it with --score COLUMN"}[name]
 			}
-			return &lineError{1, name, reason}
+			return definition.Invalid(name, reason)
 		}
 	}
 	return nil
 }
 
 // cell returns a cell of a CSV as JSON: a number where the column is one, else a string.
-func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
+func (rec *decoder) cell(name, cell string) (jsontext.Value, error) {
 	number := name == rec.score
 	if rec.event != nil {
 		number = rec.event.integers[name] || slices.Contains(rec.numbers, name)
@@ -229,88 +216,80 @@ func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
 		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
 			return v, nil
 		}
-		return nil, &lineError{line, name, fmt.Sprintf("is %.30q; want a number", cell)}
+		return nil, definition.Invalid(name, fmt.Sprintf("is %.30q; want a number", cell))
 	}
 	return json.Marshal(cell)
 }
 
 // newRecord makes a record of the fields of a line.
-func (rec *decoder) newRecord(line int, f fields) (record, error) {
-	r := record{line: line}
-	bad := func(field, format string, args ...any) (record, error) {
-		return record{}, &lineError{line, field, fmt.Sprintf(format, args...)}
-	}
-	id, err := f.text(rec.id)
-	if err != nil {
-		return bad(rec.id, "%v", err)
-	}
-	if r.id = id; id == "" {
-		r.id = rec.prefix + "-" + strconv.Itoa(line)
-	}
-	if v, there := f[rec.at]; rec.timed {
-		if !there {
-			return bad(rec.at, "is missing, and --speed and --keep-times need a time")
-		}
-		if r.at, err = parseTime(v); err != nil {
-			return bad(rec.at, "%v", err)
-		}
-	}
-	if rec.event != nil {
-		picked, field, err := rec.event.pick(f)
-		if err != nil {
-			return bad(field, "%v", err)
-		}
-		if rec.keepTimes {
-			picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
-		}
-		r.data, err = json.Marshal(picked, json.Deterministic(true))
+func (rec *decoder) newRecord(line int, f fields) (r record, err error) {
+	r.line = line
+	if r.id, err = f.text(rec.id); err != nil {
 		return r, err
 	}
-	u := client.Update{ID: r.id}
-	if u.Member, err = f.text(rec.member); err != nil {
-		return bad(rec.member, "%v", err)
+	r.id = cmp.Or(r.id, rec.prefix+"-"+strconv.Itoa(line))
+	if v, there := f[rec.at]; rec.timed {
+		if !there {
+			return r, definition.Invalid(rec.at, "is missing, and --speed and --keep-times need a time")
+		}
+		if r.at, err = parseTime(v); err != nil {
+			return r, definition.Invalid(rec.at, err.Error())
+		}
 	}
-	if u.Member == "" {
-		return bad(rec.member, "is missing")
+	if rec.event == nil {
+		r.update, err = rec.newUpdate(r, f)
+		return r, err
 	}
-	score, there := f[rec.score]
-	if !there {
-		return bad(rec.score, "is missing")
+	picked, err := rec.event.pick(f)
+	if err != nil {
+		return r, err
 	}
-	if score.Kind() != '0' {
-		return bad(rec.score, "is %.30s; want an integer", score)
+	if rec.keepTimes {
+		picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
 	}
-	if u.Score, err = definition.ParseScore(rec.score, string(score)); err != nil {
-		var wrong *definition.FieldError
-		errors.As(err, &wrong)
-		return bad(wrong.Field, "%s", wrong.Reason)
-	}
-	op, err := f.text(rec.op)
-	if u.Op = client.Op(op); err != nil {
-		return bad(rec.op, "%v", err)
-	}
-	if op != "" && !slices.Contains([]client.Op{client.Sum, client.Best, client.Last}, u.Op) {
-		return bad(rec.op, "is %.30q; want sum, best or last", op)
-	}
+	r.data, err = json.Marshal(picked, json.Deterministic(true))
+	return r, err
+}
+
+// newUpdate makes the update of a record.
+func (rec *decoder) newUpdate(r record, f fields) (u client.Update, err error) {
+	u.ID = r.id
 	if rec.keepTimes {
 		u.At = r.at
 	}
-	r.update = u
-	return r, nil
+	if u.Member, err = f.text(rec.member); err != nil {
+		return u, err
+	}
+	score, there := f[rec.score]
+	switch {
+	case u.Member == "":
+		return u, definition.Invalid(rec.member, "is missing")
+	case !there:
+		return u, definition.Invalid(rec.score, "is missing")
+	case score.Kind() != '0':
+		return u, definition.Invalid(rec.score, fmt.Sprintf("is %.30s; want an integer", score))
+	}
+	if u.Score, err = definition.ParseScore(rec.score, string(score)); err != nil {
+		return u, err
+	}
+	op, err := f.text(rec.op)
+	if u.Op = client.Op(op); err == nil && !slices.Contains([]client.Op{"", client.Sum, client.Best, client.Last}, u.Op) {
+		err = definition.Invalid(rec.op, fmt.Sprintf("is %.30q; want sum, best or last", op))
+	}
+	return u, err
 }
 
 // text returns a field that is a string; "" where it is missing. It refuses what a server refuses, in its words.
-func (f fields) text(name string) (string, error) {
+func (f fields) text(name string) (s string, err error) {
 	v, there := f[name]
 	if !there {
 		return "", nil
 	}
-	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
-		return "", fmt.Errorf("is %.30s; want a string", v)
+		return "", definition.Invalid(name, fmt.Sprintf("is %.30s; want a string", v))
 	}
 	if fault := definition.TextFault(s, definition.MaxIDBytes); fault != "" {
-		return "", errors.New(fault)
+		return "", definition.Invalid(name, fault)
 	}
 	return s, nil
 }

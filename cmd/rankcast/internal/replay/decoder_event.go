@@ -1,14 +1,12 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
@@ -56,19 +54,15 @@ func (f *eventFields) checkNumbers(columns []string) error {
 	return nil
 }
 
-// pick returns the event's fields of a line and leaves out the rest, which a server refuses. A
-// mistake is reported as the server reports it, with its field.
-func (f *eventFields) pick(line fields) (picked fields, field string, err error) {
-	picked = make(fields, len(f.names))
+// pick returns the event's fields of a line and leaves out the rest, which a server refuses. The error of a mistake is the
+// FieldError of a server.
+func (f *eventFields) pick(line fields) (fields, error) {
+	picked := make(fields, len(f.names))
 	for _, name := range f.names {
 		if v, there := line[name]; there {
 			picked[name] = v
 		}
 	}
-	_, err = f.event.Expand(picked)
-	var wrong *ranking.FieldError
-	if errors.As(err, &wrong) {
-		return nil, wrong.Field, errors.New(wrong.Reason)
-	}
-	return picked, "", err
+	_, err := f.event.Expand(picked)
+	return picked, err
 }

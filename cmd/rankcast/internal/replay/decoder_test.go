@@ -47,7 +47,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 			line := fields{"member": jsontext.Value(`"ann"`), "score": jsontext.Value("3")}
 			line[field] = jsontext.Value(text)
 			_, err := rec.newRecord(7, line)
-			require.EqualError(t, err, "line 7: "+field+": "+want)
+			require.EqualError(t, err, field+": "+want)
 		}
 	}
 	for _, text := range []string{`"` + long + `"`, `"名前 🏆"`} {
