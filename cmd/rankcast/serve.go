@@ -87,10 +87,10 @@ func (s *serve) Validate() error {
 }
 
 func (s *serve) validateWebhook() error {
-	if s.Webhook == "" {
-		if len(s.WebhookBoards) > 0 {
-			return errors.New("--webhook-boards needs --webhook")
-		}
+	switch {
+	case s.Webhook == "" && len(s.WebhookBoards) > 0:
+		return errors.New("--webhook-boards needs --webhook")
+	case s.Webhook == "":
 		return nil
 	}
 	if err := webhook.CheckURL(s.Webhook); err != nil {

@@ -95,14 +95,12 @@ func (t *target) join(ctx context.Context, number int, subscribe []string, handl
 	}
 	for err == nil {
 		var frame []byte
-		if frame, err = one.next(joining); err != nil {
-			break
-		}
-		if bytes.HasPrefix(frame, errorFrame) {
+		frame, err = one.next(joining)
+		switch {
+		case err != nil:
+		case bytes.HasPrefix(frame, errorFrame):
 			err = fmt.Errorf("the server answers %s", frame)
-			break
-		}
-		if bytes.HasPrefix(frame, snapshotFrame) {
+		case bytes.HasPrefix(frame, snapshotFrame):
 			handle(number, frame, time.Now())
 			return one, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking/definition"
@@ -13,15 +14,24 @@ import (
 // board is the name on the target of a board of the command.
 func (t *target) board(name string) string { return t.prefix + "-" + name }
 
-// define defines a board of the command.
-func (t *target) define(ctx context.Context, name, body string) error {
-	name = t.board(name)
-	if _, err := t.client.DefineBoard(ctx, name, []byte(body)); err != nil {
+// define defines a board or an event, whose route begins with a path, by the method of the client for it.
+func (t *target) define(ctx context.Context, path, name string, definition any,
+	put func(context.Context, string, jsontext.Value) (jsontext.Value, error)) error {
+	body, err := json.Marshal(definition)
+	if err != nil {
+		return err
+	}
+	if _, err := put(ctx, name, body); err != nil {
 		return t.remote.Explain(err)
 	}
-	t.defined = append(t.defined, "/v1/boards/"+url.PathEscape(name))
+	t.defined = append(t.defined, path+url.PathEscape(name))
 	return nil
 }
+
+const (
+	boardsPath = "/v1/boards/"
+	eventsPath = "/v1/events/"
+)
 
 // defineGift defines the event gift of the examples' boards file, and its boards, under names of the command.
 func (t *target) defineGift(ctx context.Context) (event string, err error) {
@@ -40,25 +50,11 @@ func (t *target) defineGift(ctx context.Context) (event string, err error) {
 		if !counts[b.Name] {
 			continue
 		}
-		name := b.Name
-		b.Name = t.board(name)
-		body, err := json.Marshal(b)
-		if err != nil {
-			return "", err
-		}
-		if err := t.define(ctx, name, string(body)); err != nil {
+		b.Name = t.board(b.Name)
+		if err := t.define(ctx, boardsPath, b.Name, b, t.client.DefineBoard); err != nil {
 			return "", err
 		}
 	}
-	event = t.board(gift.Name)
-	gift.Name = event
-	body, err := json.Marshal(gift)
-	if err != nil {
-		return "", err
-	}
-	if _, err := t.client.DefineEvent(ctx, event, body); err != nil {
-		return "", t.remote.Explain(err)
-	}
-	t.defined = append(t.defined, "/v1/events/"+event)
-	return event, nil
+	gift.Name = t.board(gift.Name)
+	return gift.Name, t.define(ctx, eventsPath, gift.Name, gift, t.client.DefineEvent)
 }

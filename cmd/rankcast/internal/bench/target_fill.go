@@ -46,7 +46,7 @@ func (t *target) fill(ctx context.Context, boards map[string][]row) error {
 
 // fillOne defines the board of works that need one, and gives it its first members.
 func (t *target) fillOne(ctx context.Context, rows []row) error {
-	if err := t.define(ctx, oneBoard, "{}"); err != nil {
+	if err := t.define(ctx, boardsPath, t.board(oneBoard), struct{}{}, t.client.DefineBoard); err != nil {
 		return err
 	}
 	return t.fill(ctx, map[string][]row{oneBoard: rows})

@@ -123,29 +123,25 @@ type onePut struct {
 // them, events for them.
 func newPuts(c *client.Client, defs definition.Set) ([]onePut, error) {
 	boards := slices.Clone(defs.Boards)
-	slices.SortStableFunc(boards, func(a, b definition.Board) int {
-		switch {
-		case a.Union == nil && b.Union != nil:
-			return -1
-		case a.Union != nil && b.Union == nil:
+	needs := func(d definition.Board) int { // a union needs its sources
+		if d.Union != nil {
 			return 1
 		}
 		return 0
-	})
+	}
+	slices.SortStableFunc(boards, func(a, b definition.Board) int { return needs(a) - needs(b) })
 	var all []onePut
 	for _, d := range boards {
-		body, err := json.Marshal(d)
-		if err != nil {
-			return nil, fmt.Errorf("encode board %q: %w", d.Name, err)
-		}
-		all = append(all, onePut{definition.SectionBoards, d.Name, d, body, c.BoardDefinition, c.DefineBoard})
+		all = append(all, onePut{section: definition.SectionBoards, name: d.Name, located: d, read: c.BoardDefinition, define: c.DefineBoard})
 	}
 	for _, e := range defs.Events {
-		body, err := json.Marshal(e)
-		if err != nil {
-			return nil, fmt.Errorf("encode event %q: %w", e.Name, err)
+		all = append(all, onePut{section: definition.SectionEvents, name: e.Name, located: e, read: c.EventDefinition, define: c.DefineEvent})
+	}
+	for i := range all {
+		var err error
+		if all[i].body, err = json.Marshal(all[i].located); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", all[i].title(), err)
 		}
-		all = append(all, onePut{definition.SectionEvents, e.Name, e, body, c.EventDefinition, c.DefineEvent})
 	}
 	return all, nil
 }

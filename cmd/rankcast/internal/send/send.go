@@ -163,14 +163,7 @@ func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time)
 }
 
 // printJSON prints v as a line of JSON.
-func printJSON(v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(append(b, '\n'))
-	return err
-}
+func printJSON(v any) error { return json.MarshalEncode(jsontext.NewEncoder(os.Stdout), v) }
 
 // line is the result of an update in words: points: ana has 40, rank 1 (was 2).
 func (s *Command) line(r client.Result) string {
