@@ -68,23 +68,17 @@ func (f *figures) addLateness(p99, greatest string, t *tally) {
 // summarize returns the median of each figure over rounds, and the sum of the errors. A figure that a round lacks is
 // missing.
 func summarize(rounds []*figures) *figures {
-	s := newFigures()
-	if len(rounds) == 0 {
-		return s
-	}
-	for name := range rounds[0].Values {
-		var values []float64
-		for _, r := range rounds {
-			if v, ok := r.Values[name]; ok {
-				values = append(values, v)
-			}
-		}
-		if len(values) == len(rounds) {
-			s.set(name, median(values))
-		}
-	}
+	s, values := newFigures(), make(map[string][]float64)
 	for _, r := range rounds {
+		for name, v := range r.Values {
+			values[name] = append(values[name], v)
+		}
 		s.addErrors(r.Errors)
+	}
+	for name, all := range values {
+		if len(all) == len(rounds) {
+			s.set(name, median(all))
+		}
 	}
 	return s
 }

@@ -92,31 +92,23 @@ func (f *figures) addUsage(from, to reading, units int64) {
 
 func percent(part, whole time.Duration) float64 { return 100 * float64(part) / float64(whole) }
 
-// lateness measures how late the scheduler of the machine and of this program runs a goroutine that is due.
-type lateness struct {
-	stop context.CancelFunc
-	done sync.WaitGroup
-	all  *tally
-}
-
 // latenessStep is the time between two measurements of the lateness.
 const latenessStep = 5 * time.Millisecond
 
-// startLateness begins to measure.
-func startLateness(ctx context.Context) *lateness {
-	l := &lateness{all: newTally()}
-	ctx, l.stop = context.WithCancel(ctx)
-	l.done.Go(func() {
+// measureLateness measures how late the scheduler of the machine and of this program runs a goroutine that is due. end ends
+// that, and adds the lateness to figures.
+func measureLateness(ctx context.Context) (end func(*figures)) {
+	ctx, stop := context.WithCancel(ctx)
+	all := newTally()
+	var measuring sync.WaitGroup
+	measuring.Go(func() {
 		for due := time.Now().Add(latenessStep); term.Sleep(ctx, latenessStep) == nil; due = time.Now().Add(latenessStep) {
-			l.all.count(outcome{}, nil, time.Since(due))
+			all.count(outcome{}, nil, time.Since(due))
 		}
 	})
-	return l
-}
-
-// end adds the lateness since the start to figures.
-func (l *lateness) end(f *figures) {
-	l.stop()
-	l.done.Wait()
-	f.addLateness(lateP99, lateMax, l.all)
+	return func(f *figures) {
+		stop()
+		measuring.Wait()
+		f.addLateness(lateP99, lateMax, all)
+	}
 }

@@ -53,15 +53,15 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, duration time.Du
 	}
 	t.show("measuring")
 	var readings []reading
-	var late *lateness
+	var endLateness func(*figures)
 	all := runClosed(ctx, calls, duration, func() {
 		readings = append(readings, t.read())
 		if len(readings) == 1 {
-			late = startLateness(ctx)
+			endLateness = measureLateness(ctx)
 		}
 	})
 	f := newFigures()
-	late.end(f)
+	endLateness(f)
 	if parent.Err() != nil {
 		return nil, parent.Err()
 	}

@@ -36,12 +36,12 @@ func (j *Join) measure(ctx context.Context, t *target) (*figures, error) {
 	}
 	f := newFigures()
 	measureMemory := t.measureMemory(ctx, f)
-	late := startLateness(ctx)
+	endLateness := measureLateness(ctx)
 	from := t.read()
 	subscribe := []string{fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, t.board(oneBoard), shownTop)}
 	c, err := t.gather(ctx, j.Sockets, j.Rate, func(int) []string { return subscribe }, func(int, []byte, time.Time) {})
 	to := t.read()
-	late.end(f)
+	endLateness(f)
 	if err != nil {
 		return nil, err
 	}

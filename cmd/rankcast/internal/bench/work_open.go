@@ -127,12 +127,12 @@ func (o *openRound) run(ctx context.Context, n int, subscribe func(number int) [
 	}
 	sent := newTally()
 	o.t.show("measuring")
-	late := startLateness(ctx)
+	endLateness := measureLateness(ctx)
 	from, frames := o.t.read(), c.frames.Load()
 	o.schedule.begin()
 	all := runOpen(sending, calls, o.schedule, sent)
 	to, frames := o.t.read(), c.frames.Load()-frames
-	late.end(f)
+	endLateness(f)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -88,11 +89,7 @@ func (t *Token) signer(settings access.TokenSettings) (*access.Signer, error) {
 	case t.SecretFile == "" && settings.SecretFile == "":
 		return nil, fmt.Errorf("%s has a public key of tokens, or a key set; give its private key: --private-key-file=FILE", t.Access)
 	}
-	name := settings.SecretFile
-	if t.SecretFile != "" {
-		name = t.SecretFile
-	}
-	secret, err := os.ReadFile(name)
+	secret, err := os.ReadFile(cmp.Or(t.SecretFile, settings.SecretFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the secret: %w", err)
 	}

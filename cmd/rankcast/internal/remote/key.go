@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -74,12 +73,7 @@ func (f *keyFile) get(context.Context) (string, error) {
 func (f *keyFile) read() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	file, err := os.Open(f.path)
-	if err != nil {
-		return fmt.Errorf("--key-file: %w", err)
-	}
-	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, maxKey+1))
+	b, err := os.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("--key-file: %w", err)
 	}
