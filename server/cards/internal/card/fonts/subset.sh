@@ -38,4 +38,4 @@ print(''.join(sorted({
     *table('big5', 0xA4, 0xC6, [*range(0x40, 0x7F), *double]),
 })))
 P
-subset $cjk cjk.woff 0020,3000-303F,3040-30FF,3131-318E,FF01-FFEE --font-number=2 --text-file="$text" --layout-features= --drop-tables+=VORG,vhea,vmtx,BASE,GPOS,GSUB,DSIG
+subset $cjk cjk.woff 0020,3000-303F,3040-30FF,3131-318E,FF01-FFEE --font-number=2 --text-file="$text" --layout-features= --drop-tables+=VORG,vhea,vmtx,BASE,GPOS,GSUB,DSIG --desubroutinize # 5 % less, compressed
