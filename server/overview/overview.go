@@ -225,10 +225,7 @@ func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) 
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}
-	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Rate: line.Rate}
-	for _, e := range top {
-		card.Top = append(card.Top, pages.Row{Rank: e.Rank, Member: e.Member, Name: e.Name, Avatar: e.Avatar, Score: e.Score})
-	}
+	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Top: top, Rate: line.Rate}
 	if len(top) > 0 {
 		line.Leader = &top[0]
 	}

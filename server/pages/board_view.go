@@ -7,6 +7,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/scoretext"
+	"rankcast/server/internal/entry"
 )
 
 // boardView is the view of a board. Its rows have what the element (web/kit/rankcast.js) shows too, and room for what the
@@ -22,11 +23,12 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 		v.Decimals = strconv.Itoa(display.Decimals)
 	}
 	for _, r := range b.Rows {
-		v.Rows = append(v.Rows, f.rowView(r, display))
-		v.Room = v.Room || r.Me && b.Total > int64(len(b.Rows))
+		row := f.rowView(r, display, me)
+		v.Rows = append(v.Rows, row)
+		v.Room = v.Room || row.Me && b.Total > int64(len(b.Rows))
 	}
 	for _, r := range b.Below {
-		row := f.rowView(r, display)
+		row := f.rowView(r, display, me)
 		row.Podium = 0
 		v.Below = append(v.Below, row)
 	}
@@ -36,8 +38,10 @@ func (f *filler) boardView(board string, b *Board, top int, me string) *boardVie
 	return v
 }
 
-func (f *filler) rowView(r Row, display definition.Display) rowView {
-	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Me, HasGap: r.Me && r.Rank != 1}
+// rowView is the view of an entry. me is the followed member; "" for none.
+func (f *filler) rowView(r entry.Entry, display definition.Display, me string) rowView {
+	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Member == me}
+	v.HasGap = v.Me && r.Rank != 1
 	v.Portrait = f.portrait(r.Member, v.Name, r.Avatar)
 	if r.Rank == 0 {
 		return v

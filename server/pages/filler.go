@@ -144,7 +144,7 @@ func (f *filler) boardPage() {
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
 		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.Final
 		for _, row := range slices.Concat(b.Rows, b.Below) {
-			if row.Me {
+			if row.Member == v.Me {
 				v.MeName = cmp.Or(row.Name, b.MeName, row.Member)
 			}
 		}

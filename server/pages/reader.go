@@ -8,6 +8,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/internal/entry"
 )
 
 // Reader reads what pages show before their scripts run: what a viewer without a token may read. A method
@@ -47,8 +48,8 @@ type Board struct {
 	About    ranking.About
 	Final    bool
 	Total    int64
-	Rows     []Row          // the first entries
-	Below    []Row          // the followed member and its neighbours, without those among Rows
+	Rows     []entry.Entry  // the first entries
+	Below    []entry.Entry  // the followed member, with rank 0 if it has no score, and its neighbours, without those among Rows
 	MeName   string         // of the followed member without a score; "" for none
 	Snapshot jsontext.Value // a snapshot of the live protocol; nil: the entries are not known now, and Total is 0
 	Me       jsontext.Value // the place of the followed member as a frame of the live protocol; nil: none
@@ -57,8 +58,8 @@ type Board struct {
 // History is the end of a board's history as a page shows it first.
 type History struct {
 	About    ranking.About
-	Recorded bool  // the history has a step, or will have one
-	Rows     []Row // of the last step
+	Recorded bool          // the history has a step, or will have one
+	Rows     []entry.Entry // of the last step
 }
 
 // Member is a member as its page shows it first.
@@ -75,21 +76,6 @@ type MemberBoard struct {
 	Rank, Score int64
 }
 
-// Row is one entry.
-type Row struct {
-	Rank   int64 // 0: the member is not on the board
-	Member string
-	Name   string // of the profile; "" for none, like Avatar
-	Avatar string
-	Score  int64
-	Me     bool // the followed member
-}
-
-// RowOf is an entry as a page shows it, with the profile of its member.
-func RowOf(e ranking.Entry, p ranking.Profile) Row {
-	return Row{Rank: e.Rank, Member: e.Member, Name: p.Name, Avatar: p.Avatar, Score: e.Score}
-}
-
 // Overview is the state of all boards as the front page shows it first.
 type Overview struct {
 	Now      time.Time
@@ -103,9 +89,9 @@ type BoardCard struct {
 	About       ranking.About
 	Parts       []ranking.Part // of an instance, in a Family
 	Total       int64
-	Top         []Row  // the first entries, some at most
-	Rate        *int64 // changes a minute; nil: not known
-	Unavailable bool   // the board could not be read; only Board, Parts, and the title and definition of About are known
+	Top         []entry.Entry // the first entries, some at most
+	Rate        *int64        // changes a minute; nil: not known
+	Unavailable bool          // the board could not be read; only Board, Parts, and the title and definition of About are known
 }
 
 // FamilyCard is a family of an Overview.

@@ -27,7 +27,7 @@ func (f *filler) story() {
 	v.HasPeriods = h.About.Definition.Period != ""
 	s := &storyView{BoardPath: f.link(f.board), Recorded: h.Recorded}
 	for _, r := range h.Rows {
-		s.Rows = append(s.Rows, f.rowView(r, h.About.Definition.Display))
+		s.Rows = append(s.Rows, f.rowView(r, h.About.Definition.Display, ""))
 	}
 	for place := range max(leastPlaces, len(h.Rows)) {
 		s.Places = append(s.Places, scoretext.Number(int64(place+1)))

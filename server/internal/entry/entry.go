@@ -59,7 +59,11 @@ type Reader struct {
 // kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
 // If that fails, the answer goes out without those profiles: its scores are right.
 func (r *Reader) Entries(ctx context.Context, kind string, list []ranking.Entry) []Entry {
-	profiles := r.Of(ctx, kind, list)
+	return Join(list, r.Of(ctx, kind, list))
+}
+
+// Join encodes entries of a board, each with the profile of its member, if profiles has one.
+func Join(list []ranking.Entry, profiles map[string]ranking.Profile) []Entry {
 	entries := make([]Entry, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]

@@ -54,17 +54,16 @@ func (r *Reader) Board(ctx context.Context, name string, top int, member string,
 	frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, page.Entries)}
 	b := &pages.Board{About: about, Final: page.Final, Total: page.Total}
 	b.Snapshot = jsonOf(frames.Snapshot(page, infoOf(about)))
-	listed := false
-	for _, e := range page.Entries {
-		row := pages.RowOf(e, frames.Profiles[e.Member])
-		row.Me = member != "" && e.Member == member
-		listed = listed || row.Me
-		b.Rows = append(b.Rows, row)
-	}
-	if member != "" && definition.CheckMember(member) == nil && !listed {
+	b.Rows = entry.Join(page.Entries, frames.Profiles)
+	if definition.CheckMember(member) == nil && !listed(b.Rows, member) {
 		r.addStanding(ctx, b, page, name, member, around)
 	}
 	return b
+}
+
+// listed reports whether entries have a member.
+func listed(entries []entry.Entry, member string) bool {
+	return slices.ContainsFunc(entries, func(e entry.Entry) bool { return e.Member == member })
 }
 
 // withoutData copies entries without their data: pages do not show it, and it may be large.
@@ -106,10 +105,7 @@ func (r *Reader) History(ctx context.Context, name string) *pages.History {
 	}
 	view := &pages.History{About: about, Recorded: err == nil}
 	if len(h.Steps) > 0 {
-		profiles := r.entries.History(ctx, h)
-		for _, e := range h.Steps[len(h.Steps)-1].Entries {
-			view.Rows = append(view.Rows, pages.RowOf(ranking.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score}, profiles[e.Member]))
-		}
+		view.Rows = entry.Join(h.Steps[len(h.Steps)-1].Entries, r.entries.History(ctx, h))
 	}
 	return view
 }
@@ -146,7 +142,7 @@ func (r *Reader) addStanding(ctx context.Context, b *pages.Board, page ranking.P
 	n, err := r.store.Around(ctx, name, member, around)
 	switch {
 	case errors.Is(err, ranking.ErrUnknownMember):
-		b.Below = []pages.Row{{Member: member, Me: true}}
+		b.Below = []entry.Entry{{Member: member}}
 		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
 			b.MeName = r.entries.Profiles(ctx, page.Kind, []string{member})[member].Name
 		}
@@ -155,14 +151,10 @@ func (r *Reader) addStanding(ctx context.Context, b *pages.Board, page ranking.P
 		place := n.Place
 		place.Around = withoutData(place.Around)
 		frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, place.Around)}
-		for _, e := range place.Around {
-			isMe := e.Member == member
-			if around == 0 && !isMe || slices.ContainsFunc(b.Rows, func(row pages.Row) bool { return row.Member == e.Member }) {
-				continue
+		for _, e := range entry.Join(place.Around, frames.Profiles) {
+			if !listed(b.Rows, e.Member) && (around > 0 || e.Member == member) {
+				b.Below = append(b.Below, e)
 			}
-			row := pages.RowOf(e, frames.Profiles[e.Member])
-			row.Me = isMe
-			b.Below = append(b.Below, row)
 		}
 		// The place is of a later read than the page, and no later than the first frame.
 		b.Me = jsonOf(frames.Standing(page.Seq, n.Total, place))
