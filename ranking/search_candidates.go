@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/script"
 	"rankcast/ranking/search"
 	"rankcast/ranking/sortkey"
 )
@@ -223,20 +223,36 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 
 // onBoard leaves the candidates that stand on the board, with their sort keys.
 func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]candidate, error) {
-	var calls []script.Call
+	pipe := s.rdb.Pipeline()
+	var cmds []*redis.SliceCmd
 	for some := range slices.Chunk(list, findAtOnce) {
-		calls = append(calls, script.Call{Script: script.Scores, Keys: []string{m.keys.Members}, Args: appendTexts(nil, membersOf(some))})
-	}
-	there := list[:0]
-	for _, r := range script.Pipeline(ctx, s.rdb, calls...) {
-		for ; r.More(); list = list[1:] {
-			if c := list[0]; !r.TookNone() {
-				c.key = r.Key()
-				there = append(there, c)
-			}
+		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", m.keys.Members}, membersOf(some))...)
+		if err := pipe.Process(ctx, cmd); err != nil {
+			return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
 		}
-		if r.Err != nil {
-			return nil, fmt.Errorf("look candidates up: %w", r.Err)
+		cmds = append(cmds, cmd)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
+	}
+	there, i := list[:0], 0
+	for _, cmd := range cmds {
+		for _, v := range cmd.Val() {
+			c := list[i]
+			i++
+			switch score := v.(type) {
+			case float64: // by RESP 3
+				c.key = sortkey.Key(score)
+			case string:
+				key, err := strconv.ParseFloat(score, 64)
+				if err != nil {
+					return nil, fmt.Errorf("%w: a sort key is no number", ErrUnavailable)
+				}
+				c.key = sortkey.Key(key)
+			default:
+				continue
+			}
+			there = append(there, c)
 		}
 	}
 	return there, nil
