@@ -4,9 +4,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // ipv6Client is the length of the prefix that counts as one IPv6 client: a provider gives each customer a
@@ -57,15 +59,15 @@ func sharedAddress(ip netip.Addr) Address {
 // Addresses finds the address of a request's client. NewAddresses makes it. All methods may be called
 // concurrently.
 type Addresses struct {
-	trusted  []netip.Prefix
-	log      *slog.Logger
-	loggedAt atomic.Int64 // time of the last line about an unnamed proxy, Unix ns; 0: none
+	trusted []netip.Prefix
+	log     *slog.Logger
+	unnamed rate.Sometimes // the line about an unnamed proxy
 }
 
 // NewAddresses makes Addresses that believe the proxies in trusted, as ParseProxies returns them. log gets a
 // line, at most once an hour, when another peer sends such headers.
 func NewAddresses(trusted []netip.Prefix, log *slog.Logger) *Addresses {
-	return &Addresses{trusted: trusted, log: log}
+	return &Addresses{trusted: trusted, log: log, unnamed: rate.Sometimes{Interval: proxyLoggedFor}}
 }
 
 // Of returns the address of a request's client: the peer, unless the peer is a trusted proxy. Then it is
@@ -88,7 +90,7 @@ func (a *Addresses) Of(r *http.Request) Address {
 		return newAddress(peer)
 	}
 	if !a.isTrusted(peer) {
-		a.logProxy(peer)
+		a.unnamed.Do(func() { a.logProxy(peer) })
 		return newAddress(peer)
 	}
 	hop := peer
@@ -106,20 +108,11 @@ func (a *Addresses) Of(r *http.Request) Address {
 }
 
 func (a *Addresses) isTrusted(ip netip.Addr) bool {
-	for _, p := range a.trusted {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.trusted, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // logProxy logs that a peer which is not trusted sends the headers of a proxy.
 func (a *Addresses) logProxy(peer netip.Addr) {
-	now, last := time.Now().UnixNano(), a.loggedAt.Load()
-	if last != 0 && now-last < int64(proxyLoggedFor) || !a.loggedAt.CompareAndSwap(last, now) {
-		return
-	}
 	effect := "the server counts all its clients as one"
 	if peer.IsLoopback() {
 		effect = "the server limits none of its clients"

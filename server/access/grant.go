@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rankcast/ranking/definition"
@@ -45,12 +46,7 @@ func Kind(name string) Resource { return Resource{KindResource, name} }
 type patterns []string
 
 func (p patterns) match(name string) bool {
-	for _, one := range p {
-		if matchPattern(one, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(one string) bool { return matchPattern(one, name) })
 }
 
 // matchPattern takes time proportional to the product of the lengths at most.

@@ -22,7 +22,6 @@ const (
 	keyBytes = 32
 	// keyDigits are the base62 digits that hold keyBytes.
 	keyDigits = 43
-	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // key is a key of the access file. The server knows its hash alone. A key has 256 random bits, so a slow hash
@@ -39,13 +38,8 @@ type key struct {
 func NewKey() string {
 	var random [keyBytes]byte
 	rand.Read(random[:]) // never fails
-	n, digit := new(big.Int).SetBytes(random[:]), new(big.Int)
-	digits := make([]byte, keyDigits)
-	for i := range digits {
-		n.DivMod(n, big.NewInt(int64(len(base62))), digit)
-		digits[keyDigits-1-i] = base62[digit.Int64()]
-	}
-	return keyPrefix + string(digits)
+	digits := new(big.Int).SetBytes(random[:]).Text(62)
+	return keyPrefix + strings.Repeat("0", keyDigits-len(digits)) + digits
 }
 
 // HashKey is the hash of a key as the access file holds it: sha256: and 64 hexadecimal digits.

@@ -85,9 +85,8 @@ func isTemporary(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
 		switch e.Status {
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			return true
-		case http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // of a proxy
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable,
+			http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // of a proxy
 			return true
 		case 0:
 			return temporaryCodes[e.Code]

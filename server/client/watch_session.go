@@ -47,7 +47,6 @@ type session struct {
 
 	lastID           int64
 	subscribeID      int64       // id of the pending or answered subscribe; 0: none
-	resuming         bool        // that subscribe had a resume
 	resubscribeTimer *time.Timer // stopped while a subscribe is pending
 
 	retry      time.Duration // reconnect delay that the server asks for; 0: none
@@ -177,7 +176,7 @@ func (s *session) subscribe(ctx context.Context) {
 		Info   bool    `json:"info"`
 		Resume *resume `json:"resume,omitempty"`
 	}{"subscribe", s.lastID, s.shown.Board, s.watch.Top, s.watch.Me, s.watch.Around, true, nil}
-	if s.resuming = s.foldable; s.resuming {
+	if s.foldable {
 		m.Resume = &resume{s.life, s.shown.Seq}
 	}
 	s.send(ctx, m)
@@ -185,7 +184,7 @@ func (s *session) subscribe(ctx context.Context) {
 
 // resubscribeLater subscribes again after a backoff.
 func (s *session) resubscribeLater() {
-	s.inSync, s.resuming = false, false
+	s.inSync = false
 	s.resubscribeTimer.Reset(s.client.backoff(s.resubscribes))
 	s.resubscribes++
 }
@@ -229,7 +228,7 @@ func (s *session) handle(ctx context.Context, message []byte) error {
 
 // fold applies a frame about the board. If the frame does not fit, it subscribes again.
 func (s *session) fold(ctx context.Context, f *frame) {
-	if f.Type == "delta" && !s.inSync && !s.resuming {
+	if f.Type == "delta" && !s.foldable {
 		return // sent before the client found that a frame is missing
 	}
 	if !s.apply(f) {
@@ -241,7 +240,7 @@ func (s *session) fold(ctx context.Context, f *frame) {
 		return
 	}
 	if f.Type != "me" {
-		s.inSync, s.resuming = true, false
+		s.inSync = true
 	}
 	s.update(nil)
 }
