@@ -26,19 +26,24 @@ if stored ~= shape then return {'shape'} end
 local wanted = {unpack(ARGV, 2)}
 local found, whole = {'all'}, true
 
--- look finds the wanted members in a key: by a command for some members, unless one for all of them costs less.
-local function look(key, size, all, some)
-  if call(size, key) <= #wanted then
-    for _, member in ipairs(call(unpack(all))) do found[#found + 1] = member end
-    return
-  end
+-- add keeps all members of a key, which has as many as there are wanted ones at most.
+local function add(all)
+  for _, member in ipairs(all) do found[#found + 1] = member end
+end
+
+-- pick keeps the wanted members that a larger key has, by the answer for each.
+local function pick(answers)
   whole = false
-  for i, there in ipairs(call(some, key, unpack(wanted))) do
+  for i, there in ipairs(answers) do
     if there then found[#found + 1] = wanted[i] end
   end
 end
 
-for _, set in ipairs({members, hiddens, forgotten}) do look(set, 'ZCARD', {'ZRANGE', set, '0', '-1'}, 'ZMSCORE') end
-for _, hash in ipairs({numbers, tallies}) do look(hash, 'HLEN', {'HKEYS', hash}, 'HMGET') end
+for _, set in ipairs({members, hiddens, forgotten}) do
+  if call('ZCARD', set) <= #wanted then add(call('ZRANGE', set, '0', '-1')) else pick(call('ZMSCORE', set, unpack(wanted))) end
+end
+for _, hash in ipairs({numbers, tallies}) do
+  if call('HLEN', hash) <= #wanted then add(call('HKEYS', hash)) else pick(call('HMGET', hash, unpack(wanted))) end
+end
 if not whole then found[1] = 'some' end
 return found
