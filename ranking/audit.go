@@ -14,7 +14,7 @@ import (
 
 // Moderator names the author of an act of moderation, and the reason.
 type Moderator struct {
-	Reason string `json:"reason,omitzero"` // up to 256 bytes that definition.NewTextFault accepts
+	Reason string `json:"reason,omitzero"` // up to 256 bytes that definition.TextFault accepts
 	By     string `json:"by,omitzero"`     // the author; likewise
 }
 
@@ -25,7 +25,7 @@ func (m Moderator) check() error {
 		if f.text == "" {
 			continue
 		}
-		if reason := definition.NewTextFault(f.text, maxReasonBytes); reason != "" {
+		if reason := definition.TextFault(f.text, maxReasonBytes); reason != "" {
 			return Invalid(f.name, reason)
 		}
 	}

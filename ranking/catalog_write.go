@@ -90,19 +90,13 @@ func (s *Store) planAll(all definition.Set, at locateError) (plan func(*definiti
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
-		if boards[i], err = b.Normalize(); err == nil {
-			err = boards[i].CheckNew()
-		}
-		if err != nil {
+		if boards[i], err = b.Normalize(); err != nil {
 			return nil, at(b, err)
 		}
 	}
 	for i, e := range events {
 		var err error
-		if events[i], err = e.Normalize(); err == nil {
-			err = events[i].CheckNew()
-		}
-		if err != nil {
+		if events[i], err = e.Normalize(); err != nil {
 			return nil, at(e, err)
 		}
 	}

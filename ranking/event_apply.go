@@ -32,7 +32,7 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 
 // EventCall is one occurrence of an event.
 type EventCall struct {
-	ID     string // makes a retry count once; "" for none, else an id that definition.CheckNewText accepts
+	ID     string // makes a retry count once; "" for none, else an id that definition.CheckText accepts
 	Fields map[string]jsontext.Value
 	Sender *Sender // nil: a trusted caller, who may send anything that the event has
 }
@@ -185,7 +185,7 @@ func (e knownEvent) checkTime() error {
 // deterministic JSON.
 func (o EventCall) check() ([]byte, error) {
 	if o.ID != "" {
-		if err := definition.CheckNewText("id", o.ID); err != nil {
+		if err := definition.CheckText("id", o.ID); err != nil {
 			return nil, err
 		}
 	}

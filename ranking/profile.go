@@ -20,7 +20,7 @@ import (
 // Profile is the name and avatar beside a member's entries, on all boards of its kind. The
 // zero Profile stands for no profile.
 type Profile struct {
-	// Name is 1 to 128 bytes that definition.NewTextFault accepts; "" for none.
+	// Name is 1 to 128 bytes that definition.TextFault accepts; "" for none.
 	Name string `json:"name,omitzero"`
 	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
 	// with one slash. Up to definition.MaxImageBytes; "" for none.
@@ -38,7 +38,7 @@ func (p Profile) check() error {
 		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
-		if reason := definition.NewTextFault(p.Name, maxNameBytes); reason != "" {
+		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
 			return Invalid("name", reason)
 		}
 	}
@@ -55,7 +55,7 @@ func (p Profile) check() error {
 // first. The member may be on no board. All nodes show the profile at once. SetProfile
 // returns a FieldError for an invalid profile.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
-	if err := cmp.Or(definition.CheckKind(kind), definition.CheckNewMember(member), p.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), p.check()); err != nil {
 		return false, err
 	}
 	text, err := p.text()

@@ -62,7 +62,7 @@ type Found struct {
 // at all of them. On a larger one it looks at about 500 elements of the index with the rarest word of text, and at about
 // 100 ids that begin with text: the first of each part.
 func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
-	if reason := definition.TextFault(text, MaxQueryBytes); reason != "" {
+	if reason := definition.UTF8Fault(text, MaxQueryBytes); reason != "" {
 		return SearchResult{}, Invalid("q", reason)
 	}
 	q := searchQuery{Query: search.NewQuery(text), id: strings.TrimSpace(text), text: text}

@@ -33,16 +33,13 @@ func (s *Store) Apply(ctx context.Context, board string, updates []definition.Up
 // applyAs is Apply with one override for all updates.
 func (s *Store) applyAs(ctx context.Context, as override, board string, updates []definition.Update) ([]Outcome, error) {
 	n, err := definition.ParseName(board)
-	if err == nil && as != removing {
-		err = n.CheckNew()
-	}
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]Outcome, len(updates))
 	checked := make([]definition.Update, len(updates))
 	for i, u := range updates {
-		outcomes[i].Err, checked[i] = as.check(&u), u
+		outcomes[i].Err, checked[i] = u.Check(), u
 	}
 	// One bound for both: a caller may wait for a read of the definitions, and then for the script.
 	began := time.Now()
@@ -93,14 +90,6 @@ func (s *Store) writable(ctx context.Context, n definition.Name, began time.Time
 		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", n.Instance()))
 	}
 	return to, nil
-}
-
-// check checks an update, see Update.Check. The member to remove may be any that exists.
-func (as override) check(u *definition.Update) error {
-	if as == removing {
-		return definition.CheckMember(u.Member)
-	}
-	return u.Check()
 }
 
 // commitUpdates applies updates that have passed their checks.

@@ -217,11 +217,11 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 	}
 	for i, s := range parts[1:] {
 		p, err := parseTemplate(s)
-		if err == nil {
-			err = p.literals(func(s string) string { return partFault(s, TextFault) }, maxPartBytes)
-		}
 		if err != nil {
 			return Invalid(path, fmt.Sprintf("part %d %v", i+1, err))
+		}
+		if reason := partFault(p.shortest()); reason != "" {
+			return Invalid(path, fmt.Sprintf("part %d %s", i+1, reason))
 		}
 		for name := range p.fields() {
 			if err := c.useText(path, name); err != nil {
@@ -239,14 +239,12 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 		return Invalid(path, "is missing")
 	}
 	var err error
-	if reason := dotFault(member); reason != "" {
-		return Invalid(path, reason)
-	}
-	if t.member, err = parseTemplate(member); err == nil {
-		err = t.member.literals(func(s string) string { return TextFault(s, MaxIDBytes) }, MaxIDBytes)
-	}
-	if err != nil {
+	if t.member, err = parseTemplate(member); err != nil {
 		return Invalid(path, err.Error())
+	}
+	shortest := t.member.shortest()
+	if reason := cmp.Or(dotFault(shortest), TextFault(shortest, MaxIDBytes)); reason != "" {
+		return Invalid(path, reason)
 	}
 	for name := range t.member.fields() {
 		if err := c.useText(path, name); err != nil {
@@ -301,7 +299,7 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 	if compiled.data, err = dataIn(v); err != nil {
 		return err
 	}
-	if n := compiled.data.least(); n > MaxDataBytes {
+	if n := len(compiled.data.shortest()); n > MaxDataBytes {
 		return v.Refuse("has at least %d bytes; want at most %d", n, MaxDataBytes)
 	}
 	for name := range compiled.data.fields() {

@@ -28,23 +28,22 @@ type BoardUpdate struct {
 // ErrOutOfRange for an integer beyond ±MaxScore or the bounds of its rule, and ErrInvalid otherwise.
 // NamedMembers returns what the caller must check beyond that. Expand may be called concurrently.
 func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
-	return e.expand(fields, NewTextFault, e.Rules)
+	return e.expand(fields, e.Rules)
 }
 
-// ExpandRecorded is Expand for an occurrence that has counted before: its boards and members may be
-// any that exist, and its integers need not be within the present bounds.
+// ExpandRecorded is Expand for an occurrence that has counted before: its integers need not be within the present bounds.
 func (e Event) ExpandRecorded(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
-	return e.expand(fields, TextFault, nil)
+	return e.expand(fields, nil)
 }
 
-func (e Event) expand(fields map[string]jsontext.Value, rule textRule, bounds FieldRules) ([]BoardUpdate, error) {
+func (e Event) expand(fields map[string]jsontext.Value, bounds FieldRules) ([]BoardUpdate, error) {
 	if e.compiled == nil {
 		var err error
 		if e, err = e.Normalize(); err != nil {
 			return nil, err
 		}
 	}
-	x := expansion{e: e.compiled, rule: rule, bounds: bounds, text: make(map[string]string, len(fields)),
+	x := expansion{e: e.compiled, bounds: bounds, text: make(map[string]string, len(fields)),
 		json: make(map[string]string, len(fields))}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if e.CarriesTime(fields) && name == AtField {
@@ -98,7 +97,6 @@ func (c *compiledEvent) list() string { return cmp.Or(strings.Join(c.names, ", "
 // expansion holds the values of an event's fields.
 type expansion struct {
 	e       *compiledEvent
-	rule    textRule          // for texts, and for the names that they make
 	bounds  FieldRules        // for integers
 	text    map[string]string // fields used as text
 	json    map[string]string // all fields, compact
@@ -140,9 +138,9 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 		if json.Unmarshal(compact, &s) != nil {
 			return Invalid(name, fmt.Sprintf("is %s; want a string", Clip(string(compact))))
 		}
-		reason := x.rule(s, MaxIDBytes)
+		reason := TextFault(s, MaxIDBytes)
 		if u.part {
-			reason = partFault(s, x.rule)
+			reason = partFault(s)
 		}
 		if reason != "" {
 			return Invalid(name, reason)
@@ -159,12 +157,12 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 	n := Name{Base: t.base, Parts: make([]string, len(t.parts))}
 	for i, p := range t.parts {
 		n.Parts[i] = p.expand(text)
-		if reason := partFault(n.Parts[i], x.rule); reason != "" {
+		if reason := partFault(n.Parts[i]); reason != "" {
 			return BoardUpdate{}, Invalid(x.longest(p, text), fmt.Sprintf("makes a part of board %s that %s", t.base, reason))
 		}
 	}
 	u := Update{Member: t.member.expand(text), Score: t.score.n, Op: t.op, If: t.cond}
-	if reason := cmp.Or(x.rule(u.Member, MaxIDBytes), dotFault(u.Member)); reason != "" {
+	if reason := cmp.Or(TextFault(u.Member, MaxIDBytes), dotFault(u.Member)); reason != "" {
 		return BoardUpdate{}, Invalid(x.longest(t.member, text), fmt.Sprintf("makes a member of board %s that %s", t.base, reason))
 	}
 	if t.score.field != "" {

@@ -159,7 +159,7 @@ func (e Event) CheckSent(sub string, fields map[string]jsontext.Value) error {
 func checkSmall(name string, v jsontext.Value) error {
 	switch v.Kind() {
 	case '"':
-		return CheckNewText(name, textOf(v))
+		return CheckText(name, textOf(v))
 	case '0':
 		if n := len(v); n > MaxIDBytes {
 			return Invalid(name, fmt.Sprintf("has %d digits; want at most %d", n, MaxIDBytes))

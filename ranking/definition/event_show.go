@@ -21,7 +21,7 @@ func (e Event) ShownField() string { return e.compiled.shown }
 // definition has no such board, and both are "" for a member that can be no part of a name. The event must be
 // normalized and have a Show.
 func (e Event) ShownBoards(member string) (fans, recent string) {
-	if partFault(member, TextFault) != "" {
+	if partFault(member) != "" {
 		return "", ""
 	}
 	field := "{" + e.ShownField() + "}"

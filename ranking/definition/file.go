@@ -112,9 +112,6 @@ func readBoard(f FieldValue) (Board, error) {
 		}
 	}
 	d, err := d.Normalize()
-	if err == nil {
-		err = d.CheckNew()
-	}
 	return d, d.LocateInFile(err)
 }
 
@@ -127,9 +124,7 @@ func (defs *Set) readEvents(v Value) error {
 		e := Event{Name: f.Name}
 		err := e.readInFile(f.Value)
 		if err == nil {
-			if e, err = e.Normalize(); err == nil {
-				err = e.CheckNew()
-			}
+			e, err = e.Normalize()
 			err = e.LocateInFile(err)
 		}
 		errs = append(errs, err)
@@ -152,9 +147,7 @@ func ParseBoardYAML(board, text string) (Board, error) {
 		err = d.read(v)
 	}
 	if err == nil {
-		if d, err = d.Normalize(); err == nil {
-			err = d.CheckNew()
-		}
+		d, err = d.Normalize()
 	}
 	return d, Rooted("definition", err)
 }

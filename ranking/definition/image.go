@@ -13,7 +13,7 @@ const MaxImageBytes = 512
 // slash, or a URL with one of the schemes and without a user, in 1 to MaxImageBytes bytes. Pages load it, so it may hold
 // only the location of an image. want says in the answer what the address should be.
 func ImageFault(address, want string, schemes ...string) string {
-	if reason := NewTextFault(address, MaxImageBytes); reason != "" {
+	if reason := TextFault(address, MaxImageBytes); reason != "" {
 		return reason
 	}
 	if strings.ContainsAny(address, " \\\"<>") {

@@ -152,16 +152,6 @@ func labelPath(field, tag string) string {
 	return FieldPath(field, tag)
 }
 
-// checkNew returns a FieldError for a text that NewTextFault refuses.
-func (l Label) checkNew(field string) error {
-	for tag, text := range l.each {
-		if reason := unsafeFault(text); reason != "" {
-			return Invalid(labelPath(field, tag), reason)
-		}
-	}
-	return nil
-}
-
 // lengthFault is TextFault for a text of at most so many characters.
 func lengthFault(text string, most int) string {
 	if reason := TextFault(text, utf8.UTFMax*most); reason != "" {

@@ -86,7 +86,8 @@ func TestNamesThatAreRefused(t *testing.T) {
 		"description.en":  {Description: Label{"en": "\u200b"}},
 		"display.unit.zh": {Display: Display{Unit: Label{"zh": "\u2066"}}},
 	} {
-		err := d.CheckNew()
+		d.Name = "b"
+		_, err := d.Normalize()
 		var fe *FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, field, fe.Field)

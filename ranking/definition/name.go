@@ -53,7 +53,7 @@ func ParseName(s string) (Name, error) {
 		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
 	}
 	for i, part := range n.Parts {
-		if reason := partFault(part, TextFault); reason != "" {
+		if reason := partFault(part); reason != "" {
 			if CheckBoard(board) == nil {
 				return Name{}, Invalid("board", wantInstance)
 			}

@@ -68,34 +68,8 @@ func (p template) fields() iter.Seq[string] {
 	}
 }
 
-// literals checks the text between the fields by the rule for the expanded text, fault, and
-// checks that the fields fit into most bytes.
-func (p template) literals(fault func(string) string, most int) error {
-	if len(p) == 0 {
-		return errors.New(fault(""))
-	}
-	for _, piece := range p {
-		if piece.field != "" {
-			continue
-		}
-		if reason := fault(piece.text); reason != "" {
-			return errors.New(reason)
-		}
-	}
-	if n := p.least(); n > most {
-		return fmt.Errorf("has at least %d bytes; want at most %d", n, most)
-	}
-	return nil
-}
-
-// least is the least length of the expanded text, in bytes.
-func (p template) least() int {
-	n := 0
-	for _, piece := range p {
-		n += max(len(piece.text), 1) // no field is empty
-	}
-	return n
-}
+// shortest is an expanded text of the least length: no field is empty.
+func (p template) shortest() string { return p.expand(func(string) string { return "x" }) }
 
 // expand replaces the fields by their values.
 func (p template) expand(value func(field string) string) string {

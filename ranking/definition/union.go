@@ -185,7 +185,7 @@ func checkSource(path, of string, t FamilyName) error {
 			}
 			continue
 		}
-		if reason := partFault(part, TextFault); reason != "" {
+		if reason := partFault(part); reason != "" {
 			return Invalid(path, fmt.Sprintf("part %d %s", i+1, reason))
 		}
 	}

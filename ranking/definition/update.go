@@ -14,7 +14,7 @@ import (
 
 // Update is one update of one member's score.
 type Update struct {
-	Member string // an id that CheckNewMember accepts
+	Member string // an id that CheckMember accepts
 	Score  int64  // within ±MaxScore
 	Op     Mode   // says how Score changes the score; "" means the board's mode, the only one on a board with a window
 	ID     string // request id, by the rule of Member: updates with the same id count once; "" for none
@@ -62,11 +62,11 @@ func CompactData(v jsontext.Value) (string, error) {
 // Check makes the data of a valid update compact. For another one it returns a FieldError. Its kind is ErrOutOfRange for
 // a score beyond ±MaxScore, and ErrInvalid otherwise.
 func (u *Update) Check() error {
-	if err := CheckNewMember(u.Member); err != nil {
+	if err := CheckMember(u.Member); err != nil {
 		return err
 	}
 	if u.ID != "" {
-		if err := CheckNewText("id", u.ID); err != nil {
+		if err := CheckText("id", u.ID); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,7 @@ func DefaultStream(prefix string) string { return keyspace.New(prefix).Ingest() 
 // CheckStream returns an error for a name that no stream may have. A name has 1 to 80 bytes of UTF-8,
 // without control characters and braces.
 func CheckStream(name string) error {
-	if reason := definition.NewTextFault(name, maxStreamBytes); reason != "" {
+	if reason := definition.TextFault(name, maxStreamBytes); reason != "" {
 		return definition.Invalid("stream", reason)
 	}
 	if strings.ContainsAny(name, "{}") {

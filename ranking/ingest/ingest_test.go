@@ -622,7 +622,7 @@ func TestCheckStream(t *testing.T) {
 	for _, name := range []string{"rc:ingest", "orders", "星", string(slices.Repeat([]byte("a"), maxStreamBytes))} {
 		require.NoError(t, CheckStream(name), name)
 		longest := name + " 18446744073709551615-18446744073709551615"
-		require.NoError(t, definition.CheckNewText("id", longest), "it makes a request id")
+		require.NoError(t, definition.CheckText("id", longest), "it makes a request id")
 	}
 	for _, name := range []string{"", "rc:{a}", "a\nb", string(slices.Repeat([]byte("a"), maxStreamBytes+1))} {
 		require.ErrorIs(t, CheckStream(name), ranking.ErrInvalid, name)

@@ -217,7 +217,7 @@ func (k *key) readName(v definition.Value) error {
 	if err := definition.ReadText(v, &k.name); err != nil {
 		return err
 	}
-	if reason := definition.NewTextFault(k.name, maxNameBytes); reason != "" {
+	if reason := definition.TextFault(k.name, maxNameBytes); reason != "" {
 		return v.Refuse("%s", reason)
 	}
 	if IsKey(k.name) {

@@ -91,7 +91,7 @@ func readIdempotencyKey(c *echo.Context) (string, error) {
 	if keys[0] == "" || len(keys) > 1 {
 		return "", ranking.Invalid(IdempotencyKey, "is empty, or occurs more than once")
 	}
-	return keys[0], definition.CheckNewText(IdempotencyKey, keys[0])
+	return keys[0], definition.CheckText(IdempotencyKey, keys[0])
 }
 
 // ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.

@@ -102,7 +102,7 @@ func (s *Command) unmark() {
 // error if a board refused it, or if it may not have counted.
 func (s *Command) Run(ctx context.Context) error {
 	s.ID = cmp.Or(s.ID, rand.Text())
-	if err := definition.CheckNewText("id", s.ID); err != nil {
+	if err := definition.CheckText("id", s.ID); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	var at time.Time
