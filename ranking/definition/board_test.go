@@ -372,7 +372,7 @@ func TestDefinitionsAreDecodedWithTheirNames(t *testing.T) {
 	require.Equal(t, "stars", d.Name)
 	require.Equal(t, "UTC", d.Timezone)
 	for body, field := range map[string]string{`{}`: "board", `{"board":null}`: "board", `{"board":"A"}`: "board",
-		`{"board":"a","x":1}`: "x", `[]`: "board"} {
+		`{"board":"a","x":1}`: "x", `[]`: "body"} {
 		refused(t, json.Unmarshal([]byte(body), &d), field, body)
 	}
 }

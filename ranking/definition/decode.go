@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 //	{"period":"week","timezone":"Asia/Shanghai"}
 //
 // The object may contain the board's name, as the output of MarshalJSON does; then the name
-// must equal board. The result is normalized. An error is a FieldError that names the field.
+// must equal board, if board is not "". The result is normalized. An error is a FieldError that names the field.
 func ParseBoard(board string, body []byte) (Board, error) {
 	d := Board{Name: board}
 	v, err := parseJSON("", body)
@@ -45,10 +46,8 @@ func (d Board) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the output of MarshalJSON, or any other definition that contains the
 // board's name.
 func (d *Board) UnmarshalJSON(b []byte) error {
-	board, err := nameIn(b, "board")
-	if err == nil {
-		*d, err = ParseBoard(board, b)
-	}
+	board, err := ParseBoard("", b)
+	*d = board
 	return err
 }
 
@@ -59,7 +58,7 @@ func (d *Board) read(v Value) error {
 
 // boardReaders read the fields of a board, in the order in which an error lists them.
 var boardReaders = []FieldReader[Board]{
-	{Name: "board", Read: func(d *Board, v Value) error { return readName(v, d.Name) }, isName: true},
+	{Name: "board", Read: func(d *Board, v Value) error { return readName(v, &d.Name) }, isName: true},
 	{Name: "title", Read: func(d *Board, v Value) error { return d.Title.read(v) }},
 	{Name: "description", Read: func(d *Board, v Value) error { return d.Description.read(v) }},
 	{Name: "icon", Read: func(d *Board, v Value) error { return ReadText(v, &d.Icon) }},
@@ -105,31 +104,16 @@ var displayReaders = []FieldReader[Display]{
 	{Name: "format", Read: func(d *Display, v Value) error { return ReadText(v, &d.Format) }},
 }
 
-// readName checks that the name in a body equals the name of the definition being read.
-func readName(v Value, name string) error {
+// readName reads the name in a body. It refuses another name than that of the request; a body in a list has no other.
+func readName(v Value, name *string) error {
 	var given string
 	if err := ReadText(v, &given); err != nil {
 		return err
 	}
-	if given != name {
-		return v.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
+	if *name = cmp.Or(*name, given); given != *name {
+		return v.Refuse("is %q, but the request is for %q", Clip(given), Clip(*name))
 	}
 	return nil
-}
-
-// nameIn returns the name that the JSON of a definition contains.
-func nameIn(b []byte, field string) (string, error) {
-	v, err := parseJSON("", b)
-	if err != nil {
-		return "", Rooted("body", err)
-	}
-	for _, f := range v.Fields {
-		if f.Name == field {
-			var name string
-			return name, ReadText(f.Value, &name)
-		}
-	}
-	return "", Invalid(field, "is missing")
 }
 
 // ParseEvent reads one event from the JSON object in the body of a PUT:
@@ -154,10 +138,8 @@ func ParseEvent(event string, body []byte) (Event, error) {
 
 // UnmarshalJSON reads the JSON of an event that contains the event's name.
 func (e *Event) UnmarshalJSON(b []byte) error {
-	event, err := nameIn(b, "event")
-	if err == nil {
-		*e, err = ParseEvent(event, b)
-	}
+	event, err := ParseEvent("", b)
+	*e = event
 	return err
 }
 
@@ -181,7 +163,7 @@ func (e *Event) read(v Value) error {
 
 // eventReaders read the fields of an event.
 var eventReaders = []FieldReader[Event]{
-	{Name: "event", Read: func(e *Event, v Value) error { return readName(v, e.Name) }, isName: true},
+	{Name: "event", Read: func(e *Event, v Value) error { return readName(v, &e.Name) }, isName: true},
 	{Name: "updates", Read: (*Event).readUpdates},
 	{Name: "sender", Read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
 	{Name: "fields", Read: (*Event).readRules},

@@ -145,24 +145,17 @@ func HideLongWords(text string) string { return longWord.ReplaceAllString(text, 
 
 // parseYAML is ParseYAML with the lines of shown in errors.
 func parseYAML(file, shown []byte) (Value, error) {
-	var document, another yaml.Node
-	loader, err := yaml.NewLoader(bytes.NewReader(file))
-	if err == nil {
-		err = loader.Load(&document)
-	}
+	var documents []yaml.Node
+	err := yaml.Load(file, &documents, yaml.WithAllDocuments())
 	switch {
-	case err == io.EOF:
-		return Value{}, ErrNoYAML
 	case err != nil:
 		return Value{}, Invalid("", yamlFault(shown, err))
-	}
-	switch err := loader.Load(&another); {
-	case err == nil:
+	case len(documents) == 0:
+		return Value{}, ErrNoYAML
+	case len(documents) > 1:
 		return Value{}, Invalid("", "has more than one YAML document; want one, without a second ---")
-	case err != io.EOF:
-		return Value{}, Invalid("", yamlFault(shown, err))
 	}
-	return new(source).readYAML(Value{}, &document, 0)
+	return new(source).readYAML(Value{}, &documents[0], 0)
 }
 
 func (s *source) readYAML(v Value, n *yaml.Node, depth int) (Value, error) {
@@ -213,13 +206,9 @@ func (s *source) readYAML(v Value, n *yaml.Node, depth int) (Value, error) {
 	return v, v.Refuse("has the YAML tag %s, which is not allowed for this value; omit the tag", Clip(tag))
 }
 
-// readYAMLFields reads the fields of an object. Then it adds the missing ones from the object
-// that is merged into it (<<: *other), or from a list of such objects; of the objects in a
-// list the earlier one takes precedence.
+// readYAMLFields reads the fields of an object. A key << is a name like any other.
 func (s *source) readYAMLFields(v Value, n *yaml.Node, depth int) (Value, error) {
-	names := make(map[string]bool)
-	lines := make(map[string]int)
-	var merged []Value
+	lines := make(map[string]int) // of the names
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, content := n.Content[i], n.Content[i+1]
 		if key.Kind == yaml.AliasNode {
@@ -230,40 +219,15 @@ func (s *source) readYAMLFields(v Value, n *yaml.Node, depth int) (Value, error)
 		}
 		f := FieldValue{Name: key.Value}
 		f.Path = FieldPath(v.Path, f.Name)
-		if names[f.Name] {
-			if lines[f.Name] == key.Line {
-				return v, f.Refuse("is given twice, in line %d", key.Line)
-			}
-			return v, f.Refuse("is given twice, in lines %d and %d", lines[f.Name], key.Line)
+		if first, twice := lines[f.Name]; twice {
+			return v, f.Refuse("is given twice, in lines %d and %d", first, key.Line)
 		}
-		names[f.Name], lines[f.Name] = true, key.Line
-		merge := key.ShortTag() == "!!merge"
-		if merge {
-			f.Path = v.Path // its fields become fields of v
-		}
+		lines[f.Name] = key.Line
 		var err error
 		if f.Value, err = s.readYAML(f.Value, content, depth+1); err != nil {
 			return v, err
 		}
-		switch {
-		case merge && f.Kind == '[':
-			merged = f.Items
-		case merge:
-			merged = []Value{f.Value}
-		default:
-			v.Fields = append(v.Fields, f)
-		}
-	}
-	for _, other := range merged {
-		if other.Kind != '{' {
-			return v, v.Refuse("merges %s with <<; want an object", kinds[other.Kind])
-		}
-		for _, f := range other.Fields {
-			if !names[f.Name] {
-				names[f.Name] = true
-				v.Fields = append(v.Fields, f)
-			}
-		}
+		v.Fields = append(v.Fields, f)
 	}
 	return v, nil
 }

@@ -152,7 +152,7 @@ func readDuration(v Value, d *time.Duration) error {
 }
 
 func readTime(v Value, t *time.Time) error {
-	return readParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, parseTime)
+	return readParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, ParseTime)
 }
 
 // readParsed reads a string by parse. In an error, want says what a value that is no string should be, and form what

@@ -21,7 +21,7 @@ func TestSlipsInAFile(t *testing.T) {
 		"boards:\n  {star}: {}\n": `boards: has a key that is not a name, in line 2; a name with ` +
 			`braces needs quotes, such as "fans:{star}"`,
 		"boards:\n  a: {}\n  b: {}\n  a: {}\n":    `boards.a: is given twice, in lines 2 and 4`,
-		"boards:\n  a: {mode: best, mode: sum}\n": `boards.a.mode: is given twice, in line 2`,
+		"boards:\n  a: {mode: best, mode: sum}\n": `boards.a.mode: is given twice, in lines 2 and 2`,
 		"boards:\n  a: {}\nboards:\n  b: {}\n":    `boards: is given twice, in lines 1 and 3`,
 		"events:\n  e: [{board: a, member: {user}, score: 1}]\n": `events.e[0].member: is an object; want a string: ` +
 			`put quotes around "{user}"`,

@@ -68,22 +68,14 @@ var (
 
 const wantTime = "want a time by RFC 3339 with at most milliseconds, such as 2026-01-01T00:00:00Z, in the years 1970 to 2199"
 
-// parseTime reads a time in the form of definitions, and returns it in UTC.
-func parseTime(s string) (time.Time, bool) {
-	var t time.Time
-	if t.UnmarshalText([]byte(s)) != nil || timeFault(t) != "" {
-		return time.Time{}, false
-	}
-	return t.UTC(), true
-}
-
 // ParseTime reads a time by RFC 3339 with at most milliseconds, in the years 1970 to 2199, and returns it
 // in UTC. It returns false for any other text.
 func ParseTime(s string) (time.Time, bool) {
-	if !timeText.MatchString(s) {
+	var t time.Time
+	if !timeText.MatchString(s) || t.UnmarshalText([]byte(s)) != nil || timeFault(t) != "" {
 		return time.Time{}, false
 	}
-	return parseTime(s)
+	return t.UTC(), true
 }
 
 // timeFault says what is wrong with a time that was given, or returns "".

@@ -44,7 +44,7 @@ func TestTimes(t *testing.T) {
 		"2199-12-31T23:59:59.999Z":       time.Date(2199, 12, 31, 23, 59, 59, 999e6, time.UTC),
 		"2026-01-01T00:00:00.123000000Z": time.Date(2026, 1, 1, 0, 0, 0, 123e6, time.UTC),
 	} {
-		got, ok := parseTime(s)
+		got, ok := ParseTime(s)
 		require.True(t, ok, s)
 		require.Equal(t, want, got, s)
 	}
@@ -53,7 +53,7 @@ func TestTimes(t *testing.T) {
 		"2026-01-01T00:00:00.0001Z", "1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z",
 		"2026-1-1T00:00:00Z",
 	} {
-		_, ok := parseTime(s)
+		_, ok := ParseTime(s)
 		require.False(t, ok, s)
 	}
 }

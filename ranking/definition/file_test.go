@@ -81,19 +81,17 @@ func TestFileWithAliases(t *testing.T) {
 boards:
   a: &weekly {period: week, timezone: Asia/Tokyo, keep: 4}
   b: *weekly
-  c: {<<: *weekly, keep: 2, kind: star}
-  d: {<<: [{keep: 1}, *weekly], mode: best}
-  e: {mode: last, <<: {<<: *weekly, mode: best}}
+  c: {period: week, timezone: &tokyo Asia/Tokyo, keep: 2}
+  d: {period: week, timezone: *tokyo, keep: 1}
 `))
 	require.NoError(t, err)
-	got := map[string]Board{}
+	var keep []int
 	for _, d := range defs.Boards {
 		require.Equal(t, "week", d.Period)
 		require.Equal(t, "Asia/Tokyo", d.Timezone)
-		got[d.Name] = d
+		keep = append(keep, *d.Keep)
 	}
-	require.Equal(t, []int{4, 4, 2, 1, 4}, []int{*got["a"].Keep, *got["b"].Keep, *got["c"].Keep, *got["d"].Keep, *got["e"].Keep})
-	require.Equal(t, []Mode{Best, Last}, []Mode{got["d"].Mode, got["e"].Mode})
+	require.Equal(t, []int{4, 4, 2, 1}, keep)
 }
 
 func TestImpossibleFilesAreRefused(t *testing.T) {
@@ -133,7 +131,7 @@ func TestImpossibleFilesAreRefused(t *testing.T) {
 		"boards: {a: {mode: !!seq sum}}":                        "boards.a.mode",
 		"boards: {a: {mode: sum, mode: best}}":                  "boards.a.mode",
 		"boards: {a: {}, b: {<<: {}, <<: {}}}":                  `boards.b["<<"]`,
-		"boards: {a: {<<: [sum]}}":                              "boards.a",
+		"boards: {a: {<<: {mode: sum}}}":                        `boards.a["<<"]`,
 		"boards: {a: {mode: most}}":                             "boards.a.mode",
 		"boards: {a: {modes: sum}}":                             "boards.a.modes",
 		"boards: {a: {'a b': sum}}":                             `boards.a["a b"]`,
@@ -163,8 +161,6 @@ func TestImpossibleFilesAreRefused(t *testing.T) {
 		"boards: {a: {retain: 7}}":                              "boards.a.retain",
 		"boards: {'a:{x}': {}, 'a:{y}': {}}":                    `boards["a:{y}"]`,
 		"boards: {a: &a {display: *a}}":                         "boards.a.display" + strings.Repeat(".display", 30),
-		"boards: {a: {<<: sum}}":                                "boards.a",
-		"boards: {a: {<<: {modes: sum}}}":                       "boards.a.modes",
 		"boards: {a: {<<: {}, '<<': {}}}":                       `boards.a["<<"]`,
 		"boards: {a: " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "}": "boards.a" + strings.Repeat("[0]", 31),
 

@@ -3,6 +3,7 @@ package definition
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,17 +15,11 @@ import (
 //go:embed zones.txt
 var zoneNames string
 
-var zones = sync.OnceValue(func() map[string]bool {
-	names := make(map[string]bool)
-	for name := range strings.FieldsSeq(zoneNames) {
-		names[name] = true
-	}
-	return names
-})
+var zones = sync.OnceValue(func() []string { return strings.Fields(zoneNames) })
 
 // loadZone finds an IANA time zone. Its data are those of the machine, or else those of the binary.
 func loadZone(zone string) (*time.Location, error) {
-	if zones()[zone] {
+	if slices.Contains(zones(), zone) {
 		if loc, err := time.LoadLocation(zone); err == nil {
 			return loc, nil
 		}
