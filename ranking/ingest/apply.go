@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -62,20 +63,14 @@ func (c *consumer) applyUpdates(ctx context.Context, board string, messages []*m
 	}
 	outcomes, err := c.store.Apply(ctx, board, updates)
 	if err != nil {
-		return c.refuseAll(messages, err)
+		return c.fail(err, messages...)
 	}
 	for i, m := range messages {
-		switch err := outcomes[i].Err; {
-		case err != nil && isPassing(err):
-			m.noteFailure(err)
-			passing = cmp.Or(passing, err)
-		case err != nil && isBeforeLookup(err):
-			m.refuseBeforeLookup(c.explain(err))
-		case err != nil:
-			m.refuse(c.explain(err))
-		default:
-			m.result = resultOf(outcomes[i].Result.Duplicate)
+		if err := outcomes[i].Err; err != nil {
+			passing = cmp.Or(passing, c.fail(err, m))
+			continue
 		}
+		m.result = resultOf(outcomes[i].Result.Duplicate)
 	}
 	return passing
 }
@@ -95,29 +90,30 @@ func isBeforeLookup(err error) bool {
 	return noWindow || errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrConflict)
 }
 
-// refuseAll refuses messages by the error of their call, and returns an error that says nothing about them.
-func (c *consumer) refuseAll(messages []*message, err error) error {
-	if isPassing(err) {
-		for _, m := range messages {
-			m.noteFailure(err)
-		}
-		return err
-	}
+// fail refuses messages by their error, and returns an error that says nothing about them. The store refuses an
+// occurrence as a whole only before it looks the request id up.
+func (c *consumer) fail(err error, messages ...*message) (passing error) {
 	for _, m := range messages {
-		m.refuseBeforeLookup(c.explain(err))
+		switch {
+		case isPassing(err):
+			m.noteFailure(err)
+			passing = err
+		case m.event != "" || isBeforeLookup(err):
+			m.refuseBeforeLookup(c.explain(err))
+		default:
+			m.refuse(c.explain(err))
+		}
 	}
-	return nil
+	return passing
 }
 
 // applyEvents applies occurrences of one event, in as few calls as the store allows.
 func (c *consumer) applyEvents(ctx context.Context, messages []*message) error {
 	most := max(1, ranking.MaxEventUpdates/max(1, messages[0].updates))
-	for len(messages) > 0 {
-		part := messages[:min(most, len(messages))]
+	for part := range slices.Chunk(messages, most) {
 		if err := c.applyOccurrences(ctx, part); err != nil {
 			return err
 		}
-		messages = messages[len(part):]
 	}
 	return nil
 }
@@ -131,18 +127,14 @@ func (c *consumer) applyOccurrences(ctx context.Context, messages []*message) (p
 	}
 	results, err := c.store.ApplyEvents(ctx, messages[0].event, calls)
 	if err != nil {
-		return c.refuseAll(messages, err)
+		return c.fail(err, messages...)
 	}
 	for i, m := range messages {
-		switch err := results[i].Err; {
-		case err != nil && isPassing(err):
-			m.noteFailure(err)
-			passing = cmp.Or(passing, err)
-		case err != nil:
-			m.refuseBeforeLookup(c.explain(err))
-		default:
-			c.takeOutcomes(m, results[i])
+		if err := results[i].Err; err != nil {
+			passing = cmp.Or(passing, c.fail(err, m))
+			continue
 		}
+		c.takeOutcomes(m, results[i])
 	}
 	return passing
 }
