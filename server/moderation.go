@@ -80,56 +80,49 @@ func moderates(of string, do func(ctx context.Context, of, member string, by ran
 
 const defaultHidden = 100
 
-// listHidden answers a page of the members hidden on a board, by member id.
-func (s *Server) listHidden(c *echo.Context) error {
-	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
-	if err != nil {
-		return err
-	}
-	board := request.PathValue(c, "board")
-	page, err := s.store.Hidden(gate.AsCaller(c), board, after, limit)
-	if err != nil {
-		return err
-	}
-	type hiddenJSON struct {
-		Member     string `json:"member"`
-		Score      *int64 `json:"score"`
-		Everywhere bool   `json:"everywhere"`
-	}
-	list := make([]hiddenJSON, len(page.Members))
-	for i, h := range page.Members {
-		list[i] = hiddenJSON{h.Member, h.Score, h.Everywhere}
-	}
-	return respond.OK(c, struct {
-		Board  string       `json:"board"`
-		Total  int          `json:"total"`
-		Hidden []hiddenJSON `json:"hidden"`
-		Cursor *string      `json:"cursor"`
-	}{board, page.Total, list, newNameCursor(page.Next)})
+// hiddenListJSON is a page of the members hidden on a board, or on all boards of a kind.
+type hiddenListJSON struct {
+	Board  string  `json:"board,omitzero"`
+	Kind   string  `json:"kind,omitzero"`
+	Total  int     `json:"total"`
+	Hidden []any   `json:"hidden"`
+	Cursor *string `json:"cursor"`
 }
 
-// listHiddenEverywhere answers a page of the members hidden on all boards of a kind, by member id.
-func (s *Server) listHiddenEverywhere(c *echo.Context) error {
-	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
-	if err != nil {
-		return err
+// listsHidden answers a page of hidden members, by member id. of is the parameter that says where: a board, or a kind.
+func listsHidden(of string, read func(ctx context.Context, of, after string, limit int) (hiddenListJSON, error)) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
+		if err != nil {
+			return err
+		}
+		list, err := read(gate.AsCaller(c), request.PathValue(c, of), after, limit)
+		return respond.Answer(c, list, err)
 	}
-	kind := request.PathValue(c, "kind")
-	page, err := s.store.HiddenEverywhere(gate.AsCaller(c), kind, after, limit)
-	if err != nil {
-		return err
+}
+
+// hiddenOn reads a page of the members hidden on a board.
+func (s *Server) hiddenOn(ctx context.Context, board, after string, limit int) (hiddenListJSON, error) {
+	page, err := s.store.Hidden(ctx, board, after, limit)
+	j := hiddenListJSON{Board: board, Total: page.Total, Hidden: make([]any, len(page.Members)), Cursor: newNameCursor(page.Next)}
+	for i, h := range page.Members {
+		j.Hidden[i] = struct {
+			Member     string `json:"member"`
+			Score      *int64 `json:"score"`
+			Everywhere bool   `json:"everywhere"`
+		}(h)
 	}
-	type hiddenJSON struct {
-		Member string `json:"member"`
-	}
-	list := make([]hiddenJSON, len(page.Members))
+	return j, err
+}
+
+// hiddenEverywhere reads a page of the members hidden on all boards of a kind.
+func (s *Server) hiddenEverywhere(ctx context.Context, kind, after string, limit int) (hiddenListJSON, error) {
+	page, err := s.store.HiddenEverywhere(ctx, kind, after, limit)
+	j := hiddenListJSON{Kind: kind, Total: page.Total, Hidden: make([]any, len(page.Members)), Cursor: newNameCursor(page.Next)}
 	for i, member := range page.Members {
-		list[i] = hiddenJSON{member}
+		j.Hidden[i] = struct {
+			Member string `json:"member"`
+		}{member}
 	}
-	return respond.OK(c, struct {
-		Kind   string       `json:"kind"`
-		Total  int          `json:"total"`
-		Hidden []hiddenJSON `json:"hidden"`
-		Cursor *string      `json:"cursor"`
-	}{kind, page.Total, list, newNameCursor(page.Next)})
+	return j, err
 }
