@@ -68,6 +68,24 @@ func TestClosedLoop(t *testing.T) {
 	})
 }
 
+// A closed loop whose requests all take longer than the duration lasts until the first answer to a request that was sent
+// after the warm-up.
+func TestClosedLoopWithLateAnswers(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
+		began := time.Now()
+		var marks []time.Duration
+		slow := func(int) (outcome, error) {
+			term.Sleep(t.Context(), 800*time.Millisecond)
+			return outcome{done: 1}, nil
+		}
+		all := runClosed(t.Context(), []call{slow}, 300*time.Millisecond, func() { marks = append(marks, time.Since(began)) })
+		require.Equal(t, []time.Duration{60 * time.Millisecond, 1600 * time.Millisecond}, marks)
+		require.EqualValues(t, 1, all.done)
+		require.InDelta(t, 800_000, all.latencies.Max(), 800)
+		require.Empty(t, all.errors)
+	})
+}
+
 // A closed loop ends with its context, before the duration.
 func TestClosedLoopThatIsInterrupted(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
