@@ -65,7 +65,9 @@ func TestMissingRights(t *testing.T) {
 		},
 		"no PUBLISH":                {without("-publish"), strings.TrimSuffix(publish, ": "+denied) + command},
 		"no SUBSCRIBE":              {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
-		"no UNSUBSCRIBE":            {without("-unsubscribe"), "UNSUBSCRIBE: NOPERM this user has no permissions to run the 'unsubscribe'"},
+		"no UNSUBSCRIBE":            {
+			without("-unsubscribe"), "UNSUBSCRIBE: NOPERM this user has no permissions to run the 'unsubscribe' command",
+		},
 		"no ZADD":                   {without("-zadd"), "redis user \"app\": ZADD" + command},
 		"no HSET nor UNLINK":        {without("-hset", "-unlink"), "HSET, UNLINK" + command},
 		"no UNLINK nor DEL":         {without("-hset", "-unlink", "-del"), "DEL, HSET, UNLINK" + command},

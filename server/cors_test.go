@@ -31,7 +31,7 @@ func TestCheckOrigin(t *testing.T) {
 		"*": "", "https://example.com": "", "http://localhost:3000": "", "https://EXAMPLE.com": "", "http://127.0.0.1:8080": "",
 		"http://[::1]:3000": "", "https://xn--fsq.example": "", "https://a_b.example:65535": "",
 		"": "want http://", "example.com": "want https://example.com", "null": "", "file://": "", "capacitor://localhost": "",
-		"ftp://example.com": "want https://example.com",
+		"ftp://example.com": "want http:// or https:// and a host",
 		"https://":          "want http://", "//example.com": "want http://", "https:example.com": "want http://",
 		"https://example.com:x": "want http://",
 		"https://example.com/":  "nothing after", "https://example.com/a": "nothing after", "https://example.com?a": "nothing after",
