@@ -63,9 +63,9 @@ func TestMissingRights(t *testing.T) {
 			[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"},
 			"PUBLISH rc:{/}:profiles: " + denied + "; redis user \"app\": SUBSCRIBE rc:{/}:profiles: " + channel,
 		},
-		"no PUBLISH":                {without("-publish"), strings.TrimSuffix(publish, ": "+denied) + command},
-		"no SUBSCRIBE":              {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
-		"no UNSUBSCRIBE":            {
+		"no PUBLISH":   {without("-publish"), strings.TrimSuffix(publish, ": "+denied) + command},
+		"no SUBSCRIBE": {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
+		"no UNSUBSCRIBE": {
 			without("-unsubscribe"), "UNSUBSCRIBE: NOPERM this user has no permissions to run the 'unsubscribe' command",
 		},
 		"no ZADD":                   {without("-zadd"), "redis user \"app\": ZADD" + command},
