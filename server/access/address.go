@@ -90,7 +90,11 @@ func (a *Addresses) Of(r *http.Request) Address {
 		return newAddress(peer)
 	}
 	if !a.isTrusted(peer) {
-		a.unnamed.Do(func() { a.logProxy(peer) })
+		isDue := false
+		a.unnamed.Do(func() { isDue = true })
+		if isDue { // not within Do, where others would wait for the log
+			a.logProxy(peer)
+		}
 		return newAddress(peer)
 	}
 	hop := peer

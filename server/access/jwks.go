@@ -44,7 +44,7 @@ type keySet struct {
 	changed func()
 
 	current atomic.Pointer[fetchedKeys] // nil: none was fetched yet
-	asks    chan chan<- struct{}        // run fetches for an ask if it may, and closes the ask
+	asks    chan chan<- struct{}        // run fetches if it may, and closes the channel that came
 	ended   chan struct{}               // closed when run has ended, so that nobody fetches
 
 	mu       sync.Mutex

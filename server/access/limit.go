@@ -49,15 +49,15 @@ var limitNames = [limitCount]string{
 // String is the name of the limit in metrics.
 func (l Limit) String() string { return limitNames[l] }
 
-// limitSettings are what sets each limit, for the log.
+// limitSettings are what sets each limit, for refusals and the log.
 var limitSettings = [limitCount]string{
 	Subscriptions: "--max-subscriptions", Messages: "--message-rate",
-	AddressSockets: "--max-address-sockets", AddressRequests: "--address-rate", AddressHandshakes: "--handshake-rate",
-	Sockets: "--max-sockets", Handshakes: "--handshake-rate", Exports: "--max-exports", AddressExports: "--max-exports",
-	WatchedBoards: "--max-watched-boards", AddressBoards: "--max-watched-boards",
-	WaitingBytes: "--max-waiting-mb", AddressWaitingBytes: "--max-waiting-mb", Requests: "--max-requests",
-	Connections: "--max-connections", AddressConnections: "--max-connections",
-	CallerRate: "rate, in the access file", Cards: "--card-rate", AddressCards: "--card-rate",
+	AddressSockets: "--max-address-sockets", AddressRequests: "--address-rate", AddressHandshakes: "half of --handshake-rate",
+	Sockets: "--max-sockets", Handshakes: "--handshake-rate", Exports: "--max-exports", AddressExports: "half of --max-exports",
+	WatchedBoards: "--max-watched-boards", AddressBoards: "half of --max-watched-boards",
+	WaitingBytes: "--max-waiting-mb", AddressWaitingBytes: "half of --max-waiting-mb", Requests: "--max-requests",
+	Connections: "--max-connections", AddressConnections: "half of --max-connections",
+	CallerRate: "rate, in the access file", Cards: "--card-rate", AddressCards: "half of --card-rate",
 }
 
 // The kinds of a Refusal, for errors.Is.

@@ -195,7 +195,7 @@ func (l *Limits) takePlace(p *places, a Address) error {
 // takeToken takes a token of an address, and then one of the node: one address alone must not use up those of the node.
 func (l *Limits) takeToken(s sharedBuckets, a Address) error {
 	if wait := s.addresses.of(a).take(); wait > 0 {
-		return l.refuse(s.ofAddress, ErrRateLimited, wait, "%s asks for more than %d %s a second, half of %s", a, half(s.perSecond), s.things,
+		return l.refuse(s.ofAddress, ErrRateLimited, wait, "%s asks for more than %d %s a second (%s)", a, half(s.perSecond), s.things,
 			limitSettings[s.ofAddress])
 	}
 	if wait := s.node.take(); wait > 0 {

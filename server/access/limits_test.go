@@ -198,6 +198,8 @@ func TestExports(t *testing.T) {
 	first := acquire(client(1))
 	acquire(client(1))
 	refuse(client(1), AddressExports, ErrLimitReached)
+	_, err := l.AcquireExport(client(1))
+	require.EqualError(t, err, "198.0.0.1 has 2 exports under way, the most that it may have (half of --max-exports)")
 	first()
 	acquire(client(1))
 	refuse(client(1), AddressExports, ErrLimitReached)
@@ -208,7 +210,7 @@ func TestExports(t *testing.T) {
 	refuse(client(2), Exports, ErrOverloaded)
 	program()
 	acquire(client(2))
-	require.Equal(t, map[string]uint64{"exports": 2, "address_exports": 2}, counted(l))
+	require.Equal(t, map[string]uint64{"exports": 2, "address_exports": 3}, counted(l))
 
 	l = New(Config{Exports: 1})
 	acquire(client(1))

@@ -2,7 +2,7 @@ package access
 
 import "sync"
 
-// share names what clients have of a node: each address has a limit, and all together have another one.
+// share names a thing of which each address may have some, by one limit, and all together some, by another limit.
 type share struct {
 	things    string // in errors: "sockets"
 	ofNode    Limit

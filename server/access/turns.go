@@ -27,8 +27,8 @@ func (l *Limits) AcquireWrite(ctx context.Context, a Address, bytes int) (releas
 	return l.acquire(ctx, l.writes, a, min(1+bytes/turnUnit, half(l.cfg.Requests)))
 }
 
-// AcquireRead waits for the turn of a read. One address has as many reads under way as it may have writes;
-// addresses do not wait for each other. release and the error are as for AcquireWrite.
+// AcquireRead waits for the turn of a read. One address has as many reads under way as it may have writes, not counted
+// those that it has given up; addresses do not wait for each other. release and the error are as for AcquireWrite.
 func (l *Limits) AcquireRead(ctx context.Context, a Address) (release func(), err error) {
 	if a.Exempt() {
 		return func() {}, nil

@@ -90,7 +90,8 @@ type Sessions struct {
 	clients map[client]struct{}
 }
 
-// client is a *session or a *stream. All methods may be called concurrently. None waits for the client.
+// client is a *session or a *stream. KeepAlive alone calls isDue and check. The other methods may be called concurrently. None
+// waits for the client.
 type client interface {
 	// isDue reports whether check has something to do.
 	isDue(now time.Time) bool
@@ -137,7 +138,7 @@ func (s *Sessions) end(c client) {
 	s.running.Done()
 }
 
-// all are the clients of now.
+// all returns the present clients.
 func (s *Sessions) all() []client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
