@@ -16,7 +16,7 @@ import (
 // have 2 MB, so the server encodes it once for each version.
 type definitionsCache = recent.Cache[*readable.List]
 
-// definitionsAge bounds how long the server keeps a list. It could keep one for ever: a version has one list.
+// definitionsAge bounds how long the server keeps a list. A list never changes, because its version is the key.
 const definitionsAge = 24 * time.Hour
 
 // newDefinitionsCache makes a cache that keeps one list.

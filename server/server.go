@@ -44,6 +44,7 @@ type Server struct {
 	gate   *gate.Gate
 
 	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
+	endReads  context.CancelFunc                  // ends shared reads
 	entries   *entry.Reader
 	overviews *overview.Reader
 	boardList *definitionsCache
@@ -69,6 +70,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits),
 		boardList: newDefinitionsCache(), eventList: newDefinitionsCache()}
 	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
+	s.reads.Context, s.endReads = context.WithCancel(context.Background())
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()
 	}
@@ -159,6 +161,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		<-failed
 	}
 	wg.Wait()
+	s.endReads() // nobody waits for one now
 	s.reads.Wait()
 	return err
 }

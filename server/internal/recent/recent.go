@@ -1,4 +1,4 @@
-// Package recent shares an answer for a time among all who ask for it.
+// Package recent keeps an answer for a time, and gives it to all callers that ask for it.
 package recent
 
 import (
@@ -14,8 +14,8 @@ import (
 // Age is how long the node answers from one read of what changes, so that a crowd costs one read a second.
 const Age = time.Second
 
-// Cache keeps answers for a time, and shares each read among the callers of one time. New makes one. All methods may be
-// called concurrently.
+// Cache keeps answers for a time. Callers that come during a read share it. New makes a Cache. All methods may be called
+// concurrently.
 type Cache[V any] struct {
 	age   time.Duration
 	weigh func(V) int
@@ -33,8 +33,8 @@ func New[V any](age time.Duration, most int, weigh func(V) int) *Cache[V] {
 	return &Cache[V]{age: age, weigh: weigh, kept: lru.New[string, read[V]](most)}
 }
 
-// Get returns an answer that is younger than the age of the Cache. Callers of one time share a call of do, which continues after the end of
-// ctx. An error is not kept.
+// Get returns an answer that is younger than the age of the Cache, or that of do. Callers that come during a call of do share
+// it. The call goes on after the end of ctx. An error is not kept.
 func (c *Cache[V]) Get(ctx context.Context, key string, do func() (V, error)) (V, error) {
 	if answer, ok := c.Fresh(key); ok {
 		return answer, nil

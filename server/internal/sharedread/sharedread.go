@@ -26,6 +26,8 @@ type Reads[K comparable, V any] struct {
 	// FailsWaiting reports whether the error of a read also is the answer to the callers that wait for its
 	// end. Else they would wait for a second timeout after the first one. Default: never.
 	FailsWaiting func(error) bool
+	// Context is that of shared reads. Its end ends those that nobody waits for any more. Required.
+	Context context.Context
 
 	mu      sync.Mutex
 	waiting map[K]*group[V] // has the keys with a read that is out; nil: no group waits
@@ -43,8 +45,8 @@ type group[V any] struct {
 // Do returns the answer of a read that begins after the call of Do, or its error. Callers that share the answer
 // must not change it.
 //
-// A read of one caller has its ctx and its goroutine. A read that callers share has a context that does not end: Read
-// bounds its time. A caller whose ctx ends gets the error of ctx, and the read goes on for the others.
+// A read of one caller has its ctx and its goroutine. A read that callers share has Reads.Context: Read bounds its time. A
+// caller whose ctx ends gets the error of ctx, and the read goes on, for the others or for nobody.
 func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
 	g := r.enter(key)
 	if g == nil {
@@ -90,7 +92,7 @@ func (r *Reads[K, V]) enter(key K) *group[V] {
 // readAlone reads for one caller. A goroutine reads for the callers that have come meanwhile.
 func (r *Reads[K, V]) readAlone(ctx context.Context, key K) (answer V, err error) {
 	defer func() { // also if Read panics
-		if ctx.Err() == nil { // else err may say that the caller has given up, which says nothing of other reads
+		if ctx.Err() == nil { // else err may be that this caller has given up, and other reads may succeed
 			r.failWaiting(key, err)
 		}
 		if r.release(key) {
@@ -110,7 +112,7 @@ func (r *Reads[K, V]) readShared(key K) {
 		if g == nil {
 			return
 		}
-		g.answer, g.err = Safely(func() (V, error) { return r.Read(context.Background(), key) })
+		g.answer, g.err = Safely(func() (V, error) { return r.Read(r.Context, key) })
 		r.failWaiting(key, g.err)
 		close(g.done)
 	}

@@ -25,7 +25,7 @@ type source struct {
 
 func newSource() *source {
 	s := &source{open: make(chan error)}
-	s.reads.Read = s.read
+	s.reads.Read, s.reads.Context = s.read, context.Background()
 	return s
 }
 
@@ -92,6 +92,26 @@ func TestCallersThatWaitShareOneReadMore(t *testing.T) {
 		s.end(nil)
 		require.Equal(t, outcome{2, nil}, <-late)
 		require.Equal(t, 3, s.begun)
+		s.requireIdle(t)
+	})
+}
+
+// A shared read whose callers have given up goes on, until its context ends.
+func TestSharedReadOfNobodyEndsWithItsContext(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
+		s := newSource()
+		var end context.CancelFunc
+		s.reads.Context, end = context.WithCancel(t.Context())
+		first := s.do(t.Context(), "a")
+		ctx, giveUp := context.WithCancel(t.Context())
+		second := s.do(ctx, "a")
+		s.end(nil)
+		require.Equal(t, outcome{0, nil}, <-first)
+		giveUp()
+		require.Equal(t, outcome{0, context.Canceled}, <-second)
+		require.Equal(t, 2, s.begun)
+		require.NotEmpty(t, s.reads.waiting, "the read goes on")
+		end()
 		s.requireIdle(t)
 	})
 }
