@@ -33,18 +33,18 @@ type serve struct {
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
 	MaxTop        int           `default:"1000" range:"1..1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
-	Interval      time.Duration `default:"100ms" range:"1ns.." env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
-	MeInterval    time.Duration `default:"1s" range:"1ns.." env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
+	Interval      time.Duration `default:"100ms" range:"1ms.." env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
+	MeInterval    time.Duration `default:"1s" range:"1ms.." env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
 	FeedRate      int           `default:"20" range:"1..1000" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
 	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites and apps whose pages may read and watch, and send with a token, as their pages send it in Origin: https://example.com, capacitor://localhost, null for files, or * for all."`
 	FrameOrigins  []string      `env:"RANKCAST_FRAME_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may show a board in a frame, /embed/stars: https://example.com, or * for all."`
 	AvatarOrigins []string      `env:"RANKCAST_AVATAR_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose images the pages of this server may show as avatars: https://cdn.example.com."`
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address or without an access file, requests for other hosts get 421."`
-	WriteTimeout  time.Duration `default:"10s" range:"1ns.." env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
-	IdleTimeout   time.Duration `default:"620s" range:"1ns.." env:"RANKCAST_IDLE_TIMEOUT" help:"Close a connection without a request for this long. Keep it above the time for which a load balancer keeps its connections, which else answers 502."`
+	WriteTimeout  time.Duration `default:"10s" range:"1ms.." env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
+	IdleTimeout   time.Duration `default:"620s" range:"1ms.." env:"RANKCAST_IDLE_TIMEOUT" help:"Close a connection without a request for this long. Keep it above the time for which a load balancer keeps its connections, which else answers 502."`
 	DrainTime     time.Duration `default:"0s" range:"0s.." env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
-	ProbeInterval time.Duration `default:"2s" range:"1ns.." env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
+	ProbeInterval time.Duration `default:"2s" range:"1ms.." env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
 	WebhookTop    int           `default:"10" range:"0..100" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`

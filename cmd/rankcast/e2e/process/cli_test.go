@@ -110,7 +110,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"send", "--event", "gift", "star=Ana \xed\xa0\xbd", "user=u", "flowers=1"}, 1, `"star=Ana \xed\xa0\xbd" is not UTF-8`},
 		{[]string{"put", "points", "{title: \"T\xff\"}"}, 1, "is not UTF-8"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
-		{[]string{"serve", "--interval", "0s"}, 80, "--interval must be 1ns or more"},
+		{[]string{"serve", "--interval", "0s"}, 80, "--interval must be 1ms or more"},
 		{[]string{"serve", "--drain-time=-1s"}, 80, "--drain-time must be 0s or more"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -73,7 +74,12 @@ func (f *keyFile) get(context.Context) (string, error) {
 func (f *keyFile) read() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b, err := os.ReadFile(f.path)
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("--key-file: %w", err)
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxKey+1))
 	if err != nil {
 		return fmt.Errorf("--key-file: %w", err)
 	}

@@ -149,7 +149,10 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			s.unknown = batch[len(batch)-1].line
 		}
-		return fmt.Errorf("line %d: %w", batch[0].line, s.Server.Explain(err))
+		if s.sent+s.refused == 0 { // else "nothing was sent" would speak of all lines
+			err = s.Server.Explain(err)
+		}
+		return fmt.Errorf("line %d: %w", batch[0].line, err)
 	}
 	for i, r := range results {
 		switch {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/server/client"
 )
 
@@ -26,6 +27,19 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(f(string(body)))), Request: r}, nil
+}
+
+// A server that goes away is explained before the first line is sent. Later, nothing says that nothing was sent.
+func TestServerThatGoesAwayDuringAReplay(t *testing.T) {
+	t.Parallel()
+	server := remote.Server{URL: "http://127.0.0.1:1"}
+	c, err := client.New(server.URL, client.Config{RetryFor: -1})
+	require.NoError(t, err)
+	s := &sender{Command: &Command{Board: "b", Server: server}, client: c}
+	batch := []record{{line: 4, update: client.Update{Member: "a", Score: 1}}}
+	require.ErrorContains(t, s.send(t.Context(), batch), "Is the server running")
+	s.sent = 2
+	require.NotContains(t, s.send(t.Context(), batch).Error(), "Is the server running")
 }
 
 // At speed each line is sent at its time, and those of one time together.
