@@ -279,9 +279,10 @@ func entriesOf(t testing.TB, s *Store, board string) []string {
 }
 
 func contentOf(m *moderation) moderationContent {
-	c := moderationContent{members: make(map[string]int64), counts: make(map[string]int), shown: m.shown}
+	c := moderationContent{members: make(map[string]int64), scopes: make(map[string]scopeState)}
 	m.members.Scan(func(entry string, revision int64) bool { c.members[entry] = revision; return true })
-	m.counts.Scan(func(scope string, n int) bool { c.counts[scope] = n; return true })
+	m.scopes.Scan(func(scope string, state scopeState) bool { c.scopes[scope] = state; return true })
+	c.emptied = m.emptied.Values()
 	return c
 }
 

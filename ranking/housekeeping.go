@@ -262,7 +262,7 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 	if len(periods) == 0 {
 		return s.forgetIDs(ctx, instance)
 	}
-	if err := s.moderate(ctx, instance, r, m, 0, periods); err != nil {
+	if err := s.moderate(ctx, instance, r, m, periods); err != nil {
 		return 0, err
 	}
 	next = definition.Never

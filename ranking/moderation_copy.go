@@ -22,12 +22,21 @@ import (
 // The node reads the changes into the next one, which shares with it what stays the same. So an act of
 // moderation costs what it changes.
 type moderation struct {
-	revision int64                    // the latest, see censor.lua; 0: no member was ever hidden
-	looked   int64                    // when the node read it, by Redis's clock, µs since 1970
-	members  btree.Map[string, int64] // by hiddenEntry: the revision that hid the member
-	hidings  btree.Set[string]        // the same by hidingEntry: in the order of their revisions
-	counts   btree.Map[string, int]   // number of members of each scope with hidden members
-	shown    int64                    // no later revision has shown a member again
+	revision int64                         // the latest, see censor.lua; 0: no member was ever hidden
+	looked   int64                         // when the node read it, by Redis's clock, µs since 1970
+	members  btree.Map[string, int64]      // by hiddenEntry: the revision that hid the member
+	hidings  btree.Set[string]             // the same by hidingEntry: in the order of their revisions
+	scopes   btree.Map[string, scopeState] // those with hidden members, and the emptied ones
+	emptied  btree.Map[int64, string]      // scopes without hidden members, by their revision
+	// forgotten is the revision up to which the copy may lack emptied scopes. Members that were hidden in
+	// them may still have to be shown.
+	forgotten int64
+}
+
+// scopeState is the state of a kind, or of an instance.
+type scopeState struct {
+	revision int64 // of the latest change: a member was hidden or shown again
+	hidden   int   // number of members
 }
 
 // kindScope and boardScope are the scopes in which members are hidden.
@@ -42,13 +51,13 @@ func hidingEntry(scope string, revision int64, member string) string {
 	return string(binary.BigEndian.AppendUint64([]byte(hiddenEntry(scope, "")), uint64(revision))) + member
 }
 
-// maxShown bounds the members shown again that Redis remembers. It is more than Redis can record between two
-// looks of a node.
-const maxShown = 20_000
+// maxEmptied bounds the emptied scopes that a node remembers, and the members shown again that Redis does.
+// It is more than Redis can record between two looks of a node.
+const maxEmptied = 20_000
 
 // next is a copy to read changes into.
 func (m *moderation) next(revision, now int64) *moderation {
-	return &moderation{revision, now, *m.members.Copy(), *m.hidings.Copy(), *m.counts.Copy(), m.shown}
+	return &moderation{revision, now, *m.members.Copy(), *m.hidings.Copy(), *m.scopes.Copy(), *m.emptied.Copy(), m.forgotten}
 }
 
 // at is the same content, as of another read.
@@ -60,28 +69,43 @@ func (m *moderation) at(revision, now int64) *moderation {
 
 // hide records that a revision has hidden a member. The caller owns m.
 func (m *moderation) hide(scope, member string, revision int64) {
+	state, known := m.scopes.Get(scope)
+	if known && state.hidden == 0 {
+		m.emptied.Delete(state.revision)
+	}
 	if since, hidden := m.members.Set(hiddenEntry(scope, member), revision); hidden {
 		m.hidings.Delete(hidingEntry(scope, since, member))
 	} else {
-		m.counts.Set(scope, m.count(scope)+1)
+		state.hidden++
 	}
 	m.hidings.Insert(hidingEntry(scope, revision, member))
+	state.revision = max(state.revision, revision)
+	m.scopes.Set(scope, state)
 }
 
 // show records that a revision has shown a member again. The caller owns m.
 func (m *moderation) show(scope, member string, revision int64) {
-	m.shown = max(m.shown, revision)
+	state, known := m.scopes.Get(scope)
+	if known && state.hidden == 0 {
+		m.emptied.Delete(state.revision)
+	}
 	entry := hiddenEntry(scope, member)
-	since, hidden := m.members.Get(entry)
-	if !hidden || since >= revision {
+	if since, hidden := m.members.Get(entry); hidden && since < revision {
+		m.members.Delete(entry)
+		m.hidings.Delete(hidingEntry(scope, since, member))
+		state.hidden--
+	}
+	state.revision = max(state.revision, revision)
+	m.scopes.Set(scope, state)
+	if state.hidden > 0 {
 		return
 	}
-	m.members.Delete(entry)
-	m.hidings.Delete(hidingEntry(scope, since, member))
-	if left := m.count(scope) - 1; left > 0 {
-		m.counts.Set(scope, left)
-	} else {
-		m.counts.Delete(scope)
+	m.emptied.Set(state.revision, scope)
+	if m.emptied.Len() > maxEmptied {
+		oldest, scope, _ := m.emptied.Min()
+		m.emptied.Delete(oldest)
+		m.scopes.Delete(scope)
+		m.forgotten = max(m.forgotten, oldest)
 	}
 }
 
@@ -101,8 +125,15 @@ func (m *moderation) hidesIn(scope, member string) bool {
 
 // count is the number of members hidden in a scope.
 func (m *moderation) count(scope string) int {
-	n, _ := m.counts.Get(scope)
-	return n
+	state, _ := m.scopes.Get(scope)
+	return state.hidden
+}
+
+// latest is the revision of the latest change that the copy knows to concern an instance.
+func (m *moderation) latest(instance, kind string) int64 {
+	board, _ := m.scopes.Get(boardScope(instance))
+	everywhere, _ := m.scopes.Get(kindScope(kind))
+	return max(board.revision, everywhere.revision)
 }
 
 // since lists the members hidden on an instance after a revision. If there are more than most, it lists
@@ -184,20 +215,20 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 	// This read may see some changes that come in during it. The next read sees them all.
 	if recent && m.revision > 0 {
 		next := m.next(revision, now)
-		forgotten, err := c.readModerationSince(ctx, next, m.revision)
-		if err != nil || forgotten <= m.revision {
-			return next, err
+		if err := c.readModerationSince(ctx, next, m.revision); err != nil {
+			return nil, err
+		}
+		if next.forgotten <= m.revision {
+			return next, nil
 		}
 	} // else Redis may have forgotten which members were shown again
 	next := &moderation{revision: revision, looked: now}
-	forgotten, err := c.readModerationSince(ctx, next, 0)
-	next.shown = max(next.shown, forgotten)
-	return next, err
+	return next, c.readModerationSince(ctx, next, 0)
 }
 
-// readModerationSince reads all changes after a revision into m. Up to the revision forgotten, Redis may no
-// longer know members that were shown again.
-func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after int64) (forgotten int64, err error) {
+// readModerationSince reads all changes after a revision into m. If m.forgotten is greater after it, Redis
+// has no longer known all members that were shown again.
+func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after int64) error {
 	for _, set := range []struct {
 		key string
 		put func(scope, member string, revision int64)
@@ -209,14 +240,16 @@ func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after 
 				Key: set.key, Start: from, Stop: "+inf", ByScore: true, Offset: seen, Count: moderationPage,
 			})
 			// After the page, so that nothing that the page lacks is missing here.
-			upTo := pipe.HGet(ctx, c.keys.Definitions(), forgottenField)
+			forgotten := pipe.HGet(ctx, c.keys.Definitions(), forgottenField)
 			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-				return 0, fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
+				return fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
 			}
-			if text := upTo.Val(); text != "" {
-				if forgotten, err = strconv.ParseInt(text, 10, 64); err != nil {
-					return 0, fmt.Errorf("%w: the moderation holds %q, which is not a revision", ErrUnavailable, text)
+			if text := forgotten.Val(); text != "" {
+				revision, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return fmt.Errorf("%w: the moderation holds %q, which is not a revision", ErrUnavailable, text)
 				}
+				m.forgotten = max(m.forgotten, revision)
 			}
 			page := read.Val()
 			for _, z := range page {
@@ -232,10 +265,10 @@ func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after 
 			}
 		}
 	}
-	return forgotten, nil
+	return nil
 }
 
-// rehide restores the hidden members in Redis from a copy, and raises the revision beyond that of the copy.
+// rehide restores the hidden members in Redis from the node's copy.
 func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 	entries := m.members.Keys()
 	for {

@@ -18,8 +18,8 @@ import (
 // moderationContent is all that a copy of the moderation says.
 type moderationContent struct {
 	members map[string]int64
-	counts  map[string]int
-	shown   int64
+	scopes  map[string]scopeState
+	emptied []string
 }
 
 // A copy of the moderation says what a plain list of the acts says, and never changes once there is a next
@@ -27,7 +27,7 @@ type moderationContent struct {
 func TestModerationCopies(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, hidden, shown := &moderation{}, make(map[string]int64), int64(0)
+		m, hidden, latest := &moderation{}, make(map[string]int64), make(map[string]int64)
 		var before *moderation
 		var was moderationContent
 		scopes, members := []string{"b/b", "b/ba", "k/user"}, []string{"a", "b", "m", "z"}
@@ -42,25 +42,31 @@ func TestModerationCopies(t *testing.T) {
 			} else {
 				m.show(scope, member, revision)
 				delete(hidden, hiddenEntry(scope, member))
-				shown = revision
 			}
+			latest[scope] = revision
 			require.Equal(t, was, contentOf(before))
 			require.Equal(t, hidden, contentOf(m).members)
-			require.Equal(t, shown, m.shown)
-			for _, scope := range scopes {
+			empty := 0
+			for scope, revision := range latest {
 				var in []string
 				for _, member := range members {
 					if _, there := hidden[hiddenEntry(scope, member)]; there {
 						in = append(in, member)
 					}
 				}
-				require.Equal(t, len(in), m.count(scope))
+				state, _ := m.scopes.Get(scope)
+				require.Equal(t, scopeState{revision, len(in)}, state)
+				if len(in) == 0 {
+					empty++
+				}
 				after := rapid.SampledFrom([]string{"", "a", "c", "zz"}).Draw(t, "after")
 				in = slices.DeleteFunc(in, func(member string) bool { return member <= after })
 				require.ElementsMatch(t, in, m.page(scope, after, 9))
 				require.True(t, slices.IsSorted(m.page(scope, after, 9)))
 				require.Equal(t, m.page(scope, after, 9)[:min(1, len(in))], m.page(scope, after, 1))
 			}
+			require.Equal(t, empty, m.emptied.Len())
+
 			require.Equal(t, m.members.Len(), m.hidings.Len())
 			from, most := rapid.Int64Range(0, revision).Draw(t, "from"), rapid.Int64Range(0, 5).Draw(t, "most")
 			var since []string
@@ -84,19 +90,21 @@ func TestModerationCopies(t *testing.T) {
 	})
 }
 
-// Members who are hidden and shown on ever new boards leave nothing in a node.
+// Members who are hidden and shown on ever new boards leave no more in a node than a bounded rest.
 func TestModerationOfEverNewBoardsIsForgotten(t *testing.T) {
 	t.Parallel()
 	m := &moderation{}
 	m.hide("b/kept", "m", 1)
-	for i := range int64(100) {
+	const more = 100
+	for i := range int64(maxEmptied + more) {
 		scope := fmt.Sprint("b/fam:", i)
 		m.hide(scope, "m", 2*i+2)
 		m.show(scope, "m", 2*i+3)
 	}
 	require.Equal(t, 1, m.members.Len())
-	require.Equal(t, 1, m.hidings.Len())
-	require.Equal(t, 1, m.counts.Len())
+	require.Equal(t, maxEmptied+1, m.scopes.Len())
+	require.Equal(t, maxEmptied, m.emptied.Len())
+	require.EqualValues(t, 2*(more-1)+3, m.forgotten)
 	require.True(t, m.hides("kept", "user", "m"))
 }
 
@@ -113,23 +121,24 @@ func TestShownMembersAreForgotten(t *testing.T) {
 		shown := lookAtHidden(t, a).revision
 
 		// As many acts follow as Redis remembers, and one more.
-		others := make([]redis.Z, maxShown)
+		others := make([]redis.Z, maxEmptied)
 		for i := range others {
 			others[i] = redis.Z{Score: float64(shown + 1 + int64(i)), Member: hiddenEntry(boardScope(fmt.Sprint("fam:", i)), "m")}
 		}
 		for part := range slices.Chunk(others, 1000) {
 			require.NoError(t, rdb.ZAdd(t.Context(), k.Shown(), part...).Err())
 		}
-		require.NoError(t, rdb.HSet(t.Context(), k.Definitions(), "moderated", shown+maxShown).Err())
+		require.NoError(t, rdb.HSet(t.Context(), k.Definitions(), "moderated", shown+maxEmptied).Err())
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: "other"}))
-		require.EqualValues(t, maxShown, rdb.ZCard(t.Context(), k.Shown()).Val())
+		require.EqualValues(t, maxEmptied, rdb.ZCard(t.Context(), k.Shown()).Val())
 		require.NoError(t, rdb.ZScore(t.Context(), k.Shown(), others[0].Member.(string)).Err())
 
 		for name, node := range map[string]*Store{"an old copy": b, "no copy": newNode(t, url)} {
 			m := lookAtHidden(t, node)
 			require.False(t, m.hides("b", "member", "m"), name)
 			require.True(t, m.hides("b", "member", "other"), name)
-			require.Equal(t, shown+maxShown, m.shown, name)
+			require.Equal(t, shown, m.forgotten, name)
+			require.Equal(t, maxEmptied+1, m.scopes.Len(), name)
 		}
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "other"}))
 		// An act removes several, where there are more than Redis remembers.
@@ -146,7 +155,10 @@ func TestShownMembersAreForgotten(t *testing.T) {
 		d := must(b.catalog.readFresh(t.Context()))(t)
 		periods := must(b.periodRecords(t.Context(), "b"))(t)
 		require.Empty(t, entriesOf(t, b, "b"))
-		require.NoError(t, b.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, 0, periods))
+		forgotten := *d.hidden
+		forgotten.scopes = *forgotten.scopes.Copy()
+		forgotten.scopes.Delete("b/b")
+		require.NoError(t, b.moderate(t.Context(), "b", d.boards["b/0"], &forgotten, periods))
 		require.Equal(t, []string{"m 1 #1"}, entriesOf(t, b, "b"))
 	})
 }

@@ -19,7 +19,7 @@ import (
 const moderateAtOnce = 128
 
 // unhiddenAtOnce is the number of members that one call of unhide.lua shows. With a pause of 5 ms these are fewer
-// than 10,000 a second, so every node learns of each: see maxShown.
+// than 10,000 a second, so every node learns of each: see maxEmptied.
 const unhiddenAtOnce = 50
 
 // Hide removes a member from the ranks of a board in all its periods, or of one instance of
@@ -78,7 +78,7 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 	if err != nil {
 		return err
 	}
-	if err := s.moderate(ctx, n.Instance(), rule, d.hidden, d.hidden.revision, periods); err != nil {
+	if err := s.moderate(ctx, n.Instance(), rule, d.hidden, periods); err != nil {
 		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
 	}
 	// Other nodes may have written by the state before, or may still do so.
@@ -144,7 +144,7 @@ func (s *Store) setHidden(ctx context.Context, act Action) error {
 		scope = kindScope(act.Kind)
 	}
 	r := script.Censor.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions(), s.keys.Audit()},
-		[]any{scope, act.Member, boolArg(act.Action == actionHide), maxHidden, line, auditKept, maxShown})
+		[]any{scope, act.Member, boolArg(act.Action == actionHide), maxHidden, line, auditKept, maxEmptied})
 	if r.Err != nil {
 		return fmt.Errorf("%s %q: %w", act.Action, act.Member, r.Err)
 	}
@@ -155,10 +155,9 @@ func (s *Store) setHidden(ctx context.Context, act Action) error {
 	return err
 }
 
-// moderate hides and shows members of an instance up to the revision of m. After that no node writes by a moderation
-// older than the revision least to its periods.
-func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, least int64,
-	periods []periodRecord) error {
+// moderate hides and shows members of an instance up to the revision of m.
+func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []periodRecord) error {
+	latest := m.latest(instance, r.Kind)
 	if m.revision == 0 || len(periods) == 0 {
 		return nil
 	}
@@ -168,11 +167,10 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	}
 	for i, p := range periods {
 		if done[i].upTo > m.revision {
-			return s.catalog.rehide(ctx, &moderation{revision: done[i].upTo}) // this node reads the moderation again before it returns here
+			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
 		}
-		_, hidesNone := m.since(instance, r.Kind, done[i].upTo, 0)
-		showsNone := !done[i].hides || done[i].upTo >= m.shown
-		if done[i].upTo < least || !hidesNone || !showsNone || done[i].kind != "" && done[i].kind != r.Kind {
+		forgotten := done[i].hides && done[i].upTo < m.forgotten
+		if done[i].upTo < latest || forgotten || done[i].kind != "" && done[i].kind != r.Kind {
 			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
 				return err
 			}
@@ -275,11 +273,16 @@ func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision 
 	if err != nil || d.hidden.revision >= revision {
 		return err
 	}
-	if err := s.catalog.rehide(ctx, &moderation{revision: revision}); err != nil {
+	if err := s.raiseRevision(ctx, revision); err != nil {
 		return err
 	}
 	_, err = s.catalog.readFresh(ctx)
 	return err
+}
+
+// raiseRevision raises the stored revision of the moderation to at least the given one.
+func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
+	return script.Raise.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{revision}).Err
 }
 
 // forgetHidden shows all members that are hidden on an instance that is deleted.
@@ -294,7 +297,7 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 		if len(members) == 0 {
 			return nil
 		}
-		args := appendTexts([]any{scope, maxShown}, members)
+		args := appendTexts([]any{scope, maxEmptied}, members)
 		if err := script.Unhide.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args).Err; err != nil {
 			return err
 		}

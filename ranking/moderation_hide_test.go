@@ -299,17 +299,17 @@ func TestModerationInSteps(t *testing.T) {
 		a.rdb.AddHook(&cutter{answered: func(sc string) {
 			if sc == script.Moderate.Name {
 				steps++
-				require.NoError(t, b.moderate(t.Context(), "b", old.boards["b/0"], old.hidden, 0, periods))
+				require.NoError(t, b.moderate(t.Context(), "b", old.boards["b/0"], old.hidden, periods))
 			}
 		}})
-		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, 0, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Greater(t, steps, 3)
 		require.Empty(t, entriesOf(t, a, "b"))
 
 		// One who hides by a flag while another shows.
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m0"}))
 		d = must(a.catalog.readFresh(t.Context()))(t)
-		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, 0, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, []string{"m0 1 #1"}, entriesOf(t, a, "b"))
 	})
 }
@@ -346,7 +346,7 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		periods := must(s.periodRecords(t.Context(), "b"))(t)
-		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, 0, periods))
+		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, 2, calls.times(script.Moderate), "it is begun, and ended with all changes")
 		page := must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 1, page.Total)
@@ -354,7 +354,7 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "m7", Moderator{}))
 		d, _, err = s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, 0, periods))
+		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		page = must(s.Page(t.Context(), "b", 1, 10))(t)
 		require.EqualValues(t, 2, page.Total)
 	})
@@ -374,7 +374,7 @@ func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
 		}
 		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Hidden(), all...).Err())
 		var old []redis.Z
-		for i := range maxShown - 2*unhiddenAtOnce {
+		for i := range maxEmptied - 2*unhiddenAtOnce {
 			old = append(old, redis.Z{Score: 1, Member: hiddenEntry("b/old", fmt.Sprint(i))})
 		}
 		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Shown(), old...).Err())

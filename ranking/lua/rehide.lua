@@ -1,5 +1,5 @@
 -- Restores a part of the hidden members from the copy of the caller, after Redis has lost them. The
--- last part also raises the revision; without entries it does only that.
+-- last part also raises the revision.
 --
 -- KEYS  1 sorted set   hidden, see censor.lua
 --       2 sorted set   shown, see censor.lua

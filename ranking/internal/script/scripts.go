@@ -44,6 +44,7 @@ var (
 	Audit    = writing("audit", "ids")
 	Censor   = writing("censor", "full_set", "shown")
 	Unhide   = writing("unhide", "full_set", "shown")
+	Raise    = writing("raise", "full_hash")
 	Rehide   = writing("rehide", "full_set")
 	Moderate = publishing("moderate", "full_set", "board", "changes", "order", "rank", "leaving")
 	Erase    = publishing("erase", "full_set", "board", "changes", "order", "rank", "leaving")
