@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -156,22 +157,20 @@ func (s *Server) probe(ctx context.Context) (p nodeProbe) {
 	return p
 }
 
-// gaugeProbes registers the metrics of the state of the node. They probe Redis once a scrape, so that they are never older
+// gaugeProbes registers the metrics of the state of the node. Each probes Redis at each scrape, so that it is never older
 // than that.
 func (s *Server) gaugeProbes(r prometheus.Registerer) {
-	ready := prometheus.NewDesc("rankcast_ready", "1 while /readyz answers 200, else 0.", nil, nil)
-	redisUp := prometheus.NewDesc("rankcast_redis_up",
-		"1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil, nil)
-	r.MustRegister(prometheus.CollectorFunc(func(to chan<- prometheus.Metric) {
-		ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
-		defer cancel()
-		p := s.probe(ctx)
-		for desc, is := range map[*prometheus.Desc]bool{ready: p.unready == nil, redisUp: p.redisUp} {
-			value := 0.0
-			if is {
-				value = 1
+	gauge := func(name, help string, is func(nodeProbe) bool) {
+		promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
+			defer cancel()
+			if is(s.probe(ctx)) {
+				return 1
 			}
-			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
-		}
-	}))
+			return 0
+		})
+	}
+	gauge("rankcast_ready", "1 while /readyz answers 200, else 0.", func(p nodeProbe) bool { return p.unready == nil })
+	gauge("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.",
+		func(p nodeProbe) bool { return p.redisUp })
 }
