@@ -41,9 +41,9 @@ func TestSlipsInAFile(t *testing.T) {
 		require.EqualError(t, redistest.ErrorOf(ParseFile([]byte(file))), want, file)
 	}
 	_, err := ParseFile([]byte("boards:\n  my points: {}\n"))
-	require.ErrorContains(t, err, `boards["my points"]: want 1 to 64 characters`)
+	require.ErrorContains(t, err, `boards["my points"]: is "my points"; want 1 to 64 characters`)
 	_, err = ParseFile([]byte("boards:\n  Points: {}\n"))
-	require.ErrorContains(t, err, `boards.Points: want 1 to 64 characters`)
+	require.ErrorContains(t, err, `boards.Points: is "Points"; want 1 to 64 characters`)
 	_, err = ParseBoard("a", []byte(`{"mode": ["best"]}`))
 	require.EqualError(t, err, "mode: is a list; want a string")
 	for body, field := range map[string]string{`{"title":{"en":"A\ud83d"}}`: "title.en", "{\"kind\":\"\xff\"}": "kind",

@@ -131,8 +131,8 @@ func (u use) fieldType() FieldType {
 // Normalize returns e ready for Expand, or a FieldError that names the field that is wrong,
 // such as updates[1].score.
 func (e Event) Normalize() (Event, error) {
-	if !baseName.MatchString(e.Name) {
-		return e, Invalid("event", wantBase)
+	if reason := baseFault(e.Name); reason != "" {
+		return e, Invalid("event", reason)
 	}
 	if e.Name == PeriodsFeed {
 		return e, Invalid("event", "is the name of the feed of settled periods; choose another name")
@@ -209,8 +209,9 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 		return Invalid(path, "has a period, but an event updates the current period; omit the @ and what follows it")
 	}
 	parts := strings.Split(board, ":")
-	if t.base = parts[0]; !baseName.MatchString(t.base) {
-		return Invalid(path, wantBase+"; fields follow after a colon, such as fans:{star}")
+	t.base = parts[0]
+	if reason := baseFault(t.base); reason != "" {
+		return Invalid(path, reason+"; fields follow after a colon, such as fans:{star}")
 	}
 	if len(parts)-1 > maxParts {
 		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))

@@ -29,6 +29,14 @@ const (
 	wantPlaceholder = "want 1 to 32 characters of a-z 0-9 _ starting with a letter"
 )
 
+// baseFault says what is wrong with the base of a name, or returns "".
+func baseFault(base string) string {
+	if baseName.MatchString(base) {
+		return ""
+	}
+	return fmt.Sprintf("is %q; %s", Clip(base), wantBase)
+}
+
 // Name is the name of a board as a client writes it: base[:part…][@period].
 type Name struct {
 	Base   string   // "fans"
@@ -46,8 +54,8 @@ func ParseName(s string) (Name, error) {
 	}
 	parts := strings.Split(board, ":")
 	n := Name{Base: parts[0], Parts: parts[1:], Period: period}
-	if !baseName.MatchString(n.Base) {
-		return Name{}, Invalid("board", wantBase)
+	if reason := baseFault(n.Base); reason != "" {
+		return Name{}, Invalid("board", reason)
 	}
 	if len(n.Parts) > maxParts {
 		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
@@ -100,8 +108,8 @@ type FamilyName struct {
 func ParseFamilyName(board string) (FamilyName, error) {
 	parts := strings.Split(board, ":")
 	t := FamilyName{base: parts[0], Placeholders: parts[1:]}
-	if !baseName.MatchString(t.base) {
-		return FamilyName{}, Invalid("board", wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
+	if reason := baseFault(t.base); reason != "" {
+		return FamilyName{}, Invalid("board", reason+"; in a family, placeholders follow after a colon, such as fans:{star}")
 	}
 	if len(t.Placeholders) > maxParts {
 		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))

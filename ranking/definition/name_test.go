@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,6 +41,21 @@ func TestNamesAreTakenApart(t *testing.T) {
 		"a:1:2:3:4:5:6:7:8:9", "stars@", "stars@a b", "stars@2026@2027", "fans@1:s17/", "stars@" + strings.Repeat("1", 33),
 	} {
 		refused(t, redistest.ErrorOf(ParseName(s)), "board", "%q", s)
+	}
+}
+
+// An error about a name quotes what was read, wherever the name stands.
+func TestErrorsQuoteNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Stars", "my stars", ""} {
+		want := fmt.Sprintf("is %q; want 1 to 64 characters of a-z 0-9 . _ - starting with a letter or digit", name)
+		require.EqualError(t, redistest.ErrorOf(ParseName(name)), "board: "+want)
+		require.EqualError(t, redistest.ErrorOf(ParseName(name+":s17")), "board: "+want)
+		require.ErrorContains(t, CheckBoard(name), "board: "+want)
+		require.ErrorContains(t, redistest.ErrorOf(ParseEvent(name, []byte(`{"updates":[]}`))), "event: "+want)
+		require.ErrorContains(t, redistest.ErrorOf(ParseEvent("e", []byte(`{"updates":[{"board":"`+name+`:x","member":"m","score":1}]}`))),
+			"updates[0].board: "+want)
+		require.ErrorContains(t, redistest.ErrorOf(ParseBoard("b", []byte(`{"union":{"of":["`+name+`:x"]}}`))), "union.of[0]: "+want)
 	}
 }
 

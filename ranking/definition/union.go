@@ -171,8 +171,8 @@ func checkSource(path, of string, t FamilyName) error {
 			"has a period; a union takes the current period, and with last the periods before it: omit the @ and what follows it")
 	}
 	parts := strings.Split(of, ":")
-	if !baseName.MatchString(parts[0]) {
-		return Invalid(path, wantBase+"; parts follow after a colon, such as fans:{star}")
+	if reason := baseFault(parts[0]); reason != "" {
+		return Invalid(path, reason+"; parts follow after a colon, such as fans:{star}")
 	}
 	if len(parts)-1 > maxParts {
 		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
