@@ -126,7 +126,7 @@ func TestEventsThatNeedAKey(t *testing.T) {
 	require.ErrorIs(t, send("", open), ranking.ErrForbidden)
 	require.ErrorIs(t, send("u4", unsigned), ranking.ErrForbidden)
 	require.EqualError(t, send("u4", func(e *definition.Event) { e.Rules = definition.FieldRules{"star": {Kind: "star"}} }),
-		"event: the definition of the event gives flowers no min and max, so only keys may send it")
+		"event: the definition of the event does not give flowers both min and max, so only keys may send it")
 	require.Empty(t, scores(t, s, "stars"))
 	require.NoError(t, send("u4", func(*definition.Event) {}))
 	require.NoError(t, send("", unsigned))

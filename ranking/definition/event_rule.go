@@ -100,18 +100,18 @@ func (c *compiledEvent) compileRule(event, name string, r FieldRule) error {
 // and members; "" for none.
 func (c *compiledEvent) missingRule(e Event) string {
 	missing := func(field, rule string) string {
-		return fmt.Sprintf("the definition of the event gives %s no %s, so only keys may send it", field, rule)
+		return fmt.Sprintf("the definition of the event does not give %s %s, so only keys may send it", field, rule)
 	}
 	for _, name := range c.names {
 		rule := e.Rules[name]
 		switch c.fields[name].fieldType() {
 		case IntegerField:
 			if rule.Min == nil || rule.Max == nil {
-				return missing(name, "min and max")
+				return missing(name, "both min and max")
 			}
 		case TextField:
 			if rule.Kind == "" && name != e.Sender {
-				return missing(name, "kind")
+				return missing(name, "a kind")
 			}
 		}
 	}

@@ -130,12 +130,12 @@ func TestWhatNeedsAKey(t *testing.T) {
 	const star, flowers = `"star":{"kind":"star"}`, `"flowers":{"min":1,"max":99}`
 	for with, want := range map[string][2]string{ // reasons for a viewer and for an anonymous caller
 		`"sender":"user","fields":{` + star + `,` + flowers + `}`:     {"", ""},
-		`"sender":"user","fields":{` + star + `}`:                     {"gives flowers no min and max", "gives flowers no min and max"},
-		`"sender":"user","fields":{` + star + `,"flowers":{"max":9}}`: {"gives flowers no min and max", "gives flowers no min and max"},
-		`"sender":"user","fields":{` + star + `,"flowers":{"min":1}}`: {"gives flowers no min and max", "gives flowers no min and max"},
-		`"sender":"user","fields":{` + flowers + `}`:                  {"gives star no kind", "gives star no kind"},
-		`"sender":"user"`:                                                {"no min and max", "no min and max"},
-		`"fields":{` + star + `,` + flowers + `}`:                        {"names no sender", "gives user no kind"},
+		`"sender":"user","fields":{` + star + `}`:                     {"flowers both min and max", "flowers both min and max"},
+		`"sender":"user","fields":{` + star + `,"flowers":{"max":9}}`: {"flowers both min and max", "flowers both min and max"},
+		`"sender":"user","fields":{` + star + `,"flowers":{"min":1}}`: {"flowers both min and max", "flowers both min and max"},
+		`"sender":"user","fields":{` + flowers + `}`:                  {"does not give star a kind", "does not give star a kind"},
+		`"sender":"user"`:                                                {"both min and max", "both min and max"},
+		`"fields":{` + star + `,` + flowers + `}`:                        {"names no sender", "does not give user a kind"},
 		`"fields":{` + star + `,` + flowers + `,"user":{"kind":"user"}}`: {"names no sender", ""},
 	} {
 		e := redistest.Must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
