@@ -102,13 +102,21 @@ func ReadFields[T any](v Value, to *T, want, what string, readers []FieldReader[
 	for _, f := range v.Fields {
 		i := slices.IndexFunc(readers, func(r FieldReader[T]) bool { return r.Name == f.Name })
 		if i < 0 {
-			return f.Refuse("is not a field of %s; want %s", what, strings.Join(namesOf(readers), ", "))
+			return f.unknown(what, strings.Join(namesOf(readers), ", "))
 		}
 		if err := readers[i].Read(to, f.Value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unknown refuses a field that the object does not have. what names the object, and fields are those that the object has.
+func (f FieldValue) unknown(what, fields string) error {
+	if strings.ContainsAny(f.Name, " :=") { // {mode best}, {mode:best} and {mode = best} are names of YAML
+		fields += `; between a field and its value want ": "`
+	}
+	return f.Refuse("is not a field of %s; want %s", what, fields)
 }
 
 // namesOf lists the fields that an error offers.

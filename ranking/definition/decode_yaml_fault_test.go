@@ -14,7 +14,17 @@ func TestSlipsInAFile(t *testing.T) {
 	const wantObject = `; want an object with the fields of a board, or {} for the defaults`
 	for file, want := range map[string]string{
 		"boards:\n  points: {display: {decimals 2}}\n": `boards.points.display["decimals 2"]: is not a field of display; ` +
+			`want unit, decimals, format; between a field and its value want ": "`,
+		"boards: {points: {display: {decimals:2}}}": `boards.points.display["decimals:2"]: is not a field of display; ` +
+			`want unit, decimals, format; between a field and its value want ": "`,
+		"boards: {points: {display: {decimals = 2}}}": `boards.points.display["decimals = 2"]: is not a field of display; ` +
+			`want unit, decimals, format; between a field and its value want ": "`,
+		"boards: {points: {display: {decimal: 2}}}": `boards.points.display.decimal: is not a field of display; ` +
 			`want unit, decimals, format`,
+		"events: {gift: [{board stars, member: m, score: 1}]}": `events.gift[0]["board stars"]: is not a field of an update; ` +
+			`want board, member, score, op, if, data; between a field and its value want ": "`,
+		"boards = {}: {}\n": `["boards = {}"]: is not a field of a boards file; want boards or events; ` +
+			`between a field and its value want ": "`,
 		"boards:\n  points:\n    mode best\n":    `boards.points: is a string` + wantObject,
 		"boards:\n  points:\n    - mode: best\n": `boards.points: is a list` + wantObject,
 		"boards:\n  - points: {}\n":              `boards: is a list; want board names with their fields, such as {stars: {}}`,

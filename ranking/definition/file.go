@@ -70,7 +70,7 @@ func parseSet(file []byte) (Set, error) {
 		case SectionEvents:
 			err = defs.readEvents(f.Value)
 		default:
-			err = f.Refuse("is not a field of a boards file; want boards or events")
+			err = f.unknown("a boards file", "boards or events")
 		}
 		errs = append(errs, err)
 	}
