@@ -141,7 +141,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 		a = n.Do("POST", "/v1/boards/b/import", "member,score\n\"a\"b,1", "Content-Type", commas)
 		require.Contains(t, a.Body, `"detail":"line 2: is not valid CSV: a value with a quote stands in quotes, with each quote inside doubled"`)
 		a = n.Do("POST", "/v1/boards/b/import", "member,score\na,40.0", "Content-Type", commas)
-		require.Contains(t, a.Body, `"detail":"line 2: score: is 40.0; want an integer: send seconds as milliseconds`)
+		require.Contains(t, a.Body, `"detail":"line 2: score: is 40.0; want an integer: write 40"`)
 		a = n.Do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
 		require.Contains(t, a.Body,
 			`"detail":"line 3: is not a JSON object","field":"line","line":3,"board":"b","period":"","imported":1,"refused":1,`+

@@ -142,7 +142,7 @@ func readInteger[N int | int64](v Value, n *N, least int64) error {
 		return v.Want("an integer")
 	}
 	if !integerText.MatchString(v.Text) {
-		return v.Refuse("is %s; want an integer in plain digits, without a fraction or an exponent", Clip(v.Text))
+		return v.Refuse("is %s; %s", Clip(v.Text), wantInteger)
 	}
 	i, err := strconv.ParseInt(v.Text, 10, 64)
 	if err != nil { // the caller checks the field's own range

@@ -119,8 +119,8 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	}
 	switch u.fieldType() {
 	case IntegerField:
-		if !integerText.Match(compact) && !fractionText.Match(compact) {
-			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes, fraction or exponent", Clip(string(compact))))
+		if v.Kind() != '0' {
+			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes", Clip(string(compact))))
 		}
 		n, err := ParseScore(name, string(compact))
 		if err == nil {
