@@ -44,7 +44,7 @@ func (c *compiledEvent) compileShow(e Event) error {
 		}
 	}
 	if c.shown == "" {
-		return notShown("show.board", e.Show.Board, "one board that the event updates, with a member such as {star}", boards)
+		return notShown("show.board", e.Show.Board, "one board that the event updates, and whose member is one field, such as {star}", boards)
 	}
 	var ofMember []string // a board for each member of Show.Board
 	for _, t := range e.Updates {
@@ -62,7 +62,11 @@ func (c *compiledEvent) compileShow(e Event) error {
 
 // notShown refuses a board that a page about the event cannot show as the field at path.
 func notShown(path, board, want string, boards []string) error {
-	return Invalid(path, fmt.Sprintf("is %q; want %s: %s", Clip(board), want, cmp.Or(Clip(strings.Join(boards, ", ")), "there is none")))
+	is := "is missing"
+	if board != "" {
+		is = fmt.Sprintf("is %q", Clip(board))
+	}
+	return Invalid(path, fmt.Sprintf("%s; want %s: %s", is, want, cmp.Or(Clip(strings.Join(boards, ", ")), "there is none")))
 }
 
 func readShow(v Value, s *Show) error {

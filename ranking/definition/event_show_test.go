@@ -51,7 +51,11 @@ func TestImpossibleShowsAreRefused(t *testing.T) {
 	} {
 		refused(t, redistest.ErrorOf(ParseEvent("vote", []byte(`{"show":`+show+`,`+shownUpdates+`}`))), field, show)
 	}
-	_, err := ParseFile([]byte(`events: {vote: {show: {board: nosuch}, updates: [{board: idols, member: "{idol}", score: 1}]}}`))
-	refused(t, err, "events.vote.show.board")
-	require.ErrorContains(t, err, `is "nosuch"; want one board that the event updates, with a member such as {star}: idols`)
+	const updates = `updates: [{board: idols, member: "{idol}", score: 1}, {board: total, member: all, score: 1}]`
+	for board, is := range map[string]string{"board: nosuch": `is "nosuch"`, "board: total": `is "total"`, "": "is missing",
+		`fans: "fans:{idol}"`: "is missing"} {
+		_, err := ParseFile([]byte(`events: {vote: {show: {` + board + `}, ` + updates + `}}`))
+		require.EqualError(t, err, "events.vote.show.board: "+is+
+			"; want one board that the event updates, and whose member is one field, such as {star}: idols", board)
+	}
 }
