@@ -49,7 +49,7 @@ type profileIndex struct {
 	kinds   map[string]bool                // kinds of which a change was received, maxKinds at most
 	queue   fair.Queue[any, *board]        // by caller, each board once
 	changed map[*board]map[profileKey]bool // of each board in the queue: the members because of whom it is there
-	queued  map[profileKey]bool            // members of whom each board is in the queue because of them
+	queued  map[profileKey]bool            // members for which each of their boards is in the queue
 }
 
 // profileKey identifies the profile of a member. The zero profileKey stands for all members.
@@ -100,7 +100,7 @@ func (r *profileIndex) change(m profileKey) (first bool) {
 	if first = !r.kinds[m.kind] && len(r.kinds) < maxKinds; first {
 		r.kinds[m.kind] = true
 	}
-	if !r.queued[m] && len(r.places[m]) > 0 { // so a member whose profile changes without pause costs a bounded time
+	if !r.queued[m] && len(r.places[m]) > 0 { // else the boards of the member are in the queue already
 		r.queued[m] = true
 		for _, place := range r.places[m] {
 			r.enqueue(m, place.board)

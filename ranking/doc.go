@@ -57,9 +57,9 @@
 //
 // # Rights
 //
-// Before a node writes, it tries each command that it needs, under each pattern of keys and
+// Before a node writes, it asks Redis about each command that it needs, under each pattern of keys and
 // channels (internal/rights, lua/try.lua). Redis may refuse one to the node's user, or have renamed
-// it. Then internal/rights, a hook of the Redis client, stops each write until a later check succeeds.
+// it. Then internal/rights, a hook of the Redis client, stops each script that writes until a later check succeeds.
 // For rights that are lost later, a script asks whether it may publish before it writes.
 //
 // # Reads

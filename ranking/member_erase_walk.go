@@ -128,6 +128,9 @@ func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, wanted wa
 				return false, err
 			}
 			failed := s.eraseFrom(ctx, &next, r, page.Names, wanted, removed, stop)
+			if end := len(page.Names); failed == nil && page.Next == "" && (end == 0 || next.After == page.Names[end-1]) {
+				next.Slot, next.After = slot+" ", "" // after this slot, and before the next: instances that come now stay
+			}
 			ours, err := s.recordProgress(ctx, kind, w, next, removed)
 			if err := errors.Join(failed, err); err != nil || !ours || time.Now().After(stop) {
 				return false, err

@@ -103,7 +103,7 @@ func (c *redisClock) since(r *clockReading) time.Duration {
 // not answer. Redis refuses all writes as a read-only replica, while it cannot write to its disk,
 // while it has too few replicas, and at its maxmemory.
 //
-// After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
+// After a MissingRightsError the Store sends no script that writes until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
 // There is one exception. While Redis refuses the writes of every user, and nothing else is missing, the Store goes on
 // sending writes. Redis refuses each of them as a whole, so the first write after a failover, or after the operator has

@@ -10,9 +10,9 @@
 --       2 ...          members, up to a few hundred
 -- Result {'none'}: the board-period has no data
 --         {'shape'}: its data have the shape of another definition
---         {'all', member, ...}: all members of all keys, maybe others than the given ones, and maybe twice: no key has more
---         than the given number
---         {'some', member, ...}: those that were found, likewise
+--         {'all', member, ...}: every member of each key. A member of two keys comes twice. Each key has as many members as
+--         are given, or fewer
+--         {'some', member, ...}: the given members that were found, and all members of small keys. Some may come twice
 -- Cost   O(given members), and O(log n) for each of them in a large set
 
 local meta, members, hiddens, numbers, tallies, forgotten = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]

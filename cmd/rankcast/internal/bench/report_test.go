@@ -117,6 +117,11 @@ func TestUsage(t *testing.T) {
 	} {
 		require.InDelta(t, want, f.Values[name], 1e-9, name)
 	}
+	f, idle := newFigures(), to
+	idle.node = from.node // less than a tick of the clock of processes
+	f.addUsage(from, idle, 1000)
+	require.Zero(t, f.Values[nodeCPU])
+	require.Contains(t, f.Values, nodeCPU)
 	from.known = false
 	f = newFigures()
 	f.addUsage(from, to, 1000)

@@ -70,9 +70,7 @@ func (f *figures) addUsage(from, to reading, units int64) {
 	span := to.at.Sub(from.at)
 	own := to.own - from.own
 	if units > 0 && from.known && to.known {
-		if to.node > from.node {
-			f.set(nodeCPU, per(to.node-from.node))
-		}
+		f.set(nodeCPU, per(to.node-from.node))
 		f.set(redisCPU, per(to.redis-from.redis))
 	}
 	if to.own > 0 {
