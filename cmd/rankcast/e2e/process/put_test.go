@@ -83,7 +83,7 @@ func TestPut(t *testing.T) {
 		`laps: mode: is "most"`:           {"laps", "{mode: most}"},
 		"laps: modes: is not a field":     {"laps", "{modes: best}"},
 		"laps: definition: is a string":   {"laps", "best"},
-		"My laps: board: want":            {"My laps"},
+		`My laps: board: is "My laps"`:    {"My laps"},
 		"bad.yaml: boards.b.mode: is":     {"--file", e2etest.Write(t, "bad.yaml", "boards: {a: {}, b: {mode: most}}")},
 		"union.yaml: boards.u.union.last": {"--file", e2etest.Write(t, "union.yaml", "boards: {a: {}, u: {union: {of: [a], last: 2}}}")},
 		"read the boards file: open":      {"--file", "/nowhere.yaml"},
