@@ -129,7 +129,7 @@ func (r *profileIndex) enqueue(m profileKey, b *board) {
 	r.changed[b][m] = true
 }
 
-// next removes the first board from the queue; nil for an empty one. changed are the members because of whom it was there.
+// next removes the first board from the queue; nil for an empty one. changed holds the members whose profiles have changed.
 func (r *profileIndex) next() (b *board, changed map[profileKey]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

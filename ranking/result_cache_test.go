@@ -201,8 +201,8 @@ func TestResultsThatAreNoGood(t *testing.T) {
 }
 
 // Five nodes with two hundred readers each build a result once. All readers wait for the first
-// result, and for the result that replaces one that is too old. A result that is only old is
-// served while a build replaces it, and nobody waits. A younger one is served as it is.
+// result, and for the result that replaces one that is too old. Readers get a result that is only old at
+// once, while a build replaces it. They get a younger one without a build.
 func TestResultIsBuiltOnce(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct {

@@ -2,9 +2,9 @@
 // assets and texts, and the kit for pages of other sites. The binary holds pages/, texts/, contract/ and dist/.
 //
 //   - dist/ is made of assets/, kit/ and docs/ by `go generate ./web`, see generate/, and is part of the repository, so
-//     that the binary holds files and no tools. Each file is compressed: NAME.gz. Whoever changes one of these files runs that
-//     too; a test says when dist/ is not current. dist/assets/ and dist/kit/ have the files of the same names as browsers load them;
-//     dist/docs/ has the body of each page of the documentation, the list of the pages in the order of the menu, and
+//     that the binary holds files and no tools. Each file is compressed: NAME.gz. After a change of one of these files,
+//     run that too: a test says when dist/ is not current. dist/assets/ and dist/kit/ have the files of the same names
+//     as browsers load them; dist/docs/ has the body of each page of the documentation, the list of the pages in the order of the menu, and
 //     the index of the search.
 //   - pages/ holds the web manifest and templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
 //     stars.html, missing.html (the answer to a path without a page) and shared.html (blocks that the

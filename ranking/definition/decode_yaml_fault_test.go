@@ -8,7 +8,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// A slip gets the path or the line where it is, and what is wanted or the words of the parser.
+// The error of a slip names its path or its line. It says what is wanted, or has the words of the parser.
 func TestSlipsInAFile(t *testing.T) {
 	t.Parallel()
 	const wantObject = `; want an object with the fields of a board, or {} for the defaults`

@@ -2,7 +2,7 @@ package access
 
 import "sync"
 
-// share names a thing of which each address may have some, by one limit, and all together some, by another limit.
+// share names a thing that a node has a limited number of. One limit is for each address, another one for all together.
 type share struct {
 	things    string // in errors: "sockets"
 	ofNode    Limit

@@ -39,7 +39,7 @@ func (s *Sessions) KeepAlive(ctx context.Context) {
 	}
 }
 
-// due returns the clients of which something is due.
+// due returns the clients for which check has something to do.
 func (s *Sessions) due(now time.Time) (list []client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ type Reads[K comparable, V any] struct {
 	// FailsWaiting reports whether the error of a read also is the answer to the callers that wait for its
 	// end. Else they would wait for a second timeout after the first one. Default: never.
 	FailsWaiting func(error) bool
-	// Context is that of shared reads. Its end ends those that nobody waits for any more. Required.
+	// Context is the context of shared reads. The caller ends it when nobody waits for an answer any more. Required.
 	Context context.Context
 
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ type group[V any] struct {
 // must not change it.
 //
 // A read of one caller has its ctx and its goroutine. A read that callers share has Reads.Context: Read bounds its time. A
-// caller whose ctx ends gets the error of ctx, and the read goes on, for the others or for nobody.
+// caller whose ctx ends gets the error of ctx. The read goes on, also without callers.
 func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
 	g := r.enter(key)
 	if g == nil {

@@ -74,7 +74,7 @@ func TestDemoIsWatchable(t *testing.T) {
 	})
 }
 
-// In each span somebody gives one star many small gifts at once, and many come to one star.
+// In each span one viewer gives one star many small gifts at once, and many viewers give to one star.
 func TestDemoHasBursts(t *testing.T) {
 	t.Parallel()
 	type pair struct{ star, user string }

@@ -1,7 +1,6 @@
 Object.assign(page, {
-	// misfits is an expression that lists what is wrong with a page: it scrolls sideways, a card is narrower than its content, an
-	// ellipsis stands for the beginning of a text, or a text for screen readers alone takes room. Such a text would make the page
-	// wider where the reader's letters are wide.
+	// misfits lists the faults of a page. The page scrolls sideways. A card is narrower than its content. An ellipsis stands for
+	// the beginning of a text. A text for screen readers alone takes room: wide letters would then make the page wider.
 	misfits: () =>
 		[
 			document.documentElement.scrollWidth > innerWidth &&
