@@ -7,6 +7,7 @@ import (
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
 )
 
@@ -208,7 +209,7 @@ func (b *board) resetView() {
 // pageFailed handles a failed read of a page. Clients do not become stale while a result has yet to
 // be built, if they see nothing of the board, or its present result.
 func (b *board) pageFailed(err error) {
-	if errors.Is(err, ranking.ErrNotBuilt) && (b.publication == nil || b.view.Valid()) {
+	if errors.Is(err, definition.ErrNotBuilt) && (b.publication == nil || b.view.Valid()) {
 		b.view.CancelPage()
 	} else {
 		b.markUnsynced()

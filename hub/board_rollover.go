@@ -150,7 +150,7 @@ func (b *board) beginGeneration() {
 // pageNotFound handles a page that does not exist.
 func (b *board) pageNotFound(a *fetchResult[ranking.Page]) {
 	b.pageFetch.drop()
-	if b.requestedName == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
+	if b.requestedName == b.name || errors.Is(a.err, definition.ErrUnknownBoard) {
 		b.pageFetch.held, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, true
 		b.pageFetch.began, b.pageFetch.arrivedAt = a.began, a.at
 		return

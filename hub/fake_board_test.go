@@ -161,9 +161,9 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 	}
 	switch {
 	case f.missing:
-		return nil, ranking.Page{}, ranking.ErrUnknownBoard
+		return nil, ranking.Page{}, definition.ErrUnknownBoard
 	case qualified && (err != nil || f.every == 0), number < max(0, n-f.keptPeriods), number > n:
-		return nil, ranking.Page{}, ranking.ErrUnknownPeriod
+		return nil, ranking.Page{}, definition.ErrUnknownPeriod
 	}
 	is, p := f.fakePeriod, ranking.Page{Order: definition.Desc, Start: 1}
 	if number < n {

@@ -20,9 +20,9 @@ import (
 
 // Source is the store that a Hub reads; a ranking.Store implements it. Boards are named as
 // clients name them, or by definition.Qualify. A read of a deleted board returns
-// ranking.ErrUnknownBoard, a read of a period that is not kept any more
-// ranking.ErrUnknownPeriod. With ranking.WithoutBuilds, a read of a board whose result has yet to
-// be built returns ranking.ErrNotBuilt at once.
+// definition.ErrUnknownBoard, a read of a period that is not kept any more
+// definition.ErrUnknownPeriod. With ranking.WithoutBuilds, a read of a board whose result has yet to
+// be built returns definition.ErrNotBuilt at once.
 type Source interface {
 	// Page reads up to limit entries from a 1-based rank on, at once.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)

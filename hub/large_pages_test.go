@@ -11,6 +11,7 @@ import (
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // A page of many entries waits in line. Clients that want few entries do not wait for it.
@@ -232,7 +233,7 @@ func TestBoardThatIsNotBuilt(t *testing.T) {
 			f.edit(func() {
 				f.pageErr = nil
 				if time.Since(began) < 10*time.Second {
-					f.pageErr = fmt.Errorf("%w: wait", ranking.ErrNotBuilt)
+					f.pageErr = fmt.Errorf("%w: wait", definition.ErrNotBuilt)
 				}
 			})
 		})

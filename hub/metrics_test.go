@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // A connection is told when the oldest change was made that a frame is the first to show to its client.
@@ -94,7 +95,7 @@ func TestResyncsAreCountedByReason(t *testing.T) {
 			h.FeedSubscribed("b")
 		})
 		expect(resyncUnreadable, func() {
-			f.setReadErr(ranking.ErrUnavailable)
+			f.setReadErr(definition.ErrUnavailable)
 			pass(2 * time.Second)
 			f.setReadErr(nil)
 		})

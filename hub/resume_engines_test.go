@@ -200,7 +200,7 @@ func (w *enginesWorld) write(n int) {
 func (w *enginesWorld) despiteCuts(do func() error) {
 	err := redistest.Poll(context.Background(), func() error {
 		err := do()
-		if err != nil && !errors.Is(err, ranking.ErrUnavailable) {
+		if err != nil && !errors.Is(err, definition.ErrUnavailable) {
 			w.Fatal(err)
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 func TestSeqCheckFindsLostMessages(t *testing.T) {
@@ -163,7 +164,7 @@ func TestFailedVerificationIsRetried(t *testing.T) {
 func TestVerificationOfADeletedBoard(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conn := fillAndWatchMember(t, h, f, "m100", 2)
-		f.edit(func() { f.pageErr = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard) })
+		f.edit(func() { f.pageErr = fmt.Errorf("wrapped: %w", definition.ErrUnknownBoard) })
 		pass(40 * time.Second)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
 		shows(t, conn, "", true, []hubtest.Entry{})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // fetch is a read of one kind for a board. Only the board's turns access it.
@@ -76,7 +77,7 @@ func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
 		r.held, r.began, r.arrivedAt = &a.value, a.began, a.at
 		return true
 	}
-	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) && !errors.Is(a.err, ranking.ErrNotBuilt) { // once an outage
+	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) && !errors.Is(a.err, definition.ErrNotBuilt) { // once an outage
 		b.hub.log.Warn("the node cannot read a board; it retries", "board", b.name, "error", a.err)
 	}
 	r.backoff, r.notBefore = nextBackoff(r.backoff)
@@ -92,7 +93,7 @@ func nextBackoff(was time.Duration) (backoff time.Duration, notBefore time.Time)
 
 // isNotFound reports whether the board or the period does not exist.
 func isNotFound(err error) bool {
-	return errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrUnknownPeriod)
+	return errors.Is(err, definition.ErrUnknownBoard) || errors.Is(err, definition.ErrUnknownPeriod)
 }
 
 // failed reports whether the last attempt failed.

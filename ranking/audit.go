@@ -26,7 +26,7 @@ func (m Moderator) check() error {
 			continue
 		}
 		if reason := definition.TextFault(f.text, maxReasonBytes); reason != "" {
-			return Invalid(f.name, reason)
+			return definition.Invalid(f.name, reason)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (s *Store) audit(ctx context.Context, a Action, id string) (added bool, err
 	r := script.Audit.Run(ctx, s.rdb, append([]string{s.keys.Audit()}, ids[:]...),
 		[]any{line, auditKept, id, definition.LeastIDSpan.Microseconds()})
 	if r.Err != nil {
-		return false, fmt.Errorf("%w: write to the audit: %w", ErrOutcomeUnknown, r.Err)
+		return false, fmt.Errorf("%w: write to the audit: %w", definition.ErrOutcomeUnknown, r.Err)
 	}
 	return r.Text() == "added", r.Err
 }
@@ -95,7 +95,7 @@ var auditID = regexp.MustCompile(`^[0-9]{1,15}-[0-9]{1,10}$`)
 // Config.CallTimeout: see WithCaller.
 func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, error) {
 	if limit < 1 || limit > MaxAudit {
-		return nil, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxAudit))
+		return nil, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxAudit))
 	}
 	from := "+"
 	if before != "" {
@@ -118,7 +118,7 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 func (s *Store) readAudit(ctx context.Context, from, before string, limit int) ([]Action, error) {
 	lines, err := s.rdb.XRevRangeN(ctx, s.keys.Audit(), from, "-", int64(limit)+1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read the audit: %w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("read the audit: %w: %w", definition.ErrUnavailable, err)
 	}
 	list := make([]Action, 0, len(lines))
 	for _, l := range lines {
@@ -128,11 +128,11 @@ func (s *Store) readAudit(ctx context.Context, from, before string, limit int) (
 		text, _ := l.Values["line"].(string)
 		a := Action{Line: l.ID}
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			return nil, fmt.Errorf("%w: the line %q of the audit is not valid JSON", ErrUnavailable, definition.Clip(l.ID))
+			return nil, fmt.Errorf("%w: the line %q of the audit is not valid JSON", definition.ErrUnavailable, definition.Clip(l.ID))
 		}
 		var ms int64
 		if _, err := fmt.Sscanf(l.ID, "%d-", &ms); err != nil {
-			return nil, fmt.Errorf("%w: the audit holds the id %q, which is not a valid stream id", ErrUnavailable, definition.Clip(l.ID))
+			return nil, fmt.Errorf("%w: the audit holds the id %q, which is not a valid stream id", definition.ErrUnavailable, definition.Clip(l.ID))
 		}
 		a.At = time.UnixMilli(ms).UTC()
 		list = append(list, a)

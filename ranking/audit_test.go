@@ -53,10 +53,10 @@ func TestAuditOfDefinitions(t *testing.T) {
 		require.NoError(t, s.Delete(ctx, "f:1", ops))
 
 		// Refused, or not by a request.
-		require.ErrorIs(t, s.DefineBoard(ctx, definition.Board{Name: "b", Mode: "most"}, ops), ErrInvalid)
-		require.ErrorIs(t, s.Delete(ctx, "b", ops), ErrConflict)
-		require.ErrorIs(t, s.Delete(ctx, "none", ops), ErrUnknownBoard)
-		require.ErrorIs(t, s.DeleteEvent(ctx, "none", ops), ErrUnknownEvent)
+		require.ErrorIs(t, s.DefineBoard(ctx, definition.Board{Name: "b", Mode: "most"}, ops), definition.ErrInvalid)
+		require.ErrorIs(t, s.Delete(ctx, "b", ops), definition.ErrConflict)
+		require.ErrorIs(t, s.Delete(ctx, "none", ops), definition.ErrUnknownBoard)
+		require.ErrorIs(t, s.DeleteEvent(ctx, "none", ops), definition.ErrUnknownEvent)
 		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "of-the-file"}}}))
 		for _, err := range []error{
 			s.DefineBoard(ctx, definition.Board{Name: "b"}, Moderator{By: "\u202e"}),
@@ -176,7 +176,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 						rdb.Close()
 
 						if failed != nil {
-							require.ErrorIs(t, failed, ErrUnavailable, what)
+							require.ErrorIs(t, failed, definition.ErrUnavailable, what)
 						} else {
 							require.Len(t, audited(t, second), before+1, what)
 						}
@@ -209,7 +209,7 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 			lost = true
 			return isDone
 		})
-		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), ErrOutcomeUnknown)
+		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), definition.ErrOutcomeUnknown)
 		for range 2 {
 			require.True(t, takeBack(t, s, "1").Before)
 		}

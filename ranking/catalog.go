@@ -102,7 +102,7 @@ func (d *definitions) compiledNamed(instance string) (*definition.Compiled, erro
 func (d *definitions) unknownName(n definition.Name) error {
 	for parts, slot := range definition.SlotsOf(n.Base) {
 		if other := d.boards[slot]; other != nil && parts != len(n.Parts) {
-			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: ErrUnknownBoard,
+			return &definition.FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: definition.ErrUnknownBoard,
 				Hint: "want a name like " + other.Board.Name}
 		}
 	}
@@ -163,7 +163,7 @@ func (l *catalogRead) wait(ctx context.Context) (*definitions, error) {
 	case <-l.done:
 		return l.found, l.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("read definitions: %w: %w", ErrUnavailable, ctx.Err())
+		return nil, fmt.Errorf("read definitions: %w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 }
 
@@ -201,14 +201,14 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 // refuse a write by it.
 func (c *catalog) checkLease(ctx context.Context, since time.Time) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: read definitions: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: read definitions: %w", definition.ErrUnavailable, err)
 	}
 	d := c.latest.Load()
 	c.mu.Lock()
 	failed := c.failed
 	c.mu.Unlock()
 	if failed.After(since) && (d == nil || time.Since(d.at) >= lease) {
-		return fmt.Errorf("%w: Redis did not answer a read of the definitions", ErrUnavailable)
+		return fmt.Errorf("%w: Redis did not answer a read of the definitions", definition.ErrUnavailable)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 		return none, err
 	}
 	found, err := in(d, false)
-	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
+	if errors.Is(err, definition.ErrUnknownBoard) || errors.Is(err, definition.ErrUnknownPeriod) || errors.Is(err, definition.ErrUnknownEvent) {
 		if err := c.rights.RefusesAll(); err != nil {
 			return none, err // the node could not add its own definitions
 		}

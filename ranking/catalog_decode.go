@@ -97,7 +97,7 @@ func decodeField[T any](d, was *definitions, field, value string, found, before 
 	if err != nil {
 		// The error does not wrap the kind of err: the request of the caller is not wrong.
 		d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v",
-			ErrUnavailable, field, err)
+			definition.ErrUnavailable, field, err)
 		return
 	}
 	found[name] = v
@@ -206,7 +206,7 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 func (all definedBoards) checkEvent(e definition.Event) error {
 	for i, t := range e.Updates {
 		if is, field, reason := t.Conflict(all[t.Slot()]); is != "" {
-			return Invalid(definition.ItemPath("updates", i)+field, reason)
+			return definition.Invalid(definition.ItemPath("updates", i)+field, reason)
 		}
 	}
 	return nil

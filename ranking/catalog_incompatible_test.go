@@ -55,7 +55,7 @@ func TestRefusalNamesTheDeletion(t *testing.T) {
 		define(t, s, definition.Board{Name: c.name})
 		apply(t, s, c.board, definition.Update{Member: "m", Score: 3})
 		err := s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: c.name, Order: definition.Asc}}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -96,7 +96,7 @@ func (r *reordering) step(s *Store) {
 		if d.boards["b/0"].Order == definition.Asc {
 			def.Order = definition.Desc
 		}
-		if err := s.Define(ctx, definition.Set{Boards: []definition.Board{def}}); !errors.Is(err, ErrConflict) {
+		if err := s.Define(ctx, definition.Set{Boards: []definition.Board{def}}); !errors.Is(err, definition.ErrConflict) {
 			require.NoError(r.t, err)
 		}
 	case "hold": // before the call that writes

@@ -33,7 +33,7 @@ func TestDefinitionBetweenLookAndChange(t *testing.T) {
 	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		before(a, script.Define, func() { define(t, b, definition.Board{Name: "fans:{user}"}) })
 		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		boards := must(a.Boards(t.Context()))(t)
 		require.Len(t, boards, 1)
 		require.Equal(t, "fans:{user}", boards[0].Name)
@@ -45,7 +45,7 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 	onTwoNodes(t, []definition.Board{{Name: "b"}}, func(t *testing.T, a, b *Store) {
 		before(a, script.Define, func() { apply(t, b, "b", definition.Update{Member: "m", Score: 3}) })
 		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		require.EqualValues(t, 3, score(t, a, "b", "m"))
 	})
 }
@@ -62,7 +62,7 @@ func TestChangeBetweenLookAndWrite(t *testing.T) {
 			z := a.rdb.ZRangeWithScores(t.Context(), a.keys.Board(board, "").Members, 0, -1).Val()
 			require.Positive(t, z[0].Score)
 			err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}}})
-			require.ErrorIs(t, err, ErrConflict)
+			require.ErrorIs(t, err, definition.ErrConflict)
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
 		for i := range 50 {
 			took, errs := together(20, func() error { return errorOf(s.Board(t.Context(), fmt.Sprint("x", i))) })
 			for _, err := range errs {
-				require.ErrorIs(t, err, ErrUnknownBoard)
+				require.ErrorIs(t, err, definition.ErrUnknownBoard)
 			}
 			most, _ := longest(took)
 			require.LessOrEqual(t, most, lookSoon)
@@ -195,7 +195,7 @@ func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
 		require.Equal(t, "2", string(d.events["changed"].Updates[0].Score))
 		require.Nil(t, must(d.compiledIn("gone/0"))(t))
 		require.NotContains(t, d.events, "gone")
-		require.ErrorIs(t, errorOf(d.compiledIn("new/0")), ErrUnavailable, "this node still cannot read it")
+		require.ErrorIs(t, errorOf(d.compiledIn("new/0")), definition.ErrUnavailable, "this node still cannot read it")
 		require.Same(t, was.broken["board:new/0"], d.broken["board:new/0"])
 		require.NotContains(t, d.broken, "board:new2/0")
 		require.Contains(t, d.boards, "new2/0")

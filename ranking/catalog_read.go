@@ -81,7 +81,7 @@ func (s *Store) compiledDefinition(ctx context.Context, board string) (*definiti
 }
 
 func unknownBoard(board string) error {
-	return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
+	return &definition.FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: definition.ErrUnknownBoard}
 }
 
 // maxNamedEvents bounds the events that the error of an unknown event names.
@@ -98,5 +98,5 @@ func (d *definitions) unknownEvent(event string) error {
 	if len(names) > 0 {
 		known = "the events are " + strings.Join(names, ", ") + more
 	}
-	return &FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event), Kind: ErrUnknownEvent, Hint: known}
+	return &definition.FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event), Kind: definition.ErrUnknownEvent, Hint: known}
 }

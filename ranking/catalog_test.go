@@ -24,8 +24,8 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 	onTwoNodes(t, nil, func(t *testing.T, a, b *Store) {
 		for i := range 5 { // as long as b's copy is young, too
 			board := fmt.Sprint("b", i)
-			require.ErrorIs(t, errorOf(b.Board(t.Context(), board)), ErrUnknownBoard)
-			require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), board, []EventCall{{}})), ErrUnknownEvent)
+			require.ErrorIs(t, errorOf(b.Board(t.Context(), board)), definition.ErrUnknownBoard)
+			require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), board, []EventCall{{}})), definition.ErrUnknownEvent)
 			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
 				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
 			require.Equal(t, board, must(b.Board(t.Context(), board))(t).Definition.Name)
@@ -37,15 +37,15 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		define(t, a, definition.Board{Name: "b0", Mode: definition.Last})
 		aged(b, lookAgain)
 		require.EqualValues(t, 3, apply(t, b, "b0", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
-		require.ErrorIs(t, a.Delete(t.Context(), "b0", Moderator{}), ErrConflict, "an event is for it")
+		require.ErrorIs(t, a.Delete(t.Context(), "b0", Moderator{}), definition.ErrConflict, "an event is for it")
 		require.NoError(t, a.DeleteEvent(t.Context(), "b0", Moderator{}))
 		require.NoError(t, a.Delete(t.Context(), "b0", Moderator{}))
 		aged(b, lookAgain)
-		require.ErrorIs(t, errorOf(b.Page(t.Context(), "b0", 1, 1)), ErrUnknownBoard)
-		require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), "b0", []EventCall{{}})), ErrUnknownEvent)
-		require.ErrorIs(t, b.Delete(t.Context(), "b0", Moderator{}), ErrUnknownBoard)
-		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0", Moderator{}), ErrUnknownEvent)
-		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), ErrConflict, "its data are going")
+		require.ErrorIs(t, errorOf(b.Page(t.Context(), "b0", 1, 1)), definition.ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), "b0", []EventCall{{}})), definition.ErrUnknownEvent)
+		require.ErrorIs(t, b.Delete(t.Context(), "b0", Moderator{}), definition.ErrUnknownBoard)
+		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0", Moderator{}), definition.ErrUnknownEvent)
+		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), definition.ErrConflict, "its data are going")
 	})
 }
 
@@ -68,7 +68,7 @@ func TestLease(t *testing.T) {
 	set(now.Add(lease))
 	before := b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val()
 	_, err := b.Apply(t.Context(), "gone", []definition.Update{{Member: "m", Score: 5}})
-	require.ErrorIs(t, err, ErrUnknownBoard)
+	require.ErrorIs(t, err, definition.ErrUnknownBoard)
 	require.Equal(t, before, b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val())
 	require.EqualValues(t, 5, apply(t, b, "b", definition.Update{Member: "m", Score: 5}).Result.Current.Score)
 	require.Less(t, lease, grace)
@@ -134,9 +134,9 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				}
 				unavailable := func(err error, named string) {
 					t.Helper()
-					require.ErrorIs(t, err, ErrUnavailable)
+					require.ErrorIs(t, err, definition.ErrUnavailable)
 					require.ErrorContains(t, err, named)
-					for _, e := range []error{ErrInvalid, ErrUnknownBoard, ErrUnknownEvent, ErrConflict} {
+					for _, e := range []error{definition.ErrInvalid, definition.ErrUnknownBoard, definition.ErrUnknownEvent, definition.ErrConflict} {
 						require.NotErrorIs(t, err, e)
 					}
 				}
@@ -155,7 +155,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 			require.NoError(t, a.DeleteEvent(t.Context(), "gift", Moderator{}))
 			require.NoError(t, a.DeleteEvent(t.Context(), "b", Moderator{}))
 			require.NoError(t, a.Delete(t.Context(), "b", Moderator{}), "so that it can be mended")
-			require.ErrorIs(t, errorOf(a.Page(t.Context(), "b", 1, 1)), ErrUnknownBoard)
+			require.ErrorIs(t, errorOf(a.Page(t.Context(), "b", 1, 1)), definition.ErrUnknownBoard)
 		})
 	}
 }
@@ -236,8 +236,8 @@ func TestUnknownBoardNamesItsFamily(t *testing.T) {
 			"topics":    `there is no board "topics"`,
 		} {
 			_, err := n.Page(t.Context(), name, 1, 1)
-			require.ErrorIs(t, err, ErrUnknownBoard)
-			fe, _ := errors.AsType[*FieldError](err)
+			require.ErrorIs(t, err, definition.ErrUnknownBoard)
+			fe, _ := errors.AsType[*definition.FieldError](err)
 			require.Equal(t, "board: "+reason, fe.Error())
 		}
 	})

@@ -67,7 +67,7 @@ func (s *Store) CheckDefine(ctx context.Context, all definition.Set) error {
 	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
 		instances, err := s.rdb.ZCard(ctx, s.keys.Instances(slot)).Result()
 		if err != nil {
-			return fmt.Errorf("count the instances of %q: %w: %w", slot, ErrUnavailable, err)
+			return fmt.Errorf("count the instances of %q: %w: %w", slot, definition.ErrUnavailable, err)
 		}
 		if instances > 0 {
 			return c.mustBeEmpty[slot]
@@ -126,7 +126,7 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChan
 	case s.defining <- struct{}{}:
 		defer func() { <-s.defining }()
 	case <-ctx.Done():
-		return fmt.Errorf("define: %w: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("define: %w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 	for {
 		d, err := s.catalog.readFresh(ctx)
@@ -321,7 +321,7 @@ func (d *definitions) definitionIn(field string) any {
 // that an event updates or that is a source of a union. It adds a line to the audit, with by.
 func (s *Store) Delete(ctx context.Context, board string, by Moderator) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
-		return Invalid("board",
+		return definition.Invalid("board",
 			fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all its periods", definition.Clip(period)))
 	}
 	n, err := definition.ParseName(board)
@@ -387,5 +387,5 @@ func (s *Store) deleteInstance(ctx context.Context, n definition.Name, by Modera
 }
 
 func conflict(field, reason string, args ...any) error {
-	return &FieldError{Field: field, Reason: fmt.Sprintf(reason, args...), Kind: ErrConflict}
+	return &definition.FieldError{Field: field, Reason: fmt.Sprintf(reason, args...), Kind: definition.ErrConflict}
 }

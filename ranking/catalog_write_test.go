@@ -27,27 +27,27 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			kind  error
 			field string
 		}{
-			"a wrong field":    {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
-			"no name":          {defs{Boards: []definition.Board{good, {}}}, ranking.ErrInvalid, `boards[""]`},
-			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
-			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
-			"one that is new": {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict,
+			"a wrong field":    {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, definition.ErrInvalid, "boards.b.mode"},
+			"no name":          {defs{Boards: []definition.Board{good, {}}}, definition.ErrInvalid, `boards[""]`},
+			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, definition.ErrConflict, `boards["fans:{user}"]`},
+			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, definition.ErrConflict, `boards["x:{b}"]`},
+			"one that is new": {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, definition.ErrConflict,
 				"boards.busy.order"},
-			"one alone":     {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"a wrong event": {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
+			"one alone":     {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, definition.ErrConflict, "boards.busy.order"},
+			"a wrong event": {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, definition.ErrInvalid, "events.e"},
 			"a feed's name": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}},
-				ranking.ErrInvalid, "events.periods"},
+				definition.ErrInvalid, "events.periods"},
 			"no such board": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e", "a"), event("f", "nope")}},
-				ranking.ErrInvalid, "events.f[0].board"},
+				definition.ErrInvalid, "events.f[0].board"},
 			"too few parts": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e.f", "fans")}},
-				ranking.ErrInvalid, `events["e.f"][0].board`},
+				definition.ErrInvalid, `events["e.f"][0].board`},
 		} {
 			ranking.Refuses(t, c.field, c.kind, s.Define(t.Context(), c.defs), what)
 			require.Len(t, must(s.Boards(t.Context()))(t), 3, what)
 		}
 		// One by itself is no file.
 		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}, ranking.Moderator{}))
-		ranking.Refuses(t, "updates[0].board", ranking.ErrInvalid, s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{}))
+		ranking.Refuses(t, "updates[0].board", definition.ErrInvalid, s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{}))
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
 		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
@@ -155,15 +155,15 @@ func TestNamesOfDefinitions(t *testing.T) {
 	onStore(t, []definition.Board{{Name: "fans:{star}"}}, func(t *testing.T, s *ranking.Store) {
 		require.Equal(t, 100_000, must(s.Definition(t.Context(), "fans:{star}"))(t).MaxInstances)
 		for _, name := range []string{"fans", "fans:{user}", "fans:{a}:{b}", "stars"} {
-			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), ranking.ErrUnknownBoard, name)
-			require.ErrorIs(t, errorOf(s.Instances(t.Context(), name, "", 10)), ranking.ErrUnknownBoard, name)
-			require.ErrorIs(t, s.Delete(t.Context(), name, ranking.Moderator{}), ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), definition.ErrUnknownBoard, name)
+			require.ErrorIs(t, errorOf(s.Instances(t.Context(), name, "", 10)), definition.ErrUnknownBoard, name)
+			require.ErrorIs(t, s.Delete(t.Context(), name, ranking.Moderator{}), definition.ErrUnknownBoard, name)
 		}
 		for _, name := range []string{"fans:s1", "fans:{}", "fans:{A}", "Fans", "", "fans:{star}@-1"} {
-			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), ranking.ErrInvalid, name)
+			require.ErrorIs(t, errorOf(s.Definition(t.Context(), name)), definition.ErrInvalid, name)
 		}
-		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1", ranking.Moderator{}), ranking.ErrUnknownBoard)
-		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1", ranking.Moderator{}), ranking.ErrInvalid)
+		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1", ranking.Moderator{}), definition.ErrUnknownBoard)
+		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1", ranking.Moderator{}), definition.ErrInvalid)
 	})
 }
 
@@ -179,10 +179,10 @@ func TestCheckDefine(t *testing.T) {
 		require.NoError(t, check(definition.Board{Name: "new"}, definition.Board{Name: "used"}))
 		require.NoError(t, check(definition.Board{Name: "unused", Order: definition.Asc}))
 		err := check(definition.Board{Name: "used", Order: definition.Asc})
-		require.ErrorIs(t, err, ranking.ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		require.Equal(t, err, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "used", Order: definition.Asc}}}))
-		require.ErrorIs(t, check(definition.Board{Name: "x", Mode: "most"}), ranking.ErrInvalid)
-		require.ErrorIs(t, errorOf(s.Definition(t.Context(), "new")), ranking.ErrUnknownBoard)
+		require.ErrorIs(t, check(definition.Board{Name: "x", Mode: "most"}), definition.ErrInvalid)
+		require.ErrorIs(t, errorOf(s.Definition(t.Context(), "new")), definition.ErrUnknownBoard)
 		require.Equal(t, before, allKeys(t, url))
 	})
 }

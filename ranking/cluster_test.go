@@ -68,7 +68,7 @@ func TestCluster(t *testing.T) {
 			require.Equal(t, i == 1, o.Result.Duplicate)
 		}
 	}
-	require.ErrorIs(t, happen(t, s, "e", ranking.Occurs("1", "m", "x", "n", 3))[0].Err, ranking.ErrIDMismatch)
+	require.ErrorIs(t, happen(t, s, "e", ranking.Occurs("1", "m", "x", "n", 3))[0].Err, definition.ErrIDMismatch)
 
 	spread := 0
 	for _, m := range masters {
@@ -79,5 +79,5 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, s.DeleteEvent(t.Context(), "e", ranking.Moderator{}))
 	require.NoError(t, s.Delete(t.Context(), "fans:s1", ranking.Moderator{}))
 	require.NoError(t, s.Delete(t.Context(), "h", ranking.Moderator{}))
-	require.ErrorIs(t, errorOf(s.Page(t.Context(), "h", 1, 1)), ranking.ErrUnknownBoard)
+	require.ErrorIs(t, errorOf(s.Page(t.Context(), "h", 1, 1)), definition.ErrUnknownBoard)
 }

@@ -26,9 +26,9 @@ func TestRefusedConnectionAnswersNothing(t *testing.T) {
 	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "SETUSER", "app", "resetpass", ">new").Err())
 	require.NoError(t, r.Admin().Do(t.Context(), "CLIENT", "KILL", "USER", "app").Err())
 	state := other.States(t.Context(), []string{"b"})[0]
-	require.ErrorIs(t, state.Err, ranking.ErrUnavailable)
+	require.ErrorIs(t, state.Err, definition.ErrUnavailable)
 	require.ErrorContains(t, state.Err, "WRONGPASS")
-	require.ErrorIs(t, errorOf(other.Profiles(t.Context(), "user", []string{"ana"})), ranking.ErrUnavailable)
+	require.ErrorIs(t, errorOf(other.Profiles(t.Context(), "user", []string{"ana"})), definition.ErrUnavailable)
 	require.NoError(t, r.Admin().Do(t.Context(), "ACL", "SETUSER", "app", "resetpass", ">pw").Err())
 	found := must(other.Profiles(t.Context(), "user", []string{"ana"}))(t)
 	require.Equal(t, "Ana", found["ana"].Name, "the absence of a profile is not kept")

@@ -17,7 +17,7 @@ func FuzzParseCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := ParseCursor(s)
 		if err != nil {
-			require.ErrorIs(t, err, ErrInvalid)
+			require.ErrorIs(t, err, definition.ErrInvalid)
 			return
 		}
 		require.Equal(t, s, c.String())
@@ -32,7 +32,7 @@ func FuzzParseHistoryCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := ParseHistoryCursor(s)
 		if err != nil {
-			require.ErrorIs(t, err, ErrInvalid)
+			require.ErrorIs(t, err, definition.ErrInvalid)
 			return
 		}
 		require.Equal(t, s, c.String())

@@ -40,9 +40,9 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	require.Equal(t, []string{"13"}, periods("none"))
 	last := definition.Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
 	require.EqualValues(t, 1, w.total(last))
-	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), "none@-1", 1, 1)), ErrUnknownPeriod)
+	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), "none@-1", 1, 1)), definition.ErrUnknownPeriod)
 	w.tendAfter(definition.ClosedGrace)
-	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), last, 1, 1)), ErrUnknownPeriod)
+	require.ErrorIs(t, errorOf(w.stores[0].Page(t.Context(), last, 1, 1)), definition.ErrUnknownPeriod)
 	require.Equal(t, []string{"12", "13"}, periods("two"))
 	require.Empty(t, periods("none"))
 	require.Equal(t, []string{"11", "12", "13"}, periods("cup"), "after its end the last period is the current one")
@@ -167,7 +167,7 @@ func TestInstancesAreBounded(t *testing.T) {
 	w.write(w.stores[1], "fans:s2", "a", 1)
 	for _, s := range w.stores {
 		_, err := s.Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		w.write(s, "fans:s1", "a", 1)
 	}
 	w.tendAfter(59 * time.Minute)
@@ -433,7 +433,7 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	w.cared(true)
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "cup", Ends: friday.Add(24 * time.Hour)}}})
-	require.ErrorIs(t, err, ErrConflict, "its result was announced")
+	require.ErrorIs(t, err, definition.ErrConflict, "its result was announced")
 	define(definition.Board{Name: "fans:{star}"})
 	w.quiet()
 	w.tendAfter(1000 * time.Hour)
@@ -539,7 +539,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 					if err == nil {
 						err = o[0].Err
 					}
-					if errors.Is(err, ErrUnknownBoard) {
+					if errors.Is(err, definition.ErrUnknownBoard) {
 						gone++
 					} else if err != nil {
 						t.Error(err)
@@ -560,7 +560,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 		if w.set != nil {
 			redistest.Eventually(t, "the other node to know", func() error {
 				_, err := w.stores[1].Board(t.Context(), "plain")
-				if !errors.Is(err, ErrUnknownBoard) {
+				if !errors.Is(err, definition.ErrUnknownBoard) {
 					return errors.New("not yet")
 				}
 				return nil
@@ -569,7 +569,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 		}
 		redistest.Wait(t, "the callers of the test", wg.Wait)
 		err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}})
-		require.ErrorIs(t, err, ErrConflict, "its data are still there")
+		require.ErrorIs(t, err, definition.ErrConflict, "its data are still there")
 		w.until("nothing to remain", w.nothingLeft)
 		w.until("the definitions to go", func() error {
 			fields := must(w.rdb.HKeys(t.Context(), keyspace.New("rc").Definitions()).Result())(t)

@@ -5,7 +5,8 @@
 //
 // A board ranks members by an integer score. Its definition says how: [definition.Board].
 // A family, such as fans:{star}, defines many boards; each of them, such as fans:s17, is an
-// instance. An event maps one thing that happened onto updates of many boards.
+// instance. An event maps one thing that happened onto updates of many boards. The errors of the
+// store are those of package definition.
 //
 // A sorted set holds a board-period: one period of an instance, or the whole board if it
 // has no periods. Each member is stored under a [sortkey.Key], a float64 made of the score

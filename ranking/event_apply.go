@@ -20,12 +20,12 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 		return nil
 	}
 	_, err := s.event(ctx, feed)
-	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && definition.IsEventName(feed) {
+	if errors.Is(err, definition.ErrUnavailable) && s.catalog.latest.Load() == nil && definition.IsEventName(feed) {
 		return nil
 	}
-	var field *FieldError
+	var field *definition.FieldError
 	if errors.As(err, &field) {
-		return &FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", definition.Clip(feed)), Kind: field.Kind}
+		return &definition.FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", definition.Clip(feed)), Kind: field.Kind}
 	}
 	return err
 }
@@ -93,8 +93,8 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		return nil, fmt.Errorf("event %q: %w", event, err)
 	}
 	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
-		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n,
-			MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
+		return nil, &definition.FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n,
+			MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: definition.ErrTooLarge}
 	}
 	happened := make([]EventResult, len(all))
 	occurrences := make([]occurrence, len(all))
@@ -144,7 +144,7 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 	}
 	unavailable := len(all) > 0
 	for _, h := range happened {
-		unavailable = unavailable && (errors.Is(h.Err, ErrUnavailable) || errors.Is(h.Err, ErrOverloaded))
+		unavailable = unavailable && (errors.Is(h.Err, definition.ErrUnavailable) || errors.Is(h.Err, definition.ErrOverloaded))
 	}
 	if unavailable {
 		return nil, fmt.Errorf("event %q: %w", event, happened[0].Err)
@@ -177,7 +177,7 @@ func (e knownEvent) checkTime() error {
 			return nil
 		}
 	}
-	return Invalid(definition.AtField,
+	return definition.Invalid(definition.AtField,
 		fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
 }
 
@@ -194,10 +194,10 @@ func (o EventCall) check() ([]byte, error) {
 	}
 	fields, err := json.Marshal(o.Fields, json.Deterministic(true))
 	if err != nil {
-		return nil, Invalid("event", "is not valid JSON")
+		return nil, definition.Invalid("event", "is not valid JSON")
 	}
 	if len(fields) > maxFieldsBytes {
-		return nil, Invalid("event", fmt.Sprintf("has %d bytes without white space; want %d at most", len(fields), maxFieldsBytes))
+		return nil, definition.Invalid("event", fmt.Sprintf("has %d bytes without white space; want %d at most", len(fields), maxFieldsBytes))
 	}
 	return fields, nil
 }

@@ -106,11 +106,11 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 			all = append(all, w.o)
 		}
 		for i, h := range happen(t, s, "gift", all...) {
-			ranking.Refuses(t, wrong[i].field, ranking.ErrInvalid, h.Err, "%d: %v", i, h.Err)
+			ranking.Refuses(t, wrong[i].field, definition.ErrInvalid, h.Err, "%d: %v", i, h.Err)
 		}
 		require.Equal(t, before, allKeys(t, url))
 		require.Empty(t, feed.items(t))
-		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "nope", all)), ranking.ErrUnknownEvent)
+		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "nope", all)), definition.ErrUnknownEvent)
 
 		h := happen(t, s, "gift", all[0], gift("1", "s17", "u4", 3))
 		require.Error(t, h[0].Err)
@@ -129,7 +129,7 @@ func TestIDsOfEvents(t *testing.T) {
 		happen(t, s, "gift", gift("1", "s17", "u4", 3))
 		other := happen(t, s, "gift", gift("1", "s17", "u4", 4), gift("1", "s99", "u4", 3), gift("1", "s17", "u4", 3))
 		for _, h := range other[:2] {
-			require.ErrorIs(t, h.Err, ranking.ErrIDMismatch)
+			require.ErrorIs(t, h.Err, definition.ErrIDMismatch)
 		}
 		require.NoError(t, other[2].Err)
 		require.True(t, other[2].Outcomes[4].Result.Duplicate)
@@ -160,7 +160,7 @@ func TestBatchesOfEvents(t *testing.T) {
 				{Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
 		require.NoError(t, errors.Join(h[0].Err, h[1].Err, h[3].Err))
-		require.ErrorIs(t, h[2].Err, ranking.ErrIDMismatch)
+		require.ErrorIs(t, h[2].Err, definition.ErrIDMismatch)
 		require.False(t, h[0].Outcomes[0].Result.Duplicate)
 		require.True(t, h[1].Outcomes[0].Result.Duplicate)
 		require.Equal(t, map[string]int64{"s17": 6}, scores(t, s, "stars"))
@@ -203,7 +203,7 @@ func TestTargetsThatRefuse(t *testing.T) {
 		for _, duplicate := range []bool{false, true} {
 			h := happen(t, s, "e", ranking.Occurs("1", "x", "two", "n", 9))[0]
 			require.NoError(t, h.Err)
-			for i, kind := range []error{ranking.ErrNotOpen, ranking.ErrOutOfRange, ranking.ErrOutOfRange, ranking.ErrConflict} {
+			for i, kind := range []error{definition.ErrNotOpen, definition.ErrOutOfRange, definition.ErrOutOfRange, definition.ErrConflict} {
 				require.ErrorIs(t, h.Outcomes[i].Err, kind)
 			}
 			require.NoError(t, h.Outcomes[4].Err)
@@ -218,7 +218,7 @@ func TestTargetsThatRefuse(t *testing.T) {
 			{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}}}}}))
 		h := happen(t, s, "e", ranking.Occurs("2", "n", 9))[0]
 		require.NoError(t, h.Err)
-		require.ErrorIs(t, h.Outcomes[0].Err, ranking.ErrNotOpen)
+		require.ErrorIs(t, h.Outcomes[0].Err, definition.ErrNotOpen)
 		require.Empty(t, feed.items(t))
 	})
 }

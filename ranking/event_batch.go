@@ -177,7 +177,7 @@ func (s *Store) takeRecorded(event string, r *script.Reply, all []*occurrence) (
 		}
 		switch state {
 		case "m":
-			o.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+			o.Fail(&definition.FieldError{Field: "id", Reason: "was used for another event", Kind: definition.ErrIDMismatch})
 			differ = true
 		case "t":
 			o.isTakenBack = true // also on boards that the event updates only since then
@@ -198,7 +198,7 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 		return err
 	}
 	if err := s.send(ctx, nil, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err; err != nil {
-		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+		return fmt.Errorf("%w: %w", definition.ErrOutcomeUnknown, err)
 	}
 	return nil
 }
@@ -266,13 +266,13 @@ func (s *Store) applyUpdatesOf(ctx context.Context, all []*occurrence, batches [
 func (o *occurrence) failure() (err error) {
 	mayCount := o.hasApplied()
 	for _, u := range o.result.Outcomes {
-		if errors.Is(u.Err, ErrUnavailable) {
+		if errors.Is(u.Err, definition.ErrUnavailable) {
 			err = cmp.Or(err, u.Err)
-			mayCount = mayCount || errors.Is(u.Err, ErrOutcomeUnknown)
+			mayCount = mayCount || errors.Is(u.Err, definition.ErrOutcomeUnknown)
 		}
 	}
-	if err != nil && mayCount && !errors.Is(err, ErrOutcomeUnknown) {
-		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	if err != nil && mayCount && !errors.Is(err, definition.ErrOutcomeUnknown) {
+		err = fmt.Errorf("%w: %w", definition.ErrOutcomeUnknown, err)
 	}
 	return err
 }

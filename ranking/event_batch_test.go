@@ -37,7 +37,7 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 		go func() { whole <- give("whole") }()
 		redistest.UntilEqual(t, "the events that wait", 1, func() int { return s.events.Waiting("gift") })
 		close(release)
-		require.ErrorIs(t, redistest.Receive(t, "a value from broken", broken), ErrOutcomeUnknown)
+		require.ErrorIs(t, redistest.Receive(t, "a value from broken", broken), definition.ErrOutcomeUnknown)
 		require.NoError(t, redistest.Receive(t, "a value from whole", whole))
 		require.EqualValues(t, 1, score(t, s, "fans:whole", "m"))
 	})
@@ -46,8 +46,8 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 // An occurrence of which an update has counted, or may have, never ends as if nothing had.
 func TestFailureOfAnOccurrence(t *testing.T) {
 	t.Parallel()
-	refused, lost := Outcome{Err: ErrOutOfRange}, Outcome{Err: fmt.Errorf("%w: %w", ErrUnavailable, ErrOutcomeUnknown)}
-	notSent, counted := Outcome{Err: ErrUnavailable}, Outcome{}
+	refused, lost := Outcome{Err: definition.ErrOutOfRange}, Outcome{Err: fmt.Errorf("%w: %w", definition.ErrUnavailable, definition.ErrOutcomeUnknown)}
+	notSent, counted := Outcome{Err: definition.ErrUnavailable}, Outcome{}
 	for _, c := range []struct {
 		outcomes []Outcome
 		fails    bool
@@ -65,11 +65,11 @@ func TestFailureOfAnOccurrence(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
 		if c.unknown {
-			require.ErrorIs(t, err, ErrOutcomeUnknown)
+			require.ErrorIs(t, err, definition.ErrOutcomeUnknown)
 		} else {
-			require.NotErrorIs(t, err, ErrOutcomeUnknown)
+			require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 		}
 	}
 }
@@ -139,14 +139,14 @@ func TestCallsOfAnEvent(t *testing.T) {
 		require.Equal(t, 1, published())
 
 		two := send(giftTo("2", "a", 5), giftTo("4", "a", 1))
-		require.ErrorIs(t, two[0].Err, ErrIDMismatch)
+		require.ErrorIs(t, two[0].Err, definition.ErrIDMismatch)
 		require.NoError(t, two[1].Err)
 		require.Equal(t, map[string]int{"event": 1, "apply": 3, "publish": 1}, calls())
 		require.Equal(t, 1, published())
 
 		refused := send(giftTo("5", "a", 100))[0]
 		require.NoError(t, refused.Err)
-		require.ErrorIs(t, refused.Outcomes[1].Err, ErrOutOfRange)
+		require.ErrorIs(t, refused.Outcomes[1].Err, definition.ErrOutOfRange)
 		require.Equal(t, map[string]int{"event": 1, "publish": 1}, calls())
 		require.Equal(t, 1, published())
 
@@ -180,7 +180,7 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 			if err == nil {
 				err = h[0].Err
 			}
-			require.ErrorIs(t, err, ErrOutcomeUnknown)
+			require.ErrorIs(t, err, definition.ErrOutcomeUnknown)
 			require.EqualValues(t, 3, score(t, s, "a", "u0"))
 			require.EqualValues(t, 3, score(t, s, "c", "u0"))
 		}
@@ -188,7 +188,7 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 		if err == nil {
 			err = h[0].Err
 		}
-		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.ErrorIs(t, err, definition.ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"), "once, though it has no id")
 		require.NoError(t, s.rdb.Del(t.Context(), broken).Err())
 		h = must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")}))(t)
@@ -229,7 +229,7 @@ func TestLargeBatchOfEvents(t *testing.T) {
 	for i := range all {
 		all[i] = occurrenceOf(fmt.Sprint(i))
 	}
-	require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))), ErrTooLarge)
+	require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))), definition.ErrTooLarge)
 	for _, h := range must(s.ApplyEvents(t.Context(), "gift", all))(t) {
 		require.NoError(t, h.Err)
 	}
@@ -265,8 +265,8 @@ func TestEventThatIsOverloaded(t *testing.T) {
 			func() int { return s.events.Waiting("gift") })
 	}
 	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", maxEventBatch/members+1))
-	require.ErrorIs(t, err, ErrOverloaded)
-	require.NotErrorIs(t, err, ErrOutcomeUnknown)
+	require.ErrorIs(t, err, definition.ErrOverloaded)
+	require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 	close(release)
 	redistest.Wait(t, "the callers of the test", wg.Wait)
 	require.EqualValues(t, 1+3*batch.MaxWaiting/members, score(t, s, "a", "u0"))
@@ -294,15 +294,15 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 				if h.Err == nil {
 					counted++
 				} else {
-					require.ErrorIs(t, h.Err, ErrInvalid)
+					require.ErrorIs(t, h.Err, definition.ErrInvalid)
 				}
 			}
 			return counted
 		}
 		hook.lose.Store(true)
 		_, err := s.ApplyEvents(t.Context(), "e", batch)
-		require.ErrorIs(t, err, ErrUnavailable)
-		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 		page := must(s.Page(t.Context(), "stars", 1, 10))(t)
 		require.Empty(t, page.Entries)
 
@@ -318,6 +318,6 @@ func TestProfilesOfABatchOfEvents(t *testing.T) {
 		hook.lose.Store(true)
 		h := must(s.ApplyEvents(t.Context(), "e", batch[:2]))(t)
 		require.NoError(t, h[0].Err)
-		require.ErrorIs(t, h[1].Err, ErrUnavailable)
+		require.ErrorIs(t, h[1].Err, definition.ErrUnavailable)
 	})
 }

@@ -59,18 +59,18 @@ func TestGiftsThatAViewerMayNotSend(t *testing.T) {
 			field  string
 			reason string
 		}{
-			{by("u4", gift("1", "s17", "u4", -3)), ranking.ErrOutOfRange, "flowers", "is -3; want 1 to 99"},
-			{by("u4", gift("2", "s17", "u4", 0)), ranking.ErrOutOfRange, "flowers", "is 0; want 1 to 99"},
-			{by("u4", gift("3", "s17", "u4", 100)), ranking.ErrOutOfRange, "flowers", "is 100; want 1 to 99"},
-			{by("u4", gift("4", "s17", "u4", definition.MaxScore)), ranking.ErrOutOfRange, "flowers", "want 1 to 99"},
-			{by("u4", gift("5", "s999", "u4", 3)), ranking.ErrInvalid, "star", `is "s999", which has no profile of the kind star`},
-			{by("u4", gift("6", "s17", "u5", 3)), ranking.ErrForbidden, "user", `is "u5", but the token is for "u4"`},
-			{by("u4", ranking.Occurs("7", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
-			{by("", ranking.Occurs("8", "star", "s17", "user", "u4", "flowers", 3, "at", now)), ranking.ErrForbidden, "at", "only keys may set"},
-			{by("", gift("9", "s999", "u4", 3)), ranking.ErrInvalid, "star", "has no profile"},
-			{by("", gift("10", "s17", "u4", 1000)), ranking.ErrOutOfRange, "flowers", "want 1 to 99"},
-			{gift("11", "s17", "u4", 100), ranking.ErrOutOfRange, "flowers", "is 100; want 1 to 99"}, // rules hold for keys too
-			{gift("12", "s999", "u4", 3), ranking.ErrInvalid, "star", "has no profile"},
+			{by("u4", gift("1", "s17", "u4", -3)), definition.ErrOutOfRange, "flowers", "is -3; want 1 to 99"},
+			{by("u4", gift("2", "s17", "u4", 0)), definition.ErrOutOfRange, "flowers", "is 0; want 1 to 99"},
+			{by("u4", gift("3", "s17", "u4", 100)), definition.ErrOutOfRange, "flowers", "is 100; want 1 to 99"},
+			{by("u4", gift("4", "s17", "u4", definition.MaxScore)), definition.ErrOutOfRange, "flowers", "want 1 to 99"},
+			{by("u4", gift("5", "s999", "u4", 3)), definition.ErrInvalid, "star", `is "s999", which has no profile of the kind star`},
+			{by("u4", gift("6", "s17", "u5", 3)), definition.ErrForbidden, "user", `is "u5", but the token is for "u4"`},
+			{by("u4", ranking.Occurs("7", "star", "s17", "user", "u4", "flowers", 3, "at", now)), definition.ErrForbidden, "at", "only keys may set"},
+			{by("", ranking.Occurs("8", "star", "s17", "user", "u4", "flowers", 3, "at", now)), definition.ErrForbidden, "at", "only keys may set"},
+			{by("", gift("9", "s999", "u4", 3)), definition.ErrInvalid, "star", "has no profile"},
+			{by("", gift("10", "s17", "u4", 1000)), definition.ErrOutOfRange, "flowers", "want 1 to 99"},
+			{gift("11", "s17", "u4", 100), definition.ErrOutOfRange, "flowers", "is 100; want 1 to 99"}, // rules hold for keys too
+			{gift("12", "s999", "u4", 3), definition.ErrInvalid, "star", "has no profile"},
 		}
 		for _, c := range wrong {
 			fails(t, happen(t, s, "gift", c.call)[0], c.kind, c.field, c.reason)
@@ -122,9 +122,9 @@ func TestEventsThatNeedAKey(t *testing.T) {
 		e.Sender, e.Rules = "", definition.FieldRules{"star": sentGift.Rules["star"], "flowers": sentGift.Rules["flowers"],
 			"user": {Kind: "star"}}
 	}
-	require.ErrorIs(t, send("u4", open), ranking.ErrForbidden)
-	require.ErrorIs(t, send("", open), ranking.ErrForbidden)
-	require.ErrorIs(t, send("u4", unsigned), ranking.ErrForbidden)
+	require.ErrorIs(t, send("u4", open), definition.ErrForbidden)
+	require.ErrorIs(t, send("", open), definition.ErrForbidden)
+	require.ErrorIs(t, send("u4", unsigned), definition.ErrForbidden)
 	require.EqualError(t, send("u4", func(e *definition.Event) { e.Rules = definition.FieldRules{"star": {Kind: "star"}} }),
 		"event: the definition of the event does not give flowers both min and max, so only keys may send it")
 	require.Empty(t, scores(t, s, "stars"))
@@ -163,7 +163,7 @@ func TestRequestIDsOfSenders(t *testing.T) {
 			}
 			for _, c := range calls {
 				c.Fields = map[string]jsontext.Value{"star": jsontext.Value(`"s18"`), "user": c.Fields["user"], "flowers": c.Fields["flowers"]}
-				fails(t, happen(t, s, "gift", c)[0], ranking.ErrIDMismatch, "id", "another event")
+				fails(t, happen(t, s, "gift", c)[0], definition.ErrIDMismatch, "id", "another event")
 			}
 			require.Equal(t, before+int64(len(calls)), scores(t, s, "stars")["s17"])
 		}
@@ -171,7 +171,7 @@ func TestRequestIDsOfSenders(t *testing.T) {
 		// No caller can send the form in which the store keeps the id of another.
 		for _, id := range []string{"1\x1f*", "1\x1f" + definition.Digest([]byte("u4"))} {
 			for _, c := range []ranking.EventCall{gift(id, "s17", "u4", 1), by("u5", gift(id, "s17", "u5", 1))} {
-				fails(t, happen(t, s, "gift", c)[0], ranking.ErrInvalid, "id", "control character")
+				fails(t, happen(t, s, "gift", c)[0], definition.ErrInvalid, "id", "control character")
 			}
 		}
 	})
@@ -193,9 +193,9 @@ func TestTakeBackOfASender(t *testing.T) {
 			flowers += 1 << i
 		}
 		_, err := s.TakeBack(t.Context(), "gift", "1", &ranking.Sender{Sub: "u6"}, ranking.Moderator{})
-		require.ErrorIs(t, err, ranking.ErrUnknownEvent)
+		require.ErrorIs(t, err, definition.ErrUnknownEvent)
 		_, err = s.TakeBack(t.Context(), "gift", "1", &ranking.Sender{Sub: "u\x1f"}, ranking.Moderator{})
-		require.ErrorIs(t, err, ranking.ErrInvalid)
+		require.ErrorIs(t, err, definition.ErrInvalid)
 		// The rules of the event may be narrower by now.
 		narrow := sentGift
 		narrow.Rules = definition.FieldRules{"flowers": {Max: new(int64(0))}}
@@ -232,13 +232,13 @@ func TestProfilesThatAnEventNeeds(t *testing.T) {
 		send := func(s *ranking.Store, star string) ranking.EventResult {
 			return happen(t, s, "gift", by("u4", gift("to "+star, star, "u4", 3)))[0]
 		}
-		fails(t, send(b, "s19"), ranking.ErrInvalid, "star", "has no profile")
+		fails(t, send(b, "s19"), definition.ErrInvalid, "star", "has no profile")
 		must(a.SetProfile(t.Context(), "star", "s19", ranking.Profile{Avatar: "/a.png"}))(t)
 		require.NoError(t, send(b, "s19").Err)
 		require.True(t, send(a, "s19").Outcomes[0].Result.Duplicate)
 		must(a.SetProfile(t.Context(), "user", "s20", ranking.Profile{Name: "of another kind"}))(t)
-		fails(t, send(a, "s20"), ranking.ErrInvalid, "star", "has no profile")
+		fails(t, send(a, "s20"), definition.ErrInvalid, "star", "has no profile")
 		require.NoError(t, a.DeleteProfile(t.Context(), "star", "s19"))
-		fails(t, send(a, "s19"), ranking.ErrInvalid, "star", "has no profile")
+		fails(t, send(a, "s19"), definition.ErrInvalid, "star", "has no profile")
 	})
 }

@@ -54,7 +54,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return TakenBack{}, err
 	}
 	if err := json.Unmarshal([]byte(record.fields), &o.Fields); err != nil {
-		return TakenBack{}, fmt.Errorf("%w: event %q has stored fields that are not valid JSON", ErrUnavailable, event)
+		return TakenBack{}, fmt.Errorf("%w: event %q has stored fields that are not valid JSON", definition.ErrUnavailable, event)
 	}
 	t := TakenBack{Before: record.was == "T"}
 	if t.Updates, err = e.ExpandRecorded(o.Fields); err != nil {
@@ -70,7 +70,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return t, nil
 	}
 	for i, o := range t.Outcomes {
-		if o.Err != nil && !errors.Is(o.Err, ErrNotOpen) { // else the update would stay unnoticed
+		if o.Err != nil && !errors.Is(o.Err, definition.ErrNotOpen) { // else the update would stay unnoticed
 			return TakenBack{}, fmt.Errorf("take back event %q on board %q: %w", event, t.Updates[i].Board, o.Err)
 		}
 	}
@@ -83,7 +83,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 	t.Before = !added
 	// By now the id may have expired, or an erasure may have taken the fields.
 	_, err = s.recordTakeBack(ctx, e, o.storedID(), "T")
-	if err != nil && !errors.Is(err, ErrUnknownEvent) && !errors.Is(err, ErrConflict) {
+	if err != nil && !errors.Is(err, definition.ErrUnknownEvent) && !errors.Is(err, definition.ErrConflict) {
 		return TakenBack{}, err
 	}
 	return t, nil
@@ -120,11 +120,11 @@ func (s *Store) recordTakeBack(ctx context.Context, e knownEvent, id, state stri
 	ids := s.keys.EventIDs(e.Name)
 	r := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest(), e.IDSpan().Microseconds(), e.idsSince()})
 	if r.Err != nil {
-		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, r.Err)
+		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, definition.ErrOutcomeUnknown, r.Err)
 	}
 	switch r.Text() {
 	case "none":
-		return takeBackRecord{}, &FieldError{Field: "id", Kind: ErrUnknownEvent, Reason: fmt.Sprintf(
+		return takeBackRecord{}, &definition.FieldError{Field: "id", Kind: definition.ErrUnknownEvent, Reason: fmt.Sprintf(
 			"is not the id of an event %q of the last %s by this sender; the event of a viewer needs the viewer's sub",
 			e.Name, definition.FormatDuration(e.IDsCount()))}
 	case "other":

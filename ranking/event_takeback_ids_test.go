@@ -34,7 +34,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			w.pass(bucket + time.Second)
 			for _, id := range []string{"half", "gone"} {
 				left.Store(1) // one board takes it back, the other does not hear of it
-				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", id, nil, Moderator{})), ErrUnavailable)
+				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", id, nil, Moderator{})), definition.ErrUnavailable)
 			}
 			takeBack(t, s, "half")
 			total := func() (sum int64) {
@@ -49,7 +49,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 				w.pass(later)
 				for _, id := range []string{"late", "gone"} {
 					_, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
-					require.ErrorIs(t, err, ErrUnknownEvent, id)
+					require.ErrorIs(t, err, definition.ErrUnknownEvent, id)
 				}
 			}
 			require.EqualValues(t, 2*(10+3)-2-1, total())
@@ -162,7 +162,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 
 		pointEvent(t, s, one, two)
 		_, err := s.TakeBack(t.Context(), "e", "2", nil, Moderator{})
-		Refuses(t, "event", ErrConflict, err)
+		Refuses(t, "event", definition.ErrConflict, err)
 		var noted []string
 		for _, key := range s.keys.EventIDs("e") {
 			noted = slices.AppendSeq(noted, func(yield func(string) bool) {
@@ -184,7 +184,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		require.Equal(t, []string{"m 8 #1"}, entriesOf(t, s, "two"))
 		for _, boards := range [][]definition.Board{{one, two}, {one}} {
 			pointEvent(t, s, boards...)
-			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "4", nil, Moderator{})), ErrConflict)
+			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "4", nil, Moderator{})), definition.ErrConflict)
 		}
 		takeBack(t, s, "2")
 		require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "one"))
@@ -206,7 +206,7 @@ func TestTakeBackThatIsRefused(t *testing.T) {
 				}
 			}
 		}
-		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), ErrIDMismatch)
+		require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "1", nil, Moderator{})), definition.ErrIDMismatch)
 		require.Empty(t, must(s.Audit(t.Context(), "", 10))(t))
 		require.NoError(t, mend())
 		took := takeBack(t, s, "1")

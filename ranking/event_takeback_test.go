@@ -58,8 +58,8 @@ func TestTakeBack(t *testing.T) {
 		require.Len(t, lines, 2)
 		require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "take_back", Event: "gift", ID: "2", Moderator: why}, lines[0])
 
-		Refuses(t, "id", ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "gift", "nope", nil, why)))
-		Refuses(t, "event", ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "none", "2", nil, why)))
+		Refuses(t, "id", definition.ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "gift", "nope", nil, why)))
+		Refuses(t, "event", definition.ErrUnknownEvent, errorOf(a.TakeBack(t.Context(), "none", "2", nil, why)))
 	})
 }
 
@@ -99,7 +99,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 			half := occurs(star, "star", star, "user", "u", "n", 2)
 			require.Error(t, errorOf(outcomesOf(s.ApplyEvents(t.Context(), "gift", []EventCall{half}))))
 			left.Store(int64(3 - n))
-			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "gift", star, nil, Moderator{})), ErrUnavailable)
+			require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "gift", star, nil, Moderator{})), definition.ErrUnavailable)
 			require.False(t, must(other.TakeBack(t.Context(), "gift", star, nil, Moderator{}))(t).Before)
 			give(t, other, star, star, "u", 2)
 			for board, entries := range allOf(t, other) {
@@ -123,12 +123,12 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 	require.NoError(t, must(s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}}))(t)[0].Err)
 	w.pass(2 * time.Minute)
 	took := must(s.TakeBack(t.Context(), "visit", "1", nil, Moderator{}))(t)
-	require.ErrorIs(t, took.Outcomes[0].Err, ErrNotOpen)
+	require.ErrorIs(t, took.Outcomes[0].Err, definition.ErrNotOpen)
 	require.Equal(t, Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
 	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
 	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
 	w.pass(30 * time.Minute)
-	Refuses(t, "id", ErrUnknownEvent, errorOf(s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})))
+	Refuses(t, "id", definition.ErrUnknownEvent, errorOf(s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})))
 }
 
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
@@ -139,7 +139,7 @@ func TestSetScore(t *testing.T) {
 		why := Moderator{Reason: "lost in the outage"}
 		r := must(s.SetScore(t.Context(), "b", "m", 90, why))(t)
 		require.Equal(t, Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}, r)
-		require.ErrorIs(t, errorOf(s.SetScore(t.Context(), "b", "m", 101, why)), ErrOutOfRange)
+		require.ErrorIs(t, errorOf(s.SetScore(t.Context(), "b", "m", 101, why)), definition.ErrOutOfRange)
 		refused(t, errorOf(s.SetScore(t.Context(), "b", "m", 1, Moderator{})), "reason")
 		lines := must(s.Audit(t.Context(), "", 10))(t)
 		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m",

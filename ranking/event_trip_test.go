@@ -63,7 +63,7 @@ func TestRefusedPartOfAnEvent(t *testing.T) {
 			r.AppURL(c.rules...)
 			_, err = sendGift(t, s, "")
 			require.Equal(t, c.counts, err == nil, err)
-			require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
+			require.ErrorIs(t, errorOf(sendGift(t, s, "1")), definition.ErrOutcomeUnknown)
 			evals := func() string { // a check sends one EVAL, and the scripts are known by now
 				stats := must(r.Admin().Info(t.Context(), "commandstats").Result())(t)
 				_, of, _ := strings.Cut(stats, "cmdstat_eval:")
@@ -106,7 +106,7 @@ func TestEventWhoseAnswerIsLost(t *testing.T) {
 			}
 			return passes
 		})
-		require.ErrorIs(t, errorOf(sendGift(t, s, "1")), ErrOutcomeUnknown)
+		require.ErrorIs(t, errorOf(sendGift(t, s, "1")), definition.ErrOutcomeUnknown)
 		require.EqualValues(t, 6, score(t, s, "a", "u0"))
 		lost.Store(false)
 		require.True(t, must(sendGift(t, s, "1"))(t)[0].Result.Duplicate)
@@ -170,7 +170,7 @@ func TestOneIDInTwoBatchesInFlight(t *testing.T) {
 	gate.Open()
 	redistest.Wait(t, "the callers of the test", wg.Wait)
 	require.NoError(t, errs[0])
-	require.ErrorIs(t, errs[1], ErrIDMismatch)
+	require.ErrorIs(t, errs[1], definition.ErrIDMismatch)
 	require.EqualValues(t, 6, score(t, s, "a", "u0"))
 }
 

@@ -120,7 +120,7 @@ func TestFeedComesBack(t *testing.T) {
 	next[down](t, heard)
 	require.False(t, f.Up())
 	_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "a", Score: 1}})
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
 	r.Start()
 	next[up](t, heard)
 	confirmed := make(map[any]bool) // in whatever order

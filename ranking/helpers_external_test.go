@@ -66,7 +66,7 @@ func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
 // conflicts wants an ErrConflict that names the field.
 func conflicts(t testing.TB, field string, err error) {
 	t.Helper()
-	ranking.Refuses(t, field, ranking.ErrConflict, err)
+	ranking.Refuses(t, field, definition.ErrConflict, err)
 }
 
 // allKeys lists the keys that there are, sorted.
@@ -256,10 +256,10 @@ func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason s
 	t.Helper()
 	before := r.Digest()
 	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1, ID: "1"}})
-	var missing *ranking.MissingRightsError
+	var missing *definition.MissingRightsError
 	require.ErrorAs(t, err, &missing)
-	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
 	require.Contains(t, missing.Reason, reason)
 	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
 }

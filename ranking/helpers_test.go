@@ -350,15 +350,15 @@ func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()
 	}
-	require.NotEmpty(t, Refuses(t, field, ErrInvalid, err, msgAndArgs...).Reason, msgAndArgs...)
+	require.NotEmpty(t, Refuses(t, field, definition.ErrInvalid, err, msgAndArgs...).Reason, msgAndArgs...)
 }
 
 // Refuses requires that an error is a FieldError of a kind at a field, and returns it.
-func Refuses(t require.TestingT, field string, kind, err error, msgAndArgs ...any) *FieldError {
+func Refuses(t require.TestingT, field string, kind, err error, msgAndArgs ...any) *definition.FieldError {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()
 	}
-	var fe *FieldError
+	var fe *definition.FieldError
 	require.ErrorAs(t, err, &fe, msgAndArgs...)
 	require.Equal(t, field, fe.Field, msgAndArgs...)
 	require.ErrorIs(t, err, kind, msgAndArgs...)

@@ -124,7 +124,7 @@ func (s *Store) freshen(ctx context.Context, d *definitions, claims []historyCla
 				return nil
 			}
 			c.look, c.next = nil, fmt.Sprint(c.since+housekeepingInterval.Microseconds())
-			if c.failed = !errors.Is(err, ErrNotBuilt) && ctx.Err() == nil; c.failed {
+			if c.failed = !errors.Is(err, definition.ErrNotBuilt) && ctx.Err() == nil; c.failed {
 				errs[i] = err
 			}
 			return nil

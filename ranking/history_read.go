@@ -103,11 +103,11 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 	}
 	step := m.compiled.HistoryStep(m.period)
 	if q.Step != 0 && q.Step < step {
-		return History{}, Invalid("step", fmt.Sprintf("is %s; want at least %s, the step at which the board records this period",
+		return History{}, definition.Invalid("step", fmt.Sprintf("is %s; want at least %s, the step at which the board records this period",
 			definition.FormatDuration(q.Step), definition.FormatDuration(step)))
 	}
 	if q.After != nil && q.After.Period != m.period.Name {
-		return History{}, Invalid("cursor", "is of another period")
+		return History{}, definition.Invalid("cursor", "is of another period")
 	}
 	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string), named: make(map[string]bool)}
 	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()),
@@ -121,11 +121,11 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 func (q HistoryQuery) check() error {
 	switch {
 	case q.Limit < 1 || q.Limit > MaxHistoryPage:
-		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxHistoryPage))
+		return definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxHistoryPage))
 	case q.Step < 0 || q.Step%time.Second != 0:
-		return Invalid("step", fmt.Sprintf("is %s; want whole seconds", q.Step))
+		return definition.Invalid("step", fmt.Sprintf("is %s; want whole seconds", q.Step))
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
-		return Invalid("to", "is before from")
+		return definition.Invalid("to", "is before from")
 	case q.Member != "":
 		return definition.CheckMember(q.Member)
 	}
@@ -233,7 +233,7 @@ func (r *historyReader) readSteps(ctx context.Context, from int64, before, count
 // begin takes the revision of the moderation of the board-period, and the state of the history.
 func (r *historyReader) begin(ctx context.Context, page stepsPage) error {
 	if page.last == 0 && r.m.compiled.History == 0 {
-		return &FieldError{Field: "history", Kind: ErrUnknownHistory,
+		return &definition.FieldError{Field: "history", Kind: definition.ErrUnknownHistory,
 			Reason: fmt.Sprintf("is not recorded on board %q; define the board with history, such as history: 1m", r.m.Name)}
 	}
 	r.number = page.number

@@ -64,7 +64,7 @@ func (s *Store) recordResult(ctx context.Context, instance string, r *definition
 			return nil
 		}
 	}
-	return fmt.Errorf("record the result of period %q: %w: the history changes too fast", p.Name, ErrUnavailable)
+	return fmt.Errorf("record the result of period %q: %w: the history changes too fast", p.Name, definition.ErrUnavailable)
 }
 
 // RecordHistory records the histories of boards that have one, as they stand now. Housekeeping does this at each step; a

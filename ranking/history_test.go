@@ -397,7 +397,7 @@ func TestHistoryFollowsItsDefinition(t *testing.T) {
 			return w.nothingLeft()
 		})
 		define(t, s, definition.Board{Name: "b"})
-		require.ErrorIs(t, errorOf(s.History(t.Context(), "b", HistoryQuery{Limit: 1})), ErrUnknownHistory)
+		require.ErrorIs(t, errorOf(s.History(t.Context(), "b", HistoryQuery{Limit: 1})), definition.ErrUnknownHistory)
 	})
 }
 
@@ -623,7 +623,7 @@ func TestImpossibleReadsOfHistoriesAreRefused(t *testing.T) {
 	_, err := s.History(t.Context(), "b", HistoryQuery{Limit: 1, Step: time.Minute + time.Millisecond})
 	refused(t, err, "step")
 	_, err = s.History(t.Context(), "plain", HistoryQuery{Limit: 1})
-	Refuses(t, "history", ErrUnknownHistory, err)
+	Refuses(t, "history", definition.ErrUnknownHistory, err)
 	for _, text := range []string{"", "!", "AQ", "AQAAAAAAAAAA", "Av__________", "AQD_________", "AQAAAZqgAAAAAA"} {
 		refused(t, errorOf(ParseHistoryCursor(text)), "cursor")
 	}

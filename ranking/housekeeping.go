@@ -151,7 +151,7 @@ func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until in
 
 // errStaleDefinitions reports that Redis refused a script because the lease of the
 // definitions had ended.
-var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", ErrUnavailable)
+var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", definition.ErrUnavailable)
 
 // housekeep does the work for one item of the agenda. The item is an instance, a definition
 // with work for all its instances, or a deleted event.

@@ -19,7 +19,7 @@ const maxIDs = 20_000_000
 // errTooManyIDs refuses an id. of is a board or an event; wait is the time until it may take ids again.
 func (s *Store) errTooManyIDs(of string, wait time.Duration) error {
 	wait = max((wait + time.Second - 1).Truncate(time.Second), time.Second)
-	return &FieldError{Field: "id", Kind: ErrTooManyIDs, RetryAfter: wait, Reason: fmt.Sprintf(
+	return &definition.FieldError{Field: "id", Kind: definition.ErrTooManyIDs, RetryAfter: wait, Reason: fmt.Sprintf(
 		"is one too many: %s holds %d request ids, the most that it may; send it again after %s, send fewer ids, or define shorter ids",
 		of, s.cfg.MaxIDs, definition.FormatDuration(wait))}
 }

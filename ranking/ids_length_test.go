@@ -184,7 +184,7 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 					before := scores(n)
 					took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
 					if err != nil {
-						require.ErrorIs(rt, err, ErrUnknownEvent)
+						require.ErrorIs(rt, err, definition.ErrUnknownEvent)
 						require.False(rt, was != nil && promised(was), "a take-back of an id that counts")
 						require.Equal(rt, before, scores(n))
 						continue
@@ -273,7 +273,7 @@ func TestNoTakeBackOfWhatABoardForgot(t *testing.T) {
 				}
 				happen(t, s, "e", "y", "n", "3")
 				before := entriesOf(t, s, "of:1")
-				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "x", nil, Moderator{})), ErrUnknownEvent)
+				require.ErrorIs(t, errorOf(s.TakeBack(t.Context(), "e", "x", nil, Moderator{})), definition.ErrUnknownEvent)
 				require.Equal(t, before, entriesOf(t, s, "of:1"))
 				require.False(t, takeBack(t, s, "y").Before)
 				require.Empty(t, entriesOf(t, s, "of:3"))

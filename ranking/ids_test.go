@@ -91,7 +91,7 @@ func TestRequestIDsRotateAfterAClockThatWentBack(t *testing.T) {
 // requireTooManyIDs requires the refusal of an id, and returns after what time it may come again.
 func requireTooManyIDs(t *testing.T, err error, of string) time.Duration {
 	t.Helper()
-	refusal := Refuses(t, "id", ErrTooManyIDs, err)
+	refusal := Refuses(t, "id", definition.ErrTooManyIDs, err)
 	require.Contains(t, refusal.Reason, of+" holds 3 request ids")
 	require.Greater(t, refusal.RetryAfter, 10*time.Second)
 	require.LessOrEqual(t, refusal.RetryAfter, 2*610*time.Second)

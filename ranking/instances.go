@@ -69,7 +69,7 @@ type Instances struct {
 // only instance.
 func (s *Store) Instances(ctx context.Context, family, after string, limit int) (Instances, error) {
 	if limit < 1 || limit > MaxInstancesPage {
-		return Instances{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
+		return Instances{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
 	}
 	r, err := s.compiledDefinition(ctx, family)
 	if err != nil {

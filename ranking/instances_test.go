@@ -34,7 +34,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 		require.Empty(t, must(s.MemberBoards(t.Context(), "member", "m", ranking.MemberBoardsQuery{Limit: 10}))(t))
 		got := must(s.Instances(t.Context(), "fans:{star}", "", 10))(t)
 		require.Equal(t, ranking.Instances{Names: []string{}}, got)
-		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "fans:s1", "m")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "fans:s1", "m")), definition.ErrUnknownMember)
 		require.Equal(t, before, allKeys(t, url))
 
 		applyOne(t, s, "fans:s1", definition.Update{Member: "m", Score: 1})
@@ -63,12 +63,12 @@ func TestInstancesStandAlone(t *testing.T) {
 		}
 		for _, name := range []string{"hot:a:b:c", "cold:moba", "cold"} {
 			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
-			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, err, definition.ErrUnknownBoard, name)
 		}
 		for _, name := range []string{"hot:", ":moba", "hot::pc", "hot:{genre}", "hot:a/b", "hot:a\x1fb",
 			"hot:" + strings.Repeat("x", 65), "hot:\xff"} {
 			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
-			require.ErrorIs(t, err, ranking.ErrInvalid, name)
+			require.ErrorIs(t, err, definition.ErrInvalid, name)
 		}
 		require.NoError(t, s.Delete(t.Context(), "hot:moba", ranking.Moderator{}))
 		page, err := s.Page(t.Context(), "hot:moba", 1, 10)
@@ -126,7 +126,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 		i, _ := slices.BinarySearch(names, "b:nobody is called that")
 		require.Equal(t, names[i:i+2], page.Names)
 		for _, limit := range []int{0, -1, 1001} {
-			require.ErrorIs(t, errorOf(s.Instances(t.Context(), "b:{x}", "", limit)), ranking.ErrInvalid)
+			require.ErrorIs(t, errorOf(s.Instances(t.Context(), "b:{x}", "", limit)), definition.ErrInvalid)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"rankcast/ranking/definition"
 )
 
 // Layout is the number of the form of the data in Redis. Raise it with each change of a key, of what a key
@@ -42,7 +44,7 @@ func (e *LayoutError) Fix() string {
 	return "export the boards with the version that wrote them, and import them with this one into an empty Redis or under another prefix"
 }
 
-func (e *LayoutError) Unwrap() error { return ErrUnavailable }
+func (e *LayoutError) Unwrap() error { return definition.ErrUnavailable }
 
 // CheckLayout returns a LayoutError where Redis holds data of another layout, and another ErrUnavailable where
 // Redis does not answer.

@@ -35,7 +35,7 @@ func TestDataOfAnotherLayout(t *testing.T) {
 				var other *LayoutError
 				for _, s := range []*Store{newNode(t, url), running} {
 					require.ErrorAs(t, s.CheckLayout(t.Context()), &other)
-					require.ErrorIs(t, other, ErrUnavailable)
+					require.ErrorIs(t, other, definition.ErrUnavailable)
 					require.Contains(t, other.Error(), "export the boards with the version that wrote them")
 					require.ErrorAs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "new"}}}), &other)
 					_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 4}})

@@ -57,7 +57,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 		[]string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda(), s.keys.Audit()},
 		[]any{erasureField(kind, member), kind, member, line, auditKept, maxErasures, boolArg(d.hasKind(kind))})
 	if r.Text() == "full" {
-		return Erasure{}, &FieldError{Field: "kind", Kind: ErrOverloaded,
+		return Erasure{}, &definition.FieldError{Field: "kind", Kind: definition.ErrOverloaded,
 			Reason: fmt.Sprintf("%d other members of kind %s are being erased, the most at one time; send again later", maxErasures, kind)}
 	}
 	e, err := parseErasure(r.Text())
@@ -117,9 +117,9 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 		return Erasure{}, fmt.Errorf("read an erasure: %w", err)
 	}
 	if e == nil {
-		return Erasure{}, &FieldError{Field: "member",
+		return Erasure{}, &definition.FieldError{Field: "member",
 			Reason: fmt.Sprintf("%q of kind %s is not being erased, and no erasure of it ended within the last day", member, kind),
-			Kind:   ErrUnknownMember}
+			Kind:   definition.ErrUnknownMember}
 	}
 	return *e, nil
 }

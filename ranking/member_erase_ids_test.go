@@ -92,10 +92,10 @@ func TestErasedMembersLeaveTheRecordsOfEvents(t *testing.T) {
 		}
 		require.Equal(t, []string{"bob 1 #1"}, entriesOf(t, s, "fans:s1"))
 		h := must(s.ApplyEvents(t.Context(), "gift", []EventCall{occurs("of ana", "star", "s2", "user", "ana")}))(t)
-		require.ErrorIs(t, h[0].Err, ErrIDMismatch)
+		require.ErrorIs(t, h[0].Err, definition.ErrIDMismatch)
 		for _, id := range []string{"of ana", "taken back"} {
 			_, err := s.TakeBack(t.Context(), "gift", id, nil, Moderator{})
-			require.ErrorIs(t, err, ErrConflict)
+			require.ErrorIs(t, err, definition.ErrConflict)
 			require.ErrorContains(t, err, "names a member who was erased")
 		}
 		for _, o := range happen(t, s, "gift", "taken back", "star", "s1", "user", "ana").Outcomes {

@@ -89,7 +89,7 @@ func TestErase(t *testing.T) {
 		if w.set != nil {
 			w.pass(24*time.Hour + time.Second)
 			w.until("the report to go", func() error {
-				if _, err := s.Erasure(t.Context(), "user", "u"); !errors.Is(err, ErrUnknownMember) {
+				if _, err := s.Erasure(t.Context(), "user", "u"); !errors.Is(err, definition.ErrUnknownMember) {
 					return fmt.Errorf("it is still there: %v", err)
 				}
 				return nil
@@ -225,7 +225,7 @@ func TestImpossibleErasuresAreRefused(t *testing.T) {
 	s := newNode(t, redistest.Embedded(t))
 	refused(t, errorOf(s.Erase(t.Context(), "User", "u", Moderator{})), "kind")
 	refused(t, errorOf(s.Erase(t.Context(), "user", "", Moderator{})), "member")
-	require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
+	require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), definition.ErrUnknownMember)
 }
 
 // A board that is built, of others or of what is in its window, is built on when a member

@@ -105,7 +105,7 @@ func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) 
 	members, err := s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.PendingErasures(kind), Start: "-inf",
 		Stop: fmt.Sprintf("(%d", w.Began), ByScore: true}).Result()
 	if err != nil {
-		return nil, fmt.Errorf("%w: read the pending erasures: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: read the pending erasures: %w", definition.ErrUnavailable, err)
 	}
 	return members, nil
 }

@@ -180,9 +180,9 @@ func TestPendingErasuresAreBounded(t *testing.T) {
 		s := w.stores[0]
 		w.write(s, "a", "u", 1)
 		w.pend("user", maxErasures)
-		Refuses(t, "kind", ErrOverloaded, errorOf(s.Erase(t.Context(), "user", "u", Moderator{})))
+		Refuses(t, "kind", definition.ErrOverloaded, errorOf(s.Erase(t.Context(), "user", "u", Moderator{})))
 		require.Empty(t, audited(t, s))
-		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "u")), definition.ErrUnknownMember)
 
 		must(s.Erase(t.Context(), "star", "u", Moderator{}))(t, "other kinds have a bound of their own")
 		must(s.Erase(t.Context(), "user", "waits7", Moderator{}))(t, "it is among them already")
@@ -262,7 +262,7 @@ func TestReportsOfErasuresAreBounded(t *testing.T) {
 		must(s.Erase(t.Context(), "user", "u", Moderator{}))(t)
 		w.untilErased("user", "u")
 		require.EqualValues(t, reports, w.rdb.ZCard(t.Context(), s.keys.ErasureReports()).Val())
-		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "0")), ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Erasure(t.Context(), "user", "0")), definition.ErrUnknownMember)
 	})
 }
 

@@ -127,7 +127,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		require.Equal(t, Outcome{Result: Result{Duplicate: true}}, apply(t, w.stores[1], "b", out))
 		require.Equal(t, Result{Current: &Standing{5, 5}}, apply(t, s, "b", definition.Update{Member: "new", Score: 5}).Result)
 		require.NoError(t, w.shows("b", 5))
-		require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "m8", Score: 1, Op: definition.Sum}).Err, ErrInvalid)
+		require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "m8", Score: 1, Op: definition.Sum}).Err, definition.ErrInvalid)
 
 		key := keyspace.New("rc").Board("b", "").Entered
 		require.NoError(t, w.rdb.ZIncrBy(t.Context(), key, -float64(time.Hour.Microseconds()), "m8").Err())
@@ -137,7 +137,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		p = must(s.Page(t.Context(), "b", 1, 1))(t)
 		require.Equal(t, "m7", p.Entries[0].Member)
 		board.MemberTTL = 0
-		require.ErrorIs(t, s.DefineBoard(t.Context(), board, Moderator{}), ErrConflict)
+		require.ErrorIs(t, s.DefineBoard(t.Context(), board, Moderator{}), definition.ErrConflict)
 	})
 }
 

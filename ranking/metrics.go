@@ -112,13 +112,13 @@ func updateResult(o Outcome) string {
 		return updateDuplicate
 	case o.Err == nil:
 		return updateApplied
-	case errors.Is(o.Err, ErrOutcomeUnknown):
+	case errors.Is(o.Err, definition.ErrOutcomeUnknown):
 		return updateUnknown
-	case errors.Is(o.Err, ErrUnavailable):
+	case errors.Is(o.Err, definition.ErrUnavailable):
 		return updateUnavailable
-	case errors.Is(o.Err, ErrOverloaded):
+	case errors.Is(o.Err, definition.ErrOverloaded):
 		return updateOverloaded
-	case errors.Is(o.Err, ErrTooManyIDs):
+	case errors.Is(o.Err, definition.ErrTooManyIDs):
 		return updateTooManyIDs
 	}
 	return updateRefused

@@ -46,7 +46,7 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "b", Score: 1}))
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "a", Score: 101},
 			definition.Update{Score: 1}))
-		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}), ErrUnknownBoard)
+		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}), definition.ErrUnknownBoard)
 		counted(map[string]float64{updateApplied: 2, updateDuplicate: 1, updateRefused: 4})
 		require.EqualValues(t, 3, histogram(t, s.metrics.updateSeconds).GetSampleCount(), "each request once")
 		batches := histogram(t, s.metrics.batchUpdates)
@@ -63,14 +63,14 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		var what atomic.Int32
 		cut(s, script.ApplyPlain, func() fate { return fate(what.Load()) })
 		what.Store(int32(isDone))
-		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrOutcomeUnknown)
+		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), definition.ErrOutcomeUnknown)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1})
 		what.Store(int32(passes))
 		s.rdb.AddHook(redistest.Hook(func(_ context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
-			cmds[0].SetErr(&MissingRightsError{Reason: "no right"}) // as the gate of the rights does while it is closed
+			cmds[0].SetErr(&definition.MissingRightsError{Reason: "no right"}) // as the gate of the rights does while it is closed
 			return cmds[0].Err()
 		}))
-		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), ErrUnavailable)
+		require.ErrorIs(t, apply("b", definition.Update{Member: "a", Score: 1}), definition.ErrUnavailable)
 		counted(map[string]float64{updateApplied: 5, updateDuplicate: 3, updateRefused: 6, updateUnknown: 1, updateUnavailable: 1})
 
 		require.Error(t, errorOf(s.Remove(t.Context(), "b", "nobody")))
@@ -123,7 +123,7 @@ func TestBuildsAreCounted(t *testing.T) {
 
 		cut(s, script.Hold, func() fate { return isLost })
 		old(t, time.Hour, "sum", s)
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), "sum", 1, 10)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "sum", 1, 10)), definition.ErrUnavailable)
 		require.EqualValues(t, 1, built(s, "union", buildFailed))
 	})
 }

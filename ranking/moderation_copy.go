@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/tidwall/btree"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 )
@@ -242,12 +243,12 @@ func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after 
 			// After the page, so that nothing that the page lacks is missing here.
 			forgotten := pipe.HGet(ctx, c.keys.Definitions(), forgottenField)
 			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-				return fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
+				return fmt.Errorf("%w: read the hidden members: %w", definition.ErrUnavailable, err)
 			}
 			if text := forgotten.Val(); text != "" {
 				revision, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return fmt.Errorf("%w: the moderation holds %q, which is not a revision", ErrUnavailable, text)
+					return fmt.Errorf("%w: the moderation holds %q, which is not a revision", definition.ErrUnavailable, text)
 				}
 				m.forgotten = max(m.forgotten, revision)
 			}

@@ -54,12 +54,12 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 		return err
 	}
 	if n.Period != "" {
-		return Invalid("board", "names a period, but a member is hidden in all periods of a board: omit the @ and the period")
+		return definition.Invalid("board", "names a period, but a member is hidden in all periods of a board: omit the @ and the period")
 	}
 	// A member can be shown on a board that no longer exists. Else it would be hidden again
 	// when the board is created anew.
 	_, unknown := s.compiledOf(ctx, n)
-	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
+	if unknown != nil && (action == actionHide || !errors.Is(unknown, definition.ErrUnknownBoard)) {
 		return unknown
 	}
 	act := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
@@ -197,7 +197,7 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 		hidden[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Members)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	done := make([]moderated, len(periods))
 	for i, v := range values {

@@ -50,7 +50,7 @@ func TestHideOnBoard(t *testing.T) {
 				require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 0}, Previous: &Standing{9, 0}, Duplicate: true}}, o)
 				o = apply(t, b, "b", definition.Update{Member: "new", Score: 3})
 				require.EqualValues(t, 3, o.Result.Current.Rank)
-				require.ErrorIs(t, errorOf(a.Around(t.Context(), "b", "q", 1)), ErrUnknownMember)
+				require.ErrorIs(t, errorOf(a.Around(t.Context(), "b", "q", 1)), definition.ErrUnknownMember)
 				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
 					{"sole", new(int64(7)), false}}, "", 3}, must(a.Hidden(t.Context(), "b", "", 100))(t))
 
@@ -255,7 +255,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 	})
 	require.NoError(t, s.setHidden(t.Context(), Action{Action: actionHide, Board: "gone", Member: "u"}))
 	require.NoError(t, s.Show(t.Context(), "gone", "u", Moderator{}))
-	require.ErrorIs(t, s.Hide(t.Context(), "gone", "u", Moderator{}), ErrUnknownBoard)
+	require.ErrorIs(t, s.Hide(t.Context(), "gone", "u", Moderator{}), definition.ErrUnknownBoard)
 }
 
 // A board whose moderation is ahead of what Redis knows, because that was lost with the
@@ -324,7 +324,7 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 	refused(t, s.Hide(ctx, "b", "m", Moderator{Reason: "\n"}), "reason")
 	refused(t, s.Hide(ctx, "b", "m", Moderator{By: "\xff"}), "by")
 	refused(t, s.HideEverywhere(ctx, "Users", "m", Moderator{}), "kind")
-	require.ErrorIs(t, s.Hide(ctx, "none", "m", Moderator{}), ErrUnknownBoard)
+	require.ErrorIs(t, s.Hide(ctx, "none", "m", Moderator{}), definition.ErrUnknownBoard)
 	refused(t, errorOf(s.Hidden(ctx, "b", "", MaxHiddenPage+1)), "limit")
 	refused(t, errorOf(s.HiddenEverywhere(ctx, "user", "", 0)), "limit")
 	refused(t, errorOf(s.Audit(ctx, "x", 1)), "cursor")

@@ -71,7 +71,7 @@ func (s *Store) Hidden(ctx context.Context, board, after string, limit int) (Hid
 
 func checkHiddenLimit(limit int) error {
 	if limit < 1 || limit > MaxHiddenPage {
-		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxHiddenPage))
+		return definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxHiddenPage))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ type hiddenList struct {
 func (l hiddenList) page(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
 	scored, err := l.s.rdb.ZCard(ctx, l.keys.Hidden).Result()
 	if err != nil {
-		return page, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return page, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	if scored <= moderationPage {
 		page, err = l.pageOfFew(ctx, after, limit)
@@ -175,7 +175,7 @@ func (l hiddenList) add(page *HiddenPage, member, key string) error {
 	if key != "" {
 		k, err := sortkey.Parse(key)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 		}
 		h.Score = new(k.Score(l.order))
 	}

@@ -102,7 +102,7 @@ func TestActivityWithoutAPeriod(t *testing.T) {
 	base := moment(t, "2026-11-20T12:00:00Z")
 	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
 		_, err := definition.Board{Name: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
-		ranking.Refuses(t, "ends", ranking.ErrInvalid, err)
+		ranking.Refuses(t, "ends", definition.ErrInvalid, err)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestActivity(t *testing.T) {
 			refused := func(u definition.Update) {
 				t.Helper()
 				o := applyOne(t, s, "b", u)
-				require.ErrorIs(t, o.Err, ranking.ErrNotOpen)
+				require.ErrorIs(t, o.Err, definition.ErrNotOpen)
 				require.ErrorContains(t, o.Err, c.hours)
 			}
 			hasStart := !c.def.Starts.IsZero() || !c.def.Base.IsZero()
@@ -167,14 +167,14 @@ func TestActivity(t *testing.T) {
 
 			set(ends)
 			refused(definition.Update{Member: "m", Score: 1, ID: "late"})
-			require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "m")), ranking.ErrNotOpen)
+			require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "m")), definition.ErrNotOpen)
 			o2 := must(s.Apply(t.Context(), "b", []definition.Update{
 				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}}))(t)
-			require.ErrorIs(t, o2[0].Err, ranking.ErrNotOpen)
+			require.ErrorIs(t, o2[0].Err, definition.ErrNotOpen)
 			first.Result.Duplicate = true
 			require.Equal(t, first, o2[1], "its retry is answered")
-			require.ErrorIs(t, o2[2].Err, ranking.ErrIDMismatch)
-			require.ErrorIs(t, o2[3].Err, ranking.ErrInvalid)
+			require.ErrorIs(t, o2[2].Err, definition.ErrIDMismatch)
+			require.ErrorIs(t, o2[3].Err, definition.ErrInvalid)
 
 			set(ends.Add(time.Hour))
 			final := must(s.Page(t.Context(), "b", 1, 1))(t)

@@ -223,7 +223,7 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 func (s *Store) deliveryTurns(ctx context.Context, most int) ([]string, error) {
 	slots, err := s.rdb.ZRange(ctx, s.keys.DeliveryTurns(), 0, int64(most)-1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	return slots, nil
 }
@@ -235,7 +235,7 @@ func (s *Store) delivery(ctx context.Context, c deliveryClaim) (*Delivery, error
 		return nil, nil
 	}
 	r, err := s.compiledOf(ctx, n)
-	if errors.Is(err, ErrUnknownBoard) {
+	if errors.Is(err, definition.ErrUnknownBoard) {
 		return nil, nil
 	}
 	if err != nil {

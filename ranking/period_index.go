@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
 )
 
 // periodRecord is a board-period as the board's own hash of periods holds it.
@@ -54,14 +55,14 @@ func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
 	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
 	if err != nil {
-		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
+		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, definition.ErrUnavailable, err)
 	}
 	delete(fields, lastSettledField)
 	list := make([]periodRecord, 0, len(fields))
 	for name, text := range fields {
 		n, ok := parsePeriodRecord(name, text)
 		if !ok {
-			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", ErrUnavailable, instance, text, name)
+			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", definition.ErrUnavailable, instance, text, name)
 		}
 		list = append(list, n)
 	}

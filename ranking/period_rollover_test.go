@@ -124,7 +124,7 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 	require.Nil(t, o[0].Result.Previous, "each period counts from nothing")
 	require.Equal(t, first, o[1])
 	mismatch := applyOne(t, s, "b", definition.Update{Member: "m", Score: 6, ID: "1"})
-	require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+	require.ErrorIs(t, mismatch.Err, definition.ErrIDMismatch)
 
 	old := must(s.Page(t.Context(), "b@"+period, 1, 10))(t)
 	require.True(t, old.Final)
@@ -180,12 +180,12 @@ func TestOldPeriods(t *testing.T) {
 		"b@-4", "b@2026-11-16", "b@-1000", "b@2026-11-21", "b@-0", "b@-01", "b@2026-11-31", "b@2026-1-1", "b@2026", "b@2026-W47", "b@0", "b@x",
 		"none@-1", "none@2026-11-19", "plain@-1", "plain@2026-11-20", "long@4", "long@-4", "long@00", "long@99999999999999999999",
 	} {
-		ranking.Refuses(t, "board", ranking.ErrUnknownPeriod, errorOf(s.Page(t.Context(), name, 1, 1)), name)
-		require.ErrorIs(t, errorOf(s.Board(t.Context(), name)), ranking.ErrUnknownPeriod, name)
+		ranking.Refuses(t, "board", definition.ErrUnknownPeriod, errorOf(s.Page(t.Context(), name, 1, 1)), name)
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), name)), definition.ErrUnknownPeriod, name)
 		require.Equal(t, []ranking.BoardState{{}}, s.States(t.Context(), []string{name}), name)
 	}
 	for _, name := range []string{"b@", "b@+1", "b@-1@-2", "b@2026 11", "@-1"} {
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), name, 1, 1)), ranking.ErrInvalid, name)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), name, 1, 1)), definition.ErrInvalid, name)
 	}
 	require.Equal(t, "b@2026-11-20", definition.Qualify("b", "2026-11-20"))
 	require.Equal(t, "plain", definition.Qualify("plain", ""))
@@ -199,8 +199,8 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 	s := open(t, url, definition.Board{Name: "b", Period: "day"}, definition.Board{Name: "plain"})
 	for _, name := range []string{"b@2026-11-20", "b@-1", "b@2026-11-19", "b@2026-11-21", "b@nonsense", "plain@-1"} {
 		_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1, ID: "1"}})
-		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
-		require.ErrorIs(t, errorOf(s.Remove(t.Context(), name, "m")), ranking.ErrNotOpen, name)
+		require.ErrorIs(t, err, definition.ErrNotOpen, name)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), name, "m")), definition.ErrNotOpen, name)
 	}
 	require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 }

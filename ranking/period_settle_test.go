@@ -146,7 +146,7 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 		after.Left = before.Left
 		require.Equal(t, before, after)
 		_, err := w.stores[0].Apply(t.Context(), definition.Qualify("stars", first), []definition.Update{{Member: "a", Score: 1}})
-		require.ErrorIs(t, err, ErrNotOpen)
+		require.ErrorIs(t, err, definition.ErrNotOpen)
 	})
 }
 
@@ -173,7 +173,7 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 		for _, board := range boards {
 			o, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
 			require.NoError(t, err)
-			require.ErrorIs(t, o[0].Err, ErrUnavailable, board)
+			require.ErrorIs(t, o[0].Err, definition.ErrUnavailable, board)
 			require.ErrorContains(t, o[0].Err, "clock was set back")
 			require.NoError(t, o[1].Err)
 			require.True(t, o[1].Result.Duplicate)
@@ -384,7 +384,7 @@ func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
 // A node that cannot read for how long a board has a receiver does not take the board for one without a receiver.
 func TestUnreadableReceiver(t *testing.T) {
 	onNode(t, nil, func(t *testing.T, s *Store) {
-		for text, want := range map[string]error{"": nil, "soon": ErrUnavailable} {
+		for text, want := range map[string]error{"": nil, "soon": definition.ErrUnavailable} {
 			require.NoError(t, s.rdb.HSet(t.Context(), s.keys.Definitions(), wantedField+"b", text).Err())
 			has, err := s.hasReceiver(t.Context(), "b")
 			require.ErrorIs(t, err, want, text)

@@ -35,17 +35,17 @@ const (
 
 func (p Profile) check() error {
 	if p == (Profile{}) {
-		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
+		return definition.Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
 		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
-			return Invalid("name", reason)
+			return definition.Invalid("name", reason)
 		}
 	}
 	if p.Avatar != "" {
 		if reason := definition.ImageFault(p.Avatar, "want an http or https URL, or a path that starts with one slash", "http",
 			"https"); reason != "" {
-			return Invalid("avatar", reason)
+			return definition.Invalid("avatar", reason)
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 		return false, err
 	}
 	if len(text) > maxProfileBytes {
-		return false, &FieldError{Field: "profile", Kind: ErrTooLarge,
+		return false, &definition.FieldError{Field: "profile", Kind: definition.ErrTooLarge,
 			Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes)}
 	}
 	// First the mark, so that no node misses an existing profile.
@@ -134,7 +134,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Kind: ErrUnknownMember,
+		return Profile{}, &definition.FieldError{Field: "member", Kind: definition.ErrUnknownMember,
 			Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member), kind)}
 	}
 	return p, nil
@@ -150,7 +150,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 		return nil, err
 	}
 	if len(members) > MaxPage {
-		return nil, Invalid("members", fmt.Sprintf("are %d; want %d at most", len(members), MaxPage))
+		return nil, definition.Invalid("members", fmt.Sprintf("are %d; want %d at most", len(members), MaxPage))
 	}
 	if _, err := s.catalog.get(ctx); err != nil {
 		return nil, fmt.Errorf("read profiles: %w", err)
@@ -178,7 +178,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 // tryReadProfiles is readProfiles, but fails at once if Redis did not answer a moment ago.
 func (s *Store) tryReadProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
 	if !s.profiles.MayRead(s.cfg.CallTimeout) {
-		return nil, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
+		return nil, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", definition.ErrUnavailable)
 	}
 	return s.readProfiles(ctx, kind, members)
 }
@@ -192,7 +192,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	s.profiles.Store(reading, read, found)
 	s.profiles.NoteRead(silent, ctx.Err() != nil)
 	if failed != nil {
-		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
+		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), definition.ErrUnavailable, failed)
 	}
 	return found, nil
 }

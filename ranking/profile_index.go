@@ -184,7 +184,7 @@ func (s *Store) reindex(ctx context.Context, kind string, at *reindexPosition, d
 		members := slices.Collect(maps.Keys(elements))
 		stored, err := s.rdb.HMGet(ctx, keys.Profiles, members...).Result()
 		if err != nil {
-			return fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: read profiles: %w", definition.ErrUnavailable, err)
 		}
 		for i, member := range members {
 			profile, _ := stored[i].(string)

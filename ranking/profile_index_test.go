@@ -115,7 +115,7 @@ func TestChangeOfAProfileGoesOn(t *testing.T) {
 		require.Equal(t, 20, changes)
 		w.requireIndexed("user")
 		changes, atLast = 0, cancel
-		require.ErrorIs(t, errorOf(s.SetProfile(ctx, "user", "u", Profile{Name: "Cid"})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.SetProfile(ctx, "user", "u", Profile{Name: "Cid"})), definition.ErrUnavailable)
 		w.requireIndexed("user")
 	})
 }
@@ -232,7 +232,7 @@ func TestReindexGoesOn(t *testing.T) {
 	for _, from := range []string{"x", "[]", `{"part":-1}`, `{"part":"1"}`} {
 		refused(t, errorOf(s.Reindex(t.Context(), "user", from)), "cursor", from)
 	}
-	require.ErrorIs(t, errorOf(s.Reindex(t.Context(), "No kind", "")), ErrInvalid)
+	require.ErrorIs(t, errorOf(s.Reindex(t.Context(), "No kind", "")), definition.ErrInvalid)
 }
 
 // On a cluster the parts of a kind are on all masters. A change, a search, a build and an erasure work as on one Redis.

@@ -21,7 +21,7 @@ import (
 func TestProfilesAreKeptPerKind(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
-		require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), definition.ErrUnknownMember)
 		odd := `a:{b}@ "<ü> / %` + "\u200f"
 		for _, member := range []string{"u4", odd} {
 			first, err := s.SetProfile(ctx, "user", member, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"})
@@ -41,7 +41,7 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 		}
 		for range 2 {
 			require.NoError(t, s.DeleteProfile(ctx, "user", "u4"))
-			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), ranking.ErrUnknownMember)
+			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", "u4")), definition.ErrUnknownMember)
 		}
 		first = must(s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"}))(t)
 		require.True(t, first)
@@ -72,15 +72,15 @@ func TestProfilesThatAreNone(t *testing.T) {
 		{ranking.Profile{Avatar: "/" + strings.Repeat("a", 512)}, "avatar"}, {ranking.Profile{Avatar: "https:/a"}, "avatar"},
 	} {
 		_, err := s.SetProfile(t.Context(), "user", "u", p.Profile)
-		ranking.Refuses(t, p.field, ranking.ErrInvalid, err, "%+v", p)
+		ranking.Refuses(t, p.field, definition.ErrInvalid, err, "%+v", p)
 	}
 	for _, bad := range [][2]string{{"User", "u"}, {"", "u"}, {"user", ""}, {"user", "a\x1fb"}} {
 		_, err := s.SetProfile(t.Context(), bad[0], bad[1], ranking.Profile{Name: "a"})
-		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
-		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), ranking.ErrInvalid, bad)
-		require.ErrorIs(t, errorOf(s.Profile(t.Context(), bad[0], bad[1])), ranking.ErrInvalid, bad)
+		require.ErrorIs(t, err, definition.ErrInvalid, bad)
+		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), definition.ErrInvalid, bad)
+		require.ErrorIs(t, errorOf(s.Profile(t.Context(), bad[0], bad[1])), definition.ErrInvalid, bad)
 	}
-	require.ErrorIs(t, errorOf(s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))), ranking.ErrInvalid)
+	require.ErrorIs(t, errorOf(s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))), definition.ErrInvalid)
 }
 
 // A value that another program wrote in place of a profile counts as no profile, and hides no other one. A change replaces
@@ -97,7 +97,7 @@ func TestProfileThatIsGarbledIsNone(t *testing.T) {
 		all := must(s.Profiles(ctx, "user", []string{"text", "list", "empty", "a", "nobody"}))(t)
 		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
 		for m := range garbled {
-			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", m)), ranking.ErrUnknownMember)
+			require.ErrorIs(t, errorOf(s.Profile(ctx, "user", m)), definition.ErrUnknownMember)
 			_, known := s.KnownProfile("user", m)
 			require.True(t, known, "nor is it read again")
 			must(s.SetProfile(ctx, "user", m, ranking.Profile{Name: "Bea"}))(t)

@@ -44,7 +44,7 @@ func TestAbout(t *testing.T) {
 		require.Nil(t, a.Title)
 		require.True(t, a.Opens.IsZero() && a.Ends.IsZero())
 
-		require.ErrorIs(t, errorOf(s.About(t.Context(), "none")), ranking.ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(s.About(t.Context(), "none")), definition.ErrUnknownBoard)
 		require.Equal(t, map[string]ranking.About{"plain": a}, s.AboutEach(t.Context(), []string{"none", "plain"}))
 	})
 }

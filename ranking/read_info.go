@@ -91,7 +91,7 @@ func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (
 		case redis.HasErrorPrefix(err, "ERR"), redis.HasErrorPrefix(err, "NOPERM"): // the store does not know the command, or refuses it
 			return total * memberBytes, nil
 		default:
-			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return 0, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 		}
 	}
 	return bytes, nil

@@ -75,7 +75,7 @@ func (p *Places) describe(m resolved, now int64) {
 
 func checkLookups(lookups []Lookup) error {
 	if len(lookups) < 1 || len(lookups) > MaxLookups {
-		return Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
+		return definition.Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
 	}
 	rows := 0
 	for _, l := range lookups {
@@ -83,12 +83,12 @@ func checkLookups(lookups []Lookup) error {
 			return err
 		}
 		if l.Around < 0 || l.Around > MaxAround {
-			return Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
+			return definition.Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
 		}
 		rows += l.Rows()
 	}
 	if rows > MaxLookupRows {
-		return Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
+		return definition.Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ type Member struct {
 // invalid member id.
 func (s *Store) Members(ctx context.Context, board string, members []string) (Members, error) {
 	if len(members) < 1 || len(members) > MaxMembers {
-		return Members{}, Invalid("id", fmt.Sprintf("is given %d times; want 1 to %d", len(members), MaxMembers))
+		return Members{}, definition.Invalid("id", fmt.Sprintf("is given %d times; want 1 to %d", len(members), MaxMembers))
 	}
 	lookups := make([]Lookup, len(members))
 	for i, m := range members {

@@ -109,7 +109,7 @@ func (s *Store) MemberBoards(ctx context.Context, kind, member string, q MemberB
 		return MemberBoards{}, err
 	}
 	if q.Limit < 1 || q.Limit > MaxMemberBoards {
-		return MemberBoards{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxMemberBoards))
+		return MemberBoards{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxMemberBoards))
 	}
 	return s.memberBoards(ctx, kind, member, q, pageSizes)
 }
@@ -242,7 +242,7 @@ func (w *boardWalk) takeTurn(ctx context.Context, read func(context.Context)) er
 		return nil
 	})
 	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		err = fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 	return err
 }
@@ -273,7 +273,7 @@ func (s *Store) standsOn(b *boardLookup) (stands, isBuilt bool, err error) {
 		case err == nil:
 			stands = true
 		case !errors.Is(err, redis.Nil):
-			return false, true, fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return false, true, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 		}
 	}
 	if b.built == nil {
@@ -297,11 +297,11 @@ func (w *boardWalk) readPlaces(ctx context.Context) error {
 	}
 	reads.Wait()
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 	for i, board := range w.found {
 		switch p := places[i]; {
-		case errors.Is(failures[i], ErrUnknownBoard): // deleted meanwhile
+		case errors.Is(failures[i], definition.ErrUnknownBoard): // deleted meanwhile
 		case failures[i] != nil:
 			w.fail(failures[i])
 		case p == nil:

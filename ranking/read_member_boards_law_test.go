@@ -83,7 +83,7 @@ func (h *boardsHistory) act() {
 		_, err = h.s.Apply(ctx, board, []definition.Update{{Member: member, Score: rapid.Int64Range(-2, 2).Draw(h.t, "score")}})
 	}
 	if err != nil {
-		require.NotErrorIs(h.t, err, ErrUnavailable)
+		require.NotErrorIs(h.t, err, definition.ErrUnavailable)
 	}
 }
 
@@ -128,7 +128,7 @@ func (h *boardsHistory) recount(kind, member string, only *BoardFilter) (list []
 			}
 			n, err := h.s.Around(ctx, board, member, 1)
 			if err != nil {
-				require.ErrorIs(h.t, err, ErrUnknownMember)
+				require.ErrorIs(h.t, err, definition.ErrUnknownMember)
 				continue
 			}
 			n.Left = 0 // it passes
@@ -167,7 +167,7 @@ func TestMemberBoardsAreARecount(t *testing.T) {
 			for more := true; more; more = q.After != "" {
 				page, err := s.memberBoards(context.Background(), kind, member, q, sizes)
 				if q.Only != nil && err != nil { // the other names may be too many
-					require.ErrorIs(t, err, ErrTooLarge)
+					require.ErrorIs(t, err, definition.ErrTooLarge)
 					return
 				}
 				require.NoError(t, err)

@@ -89,7 +89,7 @@ func (w *boardWalk) readNames(ctx context.Context, slot, from, before string) (n
 		found, err := w.s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: w.s.keys.Instances(slot),
 			Start: from, Stop: "(" + before, ByLex: true, Count: int64(w.sizes.names)}).Result()
 		if err != nil {
-			err = fmt.Errorf("list instances: %w: %w", ErrUnavailable, err)
+			err = fmt.Errorf("list instances: %w: %w", definition.ErrUnavailable, err)
 			if w.failure = cmp.Or(w.failure, err); w.mayName(before) {
 				w.page.Unavailable++
 			}
@@ -110,7 +110,7 @@ func (w *boardWalk) endEarly(ctx context.Context) error {
 		return w.failure
 	}
 	if w.passed == w.query.After {
-		return &FieldError{Field: "kind", Kind: ErrTooLarge,
+		return &definition.FieldError{Field: "kind", Kind: definition.ErrTooLarge,
 			Reason: "has too many boards that the caller may not read; use a key that may read all of them"}
 	}
 	w.end(w.passed)

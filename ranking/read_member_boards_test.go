@@ -94,7 +94,7 @@ func TestMemberBoards(t *testing.T) {
 			"member": func() error { return errorOf(s.MemberBoards(t.Context(), "user", "", MemberBoardsQuery{Limit: 1})) },
 			"limit": func() error {
 				_, none := s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{})
-				require.ErrorIs(t, none, ErrInvalid)
+				require.ErrorIs(t, none, definition.ErrInvalid)
 				return errorOf(s.MemberBoards(t.Context(), "user", "u", MemberBoardsQuery{Limit: MaxMemberBoards + 1}))
 			},
 		} {
@@ -260,7 +260,7 @@ func TestMemberBoardsBetweenUnreadableNames(t *testing.T) {
 		require.Len(t, page.Boards, 2)
 		require.Equal(t, "b/1 b:07", page.Next)
 		q.After = page.Next
-		require.ErrorIs(t, errorOf(s.memberBoards(t.Context(), "member", "m", q, sizes)), ErrTooLarge)
+		require.ErrorIs(t, errorOf(s.memberBoards(t.Context(), "member", "m", q, sizes)), definition.ErrTooLarge)
 
 		// Spans that leave those names out go past them.
 		q.Only.Spans = []definition.NameSpan{definition.SpanOfName("b:03"), definition.SpanOfName("b:07"), definition.SpanOfName("c")}
@@ -408,7 +408,7 @@ func TestMemberBoardsWithoutNames(t *testing.T) {
 			err := eachPage(t, s, MemberBoardsQuery{Limit: 10, Only: c.only}, func(boards []string, missing int) {
 				got = append(append(got, boards...), fmt.Sprint(missing))
 			})
-			if errors.Is(err, ErrUnavailable) {
+			if errors.Is(err, definition.ErrUnavailable) {
 				got = append(got, "unavailable")
 			} else if err != nil {
 				return err
@@ -432,8 +432,8 @@ func TestMemberBoardsWithoutRedis(t *testing.T) {
 	r.Kill()
 	for _, kind := range []string{"member", "other"} {
 		_, err := s.MemberBoards(t.Context(), kind, "m", MemberBoardsQuery{Limit: 1})
-		require.ErrorIs(t, err, ErrUnavailable)
-		var f *FieldError
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		var f *definition.FieldError
 		require.False(t, errors.As(err, &f))
 	}
 	r.Start()

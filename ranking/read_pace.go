@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"rankcast/ranking/definition"
 )
 
 // PacedEntries is the number of entries beyond which a page of Read takes its turn. A smaller page holds Redis
@@ -40,7 +42,7 @@ func WithoutBuilds(ctx context.Context) context.Context {
 func (s *Store) inTurn(ctx context.Context, read func() error) error {
 	end, err := s.largePages.Wait(ctx, ctx.Value(callerKey{}))
 	if err != nil {
-		return fmt.Errorf("%w: wait for a turn: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: wait for a turn: %w", definition.ErrUnavailable, err)
 	}
 	defer end()
 	return read()

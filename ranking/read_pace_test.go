@@ -32,9 +32,9 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
 			_, err := s.Read(short, "b", Query{Limit: 101})
-			require.ErrorIs(t, err, ErrUnavailable)
+			require.ErrorIs(t, err, definition.ErrUnavailable)
 			for _, err := range s.Export(short, "b") {
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, err, definition.ErrUnavailable)
 			}
 			_, small := s.Read(ctx, "b", Query{Limit: 100})
 			_, view := s.Page(ctx, "b", 1, 1000)
@@ -60,7 +60,7 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 		require.NoError(t, s.inTurn(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
-			require.ErrorIs(t, errorOf(s.Periods(short, "many")), ErrUnavailable)
+			require.ErrorIs(t, errorOf(s.Periods(short, "many")), definition.ErrUnavailable)
 			list, err := s.Periods(ctx, "few")
 			require.Len(t, list, 100)
 			return err
@@ -98,7 +98,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 				return nil
 			},
 		} {
-			waiting.Go(func() { require.ErrorIs(t, read(), ErrNotBuilt) })
+			waiting.Go(func() { require.ErrorIs(t, read(), definition.ErrNotBuilt) })
 		}
 		redistest.Until(t, "both readers to wait for the result", func() bool {
 			s.builds.mu.Lock()
@@ -109,7 +109,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		release()
 		must(s.Read(t.Context(), "b", Query{Limit: 200}))(t)
 		_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
-		require.ErrorIs(t, err, ErrNotBuilt, "at once: the test has a minute")
+		require.ErrorIs(t, err, definition.ErrNotBuilt, "at once: the test has a minute")
 		giveUp()
 		redistest.Wait(t, "the end of waiting", waiting.Wait)
 	})

@@ -80,7 +80,7 @@ type Cursor struct {
 const cursorVersion = 1
 
 // errCursor is the error of a text that is no cursor.
-var errCursor = Invalid("cursor", "is not a cursor that this server gave")
+var errCursor = definition.Invalid("cursor", "is not a cursor that this server gave")
 
 // encodeCursor encodes a position, a number and a text, for a URL.
 func encodeCursor(n uint64, text string) string {
@@ -146,10 +146,10 @@ func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit in
 	return s.read(ctx, board, Query{FromRank: fromRank, Limit: limit, atOnce: true})
 }
 
-var errFromRank = Invalid("from_rank", "want a rank of 1 or more")
+var errFromRank = definition.Invalid("from_rank", "want a rank of 1 or more")
 
 func badLimit(least, limit int) error {
-	return Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
+	return definition.Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
 }
 
 // Read reads a page of a board. It returns a FieldError for an invalid query. A page of more
@@ -339,7 +339,7 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, erro
 	case err == nil:
 		m.keys = s.keys.Board(m.Instance, m.period.Name)
 		return m, nil
-	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
+	case errors.Is(err, definition.ErrUnknownBoard), errors.Is(err, definition.ErrUnknownPeriod):
 		return resolved{}, nil
 	default:
 		return resolved{}, err

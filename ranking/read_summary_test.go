@@ -78,7 +78,7 @@ func TestGlance(t *testing.T) {
 		require.Nil(t, g.Top, "its points have left the window")
 		require.Zero(t, g.Total)
 
-		require.ErrorIs(t, errorOf(s.Summary(t.Context(), "nothing")), ErrUnknownBoard)
+		require.ErrorIs(t, errorOf(s.Summary(t.Context(), "nothing")), definition.ErrUnknownBoard)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/redisconn"
 )
@@ -135,9 +136,9 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 // outcomeOf wraps the error of a write. The outcome is unknown, unless Redis has not received the
 // write, or refused the write before the write changed anything.
 func outcomeOf(err error) error {
-	var missing *MissingRightsError
+	var missing *definition.MissingRightsError
 	if errors.As(err, &missing) || errors.Is(err, pipeline.ErrNotSent) || redisconn.IsBusy(err) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	return fmt.Errorf("%w: %w", definition.ErrOutcomeUnknown, err)
 }

@@ -33,7 +33,7 @@ type resolved struct {
 // accepts each valid name and leaves Definition empty.
 func (s *Store) Board(ctx context.Context, name string) (Board, error) {
 	m, err := s.resolve(ctx, name, 0)
-	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil {
+	if errors.Is(err, definition.ErrUnavailable) && s.catalog.latest.Load() == nil {
 		n, err := definition.ParseName(name)
 		return Board{Name: name, Instance: n.Instance()}, err
 	}
@@ -135,7 +135,7 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		if found.built < known { // a caller deleted the result, or Redis lost it
 			s.builds.note(m.Instance, 0)
 			if lost {
-				return m, 0, fmt.Errorf("read board %q: %w: its result disappeared twice during the read", name, ErrUnavailable)
+				return m, 0, fmt.Errorf("read board %q: %w: its result disappeared twice during the read", name, definition.ErrUnavailable)
 			}
 			lost = true
 			continue
@@ -156,5 +156,5 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		s.catalog.clock.set(now)
 		at = now
 	}
-	return resolved{}, 0, fmt.Errorf("read board %q: %w: the board's periods pass too fast", name, ErrUnavailable)
+	return resolved{}, 0, fmt.Errorf("read board %q: %w: the board's periods pass too fast", name, definition.ErrUnavailable)
 }

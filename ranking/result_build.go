@@ -31,7 +31,7 @@ type builder struct {
 	gathered     int   // members put aside so far
 }
 
-var errBuildLost = fmt.Errorf("%w: another node has taken over the build, or the board was deleted", ErrUnavailable)
+var errBuildLost = fmt.Errorf("%w: another node has taken over the build, or the board was deleted", definition.ErrUnavailable)
 
 // build builds a result, unless there is a result newer than the one seen, or another node
 // builds one.
@@ -46,7 +46,7 @@ func (s *Store) build(ctx context.Context, b *build) (err error) {
 		return err
 	}
 	if !r.IsBuilt() {
-		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", definition.ErrUnavailable)
 	}
 	began, locked := time.Now(), false
 	defer func() { s.metrics.observeBuild(r, time.Since(began), locked, b, err) }()
@@ -112,7 +112,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, b *build) error {
 		return err
 	}
 	if listed == 0 {
-		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", definition.ErrUnavailable)
 	}
 	scores, err := w.scores(ctx, d)
 	if err != nil {
@@ -257,7 +257,7 @@ func pauseAfter(ctx context.Context, took time.Duration) error {
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 }
 

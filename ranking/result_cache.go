@@ -89,7 +89,7 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 			return s.builds.lastOf(instance, built > 0, r.RefreshInterval())
 		}
 		if !wait(ctx, b) {
-			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())
+			return fmt.Errorf("%w: %w", definition.ErrNotBuilt, ctx.Err())
 		}
 		switch {
 		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
@@ -109,10 +109,10 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 		case <-again.C:
 		case <-giveUp.C:
 			again.Stop()
-			return fmt.Errorf("%w: another node is building it; try again", ErrNotBuilt)
+			return fmt.Errorf("%w: another node is building it; try again", definition.ErrNotBuilt)
 		case <-ctx.Done():
 			again.Stop()
-			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())
+			return fmt.Errorf("%w: %w", definition.ErrNotBuilt, ctx.Err())
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 				require.NoError(t, s.Hide(t.Context(), "u", "m", Moderator{}))
 			}
 			_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
-			require.ErrorIs(t, err, ErrNotBuilt)
+			require.ErrorIs(t, err, definition.ErrNotBuilt)
 			var page Page
 			redistest.Eventually(t, "a page", func() (err error) {
 				s.builds.mu.Lock()
@@ -56,7 +56,7 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 // that result is far older than refresh.
 func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 	t.Parallel()
-	for after, want := range map[time.Duration]error{2 * time.Second: nil, time.Minute: ErrNotBuilt} {
+	for after, want := range map[time.Duration]error{2 * time.Second: nil, time.Minute: definition.ErrNotBuilt} {
 		t.Run(after.String(), func(t *testing.T) {
 			w := simulated(t, 2, patient,
 				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
@@ -68,7 +68,7 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 			built := must(s.builtAt(t.Context(), s.keys.Board("u", "").Meta))(t)
 			holds(t, w.stores[0], "u", built)
 			read := func() error { return errorOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
-			require.ErrorIs(t, read(), ErrNotBuilt)
+			require.ErrorIs(t, read(), definition.ErrNotBuilt)
 			redistest.Until(t, "the node to find the other one", func() bool {
 				s.builds.mu.Lock()
 				defer s.builds.mu.Unlock()

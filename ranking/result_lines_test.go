@@ -161,7 +161,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range 2 * buildsAtOnce {
 			readers.Go(func() {
-				require.ErrorIs(t, errorOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
+				require.ErrorIs(t, errorOf(s.Page(large, fmt.Sprint("u:", i), 1, 1)), definition.ErrNotBuilt)
 			})
 		}
 		redistest.Until(t, "the large builds to begin or to be in line", func() bool {

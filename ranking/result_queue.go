@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/fair"
 )
 
@@ -203,7 +204,7 @@ func (bs *builds) keep(b *build) bool {
 	if b.begun || b.isWanted() {
 		return !b.begun
 	}
-	b.begun, b.err = true, ErrNotBuilt
+	b.begun, b.err = true, definition.ErrNotBuilt
 	delete(bs.under, b.instance)
 	close(b.done)
 	return false
@@ -240,9 +241,9 @@ func (bs *builds) lastOf(instance string, hasResult bool, refresh time.Duration)
 	last, ok := bs.last[instance]
 	switch {
 	case !ok, time.Since(last.at) >= max(refresh, buildWantedFor):
-		return ErrNotBuilt
+		return definition.ErrNotBuilt
 	case last.err == nil && (last.result != hasResult || last.behind > refresh+buildLease):
-		return ErrNotBuilt // it was deleted or built in the meantime, or nobody had read it for long
+		return definition.ErrNotBuilt // it was deleted or built in the meantime, or nobody had read it for long
 	}
 	return last.err
 }

@@ -172,7 +172,7 @@ func TestBuildsThatNobodyWants(t *testing.T) {
 		require.NoError(t, waitedFor.err)
 		for _, b := range []*build{left, unread} {
 			<-b.done
-			require.ErrorIs(t, b.err, ErrNotBuilt)
+			require.ErrorIs(t, b.err, definition.ErrNotBuilt)
 		}
 		w.allEnd(t)
 	})
@@ -243,7 +243,7 @@ func TestReadersStartFewBuilds(t *testing.T) {
 		var readers sync.WaitGroup
 		for i := range boards {
 			readers.Go(func() {
-				require.ErrorIs(t, errorOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), ErrNotBuilt)
+				require.ErrorIs(t, errorOf(s.Page(ctx, fmt.Sprint("u:", i), 1, 1)), definition.ErrNotBuilt)
 			})
 		}
 		redistest.Until(t, "all readers to wait for a build", func() bool {

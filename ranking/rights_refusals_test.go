@@ -34,7 +34,7 @@ func TestCheckOnReplica(t *testing.T) {
 	open(t, r.URL(), definition.Board{Name: "stars"})
 	becomeReplica(t, r)
 	s := newNode(t, r.URL(), ranking.Config{})
-	var missing *ranking.MissingRightsError
+	var missing *definition.MissingRightsError
 	require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
 	require.Equal(t, readOnlyReplica, missing.Reason)
 	requireRefused(t, r, s, readOnlyReplica)
@@ -191,8 +191,8 @@ func TestBusyRedisCountsNothing(t *testing.T) {
 		return nil
 	})
 	require.ErrorContains(t, err, "BUSY ")
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
-	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
+	require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 	require.NoError(t, redistest.Dial(t, r.URL()).ScriptKill(t.Context()).Err())
 	require.Error(t, redistest.Receive(t, "the run to end", ended))
 	require.Equal(t, counted+1, applyOne(t, s, "stars", update).Result.Current.Score)

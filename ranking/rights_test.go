@@ -108,7 +108,7 @@ func TestRenamedCommands(t *testing.T) {
 			r := redistest.Start(t, append([]string{"--rename-command", command, ""}, redistest.WithDebug...)...)
 			s := newNode(t, r.URL(), ranking.Config{})
 			require.Error(t, s.CheckRights(t.Context()))
-			reason := s.MissingRights().(*ranking.MissingRightsError).Reason
+			reason := s.MissingRights().(*definition.MissingRightsError).Reason
 			require.Regexp(t, command+`.*: ERR [Uu]nknown`, reason)
 			require.Empty(t, allKeys(t, r.URL()))
 			requireRefused(t, r, s, reason)
@@ -140,19 +140,19 @@ func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(s.Close)
-	require.ErrorIs(t, s.CheckRights(t.Context()), ranking.ErrUnavailable)
+	require.ErrorIs(t, s.CheckRights(t.Context()), definition.ErrUnavailable)
 	require.NoError(t, s.MissingRights(), "nothing is known to be missing")
 	r.Start()
 	before := r.Digest()
 	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1}})
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
 	require.Equal(t, before, r.Digest())
 	require.NoError(t, s.CheckRights(t.Context()))
 	require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1}))
 
 	// Later, an outage closes nothing: the answers decide.
 	r.Kill()
-	require.ErrorIs(t, s.CheckRights(t.Context()), ranking.ErrUnavailable)
+	require.ErrorIs(t, s.CheckRights(t.Context()), definition.ErrUnavailable)
 	r.Start()
 	redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
 	require.Equal(t, applied(2, 1, &ranking.Standing{Score: 1, Rank: 1}), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1}))
@@ -181,20 +181,20 @@ func TestRightsLostBeforeACheck(t *testing.T) {
 
 			r.AppURL(rules...)
 			before := r.Digest()
-			var missing *ranking.MissingRightsError // though no check has run
+			var missing *definition.MissingRightsError // though no check has run
 			for _, board := range []string{"stars", "hour"} {
 				_, err := s.Apply(t.Context(), board, update)
-				require.ErrorIs(t, err, ranking.ErrUnavailable)
+				require.ErrorIs(t, err, definition.ErrUnavailable)
 				_, removal := s.Remove(t.Context(), board, "bob")
-				require.ErrorIs(t, removal, ranking.ErrUnavailable)
+				require.ErrorIs(t, removal, definition.ErrUnavailable)
 				if name != "keys" { // Redis refuses the call, and its answer does not tell whether the script had begun
 					require.ErrorAs(t, err, &missing)
-					require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+					require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 					require.ErrorAs(t, removal, &missing)
 				}
 			}
 			if name != "hset" { // a profile needs none
-				require.ErrorIs(t, set(), ranking.ErrUnavailable)
+				require.ErrorIs(t, set(), definition.ErrUnavailable)
 			}
 			require.Equal(t, before, r.Digest())
 
@@ -233,11 +233,11 @@ func TestRightsLostAndGranted(t *testing.T) {
 		{without("-zadd"), func() error { return errorOf(s.Apply(t.Context(), "stars", update)) }, "ZADD"},
 	} {
 		r.AppURL(c.rules...)
-		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
+		require.ErrorIs(t, c.write(), definition.ErrUnavailable)
 		redistest.Until(t, "a check", func() bool { return s.MissingRights() != nil })
 		before := r.Digest()
 		_, err := s.Apply(t.Context(), "stars", update)
-		var missing *ranking.MissingRightsError
+		var missing *definition.MissingRightsError
 		require.ErrorAs(t, err, &missing)
 		require.Contains(t, missing.Reason, c.reason)
 		must(s.Page(t.Context(), "stars", 1, 10))(t, "reads go on")

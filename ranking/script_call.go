@@ -75,7 +75,7 @@ func (s *Store) readFields(ctx context.Context, hash string, fields ...string) *
 func replyOf(cmd *redis.SliceCmd) *script.Reply {
 	values, err := cmd.Result()
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		err = fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	return &script.Reply{Rest: values, Err: err}
 }
@@ -89,7 +89,7 @@ func pipelined[T any, C redis.Cmder](ctx context.Context, rdb redis.UniversalCli
 		commands[i] = command(pipe, item)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	return commands, nil
 }
@@ -98,7 +98,7 @@ func pipelined[T any, C redis.Cmder](ctx context.Context, rdb redis.UniversalCli
 func parseStored[T any](text, what string) (*T, error) {
 	stored := new(T)
 	if err := json.Unmarshal([]byte(text), stored); err != nil {
-		return stored, fmt.Errorf("%w: the stored %s is not valid JSON", ErrUnavailable, what)
+		return stored, fmt.Errorf("%w: the stored %s is not valid JSON", definition.ErrUnavailable, what)
 	}
 	return stored, nil
 }

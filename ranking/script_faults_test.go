@@ -47,7 +47,7 @@ func TestDataOfOtherOrigin(t *testing.T) {
 		was := s.rdb.HGet(t.Context(), k.Meta, "shape").Val()
 		require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, "shape", "asc another").Err())
 		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 3}})
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		require.ErrorContains(t, err, "another order")
 
 		// As a version wrote it that knew of no definitions.
@@ -77,7 +77,7 @@ func TestWritesThatChangeNothingAreNoted(t *testing.T) {
 		apply(t, s, board, definition.Update{Member: "m", Score: 3, ID: "1"})
 		set(now.Add(time.Minute))
 		o := must(s.Apply(t.Context(), board, []definition.Update{{Member: "m", Score: 100}, {Member: "m", Score: 3, ID: "1"}}))(t)
-		require.ErrorIs(t, o[0].Err, ErrOutOfRange)
+		require.ErrorIs(t, o[0].Err, definition.ErrOutOfRange)
 		require.True(t, o[1].Result.Duplicate)
 		require.False(t, s.rdb.HExists(t.Context(), meta, "wrote").Val())
 		apply(t, s, board, definition.Update{Member: "m", Score: 2})
@@ -168,9 +168,9 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 	late := func(to time.Time) { before(s, script.Define, func() { set(to) }) }
 	refused := func(err error) {
 		t.Helper()
-		var field *FieldError
+		var field *definition.FieldError
 		require.ErrorAs(t, err, &field)
-		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorIs(t, err, definition.ErrConflict)
 		require.Regexp(t, `\.ends$`, field.Field)
 	}
 	late(cup.Ends.Add(-grace))
@@ -205,7 +205,7 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 		require.NoError(t, h[0].Err)
 		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
 		_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: fields}})
-		require.ErrorIs(t, err, ErrUnavailable, "a retry tells the feed, and counts once")
+		require.ErrorIs(t, err, definition.ErrUnavailable, "a retry tells the feed, and counts once")
 	})
 }
 
@@ -255,7 +255,7 @@ func TestScanThatFailsStaysInPlace(t *testing.T) {
 	cancel()
 	at := scanPosition{Server: "s", Cursor: "7"}
 	_, err := s.scan(ended, scansSet, []string{"k"}, 1, &at)
-	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
 	require.Equal(t, scanPosition{Server: "s", Cursor: "7"}, at)
 }
 
@@ -268,7 +268,7 @@ func TestBuildEndsWhereItCannotRead(t *testing.T) {
 		require.NoError(t, s.rdb.Set(t.Context(), w.keys.Window[0], "no set", 0).Err())
 		sent := countCalls(s)
 		_, err := w.windowScores(t.Context())
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
 		require.Zero(t, sent()[script.Keep.Name])
 	})
 }

@@ -63,14 +63,14 @@ type Found struct {
 // 100 ids that begin with text: the first of each part.
 func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
 	if reason := definition.UTF8Fault(text, MaxQueryBytes); reason != "" {
-		return SearchResult{}, Invalid("q", reason)
+		return SearchResult{}, definition.Invalid("q", reason)
 	}
 	q := searchQuery{Query: search.NewQuery(text), id: strings.TrimSpace(text), text: text}
 	if q.id == "" {
-		return SearchResult{}, Invalid("q", "has only white space")
+		return SearchResult{}, definition.Invalid("q", "has only white space")
 	}
 	if limit < 1 || limit > MaxFound {
-		return SearchResult{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
+		return SearchResult{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
 	}
 	var found SearchResult
 	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/search"
 	"rankcast/ranking/sortkey"
@@ -55,7 +56,7 @@ func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) (list 
 	// four times as long as the members.
 	members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: read the members: %w", ErrUnavailable, err)
+		return nil, nil, fmt.Errorf("%w: read the members: %w", definition.ErrUnavailable, err)
 	}
 	for i, member := range members {
 		list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(i)})
@@ -147,7 +148,7 @@ func (s *Store) countNames(ctx context.Context, kind string, prefixes []string) 
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: count elements of an index of names: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: count elements of an index of names: %w", definition.ErrUnavailable, err)
 	}
 	counts := make([]int, len(prefixes))
 	for i, cmd := range cmds {
@@ -174,7 +175,7 @@ func (s *Store) readNames(ctx context.Context, kind string, ranges []nameRange) 
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, false, fmt.Errorf("%w: read an index of names: %w", ErrUnavailable, err)
+		return nil, false, fmt.Errorf("%w: read an index of names: %w", definition.ErrUnavailable, err)
 	}
 	found, complete = make([][]string, len(ranges)), true
 	for i, cmd := range cmds {
@@ -205,7 +206,7 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 	for some := range slices.Chunk(list, findAtOnce) {
 		_, found, _, err := s.fetchProfiles(ctx, kind, membersOf(some))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: read profiles: %w", ErrUnavailable, err)
+			return nil, nil, fmt.Errorf("%w: read profiles: %w", definition.ErrUnavailable, err)
 		}
 		for _, c := range some {
 			p := found[c.member]
@@ -228,12 +229,12 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 	for some := range slices.Chunk(list, findAtOnce) {
 		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", m.keys.Members}, membersOf(some))...)
 		if err := pipe.Process(ctx, cmd); err != nil {
-			return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
+			return nil, fmt.Errorf("%w: look candidates up: %w", definition.ErrUnavailable, err)
 		}
 		cmds = append(cmds, cmd)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: look candidates up: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: look candidates up: %w", definition.ErrUnavailable, err)
 	}
 	there, i := list[:0], 0
 	for _, cmd := range cmds {
@@ -246,7 +247,7 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 			case string:
 				key, err := strconv.ParseFloat(score, 64)
 				if err != nil {
-					return nil, fmt.Errorf("%w: a sort key is no number", ErrUnavailable)
+					return nil, fmt.Errorf("%w: a sort key is no number", definition.ErrUnavailable)
 				}
 				c.key = sortkey.Key(key)
 			default:

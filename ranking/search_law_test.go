@@ -140,7 +140,7 @@ func TestSearchEqualsARecount(t *testing.T) {
 				limit := rapid.SampledFrom([]int{1, 2, 50}).Draw(t, "limit")
 				found, err := s.Search(ctx, board, text, limit)
 				if strings.TrimSpace(text) == "" {
-					require.ErrorIs(t, err, ErrInvalid, "%q", text)
+					require.ErrorIs(t, err, definition.ErrInvalid, "%q", text)
 					return
 				}
 				require.NoError(t, err, "%q", text)

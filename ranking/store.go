@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/internal/keyspace"
@@ -173,7 +174,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		return master.Ping(ctx).Err()
 	})
 	if err != nil {
-		return fmt.Errorf("%w: ping: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: ping: %w", definition.ErrUnavailable, err)
 	}
 	return nil
 }

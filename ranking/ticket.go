@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"rankcast/ranking/definition"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -28,7 +30,7 @@ func (s *Store) SaveTicket(ctx context.Context, hash string, about []byte, ttl t
 	expires = s.Now().Add(ttl)
 	value := strconv.FormatInt(expires.UnixMicro(), 10) + " " + string(about)
 	if err := s.rdb.Set(ctx, s.keys.Ticket(hash), value, ttl).Err(); err != nil {
-		return time.Time{}, fmt.Errorf("save a ticket: %w: %w", ErrUnavailable, err)
+		return time.Time{}, fmt.Errorf("save a ticket: %w: %w", definition.ErrUnavailable, err)
 	}
 	return expires, nil
 }
@@ -42,7 +44,7 @@ func (s *Store) TakeTicket(ctx context.Context, hash string) (about []byte, err 
 		return nil, ErrUnknownTicket
 	}
 	if err != nil {
-		return nil, fmt.Errorf("take a ticket: %w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("take a ticket: %w: %w", definition.ErrUnavailable, err)
 	}
 	// Redis may delete an expired key late: the embedded store does.
 	micros, text, _ := strings.Cut(value, " ")

@@ -215,7 +215,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 			return passes
 		}})
 		broken.Store(true)
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable, "there is none")
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), definition.ErrUnavailable, "there is none")
 		broken.Store(false)
 		whole(t, s, "u")
 		broken.Store(true)
@@ -223,7 +223,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 		redistest.Wait(t, "the builds of the node", s.builds.running.Wait)
 		old(t, time.Hour, "u", s)
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), definition.ErrUnavailable)
 		broken.Store(false)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 	})
@@ -261,7 +261,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 					}
 					return passes
 				}})
-				require.ErrorIs(t, errorOf(dead.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+				require.ErrorIs(t, errorOf(dead.Page(t.Context(), "u", 1, 1)), definition.ErrUnavailable)
 				k := dead.keys.Board("u", "")
 				total := w.rdb.ZCard(t.Context(), k.Members).Val()
 				if dies.Name == script.Swap.Name && how == isDone {
@@ -313,7 +313,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 	onTwoNodes(t, aAndUnion, func(t *testing.T, s, next *Store) {
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		after(t, s, script.Scan, 0, s.builds.stop)
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "u", 1, 1)), definition.ErrUnavailable)
 		s.Close()
 		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.Build("u").Lock).Val())
 		require.EqualValues(t, 1, score(t, next, "u", "m"))
@@ -422,7 +422,7 @@ func TestUnionOfFamilies(t *testing.T) {
 	w.cared(false)
 	must(s.Page(t.Context(), "all:vip", 1, 1))(t, "there is nothing of it")
 	w.write(s, "fans:vip", "v", 100)
-	require.ErrorIs(t, errorOf(s.Page(t.Context(), "all:vip", 1, 1)), ErrConflict, "max_instances")
+	require.ErrorIs(t, errorOf(s.Page(t.Context(), "all:vip", 1, 1)), definition.ErrConflict, "max_instances")
 	require.Empty(t, w.rdb.Keys(t.Context(), "rc:{all:vip}*").Val())
 	require.Equal(t, []string{"all:x", "all:y"}, must(s.Instances(t.Context(), "all:{star}", "", 10))(t).Names)
 
@@ -458,28 +458,28 @@ func TestUnionAndItsSources(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
-		Refuses(t, "board", ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
-		Refuses(t, "board", ErrConflict, errorOf(s.Remove(t.Context(), "u", "m")))
+		Refuses(t, "board", definition.ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
+		Refuses(t, "board", definition.ErrConflict, errorOf(s.Remove(t.Context(), "u", "m")))
 		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
-			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), ErrConflict)
-		Refuses(t, "board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
+			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), definition.ErrConflict)
+		Refuses(t, "board", definition.ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"},
 			{Board: "u", Member: "{m}", Score: "1"}}}
-		Refuses(t, "updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
+		Refuses(t, "updates[1].board", definition.ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event, Moderator{}))
 		define(t, s, definition.Board{Name: "told"})
 		require.NoError(t, s.DefineEvent(t.Context(),
 			definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}, Moderator{}))
-		Refuses(t, "union", ErrConflict, s.DefineBoard(t.Context(),
+		Refuses(t, "union", definition.ErrConflict, s.DefineBoard(t.Context(),
 			definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
-		Refuses(t, "union.of[0]", ErrInvalid, s.DefineBoard(t.Context(),
+		Refuses(t, "union.of[0]", definition.ErrInvalid, s.DefineBoard(t.Context(),
 			definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}, Moderator{}))
 
 		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
-		Refuses(t, "union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
-		Refuses(t, "order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc,
+		Refuses(t, "union", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
+		Refuses(t, "order", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc,
 			Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
@@ -487,9 +487,9 @@ func TestUnionAndItsSources(t *testing.T) {
 
 		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)},
 			definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
-		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
-		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
-		Refuses(t, "board", ErrConflict, s.DefineBoard(t.Context(),
+		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
+		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
+		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(),
 			definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		require.NoError(t, s.Delete(t.Context(), "du", Moderator{}))
 		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))

@@ -75,7 +75,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 			return swept{}, err
 		}
 		if !r.IsWindowed() {
-			return swept{}, fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
+			return swept{}, fmt.Errorf("%w: the board was redefined in the meantime", definition.ErrUnavailable)
 		}
 		began := time.Now()
 		at, err := s.sweepCall(ctx, instance, r, until)
@@ -143,7 +143,7 @@ func (w *sweepRun) wait(ctx context.Context) (int64, error) {
 	case <-w.done:
 		return w.at.now, w.err
 	case <-ctx.Done():
-		return 0, fmt.Errorf("%w: the sweep of its window has not ended: %w", ErrUnavailable, ctx.Err())
+		return 0, fmt.Errorf("%w: the sweep of its window has not ended: %w", definition.ErrUnavailable, ctx.Err())
 	}
 }
 
@@ -191,7 +191,7 @@ func (s *Store) nextSweepIn(ctx context.Context, instance string, r *definition.
 	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowInterval.Milliseconds(), 10)
 	due, err := s.rdb.ZCount(ctx, s.keys.Board(instance, "").Window[0], "-inf", until).Result()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return 0, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	return max(windowInterval*windowDue/time.Duration(max(due, windowDue)), housekeepingInterval), nil
 }
@@ -205,7 +205,7 @@ const erasedKept = 10 * time.Minute
 func (s *Store) erasedKeptUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
 	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.Board(instance, "").Window[2], 0, 0).Result()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return 0, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	if len(first) == 0 {
 		return definition.Never, nil

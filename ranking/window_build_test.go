@@ -437,7 +437,7 @@ func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 	require.Len(t, whole(t, s, "b").Entries, 2)
 	must(s.Remove(t.Context(), "b", "x"))(t)
 	require.Equal(t, map[string]int64{"m": 5}, scoresOf(whole(t, s, "b")))
-	require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "x")), ErrUnknownMember)
+	require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "x")), definition.ErrUnknownMember)
 }
 
 // Who is hidden while a result is built is not in it, and counts on: shown again he is in

@@ -82,7 +82,7 @@ func (p *passingWindow) send() {
 	}
 	o := must(p.s.Apply(context.Background(), p.board, []definition.Update{u}))(p.t)
 	if o[0].Err != nil {
-		require.ErrorIs(p.t, o[0].Err, ErrOutOfRange)
+		require.ErrorIs(p.t, o[0].Err, definition.ErrOutOfRange)
 		require.False(p.t, u.At.IsZero())
 		require.LessOrEqual(p.t, u.At.UnixMilli(), p.m.over(p.now()))
 		return
@@ -99,7 +99,7 @@ func (p *passingWindow) remove() {
 	if m, _, _ := p.m.counts(member, p.now()); m > 0 {
 		require.NoError(p.t, err)
 	} else if n == 0 && !p.m.there(member) {
-		require.ErrorIs(p.t, err, ErrUnknownMember)
+		require.ErrorIs(p.t, err, definition.ErrUnknownMember)
 	}
 	p.m.forget(member)
 	p.m.leave(member)

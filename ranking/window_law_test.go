@@ -141,7 +141,7 @@ func (h *windowHistory) send() {
 		if first >= 0 {
 			was := h.sent[first]
 			if was.update.Score != u.Score {
-				require.ErrorIs(h.t, got[i].Err, ErrIDMismatch)
+				require.ErrorIs(h.t, got[i].Err, definition.ErrIDMismatch)
 				continue
 			}
 			was.answered.Duplicate = true
@@ -256,7 +256,7 @@ func (h *windowHistory) takeBack() {
 	was := h.m.standing(s.update.Member)
 	took, err := h.s.TakeBack(context.Background(), h.m.def.Kind, s.update.ID, nil, Moderator{})
 	if s.erased {
-		require.ErrorIs(h.t, err, ErrConflict)
+		require.ErrorIs(h.t, err, definition.ErrConflict)
 		require.ErrorContains(h.t, err, "erased")
 		return
 	}

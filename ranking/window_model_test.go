@@ -252,7 +252,7 @@ func (m *windowModel) update(u write, now int64) windowAnswer {
 	n, plus, minus := m.counts(u.Member, now)
 	if u.override == removing {
 		if n == 0 && !m.there(u.Member) {
-			return windowAnswer{kind: ErrUnknownMember}
+			return windowAnswer{kind: definition.ErrUnknownMember}
 		}
 		m.forget(u.Member)
 		m.leave(u.Member)
@@ -264,17 +264,17 @@ func (m *windowModel) update(u write, now int64) windowAnswer {
 	ms := now
 	switch {
 	case u.Op != "" && u.Op != m.def.Mode:
-		return windowAnswer{kind: ErrInvalid, field: "op"}
+		return windowAnswer{kind: definition.ErrInvalid, field: "op"}
 	case u.Data != "" && !m.def.IsLive():
-		return windowAnswer{kind: ErrInvalid, field: "data"}
+		return windowAnswer{kind: definition.ErrInvalid, field: "data"}
 	case u.At.IsZero():
 	case u.At.UnixMilli() > now+definition.MaxAhead.Milliseconds():
-		return windowAnswer{kind: ErrOutOfRange, field: "at"}
+		return windowAnswer{kind: definition.ErrOutOfRange, field: "at"}
 	default:
 		ms = min(u.At.UnixMilli(), now)
 	}
 	if ms <= m.over(now) {
-		return windowAnswer{kind: ErrOutOfRange, field: "at"}
+		return windowAnswer{kind: definition.ErrOutOfRange, field: "at"}
 	}
 	if u.override == setting {
 		plus, minus = 0, 0
@@ -292,10 +292,10 @@ func (m *windowModel) update(u write, now int64) windowAnswer {
 		beyond = to < low && u.Score < 0 || to > high && u.Score > 0
 	}
 	if beyond || plus > definition.MaxScore || minus > definition.MaxScore {
-		return windowAnswer{kind: ErrOutOfRange, field: "score"}
+		return windowAnswer{kind: definition.ErrOutOfRange, field: "score"}
 	}
 	if _, _, most := m.def.ScoreBounds(); u.override != setting && (u.Score > most || u.Score < -most) {
-		return windowAnswer{kind: ErrOutOfRange, field: "score"}
+		return windowAnswer{kind: definition.ErrOutOfRange, field: "score"}
 	}
 	if u.override == setting {
 		m.forget(u.Member)
@@ -337,7 +337,7 @@ func (m *windowModel) takeBack(n, now int64) {
 // meets says why an answer is not what must come, or nil.
 func (a windowAnswer) meets(o Outcome) error {
 	if a.kind != nil || o.Err != nil {
-		var fe *FieldError
+		var fe *definition.FieldError
 		if a.kind == nil || !errors.Is(o.Err, a.kind) || a.field != "" && (!errors.As(o.Err, &fe) || fe.Field != a.field) {
 			return fmt.Errorf("is refused as %v, not as %v of %q", o.Err, a.kind, a.field)
 		}

@@ -44,9 +44,9 @@ func TestWindowsThatCannotChange(t *testing.T) {
 					define(t, s, c.is)
 					define(t, s, c.was)
 					send(t, s, of.instance, definition.Update{Member: "m", Score: 3})
-					Refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
+					Refuses(t, c.field, definition.ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 					require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, of.instance)))
-					Refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
+					Refuses(t, c.field, definition.ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 				}
 			})
 		})
@@ -96,7 +96,7 @@ func definesOrRefuses(t *testing.T, s *Store, fields, field string) (reason stri
 		err = s.DefineBoard(t.Context(), def, Moderator{})
 	}
 	if field != "" {
-		reason = Refuses(t, field, ErrInvalid, err, fields).Reason
+		reason = Refuses(t, field, definition.ErrInvalid, err, fields).Reason
 		require.NotEmpty(t, reason, fields)
 		return reason
 	}
@@ -178,7 +178,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
 	}
-	Refuses(t, "at", ErrInvalid, errorOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
+	Refuses(t, "at", definition.ErrInvalid, errorOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
 	require.Empty(t, whole(t, s, "plain").Entries)
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
@@ -189,11 +189,11 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 			if fits {
 				require.NoError(t, err, at)
 			} else {
-				Refuses(t, "at", ErrOutOfRange, err)
+				Refuses(t, "at", definition.ErrOutOfRange, err)
 			}
 		}
 		_, err := one(board, definition.Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
-		Refuses(t, "at", ErrInvalid, err)
+		Refuses(t, "at", definition.ErrInvalid, err)
 	}
 	look := func(members ...string) {
 		t.Helper()
@@ -224,12 +224,12 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 			require.Equal(t, first, send(t, s, "b", late))
 			other := late
 			other.At = friday.Add(-40 * time.Second)
-			Refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			Refuses(t, "id", definition.ErrIDMismatch, apply(t, s, "b", other).Err)
 			other.At = time.Time{}
-			Refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			Refuses(t, "id", definition.ErrIDMismatch, apply(t, s, "b", other).Err)
 			other = late
 			other.ID = "2"
-			Refuses(t, "at", ErrOutOfRange, apply(t, s, "b", other).Err)
+			Refuses(t, "at", definition.ErrOutOfRange, apply(t, s, "b", other).Err)
 		}
 		require.Empty(t, whole(t, s, "b").Entries)
 	}
@@ -248,7 +248,7 @@ func TestWhatAWindowTakes(t *testing.T) {
 				if op == mode {
 					require.NoError(t, o.Err)
 				} else {
-					Refuses(t, "op", ErrInvalid, o.Err)
+					Refuses(t, "op", definition.ErrInvalid, o.Err)
 				}
 			}
 			o := apply(t, s, board, definition.Update{Member: "data", Score: 1, Data: `{"a":1}`})
@@ -257,10 +257,10 @@ func TestWhatAWindowTakes(t *testing.T) {
 				require.NoError(t, o.Err)
 				want["data"] = 1
 			} else {
-				Refuses(t, "data", ErrInvalid, o.Err)
+				Refuses(t, "data", definition.ErrInvalid, o.Err)
 			}
 			rows := 0
-			Refuses(t, "board", ErrConflict, errorOf(s.Import(t.Context(), board, func() (Row, error) {
+			Refuses(t, "board", definition.ErrConflict, errorOf(s.Import(t.Context(), board, func() (Row, error) {
 				if rows++; rows > 1 {
 					return Row{}, io.EOF
 				}
@@ -301,9 +301,9 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 			require.NoError(t, o.Err)
 		}
 	}
-	Refuses(t, "at", ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
+	Refuses(t, "at", definition.ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
 	for _, at := range []string{`"soon"`, `-1`, `1.5`, `null`, `""`, `"2026-11-20"`, `true`} {
-		Refuses(t, "at", ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
+		Refuses(t, "at", definition.ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
 	}
 	require.Empty(t, whole(t, s, "plain").Entries)
 	late := `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:05:00Z"}`
@@ -318,13 +318,13 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	for _, o := range again.Outcomes {
 		require.True(t, o.Result.Duplicate)
 	}
-	Refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
+	Refuses(t, "id", definition.ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
 	must(s.housekeepDue(t.Context()))(t)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
 	h := happen("gift", "", late)
 	require.NoError(t, h.Outcomes[0].Err)
-	Refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
+	Refuses(t, "at", definition.ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
 	must(s.housekeepDue(t.Context()))(t)

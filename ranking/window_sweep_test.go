@@ -328,7 +328,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		look(map[string]int64{"removed": 10, "set": 10})
 		w.pass(10 * time.Minute)
 		must(s.Remove(t.Context(), "b", "removed"))(t)
-		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "removed")), ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "removed")), definition.ErrUnknownMember)
 		must(s.SetScore(t.Context(), "b", "set", 1, Moderator{Reason: "anew"}))(t)
 		w.pass(10 * time.Minute)
 		w.write(s, "b", "removed", 3)

@@ -103,7 +103,7 @@ func TestBackWithinTheBounds(t *testing.T) {
 	send(t, s, "b", definition.Update{Member: "a", Score: -90})
 	w.later(31 * time.Minute)
 	require.Equal(t, map[string]int64{"a": -90}, scoresOf(whole(t, s, "b")))
-	require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "a", Score: -1}).Err, ErrOutOfRange)
+	require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "a", Score: -1}).Err, definition.ErrOutOfRange)
 	require.EqualValues(t, -40, send(t, s, "b", definition.Update{Member: "a", Score: 50}).Current.Score)
 }
 

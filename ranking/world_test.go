@@ -141,7 +141,7 @@ func (w *world) tryUntil(check func() error) (err error) {
 	}
 	for range 200 {
 		// A machine at its limits makes calls fail; they are made again.
-		if err = w.tryTend(); err != nil && !errors.Is(err, ErrUnavailable) {
+		if err = w.tryTend(); err != nil && !errors.Is(err, definition.ErrUnavailable) {
 			return err
 		} else if err == nil {
 			if err = check(); err == nil {

@@ -131,11 +131,11 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 var errNotOnBoard = errors.New("is not on the board")
 
 func unknownMember(board, member string) error {
-	return &FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: ErrUnknownMember}
+	return &definition.FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: definition.ErrUnknownMember}
 }
 
 func notOpen(reason string) error {
-	return &FieldError{Field: "board", Reason: reason, Kind: ErrNotOpen}
+	return &definition.FieldError{Field: "board", Reason: reason, Kind: definition.ErrNotOpen}
 }
 
 // checkAt refuses an At for a board without a window.
@@ -143,7 +143,7 @@ func checkAt(r *definition.Compiled, u definition.Update) error {
 	if u.At.IsZero() || r.IsWindowed() {
 		return nil
 	}
-	return Invalid("at", "applies only to a board with a window; omit it")
+	return definition.Invalid("at", "applies only to a board with a window; omit it")
 }
 
 // write is an update in the form for apply.lua.
@@ -233,7 +233,7 @@ func (w write) atMilli() string {
 // required. It returns ErrOutOfRange for a score beyond the board's min and max.
 func (s *Store) SetScore(ctx context.Context, board, member string, score int64, by Moderator) (Result, error) {
 	if by.Reason == "" {
-		return Result{}, Invalid("reason", "is missing")
+		return Result{}, definition.Invalid("reason", "is missing")
 	}
 	if err := by.check(); err != nil {
 		return Result{}, err

@@ -39,9 +39,9 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 
 		gone := must(s.Remove(t.Context(), "b", "c"))(t)
 		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
-		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "c")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "c")), definition.ErrUnknownMember)
 		_, err := s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
-		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+		require.ErrorIs(t, err, definition.ErrUnknownBoard)
 	})
 }
 
@@ -61,12 +61,12 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 		}))(t)
 		fields := []string{"score", "member", "score", "op", "member", "member", "id"}
 		for i, o := range o {
-			var field *ranking.FieldError
+			var field *definition.FieldError
 			require.ErrorAs(t, o.Err, &field, "update %d", i)
 			require.Equal(t, fields[i], field.Field, "update %d", i)
 		}
-		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
-		require.ErrorIs(t, o[2].Err, ranking.ErrOutOfRange)
+		require.ErrorIs(t, o[0].Err, definition.ErrOutOfRange)
+		require.ErrorIs(t, o[2].Err, definition.ErrOutOfRange)
 
 		require.Equal(t, before, must(s.Page(t.Context(), "b", 1, 10))(t))
 
@@ -126,9 +126,9 @@ func TestRetriesCountOnce(t *testing.T) {
 		require.Equal(t, want, scores(t, s, "b"))
 
 		mismatch := applyOne(t, s, "b", definition.Update{Member: "m0", Score: 77, ID: "0/0"})
-		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+		require.ErrorIs(t, mismatch.Err, definition.ErrIDMismatch)
 		mismatch = applyOne(t, s, "b", definition.Update{Member: "m0", Score: 1, Op: definition.Last, ID: "0/0"})
-		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+		require.ErrorIs(t, mismatch.Err, definition.ErrIDMismatch)
 	})
 }
 
@@ -144,8 +144,8 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 	p.CutAnswers(true)
 	for sent := 0; sent < 20; {
 		_, err := cut.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
-		if errors.Is(err, ranking.ErrOutcomeUnknown) {
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		if errors.Is(err, definition.ErrOutcomeUnknown) {
 			sent++
 			continue
 		}
@@ -196,7 +196,7 @@ func TestPlaces(t *testing.T) {
 		require.Equal(t, 0.0, last.Percentile())
 		require.EqualValues(t, 10, *last.ToNext())
 		require.Len(t, last.Around, 2, "the one above is always there")
-		require.ErrorIs(t, errorOf(s.Around(ctx, "b", "nobody", 0)), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Around(ctx, "b", "nobody", 0)), definition.ErrUnknownMember)
 
 		some := must(s.Members(ctx, "b", []string{"e", "nobody", "a"}))(t)
 		require.Equal(t, []ranking.Member{{Entry: all[4], Among: 2}, {Entry: ranking.Entry{Member: "nobody"}}, {Entry: all[0], Among: 1}},
@@ -207,10 +207,10 @@ func TestPlaces(t *testing.T) {
 			"member":  {{Member: "\n"}},
 			"around":  {{Member: "a", Around: ranking.MaxAround + 1}},
 		} {
-			ranking.Refuses(t, field, ranking.ErrInvalid, errorOf(s.Places(t.Context(), "b", lookups)))
+			ranking.Refuses(t, field, definition.ErrInvalid, errorOf(s.Places(t.Context(), "b", lookups)))
 		}
 		tooMany := errorOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6)))
-		require.ErrorIs(t, tooMany, ranking.ErrInvalid, "more entries than a call may hold Redis for")
+		require.ErrorIs(t, tooMany, definition.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }
 
@@ -268,7 +268,7 @@ func TestBounds(t *testing.T) {
 						require.NoError(t, o.Err, "%+v", c)
 						continue
 					}
-					ranking.Refuses(t, "score", ranking.ErrOutOfRange, o.Err, "%+v", c)
+					ranking.Refuses(t, "score", definition.ErrOutOfRange, o.Err, "%+v", c)
 					require.ErrorContains(t, o.Err, c.reason, "%+v", c)
 					require.Equal(t, before, must(s.Info(t.Context(), "b"))(t))
 					require.Empty(t, data(t, s, "b")[m])
@@ -305,9 +305,9 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 			{Member: "m", Score: 1, If: definition.Exists, Data: "1"},
 			{Member: "m", Op: "no"},
 		}))(t)
-		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
+		require.ErrorIs(t, o[0].Err, definition.ErrOutOfRange)
 		require.NoError(t, o[1].Err)
-		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b:1", "m")), ranking.ErrUnknownMember)
+		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b:1", "m")), definition.ErrUnknownMember)
 		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 		require.NoError(t, applyOne(t, s, "b:2", definition.Update{Member: "m", Score: 10}).Err, "the one place is free")
 	})
@@ -318,7 +318,7 @@ func TestBoundsDrawnLater(t *testing.T) {
 	onStore(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *ranking.Store) {
 		applyOne(t, s, "b", definition.Update{Member: "m", Score: 1000})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Max: new(int64(100))}}}))
-		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)
+		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, definition.ErrOutOfRange)
 		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}),
 			applyOne(t, s, "b", definition.Update{Member: "m", Score: -900}))
 	})

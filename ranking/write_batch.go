@@ -183,12 +183,12 @@ func (s *Store) latestRule(ctx context.Context, b *boardBatch) (*definitions, *d
 func (b *boardBatch) exhausted() error {
 	switch b.why {
 	case "stale", "behind":
-		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", ErrUnavailable)
+		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", definition.ErrUnavailable)
 	case "shape":
 		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first",
 			b.instance)
 	}
-	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", ErrUnavailable)
+	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", definition.ErrUnavailable)
 }
 
 // takeReplies takes the replies for batches, and finds out what their next calls need.

@@ -83,7 +83,7 @@ func TestDataThatIsRefused(t *testing.T) {
 		most := `"` + strings.Repeat("x", 254) + `"`
 		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
 			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: bad})
-			ranking.Refuses(t, "data", ranking.ErrInvalid, o.Err, "%q", bad)
+			ranking.Refuses(t, "data", definition.ErrInvalid, o.Err, "%q", bad)
 		}
 		for given, kept := range map[string]string{most: most, ` {"a": 1} `: `{"a":1}`} {
 			require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: given}).Err)
@@ -119,10 +119,10 @@ func TestConditions(t *testing.T) {
 			{Member: "a", Score: 1, If: definition.Absent, ID: "1"},
 			{Member: "a", Score: 1, If: definition.Exists, Data: "1", ID: "1"},
 		} {
-			require.ErrorIs(t, applyOne(t, s, "b", u).Err, ranking.ErrIDMismatch, "%+v", u)
+			require.ErrorIs(t, applyOne(t, s, "b", u).Err, definition.ErrIDMismatch, "%+v", u)
 		}
 		o := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: "perhaps"})
-		require.ErrorIs(t, o.Err, ranking.ErrInvalid)
+		require.ErrorIs(t, o.Err, definition.ErrInvalid)
 		require.EqualValues(t, 2, must(s.Info(t.Context(), "b"))(t).Seq)
 	})
 }

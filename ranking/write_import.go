@@ -136,8 +136,8 @@ func (im *importer) stop() bool {
 
 // refusesOneRow reports whether an import goes on after a row with this error.
 func refusesOneRow(err error) bool {
-	var wrong *FieldError
-	return errors.Is(err, ErrOutOfRange) || errors.As(err, &wrong) && wrong.Field == "member"
+	var wrong *definition.FieldError
+	return errors.Is(err, definition.ErrOutOfRange) || errors.As(err, &wrong) && wrong.Field == "member"
 }
 
 // flush applies the waiting rows, and returns the error that ends the import.

@@ -159,7 +159,7 @@ func TestImportRefuses(t *testing.T) {
 		require.Equal(t, [2]int64{2, 3}, [2]int64{done.Rows, done.Refused})
 		for i, refused := range done.First {
 			require.EqualValues(t, i+2, refused.Line)
-			require.ErrorIs(t, refused, ranking.ErrOutOfRange)
+			require.ErrorIs(t, refused, definition.ErrOutOfRange)
 		}
 		many := slices.Repeat(file[1:2], 2500)
 		done = must(s.Import(t.Context(), "b", rows(append(many, file[0]))))(t)
@@ -172,14 +172,14 @@ func TestImportRefuses(t *testing.T) {
 		var row *ranking.RowError
 		require.ErrorAs(t, err, &row)
 		require.EqualValues(t, 3, row.Line)
-		require.ErrorIs(t, err, ranking.ErrInvalid)
+		require.ErrorIs(t, err, definition.ErrInvalid)
 		require.Equal(t, [2]int64{1, 1}, [2]int64{done.Rows, done.Refused}, "the row that it ended at is told by the error alone")
 		require.Len(t, done.First, 1)
 		require.EqualValues(t, 2, done.First[0].Line)
 		require.Equal(t, []string{"a", "e"}, names(export(t, s, "b")), "and g, which comes after, is not there")
 
-		for board, kind := range map[string]error{"week@-1": ranking.ErrNotOpen, "nope": ranking.ErrUnknownBoard,
-			"over": ranking.ErrNotOpen, "Week": ranking.ErrInvalid} {
+		for board, kind := range map[string]error{"week@-1": definition.ErrNotOpen, "nope": definition.ErrUnknownBoard,
+			"over": definition.ErrNotOpen, "Week": definition.ErrInvalid} {
 			done, err := s.Import(t.Context(), board, rows(file[:1]))
 			require.ErrorIs(t, err, kind, board)
 			require.Zero(t, done.Rows)
@@ -224,7 +224,7 @@ func TestTransferOverATurn(t *testing.T) {
 		}
 		return next()
 	})
-	require.ErrorIs(t, err, ranking.ErrConflict)
+	require.ErrorIs(t, err, definition.ErrConflict)
 	require.Equal(t, [2]any{today, int64(1000)}, [2]any{done.Period, done.Rows})
 	done = must(s.Import(t.Context(), "b", rows(file)))(t)
 	require.Equal(t, tomorrow, done.Period)
@@ -251,7 +251,7 @@ func TestExportOfABoardThatIsDeleted(t *testing.T) {
 				fill()
 			}
 		}
-		require.ErrorIs(t, last, ranking.ErrConflict)
+		require.ErrorIs(t, last, definition.ErrConflict)
 		require.Equal(t, 1000, seen)
 	})
 }

@@ -78,8 +78,8 @@ func TestConnectionEndsWithTwoBatchesInFlight(t *testing.T) {
 			}
 			for i, err := range outcomes() {
 				if err != nil {
-					require.ErrorIs(t, err, ErrUnavailable)
-					require.ErrorIs(t, err, ErrOutcomeUnknown)
+					require.ErrorIs(t, err, definition.ErrUnavailable)
+					require.ErrorIs(t, err, definition.ErrOutcomeUnknown)
 				} else {
 					require.True(t, i == 0 && c.hold == "second-", "an update without an answer")
 				}
@@ -165,8 +165,8 @@ func TestUpdateThatIsNotSentHasAnOutcome(t *testing.T) {
 	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	r.Kill()
 	_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
-	require.ErrorIs(t, err, ErrUnavailable)
-	require.NotErrorIs(t, err, ErrOutcomeUnknown)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
+	require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
 }
 
 // One trip carries the scripts of several boards, known to Redis or not, and the error of one.
@@ -189,7 +189,7 @@ func TestScriptsShareATrip(t *testing.T) {
 			replies := script.Send(t.Context(), s.rdb, nil, page("a"),
 				script.Call{Script: script.ApplyPlain, Keys: []string{s.keys.Board("a", "").Meta}}, page("b"))
 			require.NoError(t, replies[0].Err)
-			require.ErrorIs(t, replies[1].Err, ErrUnavailable)
+			require.ErrorIs(t, replies[1].Err, definition.ErrUnavailable)
 			require.NoError(t, replies[2].Err)
 			require.NotEqual(t, replies[0].Rest, replies[2].Rest)
 			require.Equal(t, want, trips)

@@ -61,7 +61,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				require.NoError(t, second.Define(t.Context(), fiveBoards))
 				before, failed := outcomesOf(first.ApplyEvents(t.Context(), "gift", given("1")))
 				if failed != nil {
-					require.ErrorIs(t, failed, ErrUnavailable, what)
+					require.ErrorIs(t, failed, definition.ErrUnavailable, what)
 				}
 				first.Close()
 				rdb.Close()
@@ -138,7 +138,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 				h[i] = EventResult{}
 			}
 			if err != nil {
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, err, definition.ErrUnavailable)
 			}
 			calls.Store(0)
 			must(outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id))))(t)
@@ -218,7 +218,7 @@ func TestRetryAfterAChangeOfMode(t *testing.T) {
 				for i, o := range again {
 					what := fmt.Sprintf("mode %s, op %q; then mode %s, op %q", before, firsts[i].Op, after, retries[i].Op)
 					if cmp.Or(firsts[i].Op, before) != cmp.Or(retries[i].Op, before) {
-						require.ErrorIs(t, o.Err, ErrIDMismatch, what)
+						require.ErrorIs(t, o.Err, definition.ErrIDMismatch, what)
 						continue
 					}
 					require.NoError(t, o.Err, what)

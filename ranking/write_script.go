@@ -169,34 +169,34 @@ func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 // parseOutcome reads one result string of apply.lua.
 func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	refused := func(field, reason string, kind error) (Outcome, error) {
-		return Outcome{Err: &FieldError{Field: field, Reason: reason, Kind: kind}}, nil
+		return Outcome{Err: &definition.FieldError{Field: field, Reason: reason, Kind: kind}}, nil
 	}
 	switch s {
 	case "m":
-		return refused("id", "was used for another update", ErrIDMismatch)
+		return refused("id", "was used for another update", definition.ErrIDMismatch)
 	case "r":
-		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore), definition.ErrOutOfRange)
 	case "c":
-		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), definition.ErrOutOfRange)
 	case "s":
-		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum", ErrInvalid)
+		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum", definition.ErrInvalid)
 	case "g":
 		return Outcome{Err: errNotOnBoard}, nil
 	case "w":
-		return refused("op", fmt.Sprintf("is not %s, the mode of the board; omit it on a board with a window", r.Mode), ErrInvalid)
+		return refused("op", fmt.Sprintf("is not %s, the mode of the board; omit it on a board with a window", r.Mode), definition.ErrInvalid)
 	case "x":
 		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live",
-			ErrInvalid)
+			definition.ErrInvalid)
 	case "o":
-		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), definition.ErrOutOfRange)
 	case "h":
-		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), definition.ErrOutOfRange)
 	case "p":
 		return Outcome{Err: notOpen("the update counted in a period that has closed since")}, nil
 	case "n":
 		return Outcome{Err: notOpen(r.UpdateTimes())}, nil
 	case "f":
-		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", ErrUnavailable)}, nil
+		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", definition.ErrUnavailable)}, nil
 	}
 	f := strings.Split(s, " ")
 	takenBack := len(f) == 6 && f[5] == "t"

@@ -183,7 +183,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 					require.NoError(t, o.Err, what)
 					require.True(t, o.Result.Duplicate, what)
 				} else {
-					require.ErrorIs(t, o.Err, ErrIDMismatch, what)
+					require.ErrorIs(t, o.Err, definition.ErrIDMismatch, what)
 				}
 			}
 			one, two := of(first), of(second)
@@ -206,7 +206,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 			}
 			r := call(second)
 			if !same {
-				require.ErrorIs(t, r.Err, ErrIDMismatch)
+				require.ErrorIs(t, r.Err, definition.ErrIDMismatch)
 				return
 			}
 			require.NoError(t, r.Err)
@@ -220,7 +220,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 			apply(t, s, "c", definition.Update{Member: "m", Score: 1, ID: "x"})
 			change.ID = "x"
 			all := must(s.Apply(t.Context(), "c", []definition.Update{change}))(t)
-			require.ErrorIs(t, all[0].Err, ErrIDMismatch)
+			require.ErrorIs(t, all[0].Err, definition.ErrIDMismatch)
 		}
 	})
 }

@@ -121,7 +121,7 @@ func TestSilentRedisHoldsUpAWriteForOneTimeout(t *testing.T) {
 				most, _ := longest(took)
 				require.Equal(t, s.cfg.CallTimeout, most, "after a rest of %v", rest)
 				for _, err := range errs {
-					require.ErrorIs(t, err, ErrUnavailable)
+					require.ErrorIs(t, err, definition.ErrUnavailable)
 				}
 				synctest.Wait()
 			}
@@ -145,11 +145,11 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 		}
 		require.NoError(t, read())
 		hook.on.Store(true)
-		require.ErrorIs(t, read(), ErrUnavailable)
+		require.ErrorIs(t, read(), definition.ErrUnavailable)
 		for range 3 {
 			took, errs := together(20, read)
 			for _, err := range errs {
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, err, definition.ErrUnavailable)
 			}
 			_, waited := longest(took)
 			require.LessOrEqual(t, waited, 1)
@@ -172,12 +172,12 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 		hook.on.Store(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		require.ErrorIs(t, errorOf(s.Profiles(ctx, "user", []string{rand.Text()})), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Profiles(ctx, "user", []string{rand.Text()})), definition.ErrUnavailable)
 		hook.on.Store(false)
 		require.NoError(t, read(), "a caller that gives up says nothing of Redis")
 
 		hook.on.Store(true)
-		require.ErrorIs(t, read(), ErrUnavailable)
+		require.ErrorIs(t, read(), definition.ErrUnavailable)
 		hook.on.Store(false)
 		s.ForgetProfiles()
 		must(s.Profiles(t.Context(), "user", []string{"a"}))(t, "the feed is up again")
@@ -205,7 +205,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 			before := hook.calls.Load()
 			took, errs := together(20, func() error { return call(t.Context()) })
 			for _, err := range errs {
-				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, err, definition.ErrUnavailable)
 			}
 			most, _ := longest(took)
 			require.LessOrEqual(t, most, defineTimeout, "defining goes one by one")
@@ -215,7 +215,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 			synctest.Wait() // a call that comes at the very end of a look shares its failure
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			start := time.Now()
-			require.ErrorIs(t, call(ctx), ErrUnavailable)
+			require.ErrorIs(t, call(ctx), definition.ErrUnavailable)
 			require.Equal(t, 100*time.Millisecond, time.Since(start))
 			cancel()
 			synctest.Wait()
@@ -223,7 +223,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 		}
 		b := must(s.Board(t.Context(), "b"))(t, "each name is taken for a board")
 		require.Equal(t, Board{Name: "b", Instance: "b"}, b)
-		require.ErrorIs(t, errorOf(s.Board(t.Context(), "B")), ErrInvalid)
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), "B")), definition.ErrInvalid)
 	})
 }
 
@@ -238,7 +238,7 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 		cancel()
 		_, err := s.catalog.readNewer(ctx, nil)
 		if err != nil { // or it was quicker
-			require.ErrorIs(t, err, ErrUnavailable)
+			require.ErrorIs(t, err, definition.ErrUnavailable)
 		}
 		d := must(s.catalog.readNewer(t.Context(), nil))(t)
 		require.EqualValues(t, 1, d.look, "it is that look")
@@ -258,18 +258,18 @@ func TestRedisAway(t *testing.T) {
 	r.Kill()
 	for _, age := range []time.Duration{0, lookAgain, lease} {
 		aged(s, age)
-		require.ErrorIs(t, errorOf(s.Page(t.Context(), "b", 1, 1)), ErrUnavailable)
-		require.ErrorIs(t, errorOf(s.Info(t.Context(), "b")), ErrUnavailable)
-		require.ErrorIs(t, errorOf(s.Places(t.Context(), "b", []Lookup{{Member: "m"}})), ErrUnavailable)
-		require.ErrorIs(t, errorOf(s.Instances(t.Context(), "fans:{x}", "", 1)), ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Page(t.Context(), "b", 1, 1)), definition.ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Info(t.Context(), "b")), definition.ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Places(t.Context(), "b", []Lookup{{Member: "m"}})), definition.ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.Instances(t.Context(), "fans:{x}", "", 1)), definition.ErrUnavailable)
 		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1, ID: "1"}})
-		require.ErrorIs(t, err, ErrUnavailable)
-		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})), ErrUnavailable)
-		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
-		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)
-		require.ErrorIs(t, s.Delete(t.Context(), "b", Moderator{}), ErrUnavailable)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		require.ErrorIs(t, errorOf(s.ApplyEvents(t.Context(), "e", []EventCall{{}})), definition.ErrUnavailable)
+		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, definition.ErrUnavailable)
+		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), definition.ErrUnavailable)
+		require.ErrorIs(t, s.Delete(t.Context(), "b", Moderator{}), definition.ErrUnavailable)
 		require.Equal(t, definition.Sum, must(s.Board(t.Context(), "b"))(t).Definition.Mode)
-		require.ErrorIs(t, errorOf(s.Board(t.Context(), "c")), ErrUnavailable, "who knows what was defined meanwhile")
+		require.ErrorIs(t, errorOf(s.Board(t.Context(), "c")), definition.ErrUnavailable, "who knows what was defined meanwhile")
 	}
 	r.Start()
 	redistest.Eventually(t, "the client to try Redis again", func() error { return s.Ping(t.Context()) })

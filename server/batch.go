@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/gate"
@@ -64,7 +63,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string, of ba
 func checkItemKeys(key string, n int) error {
 	last := len(itemKey(key, n-1)) - len(key)
 	if most := definition.MaxIDBytes - last; key != "" && len(key) > most {
-		return ranking.Invalid(request.IdempotencyKey,
+		return definition.Invalid(request.IdempotencyKey,
 			fmt.Sprintf("has %d bytes; want 1 to %d for a batch of %d, which adds an item's number to the key", len(key), most, n))
 	}
 	return nil
@@ -79,7 +78,7 @@ func itemKey(key string, i int) string {
 }
 
 // errConflictingIDs refuses an item whose id differs from the one of its request's header.
-var errConflictingIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
+var errConflictingIDs = definition.Invalid("id", "differs from the id that Idempotency-Key gives")
 
 // batchCaller is the caller of a batch, of whose rate authorize has taken one token.
 type batchCaller struct {

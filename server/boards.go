@@ -120,7 +120,7 @@ func (s *Server) putBoard(c *echo.Context) error {
 		return err
 	}
 	_, err = s.store.Definition(c.Request().Context(), board)
-	status := definitionStatus(err, ranking.ErrUnknownBoard)
+	status := definitionStatus(err, definition.ErrUnknownBoard)
 	if err := s.store.DefineBoard(c.Request().Context(), d, author(c)); err != nil {
 		return err
 	}

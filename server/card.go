@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
@@ -19,8 +19,8 @@ const cardPath = "/boards/:board/card.png"
 
 // errNoCard is the answer about a board that does not exist, and about one that the caller may not read. It does not
 // tell them apart.
-var errNoCard error = &ranking.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read",
-	Kind: ranking.ErrUnknownBoard}
+var errNoCard error = &definition.FieldError{Field: "board", Reason: "does not exist, or is not one that you may read",
+	Kind: definition.ErrUnknownBoard}
 
 // getCard answers the card of a board, as PNG. A query changes nothing, so that a link may carry one.
 func (s *Server) getCard(c *echo.Context) error {
@@ -35,7 +35,7 @@ func (s *Server) getCard(c *echo.Context) error {
 	}
 	drawn, err := s.cards.Get(c.Request().Context(), board, gate.Client(c))
 	switch {
-	case errors.Is(err, ranking.ErrUnknownBoard), errors.Is(err, ranking.ErrInvalid):
+	case errors.Is(err, definition.ErrUnknownBoard), errors.Is(err, definition.ErrInvalid):
 		return errNoCard
 	case err != nil:
 		return err

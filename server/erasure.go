@@ -33,7 +33,7 @@ func (s *Server) deleteMemberOf(c *echo.Context) error {
 		return err
 	}
 	if by.Reason == "" {
-		return ranking.Invalid("reason", "is missing")
+		return definition.Invalid("reason", "is missing")
 	}
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erase(c.Request().Context(), kind, member, by)

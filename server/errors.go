@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
@@ -52,7 +52,7 @@ func (e *notCountedError) Extend(p gate.Problem) any {
 // markNotCounted marks an error of the store about the updates or the events of a request, if it says that none has
 // counted.
 func markNotCounted(err error) error {
-	if err == nil || errors.Is(err, ranking.ErrOutcomeUnknown) {
+	if err == nil || errors.Is(err, definition.ErrOutcomeUnknown) {
 		return err
 	}
 	return &notCountedError{err}

@@ -41,7 +41,7 @@ func (s *Server) putEvent(c *echo.Context) error {
 		return err
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
-	status := definitionStatus(err, ranking.ErrUnknownEvent)
+	status := definitionStatus(err, definition.ErrUnknownEvent)
 	if err := s.store.DefineEvent(c.Request().Context(), e, author(c)); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/entry"
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
@@ -76,7 +77,7 @@ func (s *Server) getExport(c *echo.Context) error {
 	case format == "csv":
 		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", encodeCSV
 	case given && format != "ndjson" && q.Err == nil:
-		q.Err = ranking.Invalid("format", "want ndjson or csv")
+		q.Err = definition.Invalid("format", "want ndjson or csv")
 	}
 	if q.Err != nil {
 		return q.Err

@@ -70,7 +70,7 @@ func (e *importError) Extend(p gate.Problem) any {
 	switch {
 	case p.Status == http.StatusServiceUnavailable:
 		j.Detail += "; send the import again: rows that were imported keep their ranks"
-		if errors.Is(e.err, ranking.ErrOutcomeUnknown) {
+		if errors.Is(e.err, definition.ErrOutcomeUnknown) {
 			j.Detail = "the store failed during the import; send the import again: rows that were imported keep their ranks"
 		}
 	case errors.As(e.err, &row):
@@ -160,15 +160,15 @@ func (l *lineReader) next() (ranking.Row, error) {
 		text, err := l.r.ReadSlice('\n')
 		l.line++
 		if len(text) > maxLine || errors.Is(err, bufio.ErrBufferFull) {
-			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine),
-				Kind: ranking.ErrTooLarge})
+			return ranking.Row{}, l.refuse(&definition.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine),
+				Kind: definition.ErrTooLarge})
 		}
 		var refusal *access.Refusal
 		if errors.As(err, &refusal) || errors.Is(err, access.ErrUnauthorized) || errors.Is(err, access.ErrForbidden) {
 			return ranking.Row{}, err
 		}
 		if err != nil && err != io.EOF { // a part of a line may be a valid line by chance
-			return ranking.Row{}, ranking.Invalid("body", "ended early, or no bytes came within the time limit")
+			return ranking.Row{}, definition.Invalid("body", "ended early, or no bytes came within the time limit")
 		}
 		if l.line == 1 {
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets write a byte order mark
@@ -233,7 +233,7 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 		return row, l.name(values)
 	}
 	if len(values) != len(l.columns) {
-		return row, ranking.Invalid(lineField, fmt.Sprintf("has %d values; want %d", len(values), len(l.columns)))
+		return row, definition.Invalid(lineField, fmt.Sprintf("has %d values; want %d", len(values), len(l.columns)))
 	}
 	value := func(column string) string {
 		if i := slices.Index(l.columns, column); i >= 0 {
@@ -258,12 +258,12 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 func (l *csvLines) name(names []string) error {
 	for i, name := range names {
 		if !slices.Contains(csvColumns, name) || slices.Contains(names[:i], name) {
-			return ranking.Invalid(lineField, fmt.Sprintf("names the column %.30q; want member, score and data, each once", name))
+			return definition.Invalid(lineField, fmt.Sprintf("names the column %.30q; want member, score and data, each once", name))
 		}
 	}
 	for _, name := range csvColumns[:2] {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(lineField, fmt.Sprintf("has no column %s; the first line names the columns", name))
+			return definition.Invalid(lineField, fmt.Sprintf("has no column %s; the first line names the columns", name))
 		}
 	}
 	l.columns = names
@@ -280,7 +280,7 @@ func splitLine(line string) ([]string, error) {
 	case err == nil:
 		return values, nil
 	case errors.Is(err, csv.ErrQuote) && strings.Count(line, `"`)%2 == 1:
-		return nil, ranking.Invalid(lineField, "has no closing quote: a value may not have a line break")
+		return nil, definition.Invalid(lineField, "has no closing quote: a value may not have a line break")
 	}
-	return nil, ranking.Invalid(lineField, "is not valid CSV: a value with a quote stands in quotes, with each quote inside doubled")
+	return nil, definition.Invalid(lineField, "is not valid CSV: a value with a quote stands in quotes, with each quote inside doubled")
 }

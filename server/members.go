@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/entry"
 	"rankcast/server/internal/gate"
@@ -64,7 +65,7 @@ func (s *Server) getMembers(c *echo.Context) error {
 	q := request.ReadQuery(c, "id*", "sort")
 	sort, sorted := q.Get("sort")
 	if sorted && sort != "rank" && q.Err == nil {
-		q.Err = ranking.Invalid("sort", "want rank; without sort, members come in the order of the request")
+		q.Err = definition.Invalid("sort", "want rank; without sort, members come in the order of the request")
 	}
 	if q.Err != nil {
 		return q.Err

@@ -30,7 +30,7 @@ func readModerator(c *echo.Context) (ranking.Moderator, error) {
 		return checkAuthor(c, m)
 	}
 	if len(q.Values) > 0 {
-		return m, ranking.Invalid("body", "comes beside parameters; give reason and by in the body or as parameters")
+		return m, definition.Invalid("body", "comes beside parameters; give reason and by in the body or as parameters")
 	}
 	o, err := request.ParseObject("body", body)
 	if err != nil {
@@ -55,7 +55,7 @@ func checkAuthor(c *echo.Context, m ranking.Moderator) (ranking.Moderator, error
 		return m, nil
 	}
 	if name := caller.KeyName(); m.By != "" && m.By != name {
-		return m, &ranking.FieldError{Field: "by", Reason: fmt.Sprintf("is %q; want %q, the name of the key, or omit it",
+		return m, &definition.FieldError{Field: "by", Reason: fmt.Sprintf("is %q; want %q, the name of the key, or omit it",
 			definition.Clip(m.By), name), Kind: access.ErrForbidden}
 	}
 	m.By = caller.KeyName()

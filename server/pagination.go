@@ -5,7 +5,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 )
 
@@ -31,7 +31,7 @@ func cursorOf(q *request.Query) (after string) {
 	}
 	name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil {
-		q.Err = ranking.Invalid("cursor", "is not a cursor of this server")
+		q.Err = definition.Invalid("cursor", "is not a cursor of this server")
 	}
 	return string(name)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/respond"
 )
@@ -28,7 +29,7 @@ func (s *Server) okRead(c *echo.Context, r boardRead) error {
 	case err == nil:
 		return respond.Encoded(c, b)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w: %w", ranking.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
 	return err
 }

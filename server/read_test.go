@@ -251,7 +251,7 @@ func TestSilentRedisIsATimeout(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		_, err = n.Store.Read(ctx, "b", ranking.Query{})
-		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
 		require.True(t, server.IsTimeout(err), err)
 		n.proxy.Restore()
 		n.proxy.Cut()

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/entry"
 	"rankcast/server/internal/request"
 )
@@ -21,7 +22,7 @@ func (s *Server) getSearch(c *echo.Context) error {
 	case q.Err != nil:
 		return q.Err
 	case !given:
-		return ranking.Invalid("q", "is missing")
+		return definition.Invalid("q", "is missing")
 	}
 	r.text = text
 	return s.okRead(c, r)

@@ -36,7 +36,7 @@ func (s *Server) getTop(c *echo.Context) error {
 		minScore: optionally(q.Score("min_score")), maxScore: optionally(q.Score("max_score")),
 	}
 	if _, jumps := q.Get("from_rank"); jumps && r.after.given && q.Err == nil {
-		q.Err = ranking.Invalid("from_rank", "cannot stand beside cursor")
+		q.Err = definition.Invalid("from_rank", "cannot stand beside cursor")
 	}
 	if q.Err != nil {
 		return q.Err
@@ -86,7 +86,7 @@ func (s *Server) getAt(c *echo.Context) error {
 	case q.Err != nil:
 		return q.Err
 	case score == nil:
-		return ranking.Invalid("score", "is missing")
+		return definition.Invalid("score", "is missing")
 	}
 	r.score = *score
 	return s.okPage(c, r, r.limit)

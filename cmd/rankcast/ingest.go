@@ -13,6 +13,7 @@ import (
 
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/ingest"
 	"rankcast/server"
 )
@@ -93,7 +94,7 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	// else RunRightsChecks logs the reason
-	if err := store.CheckRights(ctx); errors.Is(err, ranking.ErrUnavailable) && store.MissingRights() == nil {
+	if err := store.CheckRights(ctx); errors.Is(err, definition.ErrUnavailable) && store.MissingRights() == nil {
 		logOutage(log, "process applies entries", err)
 	}
 	defer start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })()

@@ -214,7 +214,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if isLayout(err) {
 		return err
 	}
-	away, unavailable := errors.Is(err, ranking.ErrUnavailable), err
+	away, unavailable := errors.Is(err, definition.ErrUnavailable), err
 	if err != nil && !away {
 		return fmt.Errorf("define boards%s: %w", s.ofFile(), err)
 	}

@@ -132,7 +132,7 @@ func (s *serve) ofFile() string {
 // or a board that is defined later.
 func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, log *slog.Logger) {
 	for _, board := range s.WebhookBoards {
-		if _, err := store.Definition(ctx, board); errors.Is(err, ranking.ErrUnknownBoard) {
+		if _, err := store.Definition(ctx, board); errors.Is(err, definition.ErrUnknownBoard) {
 			log.Warn("--webhook-boards names a board that is not defined", "board", board)
 		}
 	}
@@ -145,7 +145,7 @@ func isLayout(err error) bool { return errors.As(err, new(*ranking.LayoutError))
 func untilAnswered(ctx context.Context, ask func() error) (err error) {
 	retry(ctx, func() (answered bool) {
 		err = ask()
-		return !errors.Is(err, ranking.ErrUnavailable) || isLayout(err)
+		return !errors.Is(err, definition.ErrUnavailable) || isLayout(err)
 	})
 	if ctx.Err() != nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
 )
 
@@ -56,7 +57,7 @@ func (r *readiness) logReturns(ctx context.Context, log *slog.Logger, store *ran
 	for {
 		select {
 		case <-r.again:
-			var missing *ranking.MissingRightsError // the check that recheck asks for may not have run yet
+			var missing *definition.MissingRightsError // the check that recheck asks for may not have run yet
 			if errors.As(cmp.Or(store.MissingRights(), store.ProbeWrite(ctx)), &missing) {
 				continue
 			}

@@ -16,7 +16,6 @@ import (
 
 	"rankcast/cmd/rankcast/internal/accessfile"
 	"rankcast/cmd/rankcast/internal/remote"
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 )
@@ -141,7 +140,7 @@ func TestLogOfAnOutage(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		logOutage((&serveLog{Format: "text", Level: "info"}).logger(&log), "node is ready",
-			fmt.Errorf("%w: script: %w", ranking.ErrUnavailable, c.err))
+			fmt.Errorf("%w: script: %w", definition.ErrUnavailable, c.err))
 		require.True(t, strings.HasSuffix(log.String(), " level=WARN "+c.want+"\n"), log.String())
 	}
 }

@@ -6,46 +6,52 @@ import (
 	"time"
 )
 
-// The errors of the store and of this package. Each returned error wraps one of them; compare
-// with errors.Is.
+// The errors of this package and of the packages that use it: each error that they return wraps one of these.
+// Compare with errors.Is.
 var (
-	// ErrInvalid means that the request itself is wrong; a FieldError names the field.
+	// ErrInvalid reports a request that is wrong in itself. A FieldError names the field.
 	ErrInvalid = errors.New("invalid")
-	// ErrOutOfRange means that a given score, a resulting score, or a change of a score is
-	// beyond what the board allows.
+	// ErrOutOfRange reports a given score, a resulting score, or a change of a score,
+	// beyond the limits of the board.
 	ErrOutOfRange = errors.New("out of range")
-	// ErrUnknownBoard means that the board is not defined.
+	// ErrUnknownBoard reports a board that is not defined.
 	ErrUnknownBoard = errors.New("unknown board")
-	// ErrUnknownPeriod means that the period does not exist, has not begun, or is no longer kept.
+	// ErrUnknownPeriod reports a period that does not exist yet, or no longer exists.
 	ErrUnknownPeriod = errors.New("unknown period")
-	// ErrUnknownEvent means that the event is not defined.
+	// ErrUnknownEvent reports an event that is not defined.
 	ErrUnknownEvent = errors.New("unknown event")
-	// ErrNotOpen means that the board does not take this write now: before its starts, after
-	// its ends, or to a period by its name.
+	// ErrNotOpen reports a write that comes before a board's starts or after its ends, or
+	// that names a period.
 	ErrNotOpen = errors.New("not open")
-	// ErrConflict means that the present state does not allow the request: a definition that
-	// would re-order data, one instance too many, or a board that others need.
+	// ErrConflict reports a request that the present state does not allow. Examples are a
+	// definition that would re-order data, one instance too many, and the deletion of a
+	// board that another definition needs.
 	ErrConflict = errors.New("conflict")
-	// ErrForbidden means that the definition of an event does not allow the caller to send it like this.
+	// ErrForbidden reports an event that a caller with a Sender may not send, by the
+	// definition of the event. A FieldError names the field.
 	ErrForbidden = errors.New("forbidden")
-	// ErrUnknownMember means that the member is not on the board.
+	// ErrUnknownMember reports a member that is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
-	// ErrUnknownHistory means that no history is recorded of the period.
+	// ErrUnknownHistory reports a board, or a period, that has no history.
 	ErrUnknownHistory = errors.New("unknown history")
-	// ErrIDMismatch means that the request id was used for another update before.
+	// ErrIDMismatch reports a request id that was used before for another update.
 	ErrIDMismatch = errors.New("id mismatch")
-	// ErrTooManyIDs means that a board or an event holds as many request ids as it may. The update or the event has
-	// counted nowhere. A FieldError tells when there is room again.
+	// ErrTooManyIDs reports a request id beyond those that a board or an event may hold. The update or the event has
+	// counted nowhere. The RetryAfter of a FieldError tells when there is room again.
 	ErrTooManyIDs = errors.New("too many ids")
-	// ErrTooLarge means that the request is too large, or makes too much at one time. Nothing
-	// was done.
+	// ErrTooLarge reports a request that makes too much work at one time. The store did
+	// nothing.
 	ErrTooLarge = errors.New("too large")
-	// ErrOverloaded means that a queue is full. Nothing was written.
+	// ErrOverloaded reports a full queue. The store wrote nothing.
 	ErrOverloaded = errors.New("overloaded")
-	// ErrUnavailable means that Redis did not answer as it should.
+	// ErrUnavailable reports that Redis did not answer as expected.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrOutcomeUnknown means that the write may or may not have been applied. Send it again
-	// with the same id.
+	// ErrNotBuilt reports a board whose result has yet to be built. A build that has begun goes
+	// on. One that waits for its turn keeps it for three seconds after its last reader. It is a
+	// kind of ErrUnavailable.
+	ErrNotBuilt = fmt.Errorf("%w: its result is not built yet", ErrUnavailable)
+	// ErrOutcomeUnknown reports a write that Redis may or may not have applied. Send it
+	// again with the same id.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/redisconn"
 	"rankcast/ranking/internal/script"
 )
@@ -28,7 +29,7 @@ func Rules(prefix string) string {
 }
 
 // Settings checks the settings of the Redis at a URL of ranking.Open, on which a node depends: version, eviction,
-// persistence, memory, output buffers and clock; in a cluster, those of each master. It returns ranking.ErrUnavailable
+// persistence, memory, output buffers and clock; in a cluster, those of each master. It returns definition.ErrUnavailable
 // when a master does not answer, and the error of ranking.Open for a URL that is not valid.
 func Settings(ctx context.Context, url string) ([]Finding, error) {
 	rdb, err := redisconn.Open(url)
@@ -51,7 +52,7 @@ func Settings(ctx context.Context, url string) ([]Finding, error) {
 		err = errors.New("this cluster has no master")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: check Redis: %w", ranking.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: check Redis: %w", definition.ErrUnavailable, err)
 	}
 	slices.SortFunc(servers, func(a, b *server) int { return cmp.Compare(a.name, b.name) })
 	return judge(servers), nil
@@ -103,7 +104,7 @@ func Redis(ctx context.Context, url, prefix string, store *ranking.Store) []Find
 // rights tries what a node needs.
 func rights(ctx context.Context, prefix string, store *ranking.Store) Finding {
 	err := store.CheckRights(ctx)
-	missing, refused := errors.AsType[*ranking.MissingRightsError](err)
+	missing, refused := errors.AsType[*definition.MissingRightsError](err)
 	switch {
 	case err == nil:
 		return Finding{Check: Rights, Found: "Redis takes writes, and its user may do all that a node needs"}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -170,7 +171,7 @@ func TestNoRedis(t *testing.T) {
 	}
 	r.Kill()
 	_, err := Settings(t.Context(), r.URL())
-	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.ErrorIs(t, err, definition.ErrUnavailable)
 	r.Start()
 	redistest.Eventually(t, "Redis to be back", func() error {
 		_, err := Settings(t.Context(), r.URL())

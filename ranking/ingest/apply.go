@@ -85,9 +85,9 @@ func resultOf(duplicate bool) string {
 // isBeforeLookup reports whether the store refuses an update by its definitions, before a script looks the request id up.
 // The update may have counted earlier, under other definitions.
 func isBeforeLookup(err error) bool {
-	var field *ranking.FieldError
-	noWindow := errors.As(err, &field) && field.Field == "at" && field.Kind == ranking.ErrInvalid
-	return noWindow || errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrConflict)
+	var field *definition.FieldError
+	noWindow := errors.As(err, &field) && field.Field == "at" && field.Kind == definition.ErrInvalid
+	return noWindow || errors.Is(err, definition.ErrUnknownBoard) || errors.Is(err, definition.ErrConflict)
 }
 
 // fail refuses messages by their error, and returns an error that says nothing about them. The store refuses an

@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -192,7 +192,7 @@ func reason(err error) error {
 
 // isPassing reports whether the same call may succeed later: it says nothing about the entry.
 func isPassing(err error) bool {
-	for _, kind := range []error{ranking.ErrUnavailable, ranking.ErrOverloaded, ranking.ErrTooManyIDs, ranking.ErrOutcomeUnknown,
+	for _, kind := range []error{definition.ErrUnavailable, definition.ErrOverloaded, definition.ErrTooManyIDs, definition.ErrOutcomeUnknown,
 		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, kind) {
 			return true

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -58,7 +58,7 @@ func TestRefusedDeadLetters(t *testing.T) {
 	redistest.Must(c.batch(t.Context()))(t)
 	b.add("board", "none", "member", "m", "score", "1")
 	redis.AppURL(append(all, "-xadd")...)
-	require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
+	require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), definition.ErrUnavailable)
 	require.EqualValues(t, 1, b.length(stream))
 	redis.AppURL(all...)
 	redistest.Eventually(t, "the dead letter", func() error {

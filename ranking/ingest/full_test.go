@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -15,8 +15,8 @@ import (
 // behind it. An entry that may have counted becomes a dead letter, unless a script has looked its request id up since.
 func TestAFullBoardLosesNoEntry(t *testing.T) {
 	t.Parallel()
-	full := &ranking.FieldError{Field: "id", Reason: "is one too many", Kind: ranking.ErrTooManyIDs}
-	lost := errors.Join(ranking.ErrUnavailable, ranking.ErrOutcomeUnknown)
+	full := &definition.FieldError{Field: "id", Reason: "is one too many", Kind: definition.ErrTooManyIDs}
+	lost := errors.Join(definition.ErrUnavailable, definition.ErrOutcomeUnknown)
 	for _, of := range []struct {
 		name    string
 		errs    []error // of the attempts, eight minutes apart
@@ -24,8 +24,8 @@ func TestAFullBoardLosesNoEntry(t *testing.T) {
 	}{
 		{"full", []error{full, full, full}, 0},
 		{"full after a lost answer", []error{lost, full, full, full}, 0},
-		{"overloaded", []error{ranking.ErrOverloaded, ranking.ErrUnavailable, full, ranking.ErrOverloaded}, 0},
-		{"a lost answer, and no look at the id", []error{lost, ranking.ErrOverloaded, ranking.ErrUnavailable}, 1},
+		{"overloaded", []error{definition.ErrOverloaded, definition.ErrUnavailable, full, definition.ErrOverloaded}, 0},
+		{"a lost answer, and no look at the id", []error{lost, definition.ErrOverloaded, definition.ErrUnavailable}, 1},
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func TestFullMemoryLosesNoEntry(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for i := range 4 {
-		require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
+		require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), definition.ErrUnavailable)
 		shift(time.Duration(i+1) * 8 * time.Minute)
 	}
 	require.NoError(t, redis.Admin().ConfigSet(t.Context(), "maxmemory", "0").Err())

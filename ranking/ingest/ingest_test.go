@@ -113,7 +113,7 @@ func once() func() error {
 			return nil
 		}
 		failed = true
-		return fmt.Errorf("%w: %w: lost", ranking.ErrUnavailable, ranking.ErrOutcomeUnknown)
+		return fmt.Errorf("%w: %w: lost", definition.ErrUnavailable, definition.ErrOutcomeUnknown)
 	}
 }
 
@@ -152,13 +152,13 @@ func (b *bench) ingest() *Ingest {
 // explain names the sentinel of an error, as the table of the API does.
 func explain(err error) Problem {
 	p := Problem{Code: "other", Detail: err.Error()}
-	for code, kind := range map[string]error{"invalid_request": ranking.ErrInvalid, "unknown_board": ranking.ErrUnknownBoard,
-		"unknown_event": ranking.ErrUnknownEvent, "out_of_range": ranking.ErrOutOfRange, "not_open": ranking.ErrNotOpen} {
+	for code, kind := range map[string]error{"invalid_request": definition.ErrInvalid, "unknown_board": definition.ErrUnknownBoard,
+		"unknown_event": definition.ErrUnknownEvent, "out_of_range": definition.ErrOutOfRange, "not_open": definition.ErrNotOpen} {
 		if errors.Is(err, kind) {
 			p.Code = code
 		}
 	}
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	if errors.As(err, &field) {
 		p.Field = field.Field
 	}
@@ -197,7 +197,7 @@ func (b *bench) length(stream string) int64 {
 func (b *bench) score(board, member string) int64 {
 	b.t.Helper()
 	n, err := b.store.Around(b.t.Context(), board, member, 0)
-	if errors.Is(err, ranking.ErrUnknownMember) {
+	if errors.Is(err, definition.ErrUnknownMember) {
 		return 0
 	}
 	require.NoError(b.t, err)
@@ -341,7 +341,7 @@ func TestLostAnswers(t *testing.T) {
 			fault(b.fake)
 			in := b.ingest()
 			c := in.consumer(stream)
-			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrUnavailable)
+			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), definition.ErrUnavailable)
 			require.EqualValues(t, 3, b.length(stream), name)
 			b.add("board", "laps", "member", member, "score", "3")
 			b.fake.updates = nil
@@ -526,7 +526,7 @@ func TestTheLogSaysThatRedisIsAway(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	store := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(store.Close)
-	require.ErrorIs(t, store.CheckRights(t.Context()), ranking.ErrUnavailable)
+	require.ErrorIs(t, store.CheckRights(t.Context()), definition.ErrUnavailable)
 	var log redistest.Log
 	in := redistest.Must(New(rdb, store, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	c := in.consumer(stream)
@@ -625,8 +625,8 @@ func TestCheckStream(t *testing.T) {
 		require.NoError(t, definition.CheckText("id", longest), "it makes a request id")
 	}
 	for _, name := range []string{"", "rc:{a}", "a\nb", string(slices.Repeat([]byte("a"), maxStreamBytes+1))} {
-		require.ErrorIs(t, CheckStream(name), ranking.ErrInvalid, name)
+		require.ErrorIs(t, CheckStream(name), definition.ErrInvalid, name)
 	}
-	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Streams: []string{"a", "a"}})), ranking.ErrInvalid)
-	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Rate: MinRate - 1})), ranking.ErrInvalid)
+	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Streams: []string{"a", "a"}})), definition.ErrInvalid)
+	require.ErrorIs(t, redistest.ErrorOf(New(nil, nil, Config{Rate: MinRate - 1})), definition.ErrInvalid)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
@@ -56,7 +56,7 @@ func TestLawOfEntries(t *testing.T) {
 					case failure == which:
 						return once()()
 					case failure == which+2 && which == 1: // before the call, and surely
-						return ranking.ErrOverloaded
+						return definition.ErrOverloaded
 					}
 					return nil
 				}

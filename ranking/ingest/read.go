@@ -72,9 +72,9 @@ func (m *message) refuseBeforeLookup(p Problem) {
 // know the id. A call of a consumer that had the stream before may still be under way.
 func (m *message) noteFailure(err error) {
 	switch {
-	case errors.Is(err, ranking.ErrTooManyIDs):
+	case errors.Is(err, definition.ErrTooManyIDs):
 		m.isAbsent = true
-	case errors.Is(err, ranking.ErrOutcomeUnknown) || !errors.Is(err, ranking.ErrUnavailable) && !errors.Is(err, ranking.ErrOverloaded):
+	case errors.Is(err, definition.ErrOutcomeUnknown) || !errors.Is(err, definition.ErrUnavailable) && !errors.Is(err, definition.ErrOverloaded):
 		m.mayCount = true
 	}
 }
@@ -82,7 +82,7 @@ func (m *message) noteFailure(err error) {
 // explain describes the error of a refused entry.
 func (c *consumer) explain(err error) Problem {
 	p := c.cfg.Explain(err)
-	if errors.Is(err, ranking.ErrIDMismatch) {
+	if errors.Is(err, definition.ErrIDMismatch) {
 		p.Code = codeMismatch
 	}
 	return p
@@ -243,7 +243,7 @@ func (d *decoder) isWindowed(ctx context.Context, board string) (bool, error) {
 	case err != nil && isPassing(err):
 		return false, err
 	case err == nil && b.Definition.Name == "": // this process has never reached Redis
-		return false, fmt.Errorf("%w: the definitions are not known", ranking.ErrUnavailable)
+		return false, fmt.Errorf("%w: the definitions are not known", definition.ErrUnavailable)
 	}
 	d.windowed[board] = err == nil && b.Definition.IsWindowed()
 	return d.windowed[board], nil

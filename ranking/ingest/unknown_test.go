@@ -81,7 +81,7 @@ func TestOldEntriesWithLongIDs(t *testing.T) {
 		lost := func(what string, isKnown bool, during func(), fields ...string) {
 			b.add(fields...)
 			b.fake.after = func() error { return once()() }
-			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), ranking.ErrOutcomeUnknown, what)
+			require.ErrorIs(t, redistest.ErrorOf(c.batch(t.Context())), definition.ErrOutcomeUnknown, what)
 			during()
 			b.fake.after = nil
 			b.dropLease()
@@ -208,14 +208,14 @@ func TestRefusedRetryOfAnEvent(t *testing.T) {
 		c.takeOutcomes(m, r)
 		return m.result + " " + m.problem.Code
 	}
-	beforeLookup := &ranking.FieldError{Field: "board", Kind: ranking.ErrConflict, Reason: "has too many instances"}
-	refused := &ranking.FieldError{Field: "score", Kind: ranking.ErrOutOfRange, Reason: "is too high"}
+	beforeLookup := &definition.FieldError{Field: "board", Kind: definition.ErrConflict, Reason: "has too many instances"}
+	refused := &definition.FieldError{Field: "score", Kind: definition.ErrOutOfRange, Reason: "is too high"}
 	require.Equal(t, "refused other", results(false, beforeLookup))
 	require.Equal(t, "outcome_unknown outcome_unknown", results(true, beforeLookup))
 	require.Equal(t, "refused out_of_range", results(true, refused))
 	require.Equal(t, "outcome_unknown outcome_unknown", results(true, refused, beforeLookup))
 	require.Equal(t, "refused partly_refused", results(true, nil, beforeLookup))
-	noWindow := &ranking.FieldError{Field: "at", Kind: ranking.ErrInvalid, Reason: "applies only to a board with a window"}
+	noWindow := &definition.FieldError{Field: "at", Kind: definition.ErrInvalid, Reason: "applies only to a board with a window"}
 	require.Equal(t, "outcome_unknown outcome_unknown", results(true, noWindow))
 }
 

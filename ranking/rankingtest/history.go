@@ -209,7 +209,7 @@ func (h *History) readMembers(all []ranking.Entry) {
 	n, err := h.store.Around(ctx, h.Board, member, around)
 	i := h.Model.find(member)
 	if i < 0 {
-		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.ErrorIs(t, err, definition.ErrUnknownMember)
 		return
 	}
 	require.NoError(t, err)

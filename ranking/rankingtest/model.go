@@ -237,7 +237,7 @@ func (m *Model) expire() {
 func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	if first, ok := m.known[u.ID]; ok {
 		if first.update != m.meaning(u) {
-			return ranking.Outcome{Err: ranking.ErrIDMismatch}
+			return ranking.Outcome{Err: definition.ErrIDMismatch}
 		}
 		first.result.Duplicate = true
 		return ranking.Outcome{Result: first.result}
@@ -267,7 +267,7 @@ func (m *Model) meaning(u definition.Update) definition.Update {
 func (m *Model) change(u definition.Update) error {
 	u.Op = cmp.Or(u.Op, m.def.Mode)
 	if u.Op == definition.Sum && m.def.Limit > 0 {
-		return ranking.ErrInvalid
+		return definition.ErrInvalid
 	}
 	e, there, hidden := m.take(u.Member)
 	was := e
@@ -292,7 +292,7 @@ func (m *Model) change(u definition.Update) error {
 		if there {
 			m.give(was)
 		}
-		return ranking.ErrOutOfRange
+		return definition.ErrOutOfRange
 	}
 	switch u.Data {
 	case "":

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -106,9 +105,9 @@ func CheckKeyLine(name, hash string, scopes, boards, events, kinds []string, rat
 	if err == nil {
 		_, err = readKey(v)
 	}
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	if errors.As(err, &field) {
-		err = &ranking.FieldError{Field: strings.TrimPrefix(field.Field, "."), Reason: field.Reason, Kind: field.Kind}
+		err = &definition.FieldError{Field: strings.TrimPrefix(field.Field, "."), Reason: field.Reason, Kind: field.Kind}
 	}
 	return b.String(), err
 }

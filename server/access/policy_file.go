@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -64,8 +63,8 @@ func hideSecrets(err error) error {
 			all = append(all, hideSecrets(one))
 		}
 		return errors.Join(all...)
-	case *ranking.FieldError:
-		return &ranking.FieldError{Field: definition.HideLongWords(err.Field), Reason: definition.HideLongWords(err.Reason), Kind: err.Kind}
+	case *definition.FieldError:
+		return &definition.FieldError{Field: definition.HideLongWords(err.Field), Reason: definition.HideLongWords(err.Reason), Kind: err.Kind}
 	}
 	return err
 }
@@ -171,10 +170,10 @@ func (p *policy) readKeys(v definition.Value) error {
 		}
 		hash := string(k.hash[:])
 		if other := byName[k.name]; other != "" {
-			errs = append(errs, ranking.Invalid(item.Path+".name", fmt.Sprintf("is %q, as in %s; the audit needs different names", k.name, other)))
+			errs = append(errs, definition.Invalid(item.Path+".name", fmt.Sprintf("is %q, as in %s; the audit needs different names", k.name, other)))
 		}
 		if other := byHash[hash]; other != "" {
-			errs = append(errs, ranking.Invalid(item.Path+".hash", "is the same as in "+other))
+			errs = append(errs, definition.Invalid(item.Path+".hash", "is the same as in "+other))
 		}
 		byName[k.name], byHash[hash] = item.Path, item.Path
 		p.keys = append(p.keys, k)
@@ -198,7 +197,7 @@ func readKey(v definition.Value) (*key, error) {
 		missing = "scopes"
 	}
 	if missing != "" {
-		return nil, ranking.Invalid(v.Path+"."+missing, "is missing")
+		return nil, definition.Invalid(v.Path+"."+missing, "is missing")
 	}
 	for _, f := range v.Fields {
 		if r.scopes&ScopeAdmin != 0 && slices.Contains([]string{"boards", "events", "kinds"}, f.Name) {
@@ -243,9 +242,9 @@ func (p *policy) readAnonymous(v definition.Value) error {
 	}
 	switch {
 	case r.scopes == 0:
-		return ranking.Invalid(v.Path+".scopes", "is missing")
+		return definition.Invalid(v.Path+".scopes", "is missing")
 	case r.scopes&ScopeWrite != 0 && len(r.events) == 0:
-		return ranking.Invalid(v.Path+".events", "is missing; write lets anonymous callers send events, and nothing else")
+		return definition.Invalid(v.Path+".events", "is missing; write lets anonymous callers send events, and nothing else")
 	}
 	p.anonymous = &Caller{kind: anonymousCaller, own: r}
 	if limit.perSecond > 0 {
@@ -269,7 +268,7 @@ func (p *policy) readTokens(v definition.Value) error {
 	case sources != 1:
 		return v.Refuse("has %d of secret_file, key_file and jwks; want one", sources)
 	case t.jwks != "" && t.audience == "":
-		return ranking.Invalid(v.Path+".audience", "is missing; with jwks it keeps out tokens that the same keys sign for other services")
+		return definition.Invalid(v.Path+".audience", "is missing; with jwks it keeps out tokens that the same keys sign for other services")
 	}
 	p.tokens = t
 	if t.rate.perSecond > 0 {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -82,9 +82,9 @@ func parseSecret(file []byte) (*tokenKey, error) {
 	secret := bytes.TrimSuffix(bytes.TrimSuffix(file, []byte("\n")), []byte("\r"))
 	switch {
 	case bytes.HasPrefix(bytes.TrimSpace(secret), []byte("-----BEGIN ")):
-		return nil, ranking.Invalid(secretFileField, "holds a key in PEM form, and no secret; a public key belongs in "+keyFileField)
+		return nil, definition.Invalid(secretFileField, "holds a key in PEM form, and no secret; a public key belongs in "+keyFileField)
 	case len(secret) < minSecretBytes:
-		return nil, ranking.Invalid(secretFileField,
+		return nil, definition.Invalid(secretFileField,
 			fmt.Sprintf("holds %d bytes; want %d at least, such as those of: openssl rand -hex 32", len(secret), minSecretBytes))
 	}
 	sum := sha256.Sum256(append([]byte("rankcast: secret of tokens\x00"), secret...))
@@ -94,7 +94,7 @@ func parseSecret(file []byte) (*tokenKey, error) {
 // parsePublicKey parses the content of key_file. An error names that field. It does not check the dates of a
 // certificate, nor who has signed it: the file says that its key is trusted.
 func parsePublicKey(file []byte) (*tokenKey, error) {
-	invalid := func(reason string) error { return ranking.Invalid(keyFileField, reason) }
+	invalid := func(reason string) error { return definition.Invalid(keyFileField, reason) }
 	const want = "want one PEM block, PUBLIC KEY or CERTIFICATE"
 	block, rest := pem.Decode(file)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/golang-jwt/jwt/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // TokenSettings are the settings of tokens in an access file, for a program that signs one.
@@ -32,7 +32,7 @@ func ReadTokenSettings(file string) (TokenSettings, error) {
 	case err != nil:
 		return TokenSettings{}, fmt.Errorf("%s: %w", file, err)
 	case p.tokens == nil:
-		return TokenSettings{}, fmt.Errorf("%s: %w", file, ranking.Invalid("tokens", "is missing, so the server accepts no tokens"))
+		return TokenSettings{}, fmt.Errorf("%s: %w", file, definition.Invalid("tokens", "is missing, so the server accepts no tokens"))
 	}
 	t := TokenSettings{Audience: p.tokens.audience, Issuer: p.tokens.issuer}
 	if p.tokens.secretFile != "" {
@@ -119,7 +119,7 @@ func (s *Signer) CheckKeyFile(file []byte) error {
 		return err
 	}
 	if k.fingerprint != s.verifies.fingerprint {
-		return ranking.Invalid(keyFileField, "holds the public key of another private key")
+		return definition.Invalid(keyFileField, "holds the public key of another private key")
 	}
 	return nil
 }

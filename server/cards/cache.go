@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/lru"
 	"rankcast/server/access"
 	"rankcast/server/cards/internal/card"
@@ -100,7 +101,7 @@ func (c *Cards) Get(ctx context.Context, board string, from access.Address) (*Ca
 			return o.drawn, nil
 		case errors.As(err, &refused) && refused.Limit == access.AddressCards && o.from != from:
 			continue // the limit of another address is none of this one
-		case refused != nil, errors.Is(err, ranking.ErrUnavailable):
+		case refused != nil, errors.Is(err, definition.ErrUnavailable):
 			if drawn := c.last(cardKey{board: board}, cardStale); drawn != nil {
 				return drawn, nil
 			}
@@ -117,7 +118,7 @@ func (c *Cards) make(ctx context.Context, board string, from access.Address) (*C
 	began := time.Now()
 	content, err := c.content(ctx, board)
 	if err != nil {
-		if !errors.Is(err, ranking.ErrUnavailable) {
+		if !errors.Is(err, definition.ErrUnavailable) {
 			c.kept.Drop(cardKey{board: board})
 		}
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/cards/internal/card"
@@ -55,7 +54,7 @@ func (f *fakeBoards) read(_ context.Context, board string) (cardContent, error) 
 	case f.away != nil:
 		return cardContent{}, f.away
 	case !known:
-		return cardContent{}, ranking.ErrUnknownBoard
+		return cardContent{}, definition.ErrUnknownBoard
 	case first == "":
 		return cardContent{cardKey{"fans:{star}", true}, card.Card{Title: "fans"}}, nil
 	}
@@ -162,19 +161,19 @@ func TestCardInAnOutage(t *testing.T) {
 	withCards(t, access.Config{}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		f.set("stars", "ana")
 		requireCard(t, c, "stars", anybody, "ana")
-		f.fail(fmt.Errorf("read: %w", ranking.ErrUnavailable))
+		f.fail(fmt.Errorf("read: %w", definition.ErrUnavailable))
 		time.Sleep(cardStale - time.Second)
 		requireCard(t, c, "stars", anybody, "ana")
-		requireNoCard(t, c, "other", anybody, ranking.ErrUnavailable)
+		requireNoCard(t, c, "other", anybody, definition.ErrUnavailable)
 		time.Sleep(time.Second)
-		requireNoCard(t, c, "stars", anybody, ranking.ErrUnavailable)
+		requireNoCard(t, c, "stars", anybody, definition.ErrUnavailable)
 		f.fail(nil)
 		requireCard(t, c, "stars", anybody, "ana")
-		f.fail(ranking.ErrUnknownBoard) // it is deleted: nothing of it is left
+		f.fail(definition.ErrUnknownBoard) // it is deleted: nothing of it is left
 		time.Sleep(MaxAge)
-		requireNoCard(t, c, "stars", anybody, ranking.ErrUnknownBoard)
-		f.fail(ranking.ErrUnavailable)
-		requireNoCard(t, c, "stars", anybody, ranking.ErrUnavailable)
+		requireNoCard(t, c, "stars", anybody, definition.ErrUnknownBoard)
+		f.fail(definition.ErrUnavailable)
+		requireNoCard(t, c, "stars", anybody, definition.ErrUnavailable)
 	})
 }
 
@@ -184,13 +183,13 @@ func TestLimitOfCards(t *testing.T) {
 	withCards(t, access.Config{Cards: 2}, func(t *testing.T, c *Cards, f *fakeBoards) {
 		a, b := fromAddress("198.51.100.1"), fromAddress("198.51.100.2")
 		for i := range 1000 {
-			requireNoCard(t, c, fmt.Sprint("unknown", i), a, ranking.ErrUnknownBoard)
+			requireNoCard(t, c, fmt.Sprint("unknown", i), a, definition.ErrUnknownBoard)
 			f.set(fmt.Sprint("fans:", i), "")
 			requireCard(t, c, fmt.Sprint("fans:", i), a, "fans")
 		}
 		require.EqualValues(t, 1, f.draws.Load(), "all empty boards have one card")
 		require.Equal(t, 1, c.kept.Len())
-		requireNoCard(t, c, "fans:{star}", a, ranking.ErrUnknownBoard) // a definition is no board
+		requireNoCard(t, c, "fans:{star}", a, definition.ErrUnknownBoard) // a definition is no board
 		boards := 0
 		drawAll := func(from access.Address) (drawn int, err error) {
 			for ; err == nil; drawn++ {

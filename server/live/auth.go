@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rankcast/hub"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 )
 
@@ -17,7 +17,7 @@ const authCallTime = 5 * time.Second
 func (ss *session) auth(m *message) error {
 	token := m.fields.RequiredText("token")
 	if token == "" {
-		m.fields.Check(ranking.Invalid("token", "is empty"))
+		m.fields.Check(definition.Invalid("token", "is empty"))
 	}
 	if m.fields.Err != nil {
 		return m.fields.Err

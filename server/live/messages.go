@@ -7,19 +7,19 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
 
 // errReadOnly refuses an update or event on a node whose sockets are read-only.
-var errReadOnly error = &ranking.FieldError{Field: "type",
+var errReadOnly error = &definition.FieldError{Field: "type",
 	Reason: "update and event are not allowed on sockets of this server (--no-socket-writes); send them from your own server, by HTTP",
 	Kind:   problem.ErrForbidden}
 
 // errCrossOriginUpdate refuses an update or event from a page of another site that has not sent credentials.
-var errCrossOriginUpdate error = &ranking.FieldError{Field: "type",
+var errCrossOriginUpdate error = &definition.FieldError{Field: "type",
 	Reason: "update and event need a token from a page of another site; send auth first, or send them from your own server, by HTTP",
 	Kind:   problem.ErrForbidden}
 
@@ -29,7 +29,7 @@ func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err
 	o, err := request.ParseObject("message", bytes.Clone(encoded)) // encoded is the session's; the answer may come later
 	if id = o["id"]; id != nil {
 		if k := id.Kind(); k != '0' && k != '"' || len(id) > maxIDBytes || !id.IsValid() {
-			return nil, cmp.Or(err, ranking.Invalid("id", "want a number or a string of up to 128 bytes"))
+			return nil, cmp.Or(err, definition.Invalid("id", "want a number or a string of up to 128 bytes"))
 		}
 	}
 	if err != nil {
@@ -45,9 +45,9 @@ func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err
 	case fields.Err != nil:
 		return id, fields.Err
 	case name == "":
-		return id, ranking.Invalid("type", "is missing")
+		return id, definition.Invalid("type", "is missing")
 	case kind == nil:
-		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event, auth or ping", name))
+		return id, definition.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event, auth or ping", name))
 	}
 	m := &message{id: id, fields: fields, size: len(encoded)}
 	m.caller, m.version = ss.present()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
@@ -130,7 +130,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 		return 0, errNotUTF8
 	}
 	var id jsontext.Value
-	err = cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
+	err = cmp.Or(refused, definition.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
 		// A goroutine of its own frees its stack at once. This goroutine would keep a large
 		// stack for as long as the socket is open.

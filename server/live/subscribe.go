@@ -90,7 +90,7 @@ func (ss *session) allowSubscription(field string, held int) error {
 
 // refusedField is the refusal of a limit that names the field of a message.
 func refusedField(field string, refusal error) error {
-	return &ranking.FieldError{Field: field, Reason: refusal.Error(), Kind: refusal}
+	return &definition.FieldError{Field: field, Reason: refusal.Error(), Kind: refusal}
 }
 
 // readWatch reads what part of a board a subscription shows.
@@ -125,13 +125,13 @@ func EncodeInfo(ctx context.Context, store Store, caller *access.Caller, board s
 func CheckWatch(w hub.Watch) error {
 	if w.Me == "" {
 		if w.Around > 0 {
-			return ranking.Invalid("around", "needs me")
+			return definition.Invalid("around", "needs me")
 		}
 		return nil
 	}
-	var bad *ranking.FieldError
+	var bad *definition.FieldError
 	if err := definition.CheckMember(w.Me); errors.As(err, &bad) {
-		return ranking.Invalid("me", bad.Reason)
+		return definition.Invalid("me", bad.Reason)
 	}
 	return nil
 }
@@ -140,9 +140,9 @@ func CheckWatch(w hub.Watch) error {
 func CheckPosition(p hub.Position) error {
 	switch {
 	case p.Life == "" || len(p.Life) > maxLifeBytes:
-		return ranking.Invalid("life", "is not a life of this server")
+		return definition.Invalid("life", "is not a life of this server")
 	case p.Seq < 0 || p.Seq > definition.MaxScore:
-		return ranking.Invalid("seq", "is not a seq of this server")
+		return definition.Invalid("seq", "is not a seq of this server")
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (ss *session) endSubscription(m *message, field string, held map[string]*hu
 	delete(held, name)
 	ss.mu.Unlock()
 	if !there {
-		return ranking.Invalid(field, "has no subscription here")
+		return definition.Invalid(field, "has no subscription here")
 	}
 	ss.sessions.hub.Unsubscribe(sub)
 	ss.socket.reply(answerFrame("ok", m.id))

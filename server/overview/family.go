@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/readable"
 	"rankcast/server/pages"
@@ -40,7 +41,7 @@ func (r *Reader) readFamily(ctx context.Context, family string, names []string) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overviewTimeout)
 	defer cancel()
 	if err := r.familyReads.Acquire(ctx, 1); err != nil {
-		return nil, fmt.Errorf("read instances of %q: %w: the node reads other families: %w", family, ranking.ErrUnavailable, err)
+		return nil, fmt.Errorf("read instances of %q: %w: the node reads other families: %w", family, definition.ErrUnavailable, err)
 	}
 	defer r.familyReads.Release(1)
 	d, err := r.store.Definition(ctx, family)
@@ -108,6 +109,6 @@ func (r *Reader) ReadableNames(ctx context.Context, caller *access.Caller, famil
 			return ranking.Instances{}, err
 		}
 	}
-	return ranking.Instances{}, &ranking.FieldError{Field: "board",
-		Reason: "has too many instances that the caller may not read; use a key that may read all of them", Kind: ranking.ErrTooLarge}
+	return ranking.Instances{}, &definition.FieldError{Field: "board",
+		Reason: "has too many instances that the caller may not read; use a key that may read all of them", Kind: definition.ErrTooLarge}
 }

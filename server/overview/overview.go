@@ -203,7 +203,7 @@ func (r *Reader) checkFailures(failures []error) error {
 	var first error
 	failed := 0
 	for i, err := range failures {
-		if errors.Is(err, ranking.ErrUnknownBoard) {
+		if errors.Is(err, definition.ErrUnknownBoard) {
 			failures[i] = nil
 		} else if err != nil {
 			first = cmp.Or(first, err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 	"rankcast/server/internal/respond"
 
@@ -55,7 +55,7 @@ func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *ass
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
 		return err
-	case path == overlayPath, path == embedPath, errors.Is(err, ranking.ErrUnknownPeriod):
+	case path == overlayPath, path == embedPath, errors.Is(err, definition.ErrUnknownPeriod):
 		return asked().serveNotFound(c)
 	default:
 		return s.serveNotFound(c, request.PathValue(c, "board"))

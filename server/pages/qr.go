@@ -9,7 +9,7 @@ import (
 	"github.com/boombuler/barcode/qr"
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -26,13 +26,13 @@ func (s *Site) serveQR(c *echo.Context) error {
 	text := c.QueryParam("text")
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ranking.Invalid("text", "is no address of a page")
+		return definition.Invalid("text", "is no address of a page")
 	}
 	if !strings.EqualFold(u.Host, c.Request().Host) {
-		return ranking.Invalid("text", fmt.Sprintf("is an address of another host; want %q", c.Request().Host))
+		return definition.Invalid("text", fmt.Sprintf("is an address of another host; want %q", c.Request().Host))
 	}
 	if len(text) > maxQRText {
-		return ranking.Invalid("text", fmt.Sprintf("has %d bytes; want at most %d", len(text), maxQRText))
+		return definition.Invalid("text", fmt.Sprintf("has %d bytes; want at most %d", len(text), maxQRText))
 	}
 	if s.cfg.MayRead != nil {
 		if err := s.cfg.MayRead(c); err != nil {

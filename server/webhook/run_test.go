@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -182,7 +183,7 @@ func TestNodeStopsDuringClaim(t *testing.T) {
 func TestUnavailableStore(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
 		source := newFakeSource("m")
-		source.err = ranking.ErrUnavailable
+		source.err = definition.ErrUnavailable
 		log, stop := startWebhook(t, source, func(*http.Request) (int, error) { return 200, nil }, Config{})
 		defer stop()
 		time.Sleep(time.Minute)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/origin"
 	"rankcast/server/internal/problem"
 )
@@ -69,7 +69,7 @@ func allowOrigins(allowed *origin.List, needOf func(c *echo.Context, method stri
 }
 
 // errPrivateRoute refuses the preflight of a request that no page of another site may send.
-var errPrivateRoute error = &ranking.FieldError{
+var errPrivateRoute error = &definition.FieldError{
 	Field: "Origin", Reason: "is another site: none may moderate, define or read whole boards from a page", Kind: problem.ErrForbidden,
 }
 
@@ -94,7 +94,7 @@ func answerPreflights(allowed *origin.List, needOf func(c *echo.Context, method 
 			case isPrivate:
 				return errPrivateRoute
 			case !isAllowed:
-				return &ranking.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason),
+				return &definition.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason),
 					Kind: problem.ErrForbidden}
 			}
 			return c.NoContent(http.StatusNoContent)
@@ -103,7 +103,7 @@ func answerPreflights(allowed *origin.List, needOf func(c *echo.Context, method 
 }
 
 // errAnonymousPage refuses a request without credentials from a page of an allowed origin.
-var errAnonymousPage error = &ranking.FieldError{
+var errAnonymousPage error = &definition.FieldError{
 	Field: "Origin", Reason: "is another site, whose pages send with a key or a token", Kind: problem.ErrForbidden,
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/respond"
@@ -26,7 +26,7 @@ func retryAfter(status int, err error) int {
 	after := time.Duration(0)
 	var refused *access.Refusal
 	var keys *access.KeysUnavailableError
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	switch {
 	case errors.As(err, &refused):
 		after = max(refused.RetryAfter, time.Second)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
@@ -19,7 +19,7 @@ import (
 // An id for which there is no room gets 429, with the time until there is some.
 func TestTooManyIDsTellWhenToComeBack(t *testing.T) {
 	t.Parallel()
-	err := problem.At("updates[3]", &ranking.FieldError{Field: "id", Reason: "is one too many", Kind: ranking.ErrTooManyIDs,
+	err := problem.At("updates[3]", &definition.FieldError{Field: "id", Reason: "is one too many", Kind: definition.ErrTooManyIDs,
 		RetryAfter: 90 * time.Second})
 	p := problem.Of(err)
 	require.Equal(t, problem.Problem{Status: http.StatusTooManyRequests, Code: "limit_reached",

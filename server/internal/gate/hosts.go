@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/problem"
 )
@@ -31,7 +31,7 @@ func (g *Gate) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
 		// The target of a request in absolute form replaces the header (RFC 9112, section 3.2.2).
 		if name := c.Request().Host; g.checksHost.Load() && !g.hosts.Allows(name) {
 			g.hosts.LogRefusal(name)
-			return &ranking.FieldError{Field: "Host", Reason: g.hosts.Refusal(name), Kind: problem.ErrMisdirectedRequest}
+			return &definition.FieldError{Field: "Host", Reason: g.hosts.Refusal(name), Kind: problem.ErrMisdirectedRequest}
 		}
 		return next(c)
 	}

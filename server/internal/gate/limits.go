@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 )
 
@@ -48,7 +49,7 @@ func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if r := c.Request(); r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			endConnection(c) // the node does not wait for the body
-			return ranking.Invalid("body", "is not for "+r.Method+"; send the request without one")
+			return definition.Invalid("body", "is not for "+r.Method+"; send the request without one")
 		}
 		defer w.countBody(c)()
 		return next(c)
@@ -69,8 +70,8 @@ func checkHeader(h http.Header) error {
 		fields += len(values)
 	}
 	if fields > maxHeaderFields {
-		return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", fields, maxHeaderFields),
-			Kind: ranking.ErrTooLarge}
+		return &definition.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", fields, maxHeaderFields),
+			Kind: definition.ErrTooLarge}
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // rejectDotSegments refuses a path with a segment . or .., encoded or not. Most clients and proxies resolve such a
@@ -17,7 +17,7 @@ func rejectDotSegments(next echo.HandlerFunc) echo.HandlerFunc {
 		if u := c.Request().URL; strings.Contains(u.Path, "/.") {
 			for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
 				if name, _ := url.PathUnescape(segment); name == "." || name == ".." {
-					return ranking.Invalid("path", fmt.Sprintf("has the segment %s, which clients and proxies resolve", segment))
+					return definition.Invalid("path", fmt.Sprintf("has the segment %s, which clients and proxies resolve", segment))
 				}
 			}
 		}

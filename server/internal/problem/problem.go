@@ -8,6 +8,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 )
 
@@ -21,12 +22,12 @@ var (
 )
 
 // ErrCrossOrigin refuses a request from a page of another site.
-var ErrCrossOrigin error = &ranking.FieldError{
+var ErrCrossOrigin error = &definition.FieldError{
 	Field: "Origin", Reason: "is the origin of another site that --origins does not allow", Kind: ErrForbidden,
 }
 
 // ErrNotReady is the error of a readiness check. Its code is unavailable.
-var ErrNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
+var ErrNotReady = fmt.Errorf("%w: not ready", definition.ErrUnavailable)
 
 // table maps errors to HTTP statuses and codes. The first match counts.
 var table = []struct {
@@ -34,32 +35,32 @@ var table = []struct {
 	status int
 	code   string
 }{
-	{ranking.ErrInvalid, http.StatusBadRequest, "invalid_request"},
+	{definition.ErrInvalid, http.StatusBadRequest, "invalid_request"},
 	{ErrHandshake, http.StatusBadRequest, "invalid_request"},
 	{access.ErrUnauthorized, http.StatusUnauthorized, "unauthorized"},
 	{ErrForbidden, http.StatusForbidden, "forbidden"},
-	{ranking.ErrForbidden, http.StatusForbidden, "forbidden"},
-	{ranking.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
-	{ranking.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
-	{ranking.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
-	{ranking.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
-	{ranking.ErrUnknownHistory, http.StatusNotFound, "unknown_history"},
+	{definition.ErrForbidden, http.StatusForbidden, "forbidden"},
+	{definition.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
+	{definition.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
+	{definition.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
+	{definition.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
+	{definition.ErrUnknownHistory, http.StatusNotFound, "unknown_history"},
 	{ErrNotFound, http.StatusNotFound, "not_found"},
 	{ErrMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed"},
-	{ranking.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},
-	{ranking.ErrNotOpen, http.StatusConflict, "not_open"},
-	{ranking.ErrConflict, http.StatusConflict, "conflict"},
-	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{definition.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},
+	{definition.ErrNotOpen, http.StatusConflict, "not_open"},
+	{definition.ErrConflict, http.StatusConflict, "conflict"},
+	{definition.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
 	{ErrUnsupportedMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type"},
 	{ErrMisdirectedRequest, http.StatusMisdirectedRequest, "misdirected_request"},
-	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
+	{definition.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
 	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},
-	{ranking.ErrTooManyIDs, http.StatusTooManyRequests, "limit_reached"},
+	{definition.ErrTooManyIDs, http.StatusTooManyRequests, "limit_reached"},
 	{access.ErrLimitReached, http.StatusTooManyRequests, "limit_reached"},
 	{access.ErrOverloaded, http.StatusServiceUnavailable, "overloaded"},
 	{access.ErrKeysUnavailable, http.StatusServiceUnavailable, "unavailable"},
-	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
-	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
+	{definition.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
+	{definition.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
 	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
 }
 
@@ -82,19 +83,19 @@ func Of(err error) Problem {
 			break
 		}
 	}
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	if errors.As(err, &field) {
 		p.Field, p.Message = field.Field, field.Error()
 	}
 	// A client may send names of any bytes.
 	p.Field, p.Message = strings.ToValidUTF8(p.Field, "\uFFFD"), strings.ToValidUTF8(p.Message, "\uFFFD")
 	if p.Status == http.StatusServiceUnavailable {
-		var missing *ranking.MissingRightsError
+		var missing *definition.MissingRightsError
 		switch {
-		case errors.Is(err, ranking.ErrOutcomeUnknown):
+		case errors.Is(err, definition.ErrOutcomeUnknown):
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
-		case errors.Is(err, ranking.ErrOverloaded) && field != nil: // its message says of what there is too much
-		case errors.Is(err, ranking.ErrOverloaded):
+		case errors.Is(err, definition.ErrOverloaded) && field != nil: // its message says of what there is too much
+		case errors.Is(err, definition.ErrOverloaded):
 			p.Message = "too many updates are waiting; the server has applied none of this request"
 		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded),
 			errors.Is(err, access.ErrKeysUnavailable):
@@ -113,7 +114,7 @@ func Of(err error) Problem {
 // For is Of for a caller: a caller who may not read all definitions gets no hint at others than the one that it
 // asked for.
 func For(c *access.Caller, err error) Problem {
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	if !c.MayAll() && errors.As(err, &field) && field.Hint != "" {
 		unhinted := *field
 		unhinted.Hint = ""
@@ -124,7 +125,7 @@ func For(c *access.Caller, err error) Problem {
 
 // At prefixes the field of an error with its place in a larger request: updates[3].score.
 func At(place string, err error) error {
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	if !errors.As(err, &field) {
 		return err
 	}
@@ -136,8 +137,8 @@ func At(place string, err error) error {
 // InItem does as At for an error about an item, and leaves an error about the board or the event as a
 // whole alone.
 func InItem(place string, err error) error {
-	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen,
-		ranking.ErrConflict} {
+	for _, kind := range []error{definition.ErrUnknownBoard, definition.ErrUnknownPeriod, definition.ErrUnknownEvent, definition.ErrNotOpen,
+		definition.ErrConflict} {
 		if errors.Is(err, kind) {
 			return err
 		}

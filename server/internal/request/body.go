@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -45,10 +44,10 @@ func ReadBody(c *echo.Context) ([]byte, error) {
 	body, err := readAll(c.Request())
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &ranking.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: ranking.ErrTooLarge}
+		return nil, &definition.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: definition.ErrTooLarge}
 	}
 	if err != nil {
-		return nil, ranking.Invalid("body", "ended early")
+		return nil, definition.Invalid("body", "ended early")
 	}
 	if turn, ok := c.Request().Body.(Turn); ok {
 		return body, turn.Begin(c, len(body))
@@ -89,7 +88,7 @@ func readIdempotencyKey(c *echo.Context) (string, error) {
 		return "", nil
 	}
 	if keys[0] == "" || len(keys) > 1 {
-		return "", ranking.Invalid(IdempotencyKey, "is empty, or occurs more than once")
+		return "", definition.Invalid(IdempotencyKey, "is empty, or occurs more than once")
 	}
 	return keys[0], definition.CheckText(IdempotencyKey, keys[0])
 }

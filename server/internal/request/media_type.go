@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v5"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/problem"
 )
@@ -88,5 +87,5 @@ func UnsupportedType(c *echo.Context, wanted ...string) error {
 }
 
 func unsupported(header, reason string) error {
-	return &ranking.FieldError{Field: header, Reason: reason, Kind: problem.ErrUnsupportedMediaType}
+	return &definition.FieldError{Field: header, Reason: reason, Kind: problem.ErrUnsupportedMediaType}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
@@ -38,7 +37,7 @@ func ParseObject(field string, b []byte) (Object, error) {
 		}
 		return o, definition.Rooted(field, definition.SyntaxFault("", b, syntax))
 	case err != nil || o == nil:
-		return nil, ranking.Invalid(field, "is not a JSON object")
+		return nil, definition.Invalid(field, "is not a JSON object")
 	}
 	return o, nil
 }
@@ -58,7 +57,7 @@ func (o Object) Only(names ...string) error { return o.OnlyOr("", names...) }
 func (o Object) OnlyOr(form string, names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(definition.FieldPath("", name), "is not a field of this object; want "+strings.Join(names, ", ")+form)
+			return definition.Invalid(definition.FieldPath("", name), "is not a field of this object; want "+strings.Join(names, ", ")+form)
 		}
 	}
 	return nil
@@ -94,7 +93,7 @@ func (f *Fields) Has(name string) bool {
 func (f *Fields) Check(err error) { f.Err = cmp.Or(f.Err, err) }
 
 // refuse is Check for a field that is not valid.
-func (f *Fields) refuse(name, reason string) { f.Check(ranking.Invalid(name, reason)) }
+func (f *Fields) refuse(name, reason string) { f.Check(definition.Invalid(name, reason)) }
 
 // require reports whether the object has a field. If it has none, require sets Err.
 func (f *Fields) require(name string) bool {
@@ -194,11 +193,11 @@ func (f *Fields) digits(name string) (string, error) {
 	v, there := f.object[name]
 	switch {
 	case !there:
-		return "", ranking.Invalid(name, "is missing")
+		return "", definition.Invalid(name, "is missing")
 	case v.Kind() == '"':
-		return "", ranking.Invalid(name, "is a string; want an integer, without quotes")
+		return "", definition.Invalid(name, "is a string; want an integer, without quotes")
 	case v.Kind() != '0':
-		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
+		return "", definition.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
 	return string(v), nil
 }
@@ -206,16 +205,16 @@ func (f *Fields) digits(name string) (string, error) {
 // ReadList decodes the items of a batch, 1 to most. They are parts of list, which is a value of an Object.
 func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
 	if list.Kind() != '[' {
-		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+		return nil, definition.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
 	}
 	if items, err = scanList(list); err != nil {
 		return nil, fmt.Errorf("split the list %s: %w", field, err)
 	}
 	switch n := len(items); {
 	case n == 0:
-		return nil, ranking.Invalid(field, "is empty")
+		return nil, definition.Invalid(field, "is empty")
 	case n > most:
-		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most), Kind: ranking.ErrTooLarge}
+		return nil, &definition.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most), Kind: definition.ErrTooLarge}
 	}
 	return items, nil
 }

@@ -61,7 +61,7 @@ func NoBody(c *echo.Context) error {
 		return err
 	}
 	if len(body) > 0 {
-		return ranking.Invalid("body", "is not empty; this request takes none")
+		return definition.Invalid("body", "is not empty; this request takes none")
 	}
 	return nil
 }
@@ -71,16 +71,16 @@ func NoBody(c *echo.Context) error {
 func ReadQuery(c *echo.Context, names ...string) *Query {
 	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return &Query{Err: ranking.Invalid("query", "is malformed: "+err.Error())}
+		return &Query{Err: definition.Invalid("query", "is malformed: "+err.Error())}
 	}
 	q := &Query{Values: values}
 	for name, values := range q.Values {
 		switch {
 		case slices.Contains(names, name+"*"):
 		case !slices.Contains(names, name):
-			q.Err = ranking.Invalid(cmp.Or(name, "query"), "is not a parameter of this resource")
+			q.Err = definition.Invalid(cmp.Or(name, "query"), "is not a parameter of this resource")
 		case len(values) > 1:
-			q.Err = ranking.Invalid(name, "occurs more than once")
+			q.Err = definition.Invalid(name, "occurs more than once")
 		}
 	}
 	return q
@@ -96,7 +96,7 @@ func (q *Query) Get(name string) (string, bool) {
 func (q *Query) OptionalText(name string) string {
 	s, there := q.Get(name)
 	if there && s == "" && q.Err == nil {
-		q.Err = ranking.Invalid(name, "is empty")
+		q.Err = definition.Invalid(name, "is empty")
 	}
 	return s
 }
@@ -109,7 +109,7 @@ func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if (err != nil || n < low || n > high) && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", s, low, high))
+		q.Err = definition.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", s, low, high))
 	}
 	return n
 }
@@ -118,7 +118,7 @@ func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
 func (q *Query) Boolean(name string) bool {
 	s, ok := q.Get(name)
 	if ok && s != "true" && s != "false" && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want true or false", s))
+		q.Err = definition.Invalid(name, fmt.Sprintf("is %.30q; want true or false", s))
 	}
 	return s == "true"
 }
@@ -141,7 +141,7 @@ func (q *Query) Time(name string) time.Time {
 	t, ok := definition.ParseTime(s)
 	if !ok && q.Err == nil {
 		const want = "want a time such as 2026-11-20T10:00:00Z, with at most milliseconds, in the years 1970 to 2199"
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.40q; %s", s, want))
+		q.Err = definition.Invalid(name, fmt.Sprintf("is %.40q; %s", s, want))
 	}
 	return t
 }
@@ -157,7 +157,7 @@ func (q *Query) Duration(name string) time.Duration {
 		d, ok = definition.ParseDuration(s + "s")
 	}
 	if !ok && q.Err == nil {
-		q.Err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want a whole number of s, m, h or d, such as 5m or 1h, from 1s to 36600d", s))
+		q.Err = definition.Invalid(name, fmt.Sprintf("is %.30q; want a whole number of s, m, h or d, such as 5m or 1h, from 1s to 36600d", s))
 	}
 	return d
 }

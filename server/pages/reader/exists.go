@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/overview"
 )
@@ -29,12 +29,12 @@ func (r *Reader) Check(ctx context.Context, name string) error {
 	} else {
 		_, err = r.store.Board(ctx, name)
 	}
-	var field *ranking.FieldError
+	var field *definition.FieldError
 	switch {
-	case errors.Is(err, ranking.ErrUnknownBoard), errors.Is(err, ranking.ErrUnknownPeriod):
+	case errors.Is(err, definition.ErrUnknownBoard), errors.Is(err, definition.ErrUnknownPeriod):
 		return err
-	case errors.Is(err, ranking.ErrInvalid) && errors.As(err, &field): // no board can have the name
-		return &ranking.FieldError{Field: field.Field, Reason: field.Reason, Kind: ranking.ErrUnknownBoard}
+	case errors.Is(err, definition.ErrInvalid) && errors.As(err, &field): // no board can have the name
+		return &definition.FieldError{Field: field.Field, Reason: field.Reason, Kind: definition.ErrUnknownBoard}
 	default:
 		return nil
 	}

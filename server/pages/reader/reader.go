@@ -100,7 +100,7 @@ func (r *Reader) History(ctx context.Context, name string) *pages.History {
 		return nil
 	}
 	h, err := r.store.History(ctx, name, ranking.HistoryQuery{From: r.store.Now(), Limit: 1})
-	if err != nil && !errors.Is(err, ranking.ErrUnknownHistory) {
+	if err != nil && !errors.Is(err, definition.ErrUnknownHistory) {
 		return nil
 	}
 	view := &pages.History{About: about, Recorded: err == nil}
@@ -141,7 +141,7 @@ func (r *Reader) Member(ctx context.Context, kind, member string) *pages.Member 
 func (r *Reader) addStanding(ctx context.Context, b *pages.Board, page ranking.Page, name, member string, around int) {
 	n, err := r.store.Around(ctx, name, member, around)
 	switch {
-	case errors.Is(err, ranking.ErrUnknownMember):
+	case errors.Is(err, definition.ErrUnknownMember):
 		b.Below = []entry.Entry{{Member: member}}
 		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
 			b.MeName = r.entries.Profiles(ctx, page.Kind, []string{member})[member].Name

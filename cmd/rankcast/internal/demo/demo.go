@@ -73,7 +73,7 @@ func Define(ctx context.Context, store *ranking.Store) error {
 		}
 	}
 	for _, one := range missing {
-		if err := store.Define(ctx, one); err != nil && !errors.Is(err, ranking.ErrConflict) && !errors.Is(err, ranking.ErrInvalid) {
+		if err := store.Define(ctx, one); err != nil && !errors.Is(err, definition.ErrConflict) && !errors.Is(err, definition.ErrInvalid) {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // starNames are invented names of stars. Their ids are s01, s02, and so on.
@@ -68,7 +69,7 @@ func setProfiles(ctx context.Context, store *ranking.Store) error {
 			if _, has := there[id]; has {
 				continue
 			}
-			if _, err := store.SetProfile(ctx, kind, id, ranking.Profile{Name: names[id]}); errors.Is(err, ranking.ErrConflict) {
+			if _, err := store.SetProfile(ctx, kind, id, ranking.Profile{Name: names[id]}); errors.Is(err, definition.ErrConflict) {
 				break // the store has no room for profiles of another kind
 			} else if err != nil {
 				return err

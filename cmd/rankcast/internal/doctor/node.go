@@ -29,7 +29,7 @@ func boardsFile(ctx context.Context, name string, store *ranking.Store) doctor.F
 		f.Found += "; they fit those in Redis"
 	}
 	switch {
-	case errors.Is(err, ranking.ErrUnavailable):
+	case errors.Is(err, definition.ErrUnavailable):
 		f.Level, f.Found, f.Fix = doctor.Unknown, err.Error(), "check again when the other problems are gone"
 	case err != nil:
 		f.Level, f.Found, f.Fix = doctor.Problem, err.Error(),
