@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/rights"
 	"rankcast/ranking/internal/script"
@@ -231,12 +232,7 @@ func (c *catalog) readFresh(ctx context.Context) (*definitions, error) {
 // the age lookSoon, because callers may send any number of unknown names.
 func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, error) {
 	begun := c.looks.Load()
-	pause := time.NewTimer(lookSoon - time.Since(d.at))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-	}
+	fair.Pause(ctx, lookSoon-time.Since(d.at))
 	return c.readAfter(ctx, begun)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 )
@@ -251,14 +252,10 @@ func (w *builder) keepLock(ctx context.Context, took time.Duration) error {
 // pauseAfter leaves Redis to other callers for half as long as a call took, gentleMost at
 // most.
 func pauseAfter(ctx context.Context, took time.Duration) error {
-	pause := time.NewTimer(min(took/2, gentleMost))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
+	if err := fair.Pause(ctx, min(took/2, gentleMost)); err != nil {
+		return fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 	}
+	return nil
 }
 
 // release gives up the lock, also while the node stops.

@@ -24,15 +24,9 @@ func (p *Pacer[K]) Wait(ctx context.Context, key K) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if pause := time.Until(p.next); pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			release()
-			return nil, ctx.Err()
-		}
+	if err := Pause(ctx, time.Until(p.next)); err != nil {
+		release()
+		return nil, err
 	}
 	began := time.Now()
 	return func() {

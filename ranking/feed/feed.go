@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/pipeline"
 )
@@ -147,10 +148,8 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 			})
 		}
 		// Half of the pause is random, so that the nodes do not connect at the same moment.
-		select {
-		case <-time.After(backoff/2 + mathrand.N(backoff/2)):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := fair.Pause(ctx, backoff/2+mathrand.N(backoff/2)); err != nil {
+			return err
 		}
 		backoff = min(2*backoff, backoffMost)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 )
 
 const (
@@ -68,27 +69,14 @@ func (c *consumer) run(ctx context.Context) {
 // rest waits for a pause, or until ctx ends. It renews the lease during a long pause, as at a low rate with many streams.
 func (c *consumer) rest(ctx context.Context, pause time.Duration) {
 	for most := c.cfg.Lease / 4; c.lease == leaseHeld && pause > most; pause -= most {
-		if wait(ctx, most); ctx.Err() != nil {
+		if fair.Pause(ctx, most) != nil {
 			return
 		}
 		if held, err := c.renew(context.WithoutCancel(ctx)); err == nil && !held {
 			c.noteLease(leaseBusy)
 		}
 	}
-	wait(ctx, pause)
-}
-
-// wait returns after a pause, or when ctx ends.
-func wait(ctx context.Context, pause time.Duration) {
-	if pause <= 0 {
-		return
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	fair.Pause(ctx, pause)
 }
 
 // batch takes a batch, applies it and acknowledges it. It returns the pause before the next one. After an

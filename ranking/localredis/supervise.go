@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"rankcast/ranking/fair"
 )
 
 const (
@@ -37,9 +39,7 @@ func (s *Server) supervise(ctx context.Context) {
 		s.process = nil
 		s.cfg.Log.Warn("redis-server has ended; the node starts it again", "reason", reason)
 		for s.process == nil {
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
+			if fair.Pause(ctx, pause) != nil {
 				return
 			}
 			pause = min(2*pause, maxBackoff)

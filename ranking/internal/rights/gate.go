@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/script"
@@ -133,10 +134,8 @@ func (g *Gate) Run(ctx context.Context, log *slog.Logger) error {
 	defer probe.Stop()
 	for {
 		// The pause also limits the rate of the checks when Redis refuses a command that no check tries.
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := fair.Pause(ctx, pause); err != nil {
+			return err
 		}
 		if g.err() == nil && pause == pauseFirst {
 			select {

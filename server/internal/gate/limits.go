@@ -10,6 +10,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 	"rankcast/server/access"
 )
 
@@ -21,16 +22,6 @@ const (
 	refusalPause = time.Second
 )
 
-// pause waits for a time, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // limitRequests refuses the requests of an address that sends too many, before the server reads a body or
 // asks the store. It counts the memory of those that it passes on.
 func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
@@ -40,7 +31,7 @@ func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetResponse(w)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := g.limits.AllowRequest(from); err != nil {
-			pause(c.Request().Context(), refusalPause)
+			fair.Pause(c.Request().Context(), refusalPause)
 			return err
 		}
 		if err := checkHeader(c.Request().Header); err != nil {

@@ -16,6 +16,7 @@ import (
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 )
 
 // Page is the path of the page that shows these boards.
@@ -99,10 +100,8 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	report("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
 		g, gap := traffic.next()
-		select {
-		case <-ctx.Done():
+		if fair.Pause(ctx, gap) != nil {
 			return
-		case <-time.After(gap):
 		}
 		report("gifts", sendGifts(ctx, store, []gift{g}))
 		switch n % 4 {
