@@ -103,8 +103,8 @@ func (d *definitions) compiledNamed(instance string) (*definition.Compiled, erro
 func (d *definitions) unknownName(n definition.Name) error {
 	for parts, slot := range definition.SlotsOf(n.Base) {
 		if other := d.boards[slot]; other != nil && parts != len(n.Parts) {
-			return &definition.FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: definition.ErrUnknownBoard,
-				Hint: "want a name like " + other.Board.Name}
+			return &definition.FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()),
+				Kind: definition.ErrUnknownBoard, Hint: "want a name like " + other.Board.Name}
 		}
 	}
 	return unknownBoard(n.Instance())
@@ -247,7 +247,8 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 		return none, err
 	}
 	found, err := in(d, false)
-	if errors.Is(err, definition.ErrUnknownBoard) || errors.Is(err, definition.ErrUnknownPeriod) || errors.Is(err, definition.ErrUnknownEvent) {
+	if errors.Is(err, definition.ErrUnknownBoard) || errors.Is(err, definition.ErrUnknownPeriod) ||
+		errors.Is(err, definition.ErrUnknownEvent) {
 		if err := c.rights.RefusesAll(); err != nil {
 			return none, err // the node could not add its own definitions
 		}

@@ -98,5 +98,6 @@ func (d *definitions) unknownEvent(event string) error {
 	if len(names) > 0 {
 		known = "the events are " + strings.Join(names, ", ") + more
 	}
-	return &definition.FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event), Kind: definition.ErrUnknownEvent, Hint: known}
+	return &definition.FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event),
+		Kind: definition.ErrUnknownEvent, Hint: known}
 }

@@ -45,7 +45,8 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		require.ErrorIs(t, errorOf(b.ApplyEvents(t.Context(), "b0", []EventCall{{}})), definition.ErrUnknownEvent)
 		require.ErrorIs(t, b.Delete(t.Context(), "b0", Moderator{}), definition.ErrUnknownBoard)
 		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0", Moderator{}), definition.ErrUnknownEvent)
-		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), definition.ErrConflict, "its data are going")
+		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), definition.ErrConflict,
+			"its data are going")
 	})
 }
 

@@ -27,10 +27,11 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			kind  error
 			field string
 		}{
-			"a wrong field":    {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, definition.ErrInvalid, "boards.b.mode"},
-			"no name":          {defs{Boards: []definition.Board{good, {}}}, definition.ErrInvalid, `boards[""]`},
-			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, definition.ErrConflict, `boards["fans:{user}"]`},
-			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, definition.ErrConflict, `boards["x:{b}"]`},
+			"a wrong field": {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, definition.ErrInvalid, "boards.b.mode"},
+			"no name":       {defs{Boards: []definition.Board{good, {}}}, definition.ErrInvalid, `boards[""]`},
+			"a clash":       {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, definition.ErrConflict, `boards["fans:{user}"]`},
+			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, definition.ErrConflict,
+				`boards["x:{b}"]`},
 			"one that is new": {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, definition.ErrConflict,
 				"boards.busy.order"},
 			"one alone":     {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, definition.ErrConflict, "boards.busy.order"},

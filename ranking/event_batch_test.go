@@ -46,7 +46,8 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 // An occurrence of which an update has counted, or may have, never ends as if nothing had.
 func TestFailureOfAnOccurrence(t *testing.T) {
 	t.Parallel()
-	refused, lost := Outcome{Err: definition.ErrOutOfRange}, Outcome{Err: fmt.Errorf("%w: %w", definition.ErrUnavailable, definition.ErrOutcomeUnknown)}
+	refused := Outcome{Err: definition.ErrOutOfRange}
+	lost := Outcome{Err: fmt.Errorf("%w: %w", definition.ErrUnavailable, definition.ErrOutcomeUnknown)}
 	notSent, counted := Outcome{Err: definition.ErrUnavailable}, Outcome{}
 	for _, c := range []struct {
 		outcomes []Outcome

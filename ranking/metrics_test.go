@@ -46,7 +46,8 @@ func TestUpdatesAreCountedByResult(t *testing.T) {
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "b", Score: 1}))
 		require.NoError(t, apply("b", definition.Update{Member: "a", Score: 1, ID: "1"}, definition.Update{Member: "a", Score: 101},
 			definition.Update{Score: 1}))
-		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}), definition.ErrUnknownBoard)
+		require.ErrorIs(t, apply("none", definition.Update{Member: "a", Score: 1}, definition.Update{Member: "b", Score: 1}),
+			definition.ErrUnknownBoard)
 		counted(map[string]float64{updateApplied: 2, updateDuplicate: 1, updateRefused: 4})
 		require.EqualValues(t, 3, histogram(t, s.metrics.updateSeconds).GetSampleCount(), "each request once")
 		batches := histogram(t, s.metrics.batchUpdates)

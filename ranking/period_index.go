@@ -62,7 +62,8 @@ func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRec
 	for name, text := range fields {
 		n, ok := parsePeriodRecord(name, text)
 		if !ok {
-			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", definition.ErrUnavailable, instance, text, name)
+			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", definition.ErrUnavailable,
+				instance, text, name)
 		}
 		list = append(list, n)
 	}

@@ -214,7 +214,9 @@ func TestSearchesThatAreNone(t *testing.T) {
 			refused(t, errorOf(s.Search(t.Context(), "a", c.text, c.limit)), c.field, "%q", c.text)
 		}
 		require.Zero(t, must(s.Search(t.Context(), "a", strings.Repeat("中", 42), 50))(t).Total)
-		for board, want := range map[string]error{"none": definition.ErrUnknownBoard, "a@2026": definition.ErrUnknownPeriod, "A b": definition.ErrInvalid} {
+		for board, want := range map[string]error{
+			"none": definition.ErrUnknownBoard, "a@2026": definition.ErrUnknownPeriod, "A b": definition.ErrInvalid,
+		} {
 			require.ErrorIs(t, errorOf(s.Search(t.Context(), board, "a", 10)), want, board)
 		}
 	})

@@ -487,7 +487,8 @@ func TestUnionAndItsSources(t *testing.T) {
 
 		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)},
 			definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
-		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
+		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(),
+			definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
 		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
 		Refuses(t, "board", definition.ErrConflict, s.DefineBoard(t.Context(),
 			definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))

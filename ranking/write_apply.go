@@ -131,7 +131,8 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 var errNotOnBoard = errors.New("is not on the board")
 
 func unknownMember(board, member string) error {
-	return &definition.FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: definition.ErrUnknownMember}
+	return &definition.FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board),
+		Kind: definition.ErrUnknownMember}
 }
 
 func notOpen(reason string) error {

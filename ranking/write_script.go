@@ -175,11 +175,13 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	case "m":
 		return refused("id", "was used for another update", definition.ErrIDMismatch)
 	case "r":
-		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore), definition.ErrOutOfRange)
+		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore),
+			definition.ErrOutOfRange)
 	case "c":
 		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), definition.ErrOutOfRange)
 	case "s":
-		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum", definition.ErrInvalid)
+		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum",
+			definition.ErrInvalid)
 	case "g":
 		return Outcome{Err: errNotOnBoard}, nil
 	case "w":
@@ -188,15 +190,18 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live",
 			definition.ErrInvalid)
 	case "o":
-		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), definition.ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)),
+			definition.ErrOutOfRange)
 	case "h":
-		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), definition.ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)),
+			definition.ErrOutOfRange)
 	case "p":
 		return Outcome{Err: notOpen("the update counted in a period that has closed since")}, nil
 	case "n":
 		return Outcome{Err: notOpen(r.UpdateTimes())}, nil
 	case "f":
-		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", definition.ErrUnavailable)}, nil
+		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since",
+			definition.ErrUnavailable)}, nil
 	}
 	f := strings.Split(s, " ")
 	takenBack := len(f) == 6 && f[5] == "t"

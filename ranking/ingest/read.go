@@ -74,7 +74,8 @@ func (m *message) noteFailure(err error) {
 	switch {
 	case errors.Is(err, definition.ErrTooManyIDs):
 		m.isAbsent = true
-	case errors.Is(err, definition.ErrOutcomeUnknown) || !errors.Is(err, definition.ErrUnavailable) && !errors.Is(err, definition.ErrOverloaded):
+	case errors.Is(err, definition.ErrOutcomeUnknown) ||
+		!errors.Is(err, definition.ErrUnavailable) && !errors.Is(err, definition.ErrOverloaded):
 		m.mayCount = true
 	}
 }

@@ -170,7 +170,8 @@ func (p *policy) readKeys(v definition.Value) error {
 		}
 		hash := string(k.hash[:])
 		if other := byName[k.name]; other != "" {
-			errs = append(errs, definition.Invalid(item.Path+".name", fmt.Sprintf("is %q, as in %s; the audit needs different names", k.name, other)))
+			errs = append(errs, definition.Invalid(item.Path+".name", fmt.Sprintf("is %q, as in %s; the audit needs different names",
+				k.name, other)))
 		}
 		if other := byHash[hash]; other != "" {
 			errs = append(errs, definition.Invalid(item.Path+".hash", "is the same as in "+other))

@@ -214,7 +214,8 @@ func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Val
 	case n == 0:
 		return nil, definition.Invalid(field, "is empty")
 	case n > most:
-		return nil, &definition.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most), Kind: definition.ErrTooLarge}
+		return nil, &definition.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most),
+			Kind: definition.ErrTooLarge}
 	}
 	return items, nil
 }
