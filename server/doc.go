@@ -18,7 +18,7 @@
 // entries with the names of members, internal/respond encodes answers.
 //
 // Package access knows keys, tokens and limits. Package overview reads many boards at once, cards draws pictures of
-// boards, live serves sockets and event streams, and pages serves pages; pages/reader reads what they show first.
+// boards, live serves sockets and event streams, and pages serves pages.
 //
 // Package client is the Go client. Package webhook delivers the results of closed periods.
 // Package servertest runs a node within a test.

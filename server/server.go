@@ -26,7 +26,6 @@ import (
 	"rankcast/server/live"
 	"rankcast/server/overview"
 	"rankcast/server/pages"
-	"rankcast/server/pages/reader"
 )
 
 // Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
@@ -89,8 +88,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		Origins: origins, Guard: s.guard, Limits: s.limits, Refused: s.gate.NoteRefusal, Metrics: cfg.Metrics,
 	})
 	s.pages = pages.New(pages.Config{
-		ReadOnly: cfg.ReadOnlySockets, SiteURL: s.gate.SiteURL, MaxTop: cfg.MaxTop, FrameOrigins: cfg.FrameOrigins,
-		AvatarOrigins: cfg.AvatarOrigins, Reader: reader.New(store, s.guard, s.overviews, s.entries, cfg.MaxTop),
+		Store: store, Guard: s.guard, Overviews: s.overviews, Entries: s.entries, MaxTop: cfg.MaxTop, ReadOnly: cfg.ReadOnlySockets,
+		SiteURL: s.gate.SiteURL, FrameOrigins: cfg.FrameOrigins, AvatarOrigins: cfg.AvatarOrigins,
 		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) },
 	})
 

@@ -10,7 +10,6 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/readable"
-	"rankcast/server/pages"
 )
 
 const (
@@ -24,8 +23,8 @@ const FamilyPage = 50
 
 // Family is the state of some instances of a family.
 type Family struct {
-	Boards readable.List     // for callers
-	Cards  []pages.BoardCard // for pages
+	Boards readable.List // for callers
+	Cards  []BoardCard   // for pages
 }
 
 // Instances returns the state of instances of a family, which is at most recent.Age old. Callers that may read the

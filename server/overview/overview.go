@@ -22,7 +22,6 @@ import (
 	"rankcast/server/internal/entry"
 	"rankcast/server/internal/readable"
 	"rankcast/server/internal/recent"
-	"rankcast/server/pages"
 )
 
 const (
@@ -68,10 +67,34 @@ func New(store *ranking.Store, entries *entry.Reader, log *slog.Logger) *Reader 
 
 // Overview is the state of all boards.
 type Overview struct {
-	Boards, Families readable.List     // for callers
-	BoardCards       []pages.BoardCard // for pages
-	FamilyCards      []pages.FamilyCard
+	Boards, Families readable.List // for callers
+	BoardCards       []BoardCard   // for pages
+	FamilyCards      []FamilyCard
 	leftOff          []string // names of boards that it does not show
+}
+
+// BoardCard is a board of an Overview or of a Family, as pages show it.
+type BoardCard struct {
+	Board       string
+	About       ranking.About
+	Parts       []ranking.Part // of an instance, in a Family
+	Total       int64
+	Top         []entry.Entry // the first entries, some at most
+	Rate        *int64        // changes a minute; nil: not known
+	Unavailable bool          // the board could not be read; only Board, Parts, and the title and definition of About are known
+}
+
+// FamilyCard is a family of an Overview, as pages show it.
+type FamilyCard struct {
+	Definition  definition.Board
+	First       []Instance
+	Unavailable bool
+}
+
+// Instance is one of the first instances of a family.
+type Instance struct {
+	Board string
+	Parts []ranking.Part
 }
 
 type summaryJSON struct {
@@ -218,14 +241,14 @@ func (r *Reader) checkFailures(failures []error) error {
 }
 
 // summarize makes the line of a board for callers, and its card for pages.
-func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) (summaryJSON, pages.BoardCard) {
+func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) (summaryJSON, BoardCard) {
 	info := boardinfo.New(g.About)
 	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch,
 		Seq: g.Seq, Built: g.Built, Info: &info}
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}
-	card := pages.BoardCard{Board: board, About: g.About, Total: g.Total, Top: top, Rate: line.Rate}
+	card := BoardCard{Board: board, About: g.About, Total: g.Total, Top: top, Rate: line.Rate}
 	if len(top) > 0 {
 		line.Leader = &top[0]
 	}
@@ -236,13 +259,13 @@ func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) 
 }
 
 // unavailableCard is the card of a board that the node could not read.
-func unavailableCard(board string, d definition.Board) pages.BoardCard {
-	return pages.BoardCard{Board: board, About: ranking.About{Board: ranking.Board{Name: board, Instance: board, Definition: d},
+func unavailableCard(board string, d definition.Board) BoardCard {
+	return BoardCard{Board: board, About: ranking.About{Board: ranking.Board{Name: board, Instance: board, Definition: d},
 		Title: d.Title}, Unavailable: true}
 }
 
 // addBoard adds a board, for callers and for the front page.
-func (o *Overview) addBoard(line summaryJSON, card pages.BoardCard) error {
+func (o *Overview) addBoard(line summaryJSON, card BoardCard) error {
 	o.BoardCards = append(o.BoardCards, card)
 	return o.Boards.Add(access.Board(line.Board), line)
 }
@@ -250,13 +273,13 @@ func (o *Overview) addBoard(line summaryJSON, card pages.BoardCard) error {
 // addFamily adds a family, for callers and for the front page. parts are those of its first instances.
 func (o *Overview) addFamily(d definition.Board, first ranking.Instances, parts [][]ranking.Part, failure error) error {
 	line := familyJSON{Board: d.Name, Instances: first.Total, Info: boardinfo.OfFamily(d), Unavailable: failure != nil}
-	card := pages.FamilyCard{Definition: d, Unavailable: failure != nil}
+	card := FamilyCard{Definition: d, Unavailable: failure != nil}
 	bare := line
 	resources := make([]access.Resource, len(first.Names))
 	for i, name := range first.Names {
 		resources[i] = access.Board(name)
 		line.First = append(line.First, instanceJSON{name, newParts(parts[i])})
-		card.First = append(card.First, pages.Instance{Board: name, Parts: parts[i]})
+		card.First = append(card.First, Instance{Board: name, Parts: parts[i]})
 	}
 	o.FamilyCards = append(o.FamilyCards, card)
 	return o.Families.AddWith(access.Board(d.Name), line, resources, bare)

@@ -12,22 +12,22 @@ import (
 
 // boardView is the view of a board. Its rows have what the element (web/kit/rankcast.js) shows too, and room for what the
 // element adds.
-func (f *filler) boardView(board string, b *Board, top int, me string) *boardView {
-	display := b.About.Definition.Display
+func (f *filler) boardView(board string, b *boardState, top int, me string) *boardView {
+	display := b.about.Definition.Display
 	v := &boardView{
 		Board: board, Top: strconv.Itoa(top), Me: me, Format: display.Format, Unit: display.Unit.In(f.template.locale.tag),
-		Snapshot: b.Snapshot, Standing: b.Me, HasPeriod: b.About.Period != "", HasEnd: !b.About.Ends.IsZero(),
-		IsEmpty: len(b.Rows) == 0 && b.Snapshot != nil,
+		Snapshot: b.snapshot, Standing: b.me, HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(),
+		IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
 	if display.Decimals > 0 {
 		v.Decimals = strconv.Itoa(display.Decimals)
 	}
-	for _, r := range b.Rows {
+	for _, r := range b.rows {
 		row := f.rowView(r, display, me)
 		v.Rows = append(v.Rows, row)
-		v.Room = v.Room || row.Me && b.Total > int64(len(b.Rows))
+		v.Room = v.Room || row.Me && b.total > int64(len(b.rows))
 	}
-	for _, r := range b.Below {
+	for _, r := range b.below {
 		row := f.rowView(r, display, me)
 		row.Podium = 0
 		v.Below = append(v.Below, row)

@@ -58,8 +58,10 @@ func TestAllContent(t *testing.T) {
 		require.NotEmpty(t, file().identity, name)
 	}
 	require.NotEmpty(t, c.docs)
-	for _, d := range c.docs {
-		require.NotEmpty(t, d.ready[settings{}]().identity, d.Slug)
+	for i, d := range c.docs {
+		page, err := newDoc(web.Files, c.docs, i, settings{})
+		require.NoError(t, err, d.Slug)
+		require.NotEmpty(t, page.identity, d.Slug)
 	}
 	require.Len(t, c.notFound, len(locales))
 	for _, page := range c.notFound {
@@ -107,7 +109,7 @@ func TestInvalidPage(t *testing.T) {
 		page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
 		if c.says == "" {
 			require.NoError(t, err)
-			d, err := page.render(page.page(anybodySends))
+			d, err := page.render(page.fixed)
 			require.NoError(t, err)
 			require.Equal(t, "<p>A</p>", string(d.identity))
 			continue
@@ -126,7 +128,7 @@ func TestPageEscapesTexts(t *testing.T) {
 	}
 	page, err := newPageTemplate(files, pageFile{file: "p.html", root: "./"}, locales[0], "")
 	require.NoError(t, err)
-	d, err := page.render(page.page(anybodySends))
+	d, err := page.render(page.fixed)
 	require.NoError(t, err)
 	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} `+
 		`\\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))

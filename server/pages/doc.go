@@ -2,14 +2,15 @@
 //
 // A request selects a page in a locale (by ?lang or Accept-Language) and a form (gzip or plain), and gets 304 if
 // its ETag matches. The site parses each template once for each locale, and compresses each file once.
-// It fills a page in with what a Reader knows, and answers from that for a second.
+// It fills a page in with what its reader knows, and answers from that for a second.
 //
 // Scripts, styles and the documentation are files of web/dist, ready for browsers; see package web.
 //
 //	pages.go        paths of the pages, redirects
 //	template.go     templates and their data
-//	filler.go       what a page shows before its script runs, as the Reader (reader.go) knows it: ranks, portraits, names
+//	filler.go       what a page shows before its script runs, as its reader knows it: ranks, portraits, names
 //	                and scores as the scripts write them, and room for what the scripts add
+//	reader.go       what anonymous viewers may read
 //	story.go        the story of a board
 //	member.go       a member and its boards
 //	board_view.go   a board and its first rows, as the element shows them

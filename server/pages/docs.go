@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v5"
+
+	"rankcast/web"
 )
 
 // docPage is a page of the documentation, which is in English only: an entry of docs/pages.json, with what docs.html shows
@@ -20,8 +22,6 @@ type docPage struct {
 	Body           template.HTML `json:"-"`
 	Menu           []docLink     `json:"-"`
 	Previous, Next *docLink      `json:"-"`
-
-	ready map[settings]func() *asset
 }
 
 // docHeading is a heading of a page, with those of the next level below it.
@@ -45,9 +45,6 @@ func newDocs(files fs.FS) (all []docPage, err error) {
 	}
 	if err := json.Unmarshal(list, &all); err != nil {
 		return nil, fmt.Errorf("docs/pages.json: %w", err)
-	}
-	for i := range all {
-		all[i].ready = forSettings(func(chosen settings) (*asset, error) { return newDoc(files, all, i, chosen) })
 	}
 	return all, nil
 }
@@ -84,8 +81,17 @@ func newDoc(files fs.FS, all []docPage, i int, chosen settings) (*asset, error) 
 }
 
 func (s *Site) addDocs() {
-	for _, d := range s.docs {
-		s.get("/docs/"+d.Slug, func(c *echo.Context) error { return d.ready[lookOf(c.Request())]().serve(c) })
+	for i, d := range s.docs {
+		s.get("/docs/"+d.Slug, func(c *echo.Context) error {
+			look := lookOf(c.Request())
+			a, err := s.fixed.Get(c.Request().Context(), optionsOf(d.Slug, look), func() (*asset, error) {
+				return newDoc(web.Files, s.docs, i, look)
+			})
+			if err != nil {
+				return err
+			}
+			return a.serve(c)
+		})
 		s.get("/docs/"+d.Slug+"/*", redirectTrailingSlashes)
 	}
 	first := s.docs[0].Slug

@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// maxDefinitions bounds the definitions in a page, and the boards in its list of boards. A page with more gets
-	// them from its script.
-	maxDefinitions = 200
 	// dashboardTop, overlayTop, embedTop, starsTop and fansTop are the numbers of entries on pages whose URL names none.
 	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.
@@ -34,7 +31,7 @@ var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []str
 // placeholder matches a placeholder in the title of a family.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// filler fills a page in with what the Reader knows.
+// filler fills a page in with what its reader knows.
 type filler struct {
 	site     *Site
 	address  string          // of the site; "" if it is not known
@@ -42,8 +39,8 @@ type filler struct {
 	ctx      context.Context // ends when the page must come without what is not read yet
 	template *pageTemplate
 	page     page
-	show     *Show  // of the star-flower page; nil for another page
-	board    string // the parameter of the path; "" for none
+	show     showState // of the star-flower page
+	board    string    // the parameter of the path; "" for none
 	// kind and member are the parameters of the path of a member's page.
 	kind, member string
 	isMissing    bool // what the page is about does not exist
@@ -51,8 +48,8 @@ type filler struct {
 
 // key names a filled page by all that it depends on, except the boards. Of the URL it has only what the page uses, so that
 // other parameters make no further page.
-func (f *filler) key(page, locale int, may senders) string {
-	options := optionsOf(page, locale, may, f.site.cfg.Reader.Version(), f.board)
+func (f *filler) key(page, locale int) string {
+	options := optionsOf(page, locale, f.page.Writes, f.page.Anonymous, f.site.reader.guard.Version(), f.board)
 	switch pageFiles[page].path {
 	case overlayPath:
 		return options + optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"))
@@ -103,22 +100,22 @@ func (f *filler) star() string {
 func (f *filler) first(board string) *firstView {
 	v := &f.page.First
 	v.Title = board
-	v.Most = cmp.Or(f.site.cfg.MaxTop, 1000)
+	v.Most = f.site.reader.maxTop
 	if f.address != "" && board != "" {
 		v.URL = f.address + BoardPath(board)
 	}
 	return v
 }
 
-// read reads a board into the view of its element, and names the page by it. It returns nil if the Reader does.
-func (f *filler) read(v *firstView, board string, top int, me string, around int) *Board {
-	b := f.site.cfg.Reader.Board(f.ctx, board, top, me, around)
+// read reads a board into the view of its element, and names the page by it. It returns nil if the reader does.
+func (f *filler) read(v *firstView, board string, top int, me string, around int) *boardState {
+	b := f.site.reader.board(f.ctx, board, top, me, around)
 	if b == nil {
 		return nil
 	}
 	tag := f.template.locale.tag
-	v.Title = cmp.Or(b.About.Title.In(tag), board)
-	v.Description = b.About.Description.In(tag)
+	v.Title = cmp.Or(b.about.Title.In(tag), board)
+	v.Description = b.about.Description.In(tag)
 	v.Board = f.boardView(board, b, top, me)
 	if v.URL != "" {
 		v.Card = f.address + CardPath(board)
@@ -129,8 +126,8 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	f.page.StarFlowers = f.site.cfg.Reader.Show(f.ctx).Readable
-	v.Definitions = f.site.cfg.Reader.Definitions(f.ctx, maxDefinitions)
+	f.page.StarFlowers = f.site.reader.show(f.ctx).readable
+	v.Definitions = f.site.reader.definitions(f.ctx)
 	v.Me = f.me("me")
 	v.MeName = v.Me
 	for _, d := range v.Definitions {
@@ -142,16 +139,16 @@ func (f *filler) boardPage() {
 		}
 	}
 	if b := f.read(v, f.board, f.dashboardTop(), v.Me, dashboardAround); b != nil {
-		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.Final
-		for _, row := range slices.Concat(b.Rows, b.Below) {
+		v.Board.Around, v.Final = strconv.Itoa(dashboardAround), b.final
+		for _, row := range slices.Concat(b.rows, b.below) {
 			if row.Member == v.Me {
-				v.MeName = cmp.Or(row.Name, b.MeName, row.Member)
+				v.MeName = cmp.Or(row.Name, b.meName, row.Member)
 			}
 		}
-		f.define(v, b.About.Definition)
-		v.HasPeriods = b.About.Definition.Period != ""
-		v.HasLongRules = hasLongRules(b.About.Definition)
-		if b.About.Definition.History > 0 {
+		f.define(v, b.about.Definition)
+		v.HasPeriods = b.about.Definition.Period != ""
+		v.HasLongRules = hasLongRules(b.about.Definition)
+		if b.about.Definition.History > 0 {
 			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
 	}
@@ -261,8 +258,8 @@ func (f *filler) stars() {
 	v := f.first("")
 	star := f.star()
 	v.Me = f.me("me")
-	var b *Board
-	if v.Show = f.show.Event; v.Show != nil {
+	var b *boardState
+	if v.Show = f.show.event; v.Show != nil {
 		b = f.read(v, v.Show.Show.Board, starsTop, star, 0)
 	}
 	v.Title, v.Description = f.template.texts["stars_title"], f.template.texts["stars_lead"]
@@ -272,16 +269,16 @@ func (f *filler) stars() {
 	if b == nil {
 		return
 	}
-	for i, r := range b.Rows {
+	for i, r := range b.rows {
 		v.Board.Rows[i].HasGap = r.Rank > 1
 	}
-	v.HasCountdown = v.Board.HasEnd && !b.Final
+	v.HasCountdown = v.Board.HasEnd && !b.final
 	if star == "" {
 		return
 	}
 	v.Star = &starView{Name: star}
 	avatar := ""
-	for _, row := range slices.Concat(b.Rows, b.Below) {
+	for _, row := range slices.Concat(b.rows, b.below) {
 		if row.Member == star && row.Rank > 0 {
 			v.Star.Name, avatar = cmp.Or(row.Name, star), row.Avatar
 		}
@@ -292,7 +289,7 @@ func (f *filler) stars() {
 		if board == "" {
 			continue
 		}
-		if b := f.site.cfg.Reader.Board(f.ctx, board, fansTop, v.Me, 0); b != nil {
+		if b := f.site.reader.board(f.ctx, board, fansTop, v.Me, 0); b != nil {
 			v.Fans[i] = f.boardView(board, b, fansTop, v.Me)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 func (f *filler) memberPage() {
 	v, texts, tag := f.first(""), f.template.texts, f.template.locale.tag
 	v.Title = f.member
-	m := f.site.cfg.Reader.Member(f.ctx, f.kind, f.member)
+	m := f.site.reader.member(f.ctx, f.kind, f.member)
 	if m == nil {
 		return
 	}
-	f.isMissing = m.Missing
-	v.Title = cmp.Or(m.Name, f.member)
-	if f.address != "" && !m.Missing {
+	f.isMissing = m.missing
+	v.Title = cmp.Or(m.profile.Name, f.member)
+	if f.address != "" && !m.missing {
 		v.URL = f.address + MemberPath(f.kind, f.member)
 	}
-	view := &memberView{Member: f.member, Portrait: f.portrait(f.member, v.Title, m.Avatar)}
-	for _, b := range m.Boards {
-		name, d := b.About.Instance, b.About.Definition
+	view := &memberView{Member: f.member, Portrait: f.portrait(f.member, v.Title, m.profile.Avatar)}
+	for _, b := range m.boards {
+		name, d := b.about.Instance, b.about.Definition
 		view.Boards = append(view.Boards, memberBoardView{
-			Board: name, Title: cmp.Or(b.About.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member,
+			Board: name, Title: cmp.Or(b.about.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member,
 				"lang", f.language()),
-			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.Rank)), Score: scoretext.Short(b.Score, d.Display, tag),
+			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.rank)), Score: scoretext.Short(b.score, d.Display, tag),
 			HasHistory: d.History > 0,
 		})
 	}
@@ -43,9 +43,9 @@ func (f *filler) memberPage() {
 		}
 	})
 	switch {
-	case m.Missing:
+	case m.missing:
 		v.Note = texts["member_unknown"]
-	case len(m.Boards) == 0:
+	case len(m.boards) == 0:
 		v.Note = texts["member_on_none"]
 	}
 	v.Member = view

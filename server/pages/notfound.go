@@ -50,13 +50,17 @@ func isBoardPage(c *echo.Context) bool { return strings.Contains(c.Path(), "/:bo
 // The page asked for serves better in two cases, with the same status. An overlay, or a page in a frame, says so in
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
-func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *asset, err error) error {
+func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() (*asset, error), err error) error {
 	c.Response().Header().Add("Vary", "Accept, Accept-Language")
 	switch {
 	case !acceptsHTML(c.Request().Header.Values("Accept")):
 		return err
 	case path == overlayPath, path == embedPath, errors.Is(err, definition.ErrUnknownPeriod):
-		return asked().serveNotFound(c)
+		page, err := asked()
+		if err != nil {
+			return err
+		}
+		return page.serveNotFound(c)
 	default:
 		return s.serveNotFound(c, request.PathValue(c, "board"))
 	}
@@ -66,7 +70,7 @@ func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() *ass
 func (s *Site) serveNotFound(c *echo.Context, board string) error {
 	r, h := c.Request(), c.Response().Header()
 	t := s.notFound[localeOf(r)]()
-	p := t.page(nobodySends)
+	p := t.fixed
 	p.Board, p.Settings = printable(board), lookOf(r)
 	if p.Root = strings.Repeat("../", depth(r)); p.Root == "" {
 		p.Root = "./"

@@ -13,16 +13,24 @@ import (
 
 	"github.com/labstack/echo/v5"
 
+	"rankcast/ranking"
+	"rankcast/server/access"
+	"rankcast/server/internal/entry"
 	"rankcast/server/internal/recent"
 	"rankcast/server/internal/request"
+	"rankcast/server/overview"
 	"rankcast/web"
 )
 
 // fillTimeout bounds how long a page waits for what it shows first. Tests of what it shows wait longer.
 var fillTimeout = time.Second
 
-// maxFilledBytes bounds the filled pages that the node keeps: 500 of ten rows.
-const maxFilledBytes = 16 << 20
+// maxFilledBytes bounds the filled pages that the node keeps: 500 of ten rows. maxFixedBytes bounds those without rows, and
+// the documentation.
+const maxFilledBytes, maxFixedBytes = 16 << 20, 16 << 20
+
+// fixedAge bounds how long the node keeps a page that never changes.
+const fixedAge = 24 * time.Hour
 
 // manifest is the web manifest (https://www.w3.org/TR/appmanifest/). Its path is that of the front page, to which its
 // addresses are relative.
@@ -40,7 +48,7 @@ const (
 type pageFile struct {
 	path, file, root string
 	styles           []string
-	fill             func(*filler) // adds what the Reader knows
+	fill             func(*filler) // adds what the reader knows
 }
 
 var pageFiles = []pageFile{
@@ -71,20 +79,22 @@ var dashboardStyles = []string{
 	"dashboard/share.css", "dashboard/full-screen.css",
 }
 
-// Config configures a Site. The zero value of each field means its default.
+// Config configures a Site. The zero value of a field means its default.
 type Config struct {
+	// Store, Guard, Overviews and Entries know what pages show before their scripts run. Required, like MaxTop.
+	Store     *ranking.Store
+	Guard     *access.Guard
+	Overviews *overview.Reader
+	Entries   *entry.Reader
+	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board.
+	MaxTop int
 	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
-	// Reader reads what pages show before their scripts run. Default: they show nothing until then, there is a board of each
-	// name, and anybody may send.
-	Reader Reader
 	// MayRead returns an error if a request may not cost what the node has not just made. A page then comes without rows,
-	// and the error answers a request for a QR code. Default: it may.
+	// and the error answers a request for a QR code. Required.
 	MayRead func(c *echo.Context) error
-	// MaxTop is the maximum number of entries in a subscription, which bounds the list of a board. Default 1,000.
-	MaxTop int
 	// SiteURL returns the address of the root of the site as the client of a request sees it, with a slash at its
-	// end; "" if it is not known. CardPath and BoardPath follow after it. Default: it is never known.
+	// end; "" if it is not known. CardPath and BoardPath follow after it. Required.
 	SiteURL func(r *http.Request) string
 	// FrameOrigins are the origins of other sites that may frame the page /embed/{board}; origin.Any stands for
 	// all. No site frames another page. Default none.
@@ -99,29 +109,9 @@ type Site struct {
 	*content
 	routes []route
 	cfg    Config
+	reader *reader
 	filled *recent.Cache[*asset] // pages that the node has just made: a crowd that opens a page costs one rendering a second
 	policy string                // the field Content-Security-Policy of all but pages; see policyOf
-}
-
-// senders are who may send scores from pages.
-type senders int
-
-const (
-	nobodySends  senders = iota
-	viewersSend          // those with a token
-	anybodySends         // also without a token
-	sendersCount
-)
-
-// senders returns who may send now. show is that of the star-flower page; nil for another page.
-func (cfg *Config) senders(show *Show) senders {
-	switch {
-	case cfg.ReadOnly:
-		return nobodySends
-	case show == nil || show.AnonymousMaySend:
-		return anybodySends
-	}
-	return viewersSend
 }
 
 // content is all that a Site sends. Each part is rendered and compressed when it is first asked for, so
@@ -131,6 +121,7 @@ type content struct {
 	files    map[string]func() *asset // by path
 	docs     []docPage
 	notFound []func() *pageTemplate // by locale
+	fixed    *recent.Cache[*asset]  // pages without rows, and the documentation, by all that they depend on
 }
 
 // once returns a function that makes a value when it is first called. It panics if the value cannot be made:
@@ -156,7 +147,10 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	s := &Site{cfg: cfg, filled: recent.New(recent.Age, maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, "")}
+	s := &Site{
+		cfg: cfg, reader: &reader{cfg.Store, cfg.Guard, cfg.Overviews, cfg.Entries, cfg.MaxTop},
+		filled: recent.New(recent.Age, maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, ""),
+	}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
 		s.content = once(func() (*content, error) {
@@ -178,7 +172,7 @@ var otherFiles = map[string]string{"openapi.yaml": "contract/openapi.yaml", "asy
 
 // newContent prepares the content of a Site whose pages show avatars of these origins, which spaces separate.
 func newContent(files fs.FS, avatarOrigins string) (*content, error) {
-	c := &content{files: make(map[string]func() *asset)}
+	c := &content{files: make(map[string]func() *asset), fixed: recent.New(fixedAge, maxFixedBytes, (*asset).size)}
 	inEachLocale := func(p pageFile) (all []func() *pageTemplate) {
 		for _, l := range locales {
 			all = append(all, once(func() (*pageTemplate, error) { return newPageTemplate(files, p, l, avatarOrigins) }))
@@ -225,7 +219,7 @@ func (s *Site) get(path string, h echo.HandlerFunc) {
 	}})
 }
 
-// servePage answers with a page, filled in with what the Reader knows.
+// servePage answers with a page, filled in with what the reader knows.
 func (s *Site) servePage(c *echo.Context, i int) error {
 	file, locale := pageFiles[i], localeOf(c.Request())
 	t := s.pages[i][locale]()
@@ -240,50 +234,50 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
 	whole := context.WithoutCancel(c.Request().Context()) // others wait for the page too
 	f := &filler{site: s, query: c.QueryParams(), template: t}
-	if file.path == starsPath && s.cfg.Reader != nil {
-		show := s.cfg.Reader.Show(whole)
-		f.show = &show
+	f.page = t.fixed
+	f.page.Writes, f.page.Anonymous = !s.cfg.ReadOnly, !s.cfg.ReadOnly
+	if file.path == starsPath {
+		f.show = s.reader.show(whole)
+		f.page.Anonymous = f.page.Writes && f.show.anonymousMaySend
 	}
-	may := s.cfg.senders(f.show)
-	f.page = t.page(may)
 	if t.hasSettings {
 		f.page.Settings = settingsOf(c.Request())
 	}
-	if s.cfg.SiteURL != nil {
-		f.address = s.cfg.SiteURL(c.Request())
-	}
+	f.address = s.cfg.SiteURL(c.Request())
 	if isBoardPage(c) {
 		f.board = request.PathValue(c, "board")
 	} else if len(c.PathValues()) > 0 {
 		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
 	}
-	empty := t.empty[may][f.page.Settings]
-	if s.cfg.Reader == nil {
-		return empty().serve(c)
+	empty := func() (*asset, error) {
+		key := optionsOf(i, locale, f.page.Writes, f.page.Anonymous, f.page.Settings)
+		return s.fixed.Get(whole, key, func() (*asset, error) { return t.render(f.page) })
 	}
 	if isBoardPage(c) { // also for an empty name
-		if err := s.cfg.Reader.Check(c.Request().Context(), f.board); err != nil {
+		if err := s.reader.check(c.Request().Context(), f.board); err != nil {
 			return s.serveMissingBoard(c, file.path, empty, err)
 		}
 	}
-	key := f.key(i, locale, may)
-	if d, ok := s.filled.Fresh(key); ok {
-		return d.serve(c)
+	key := f.key(i, locale)
+	d, isFresh := s.filled.Fresh(key)
+	var err error
+	switch {
+	case isFresh:
+	case s.cfg.MayRead(c) != nil:
+		d, err = empty()
+	default:
+		d, err = s.filled.Get(whole, key, func() (*asset, error) {
+			var cancel context.CancelFunc
+			f.ctx, cancel = context.WithTimeout(whole, fillTimeout)
+			defer cancel()
+			file.fill(f)
+			d, err := t.render(f.page)
+			if err == nil {
+				d.isMissing = f.isMissing
+			}
+			return d, err
+		})
 	}
-	if s.cfg.MayRead != nil && s.cfg.MayRead(c) != nil {
-		return empty().serve(c)
-	}
-	d, err := s.filled.Get(whole, key, func() (*asset, error) {
-		var cancel context.CancelFunc
-		f.ctx, cancel = context.WithTimeout(whole, fillTimeout)
-		defer cancel()
-		file.fill(f)
-		d, err := t.render(f.page)
-		if err == nil {
-			d.isMissing = f.isMissing
-		}
-		return d, err
-	})
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,10 @@
 package pages_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/labstack/echo/v5"
@@ -15,6 +12,7 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/access/accesstest"
 	"rankcast/server/pages"
 	"rankcast/server/servertest"
 )
@@ -112,56 +110,49 @@ func TestPolicyOfTheNotFoundPage(t *testing.T) {
 	require.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
 }
 
-// showReader is a Reader without an event to show. It says whether anonymous callers may send.
-type showReader struct {
-	pages.Reader
-	send atomic.Bool
-}
-
-func (r *showReader) Show(context.Context) pages.Show {
-	return pages.Show{AnonymousMaySend: r.send.Load()}
-}
-
-func (r *showReader) Version() uint64 { return 0 }
-
 // The star-flower page says at each request who may send, and a browser that holds another answer gets it anew.
 func TestPageSaysWhoMaySend(t *testing.T) {
 	t.Parallel()
-	may := new(showReader)
-	refuse := func(*echo.Context) error { return errors.New("beyond its limit") }
+	const rate = ", rate: 1/m"
 	for _, c := range []struct {
-		cfg       pages.Config
-		anonymous bool
-		body      string
+		isOpen, isLimited, readOnly, anonymous bool
+		body                                   string
 	}{
-		{pages.Config{}, false, `<body data-writes data-anonymous-sends="true">`},
-		{pages.Config{Reader: may}, true, `<body data-writes data-anonymous-sends="true">`},
-		{pages.Config{Reader: may}, false, `<body data-writes data-anonymous-sends="false">`},
-		{pages.Config{Reader: may, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
+		{isOpen: true, body: `<body data-writes data-anonymous-sends="true">`},
+		{anonymous: true, body: `<body data-writes data-anonymous-sends="true">`},
+		{anonymous: false, body: `<body data-writes data-anonymous-sends="false">`},
+		{readOnly: true, anonymous: true, body: `<body data-anonymous-sends="false">`},
 		// A request beyond its limit gets the page without rows, for the same viewers.
-		{pages.Config{Reader: may, MayRead: refuse}, true, `<body data-writes data-anonymous-sends="true">`},
-		{pages.Config{Reader: may, MayRead: refuse}, false, `<body data-writes data-anonymous-sends="false">`},
-		{pages.Config{Reader: may, MayRead: refuse, ReadOnly: true}, true, `<body data-anonymous-sends="false">`},
+		{isLimited: true, anonymous: true, body: `<body data-writes data-anonymous-sends="true">`},
+		{isLimited: true, anonymous: false, body: `<body data-writes data-anonymous-sends="false">`},
+		{isLimited: true, readOnly: true, anonymous: true, body: `<body data-anonymous-sends="false">`},
 	} {
-		e := echo.New()
-		pages.New(c.cfg).Register(func(path string, h echo.HandlerFunc) { e.GET(path, h) })
-		get := func(tag string) *httptest.ResponseRecorder {
-			r := httptest.NewRequest("GET", "/stars", nil)
-			r.Header.Set("If-None-Match", tag)
-			w := httptest.NewRecorder()
-			e.ServeHTTP(w, r)
-			return w
+		// access is an access file: before there is an event with a show, those may send who may send an event of any name.
+		access := func(anonymousSends bool) string {
+			events := map[bool]string{true: `"*"`, false: "gift"}[anonymousSends]
+			return `anonymous: {scopes: [read, write], boards: ["*"], events: [` + events + `]` + map[bool]string{true: rate}[c.isLimited] + `}`
 		}
-		may.send.Store(!c.anonymous)
-		before := get("").Header().Get("ETag")
-		may.send.Store(c.anonymous)
+		cfg := server.Config{ReadOnlySockets: c.readOnly}
+		guard := accesstest.Start(t, access(!c.anonymous))
+		if !c.isOpen {
+			cfg.Access = guard.Guard
+		}
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: cfg}, boards...)
+		get := func(tag string) servertest.Answer {
+			if c.isLimited {
+				n.Until("the end of the rate", 429, "GET", "/v1/boards", "")
+			}
+			return n.Do("GET", "/stars", "", "If-None-Match", tag)
+		}
+		before := get("").Header.Get("ETag")
+		guard.Enforce(access(c.anonymous))
 		a := get("")
-		require.Equal(t, http.StatusOK, a.Code)
-		require.Contains(t, a.Body.String(), c.body)
+		require.Equal(t, http.StatusOK, a.Status)
+		require.Contains(t, a.Body, c.body)
 		want := http.StatusNotModified
-		if c.cfg.Reader != nil && !c.cfg.ReadOnly {
+		if !c.isOpen && !c.readOnly {
 			want = http.StatusOK
 		}
-		require.Equal(t, want, get(before).Code)
+		require.Equal(t, want, get(before).Status)
 	}
 }

@@ -34,10 +34,8 @@ func (s *Site) serveQR(c *echo.Context) error {
 	if len(text) > maxQRText {
 		return definition.Invalid("text", fmt.Sprintf("has %d bytes; want at most %d", len(text), maxQRText))
 	}
-	if s.cfg.MayRead != nil {
-		if err := s.cfg.MayRead(c); err != nil {
-			return err
-		}
+	if err := s.cfg.MayRead(c); err != nil {
+		return err
 	}
 	svg, err := newQR(text)
 	if err != nil {

@@ -32,20 +32,6 @@ func (s settings) Media(theme string) string {
 // themes, motions and densities are the values of settings besides the default.
 var themes, motions, densities = []string{"light", "dark"}, []string{"calm"}, []string{"compact"}
 
-// forSettings prepares an asset for each choice of settings. Each is made when it is first asked for.
-func forSettings(make func(settings) (*asset, error)) map[settings]func() *asset {
-	all := map[settings]func() *asset{}
-	for _, theme := range append(themes, "") {
-		for _, motion := range append(motions, "") {
-			for _, density := range append(densities, "") {
-				s := settings{theme, motion, density}
-				all[s] = once(func() (*asset, error) { return make(s) })
-			}
-		}
-	}
-	return all
-}
-
 func settingsOf(r *http.Request) (s settings) {
 	cookie, err := r.Cookie(settingsCookie)
 	if err != nil {

@@ -15,21 +15,21 @@ func (f *filler) story() {
 	if v.URL != "" {
 		v.URL += "/story"
 	}
-	h := f.site.cfg.Reader.History(f.ctx, f.board)
+	h := f.site.reader.history(f.ctx, f.board)
 	if h == nil {
 		return
 	}
-	v.Title = cmp.Or(h.About.Title.In(f.template.locale.tag), f.board)
+	v.Title = cmp.Or(h.about.Title.In(f.template.locale.tag), f.board)
 	v.Description = f.template.texts["story_lead"]
 	if v.URL != "" {
 		v.Card = f.address + CardPath(f.board)
 	}
-	v.HasPeriods = h.About.Definition.Period != ""
-	s := &storyView{BoardPath: f.link(f.board), Recorded: h.Recorded}
-	for _, r := range h.Rows {
-		s.Rows = append(s.Rows, f.rowView(r, h.About.Definition.Display, ""))
+	v.HasPeriods = h.about.Definition.Period != ""
+	s := &storyView{BoardPath: f.link(f.board), Recorded: h.recorded}
+	for _, r := range h.rows {
+		s.Rows = append(s.Rows, f.rowView(r, h.about.Definition.Display, ""))
 	}
-	for place := range max(leastPlaces, len(h.Rows)) {
+	for place := range max(leastPlaces, len(h.rows)) {
 		s.Places = append(s.Places, scoretext.Number(int64(place+1)))
 	}
 	v.Story = s

@@ -152,10 +152,9 @@ type pageTemplate struct {
 	styleHash string
 	// hasSettings says that the page has the menu of settings, and shows what the reader has chosen.
 	hasSettings bool
-	empty       [sendersCount]map[settings]func() *asset // the page without rows
 }
 
-// newPageTemplate parses the template of a page, and renders the page once without a Reader, so that no later request
+// newPageTemplate parses the template of a page, and renders the page once without rows, so that no later request
 // finds an error in it.
 func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*pageTemplate, error) {
 	parsed, texts, err := parsePage(files, p.file, l)
@@ -172,13 +171,6 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 			AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
 			BlankCard: cardView{Rows: make([]rowView, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 		}}
-	for may := range sendersCount {
-		t.empty[may] = forSettings(func(chosen settings) (*asset, error) {
-			p := t.page(may)
-			p.Settings = chosen
-			return t.render(p)
-		})
-	}
 	_, err = t.render(t.fixed)
 	return t, err
 }
@@ -213,13 +205,6 @@ func readStyle(files fs.FS, root string, names []string) (style template.CSS, ha
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	return template.CSS(b.String()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), nil
-}
-
-// page returns the data of the template for a time at which some may send.
-func (t *pageTemplate) page(may senders) page {
-	p := t.fixed
-	p.Writes, p.Anonymous = may != nobodySends, may == anybodySends
-	return p
 }
 
 func (t *pageTemplate) render(data page) (*asset, error) {
