@@ -41,11 +41,7 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 	if err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
-	var outcomes eventOutcomes
-	if err := c.call(ctx, http.MethodPost, c.eventURL(name), body, &outcomes); err != nil {
-		return nil, fmt.Errorf("event %q: %w", name, err)
-	}
-	return outcomes, nil
+	return call[eventOutcomes](ctx, c, http.MethodPost, c.eventURL(name), body, "event %q", name)
 }
 
 // Events sends 1 to MaxUpdates events of one name, with MaxEventUpdates updates at most: 128 events of
@@ -71,11 +67,7 @@ func (c *Client) Events(ctx context.Context, name string, events []Event) ([]Eve
 // EventDefinition reads the definition of an event as JSON: "event", its name, and "updates". It retries
 // like Update. Its error wraps an *Error if the server refused, for example with unknown_event.
 func (c *Client) EventDefinition(ctx context.Context, name string) (jsontext.Value, error) {
-	var definition jsontext.Value
-	if err := c.get(ctx, c.eventURL(name), nil, &definition); err != nil {
-		return nil, fmt.Errorf("read event %q: %w", name, err)
-	}
-	return definition, nil
+	return get[jsontext.Value](ctx, c, c.eventURL(name), nil, "read event %q", name)
 }
 
 func (c *Client) eventURL(name string) string { return c.base + "/v1/events/" + url.PathEscape(name) }
@@ -106,22 +98,18 @@ type eventOutcomes []Outcome
 // UnmarshalJSON decodes the answer.
 func (o *eventOutcomes) UnmarshalJSON(b []byte) error {
 	var body struct {
-		Results []jsontext.Value `json:"results"`
+		Results []struct {
+			Result
+			Error *Error `json:"error"`
+		} `json:"results"`
 	}
 	if err := json.Unmarshal(b, &body); err != nil {
 		return err
 	}
 	*o = make([]Outcome, len(body.Results))
-	for i, raw := range body.Results {
-		refused, err := readItem(raw, &(*o)[i].Result)
-		if err != nil {
-			return err
-		}
-		if refused != nil {
-			(*o)[i].Err = refused.outcome()
-			if err := json.Unmarshal(raw, &(*o)[i].Result); err != nil { // the board stands beside the error
-				return err
-			}
+	for i, one := range body.Results {
+		if (*o)[i].Result = one.Result; one.Error != nil {
+			(*o)[i].Err = one.Error.outcome()
 		}
 	}
 	return nil

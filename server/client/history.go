@@ -79,9 +79,7 @@ type History struct {
 // are left out. It retries like Update. Its error wraps an *Error if the server refused:
 // unknown_history for a board, or a period, that has no history.
 func (c *Client) History(ctx context.Context, board string, q HistoryQuery) (History, error) {
-	var h History
-	err := c.read(ctx, board, "history", q.values(), &h)
-	return h, err
+	return readBoard[History](ctx, c, board, "history", q.values())
 }
 
 // MemberStep is the place of a member from At on, until the next step.
@@ -111,7 +109,5 @@ type MemberHistory struct {
 func (c *Client) MemberHistory(ctx context.Context, board, member string, q HistoryQuery) (MemberHistory, error) {
 	v := q.values()
 	v.Set("member", member)
-	var h MemberHistory
-	err := c.read(ctx, board, "history", v, &h)
-	return h, err
+	return readBoard[MemberHistory](ctx, c, board, "history", v)
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,9 +39,6 @@ type MemberBoard struct {
 // is the Cursor of the page before; "" stands for the first page. The server looks through up to 1,000 boards for one
 // page, so go on until Cursor is "". An unknown member has no boards. It retries like Update.
 func (c *Client) MemberBoards(ctx context.Context, kind, member string, limit int, cursor string) (MemberBoards, error) {
-	var page MemberBoards
-	if err := c.get(ctx, c.profileURL(kind, member)+"/boards", Query{Limit: limit, Cursor: cursor}.values(), &page); err != nil {
-		return MemberBoards{}, fmt.Errorf("read the boards of %q: %w", member, err)
-	}
-	return page, nil
+	page := Query{Limit: limit, Cursor: cursor}
+	return get[MemberBoards](ctx, c, c.profileURL(kind, member)+"/boards", page.values(), "read the boards of %q", member)
 }

@@ -25,20 +25,14 @@ func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile)
 	if err != nil {
 		return fmt.Errorf("set the profile of %q: %w", member, err)
 	}
-	if err = c.call(ctx, http.MethodPut, c.profileURL(kind, member), body, new(Profile)); err != nil {
-		return fmt.Errorf("set the profile of %q: %w", member, err)
-	}
-	return nil
+	_, err = call[Profile](ctx, c, http.MethodPut, c.profileURL(kind, member), body, "set the profile of %q", member)
+	return err
 }
 
 // Profile reads the profile of a member of a kind. It retries like Update. Its error wraps an *Error if
 // the server refused: unknown_member for a member without a profile.
 func (c *Client) Profile(ctx context.Context, kind, member string) (Profile, error) {
-	var p Profile
-	if err := c.get(ctx, c.profileURL(kind, member), nil, &p); err != nil {
-		return Profile{}, fmt.Errorf("read the profile of %q: %w", member, err)
-	}
-	return p, nil
+	return get[Profile](ctx, c, c.profileURL(kind, member), nil, "read the profile of %q", member)
 }
 
 // Reindexed is what Reindex has done.
@@ -50,15 +44,16 @@ type Reindexed struct {
 // Reindex builds the index of names of a kind anew, from the profiles of its members: searches need it only where another
 // program has changed the index. It takes minutes for a million profiles. It retries and fails like Update: it may be repeated.
 func (c *Client) Reindex(ctx context.Context, kind string) (all Reindexed, err error) {
+	type piece struct {
+		Profiles int64  `json:"profiles"`
+		Changed  int64  `json:"changed"`
+		Cursor   string `json:"cursor"`
+	}
 	for cursor := ""; ; {
-		var done struct {
-			Profiles int64  `json:"profiles"`
-			Changed  int64  `json:"changed"`
-			Cursor   string `json:"cursor"`
-		}
 		at := c.base + "/v1/reindex/" + url.PathEscape(kind) + "?cursor=" + url.QueryEscape(cursor)
-		if err := c.call(ctx, http.MethodPost, at, nil, &done); err != nil {
-			return all, fmt.Errorf("build the index of names of kind %q: %w", kind, err)
+		done, err := call[piece](ctx, c, http.MethodPost, at, nil, "build the index of names of kind %q", kind)
+		if err != nil {
+			return all, err
 		}
 		all.Profiles += done.Profiles
 		all.Changed += done.Changed

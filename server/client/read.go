@@ -61,12 +61,9 @@ func setScores(v url.Values, least, most *int64) {
 	}
 }
 
-// read reads a resource of a board.
-func (c *Client) read(ctx context.Context, board, what string, v url.Values, answer any) error {
-	if err := c.get(ctx, c.boardURL(board, what), v, answer); err != nil {
-		return fmt.Errorf("read board %q: %w", board, err)
-	}
-	return nil
+// readBoard reads a resource of a board.
+func readBoard[T any](ctx context.Context, c *Client, board, resource string, v url.Values) (T, error) {
+	return get[T](ctx, c, c.boardURL(board, resource), v, "read board %q", board)
 }
 
 // Head is the part that all answers about a board have in common.
@@ -89,9 +86,7 @@ type Page struct {
 // Top reads the entries of a board that q selects. It retries like Update. Its error wraps an *Error
 // if the server refused, for example with unknown_board.
 func (c *Client) Top(ctx context.Context, board string, q Query) (Page, error) {
-	var p Page
-	err := c.read(ctx, board, "top", q.values(), &p)
-	return p, err
+	return readBoard[Page](ctx, c, board, "top", q.values())
 }
 
 // ScoreRank is the rank of a score, and a page of the members with that score.
@@ -112,9 +107,7 @@ type ScoreRank struct {
 func (c *Client) At(ctx context.Context, board string, score int64, limit int, cursor string) (ScoreRank, error) {
 	v := Query{Limit: limit, Cursor: cursor}.values()
 	v.Set("score", strconv.FormatInt(score, 10))
-	var r ScoreRank
-	err := c.read(ctx, board, "at", v, &r)
-	return r, err
+	return readBoard[ScoreRank](ctx, c, board, "at", v)
 }
 
 // Count reads the number of members with scores from least to most, inclusive; nil for no bound. It
@@ -122,10 +115,10 @@ func (c *Client) At(ctx context.Context, board string, score int64, limit int, c
 func (c *Client) Count(ctx context.Context, board string, least, most *int64) (int64, error) {
 	v := url.Values{}
 	setScores(v, least, most)
-	var answer struct {
+	type counted struct {
 		Count int64 `json:"count"`
 	}
-	err := c.read(ctx, board, "count", v, &answer)
+	answer, err := readBoard[counted](ctx, c, board, "count", v)
 	return answer.Count, err
 }
 
@@ -147,9 +140,7 @@ type SearchResult struct {
 func (c *Client) Search(ctx context.Context, board, query string, limit int) (SearchResult, error) {
 	v := url.Values{"q": {query}}
 	set(v, "limit", limit)
-	var r SearchResult
-	err := c.read(ctx, board, "search", v, &r)
-	return r, err
+	return readBoard[SearchResult](ctx, c, board, "search", v)
 }
 
 // MemberRank is the rank of one of several members.
@@ -166,10 +157,10 @@ type MemberRank struct {
 // Members reads the ranks of 1 to 100 members. The result is in the order of members. It retries like
 // Update.
 func (c *Client) Members(ctx context.Context, board string, members ...string) ([]MemberRank, error) {
-	var answer struct {
+	type ranked struct {
 		Members []MemberRank `json:"members"`
 	}
-	err := c.read(ctx, board, "members", url.Values{"id": members}, &answer)
+	answer, err := readBoard[ranked](ctx, c, board, "members", url.Values{"id": members})
 	return answer.Members, err
 }
 
@@ -192,9 +183,5 @@ type MemberEntry struct {
 func (c *Client) Member(ctx context.Context, board, member string, around int) (MemberEntry, error) {
 	v := url.Values{}
 	set(v, "around", around)
-	var p MemberEntry
-	if err := c.get(ctx, c.boardURL(board, "members", member), v, &p); err != nil {
-		return MemberEntry{}, fmt.Errorf("read member %q of board %q: %w", member, board, err)
-	}
-	return p, nil
+	return get[MemberEntry](ctx, c, c.boardURL(board, "members", member), v, "read member %q of board %q", member, board)
 }

@@ -142,15 +142,20 @@ func decode(text []byte, answer any) error {
 	return nil
 }
 
-// call sends a request, with retries. body is JSON, or nil for none.
-func (c *Client) call(ctx context.Context, method, address string, body []byte, answer any) error {
-	return c.retry(ctx, method, func(ctx context.Context) error { return c.do(ctx, method, address, body, answer) })
+// call sends a request, with retries, and returns its answer. body is JSON, or nil for none. An error begins with
+// what the call was to do: a format and its arguments.
+func call[T any](ctx context.Context, c *Client, method, address string, body []byte, what string, args ...any) (answer T, err error) {
+	err = c.retry(ctx, method, func(ctx context.Context) error { return c.do(ctx, method, address, body, &answer) })
+	if err != nil {
+		return *new(T), fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
+	}
+	return answer, nil
 }
 
-// get sends a GET with parameters, with retries.
-func (c *Client) get(ctx context.Context, address string, parameters url.Values, answer any) error {
+// get is call for a GET with parameters.
+func get[T any](ctx context.Context, c *Client, address string, parameters url.Values, what string, args ...any) (T, error) {
 	if len(parameters) > 0 {
 		address += "?" + parameters.Encode()
 	}
-	return c.call(ctx, http.MethodGet, address, nil, answer)
+	return call[T](ctx, c, http.MethodGet, address, nil, what, args...)
 }

@@ -106,11 +106,7 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 	if err != nil {
 		return Result{}, fmt.Errorf("update: %w", err)
 	}
-	var r Result
-	if err := c.call(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r); err != nil {
-		return Result{}, fmt.Errorf("update board %q: %w", board, err)
-	}
-	return r, nil
+	return call[Result](ctx, c, http.MethodPost, c.boardURL(board, "scores"), body, "update board %q", board)
 }
 
 // Updates sends a batch of 1 to MaxUpdates updates, which the server applies in their order. It returns
