@@ -8,10 +8,7 @@ import (
 // backoff is exponential with full jitter: any delay up to the bound, so that clients that were cut
 // off together do not come back together. attempt is 0 for the first.
 func (c *Client) backoff(attempt int) time.Duration {
-	bound := maxBackoff
-	if attempt < 10 {
-		bound = min(bound, firstBackoff<<attempt)
-	}
+	bound := min(maxBackoff, firstBackoff<<min(attempt, 10)) // a larger shift could overflow
 	return time.Duration(c.random() * float64(bound))
 }
 

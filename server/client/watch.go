@@ -194,23 +194,12 @@ func (k *watcher) runSessions(ctx context.Context) error {
 		if s.retry > 0 {
 			wait = s.retry + time.Duration(k.client.random()*float64(s.retry)/2)
 		}
-		k.disconnected(s.lastMessage, err)
+		s.stale, s.inSync = false, false // the connection has ended
+		s.update(err)
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
-}
-
-// disconnected records that the state is not current any more.
-func (k *watcher) disconnected(heard time.Time, err error) {
-	if k.shown.State == Live {
-		k.shown.AsOf = heard
-	}
-	k.shown.State, k.shown.Err = Connecting, err
-	if k.hasState {
-		k.shown.State = Away
-	}
-	k.publish()
 }
 
 // publish hands the state to show. It replaces a state that show has not seen, but keeps the last one
