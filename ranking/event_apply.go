@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -35,6 +36,9 @@ type EventCall struct {
 	ID     string // makes a retry count once; "" for none, else an id that definition.CheckText accepts
 	Fields map[string]jsontext.Value
 	Sender *Sender // nil: a trusted caller, who may send anything that the event has
+	// AtIfWindowed says that the time of the occurrence has no effect where no board of the event has a window: the store
+	// removes it from Fields. Otherwise the store refuses it there.
+	AtIfWindowed bool
 }
 
 // EventResult is the result of one EventCall. Err is set when the occurrence is wrong in
@@ -104,6 +108,9 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 				return nil, err
 			}
 		}
+		if call.AtIfWindowed && !(e.CarriesTime(call.Fields) && e.updatesWindow()) {
+			delete(call.Fields, definition.AtField)
+		}
 		o, h := &occurrences[i], &happened[i]
 		o.id = call.storedID()
 		if o.fields, h.Err = call.check(); h.Err == nil {
@@ -112,8 +119,9 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		if h.Err == nil && call.Sender != nil {
 			h.Err = e.CheckSent(call.Sender.Sub, call.Fields)
 		}
-		if h.Err == nil && e.CarriesTime(call.Fields) {
-			h.Err = e.checkTime()
+		if h.Err == nil && e.CarriesTime(call.Fields) && !e.updatesWindow() {
+			h.Err = definition.Invalid(definition.AtField,
+				fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
 		}
 	}
 	s.checkNamedMembers(first, e.Event, all, happened)
@@ -170,15 +178,12 @@ func (s *Store) event(ctx context.Context, name string) (knownEvent, error) {
 // them do.
 func (e knownEvent) idsSince() int64 { return e.in.fullIDsSince(eventField + e.Name) }
 
-// checkTime refuses a time of an occurrence when no board of the event has a window.
-func (e knownEvent) checkTime() error {
-	for _, t := range e.Updates {
-		if r := e.in.boards[t.Slot()]; r != nil && r.IsWindowed() {
-			return nil
-		}
-	}
-	return definition.Invalid(definition.AtField,
-		fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
+// updatesWindow reports whether a board of the event has a window.
+func (e knownEvent) updatesWindow() bool {
+	return slices.ContainsFunc(e.Updates, func(t definition.Target) bool {
+		r := e.in.boards[t.Slot()]
+		return r != nil && r.IsWindowed()
+	})
 }
 
 // check refuses an occurrence that is wrong for any event, and returns the fields as

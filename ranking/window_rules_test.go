@@ -180,20 +180,27 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	}
 	Refuses(t, "at", definition.ErrInvalid, errorOf(one("plain", definition.Update{Member: "m", Score: 1, At: friday})))
 	require.Empty(t, whole(t, s, "plain").Entries)
+	for _, at := range []time.Time{friday, {}, friday.AddDate(1000, 0, 0)} {
+		r, err := one("plain", definition.Update{Member: "m", Score: 1, ID: "1", At: at, AtIfWindowed: true})
+		require.NoError(t, err)
+		require.Equal(t, at != friday, r.Duplicate, "without a window the time has no effect")
+	}
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
 			-time.Hour: false, -time.Hour + time.Millisecond: true, -30 * time.Minute: true, 0: true, definition.MaxAhead: true,
 			definition.MaxAhead + time.Millisecond: false, time.Hour: false, -1000 * time.Hour: false,
 		} {
-			_, err := one(board, definition.Update{Member: at.String(), Score: 1, At: w.now.Add(at)})
+			_, err := one(board, definition.Update{Member: at.String(), Score: 1, At: w.now.Add(at), AtIfWindowed: at%time.Hour == 0})
 			if fits {
 				require.NoError(t, err, at)
 			} else {
 				Refuses(t, "at", definition.ErrOutOfRange, err)
 			}
 		}
-		_, err := one(board, definition.Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
-		Refuses(t, "at", definition.ErrInvalid, err)
+		for _, ifWindowed := range []bool{false, true} {
+			_, err := one(board, definition.Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond), AtIfWindowed: ifWindowed})
+			Refuses(t, "at", definition.ErrInvalid, err)
+		}
 	}
 	look := func(members ...string) {
 		t.Helper()
@@ -302,10 +309,19 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		}
 	}
 	Refuses(t, "at", definition.ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
+	perhaps := func(event, fields string) EventResult {
+		t.Helper()
+		o := EventCall{AtIfWindowed: true}
+		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
+		return must(s.ApplyEvents(t.Context(), event, []EventCall{o}))(t)[0]
+	}
+	Refuses(t, "at", definition.ErrInvalid, perhaps("gift", `{"star":"s","m":"x","n":1,"at":"soon"}`).Err)
+	Refuses(t, "at", definition.ErrInvalid, perhaps("visit", `{"star":"s","at":"alice"}`).Err)
 	for _, at := range []string{`"soon"`, `-1`, `1.5`, `null`, `""`, `"2026-11-20"`, `true`} {
 		Refuses(t, "at", definition.ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
 	}
 	require.Empty(t, whole(t, s, "plain").Entries)
+	counts(perhaps("vote", `{"m":"x","n":0,"at":"2026-11-20T09:30:00Z"}`))
 	late := `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:05:00Z"}`
 	counts(happen("gift", "1", late))
 	counts(happen("gift", "", `{"star":"s","m":"x","n":2}`))

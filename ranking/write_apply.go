@@ -52,7 +52,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	items := make([]updateItem, 0, len(updates))
 	for i, u := range checked {
 		if outcomes[i].Err == nil {
-			outcomes[i].Err = checkAt(to.rule, u)
+			outcomes[i].Err = checkAt(to.rule, &u)
 		}
 		if outcomes[i].Err == nil {
 			items = append(items, updateItem{write{u, as}, to, &outcomes[i]})
@@ -139,12 +139,19 @@ func notOpen(reason string) error {
 	return &definition.FieldError{Field: "board", Reason: reason, Kind: definition.ErrNotOpen}
 }
 
-// checkAt refuses an At for a board without a window.
-func checkAt(r *definition.Compiled, u definition.Update) error {
-	if u.At.IsZero() || r.IsWindowed() {
-		return nil
+// checkAt refuses an At for a board without a window, or removes it.
+func checkAt(r *definition.Compiled, u *definition.Update) error {
+	switch {
+	case u.At.IsZero():
+	case u.AtIfWindowed && r.IsWindowed():
+		u.AtIfWindowed = false
+		return u.Check() // that of before has not looked at At
+	case u.AtIfWindowed:
+		u.At = time.Time{}
+	case !r.IsWindowed():
+		return definition.Invalid("at", "applies only to a board with a window; omit it")
 	}
-	return definition.Invalid("at", "applies only to a board with a window; omit it")
+	return nil
 }
 
 // write is an update in the form for apply.lua.

@@ -46,12 +46,6 @@ type Target struct {
 // Amount is "{flowers}", "-{flowers}", or an integer, which is a number in JSON.
 type Amount string
 
-// Field is a field of an event.
-type Field struct {
-	Name string
-	Type FieldType
-}
-
 // FieldType is the type of an event's field, which follows from its uses.
 type FieldType int
 
@@ -62,16 +56,15 @@ const (
 	TextField                     // a string; the field is used in a board or a member
 )
 
-// Fields returns the event's fields, sorted by name. It returns nil before Normalize.
-func (e Event) Fields() []Field {
-	if e.compiled == nil {
-		return nil
+// FieldNames returns the names of the event's fields, sorted. The event must be normalized.
+func (e Event) FieldNames() []string { return e.compiled.names }
+
+// FieldType returns the type of a field. It returns false for a name that no field has. The event must be normalized.
+func (e Event) FieldType(name string) (is FieldType, ok bool) {
+	if u := e.compiled.fields[name]; u != nil {
+		return u.fieldType(), true
 	}
-	fields := make([]Field, len(e.compiled.names))
-	for i, name := range e.compiled.names {
-		fields[i] = Field{name, e.compiled.fields[name].fieldType()}
-	}
-	return fields
+	return AnyField, false
 }
 
 // maxTargets bounds the updates of an event.

@@ -198,17 +198,17 @@ func TestFieldsWithoutAKey(t *testing.T) {
 func boundedEvent(t require.TestingT, e Event, sent map[string]jsontext.Value, sub string) {
 	require.False(t, e.CarriesTime(sent))
 	named := e.NamedMembers(sent)
-	for _, f := range e.Fields() {
-		rule := e.Rules[f.Name]
-		switch {
-		case f.Type == IntegerField:
+	for _, name := range e.FieldNames() {
+		rule := e.Rules[name]
+		switch is, _ := e.FieldType(name); {
+		case is == IntegerField:
 			require.True(t, rule.Min != nil && rule.Max != nil)
-		case f.Type == AnyField:
-			require.LessOrEqual(t, len(textOf(sent[f.Name])), MaxIDBytes)
-		case f.Name == e.Sender && sub != "":
-			require.Equal(t, sub, textOf(sent[f.Name]))
-		case f.Name != e.Sender:
-			require.True(t, slices.ContainsFunc(named, func(m NamedMember) bool { return m.Field == f.Name }))
+		case is == AnyField:
+			require.LessOrEqual(t, len(textOf(sent[name])), MaxIDBytes)
+		case name == e.Sender && sub != "":
+			require.Equal(t, sub, textOf(sent[name]))
+		case name != e.Sender:
+			require.True(t, slices.ContainsFunc(named, func(m NamedMember) bool { return m.Field == name }))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,9 +209,17 @@ func TestEventTellsItsFields(t *testing.T) {
 		{"board":"fans:{star}","member":"car {car_2}","score":"-{less}","data":{"note":["{note}",{"of":"{flowers}"}],"who":"{car_2}"}},
 		{"board":"stars","member":"all","score":1}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField},
-		{"star", TextField}}, e.Fields())
+	types := make(map[string]FieldType)
+	for _, name := range e.FieldNames() {
+		is, ok := e.FieldType(name)
+		require.True(t, ok, name)
+		types[name] = is
+	}
+	require.Equal(t, map[string]FieldType{"car_2": TextField, "flowers": IntegerField, "less": IntegerField, "note": AnyField,
+		"star": TextField}, types)
+	require.True(t, slices.IsSorted(e.FieldNames()))
+	_, ok := e.FieldType("user")
+	require.False(t, ok)
 	e = redistest.Must(ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`)))(t)
-	require.Empty(t, e.Fields())
-	require.Empty(t, Event{Name: "gift"}.Fields())
+	require.Empty(t, e.FieldNames())
 }

@@ -32,6 +32,8 @@ type Update struct {
 	// a board with a window the update counts from then. When Redis takes the update, At must
 	// be within the window, and at most MaxAhead ahead. A board without a window takes no At.
 	At time.Time
+	// AtIfWindowed says that At has no effect on a board without a window. Otherwise the store refuses it there.
+	AtIfWindowed bool
 }
 
 // Condition says whether the member of an update must be on the board already.
@@ -94,10 +96,8 @@ func (u *Update) checkEffect() (err error) {
 			return err
 		}
 	}
-	if !u.At.IsZero() {
-		if reason := timeFault(u.At); reason != "" {
-			return Invalid("at", reason)
-		}
+	if !u.At.IsZero() && !u.AtIfWindowed { // else it may have no effect
+		return fault("at", timeFault(u.At))
 	}
 	return nil
 }

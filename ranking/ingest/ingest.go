@@ -49,7 +49,6 @@ const (
 type Store interface {
 	Apply(ctx context.Context, board string, updates []definition.Update) ([]ranking.Outcome, error)
 	ApplyEvents(ctx context.Context, event string, all []ranking.EventCall) ([]ranking.EventResult, error)
-	Board(ctx context.Context, name string) (ranking.Board, error)
 	Event(ctx context.Context, name string) (definition.Event, error)
 	IDsCount(ctx context.Context, board string, since time.Time) (time.Duration, error)
 	EventIDsCount(ctx context.Context, event string, since time.Time) (time.Duration, error)

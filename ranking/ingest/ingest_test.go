@@ -606,12 +606,15 @@ func TestTimeOfEntries(t *testing.T) {
 	b.drain(b.ingest().consumer(stream))
 	letters, _ := b.letters()
 	require.Empty(t, letters)
+	require.EqualValues(t, 1, b.score("daily", "m"), "the board does not take a time")
 	byID := make(map[string]definition.Update)
 	for _, u := range b.fake.updates {
 		byID[u.ID] = u
 	}
 	require.Equal(t, at, byID["rc:ingest "+id].At)
-	require.Zero(t, byID[fmt.Sprintf("rc:ingest %d-3", at.UnixMilli())].At)
+	require.True(t, byID["rc:ingest "+id].AtIfWindowed)
+	require.True(t, byID[fmt.Sprintf("rc:ingest %d-3", at.UnixMilli())].AtIfWindowed)
+	require.False(t, byID[fmt.Sprintf("rc:ingest %d-5", at.UnixMilli())].AtIfWindowed, "the producer gives the time")
 	require.Equal(t, given, byID[fmt.Sprintf("rc:ingest %d-5", at.UnixMilli())].At)
 	require.Equal(t, fmt.Sprint(at.UnixMilli()), string(b.fake.events[0].Fields["at"]))
 	require.NotContains(t, b.fake.events[1].Fields, "at", "no board of this event has a window")

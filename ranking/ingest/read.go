@@ -111,7 +111,7 @@ func (c *consumer) mayBeForgotten(ctx context.Context, m *message, now time.Time
 // read decodes the entries. It refuses those that are wrong in themselves, and those that are too old. An
 // error means that the definitions cannot be read. now is Redis's clock.
 func (c *consumer) read(ctx context.Context, all []*message, now time.Time) error {
-	d := decoder{stream: c.stream, store: c.store, windowed: make(map[string]bool), events: make(map[string]*knownEvent)}
+	d := decoder{stream: c.stream, store: c.store, events: make(map[string]definition.Event)}
 	for _, m := range all {
 		err := d.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
 		if m.size > maxBatchBytes {
@@ -144,17 +144,9 @@ func (c *consumer) read(ctx context.Context, all []*message, now time.Time) erro
 
 // decoder decodes the entries of one batch.
 type decoder struct {
-	stream   string
-	store    Store
-	windowed map[string]bool // by board
-	events   map[string]*knownEvent
-}
-
-// knownEvent is what decoding needs of an event.
-type knownEvent struct {
-	definition.Event
-	types    map[string]definition.FieldType
-	windowed *bool // a board of the event has a window; nil: not known yet
+	stream string
+	store  Store
+	events map[string]definition.Event // by name
 }
 
 // decode decodes an entry. A FieldError names the field that is wrong.
@@ -185,11 +177,11 @@ func (d *decoder) decode(ctx context.Context, m *message) error {
 		m.event = event
 		return d.decodeEvent(ctx, m, id, fields)
 	}
-	return d.decodeUpdate(ctx, m, id, fields)
+	return m.decodeUpdate(id, fields)
 }
 
 // decodeUpdate decodes an update.
-func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fields) (err error) {
+func (m *message) decodeUpdate(id string, f fields) (err error) {
 	for name := range f {
 		if !slices.Contains(updateFields, name) {
 			return definition.Invalid(definition.FieldPath("", name),
@@ -222,59 +214,35 @@ func (d *decoder) decodeUpdate(ctx context.Context, m *message, id string, f fie
 		}
 	}
 	if at, there := f["at"]; there {
-		if u.At, err = definition.ParseAt(timeValue(at)); err != nil {
-			return err
-		}
-		return nil
+		u.At, err = definition.ParseAt(timeValue(at))
+		return err
 	}
-	windowed, err := d.isWindowed(ctx, m.board)
-	if windowed {
-		u.At, _ = timeOf(m.origin)
-	}
-	return err
-}
-
-// isWindowed reports whether a board has a window. It reports false for a name that Apply refuses.
-func (d *decoder) isWindowed(ctx context.Context, board string) (bool, error) {
-	if known, there := d.windowed[board]; there {
-		return known, nil
-	}
-	b, err := d.store.Board(ctx, board)
-	switch {
-	case err != nil && isPassing(err):
-		return false, err
-	case err == nil && b.Definition.Name == "": // this process has never reached Redis
-		return false, fmt.Errorf("%w: the definitions are not known", definition.ErrUnavailable)
-	}
-	d.windowed[board] = err == nil && b.Definition.IsWindowed()
-	return d.windowed[board], nil
+	u.At, _ = timeOf(m.origin)
+	u.AtIfWindowed = true
+	return nil
 }
 
 // decodeEvent decodes an event.
 func (d *decoder) decodeEvent(ctx context.Context, m *message, id string, f fields) error {
-	e := d.events[m.event]
-	if e == nil {
-		found, err := d.store.Event(ctx, m.event)
-		if err != nil {
+	e, known := d.events[m.event]
+	if !known {
+		var err error
+		if e, err = d.store.Event(ctx, m.event); err != nil {
 			return err
-		}
-		e = &knownEvent{Event: found, types: make(map[string]definition.FieldType)}
-		for _, field := range found.Fields() {
-			e.types[field.Name] = field.Type
 		}
 		d.events[m.event] = e
 	}
 	m.updates = len(e.Updates)
 	m.call = ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value, len(f)+1)}
-	_, ownTime := e.types[definition.AtField]
 	for name, value := range f {
+		fieldType, own := e.FieldType(name)
 		switch {
-		case e.types[name] == definition.IntegerField:
+		case fieldType == definition.IntegerField:
 			if _, err := definition.ParseScore(name, value); err != nil {
 				return err
 			}
 			m.call.Fields[name] = jsontext.Value(value)
-		case name == definition.AtField && !ownTime:
+		case name == definition.AtField && !own:
 			m.call.Fields[name] = timeValue(value)
 		default:
 			text, err := jsontext.AppendQuote(nil, value)
@@ -284,37 +252,12 @@ func (d *decoder) decodeEvent(ctx context.Context, m *message, id string, f fiel
 			m.call.Fields[name] = text
 		}
 	}
-	if _, given := f[definition.AtField]; given || ownTime {
-		return nil
-	}
-	windowed, err := d.updatesWindow(ctx, e, m.call.Fields)
-	if windowed {
+	_, given := f[definition.AtField]
+	if _, own := e.FieldType(definition.AtField); !given && !own {
 		at, _ := timeOf(m.origin)
-		m.call.Fields[definition.AtField] = jsontext.Value(fmt.Sprint(at.UnixMilli()))
+		m.call.Fields[definition.AtField], m.call.AtIfWindowed = jsontext.Value(fmt.Sprint(at.UnixMilli())), true
 	}
-	return err
-}
-
-// updatesWindow reports whether an event updates a board with a window. The boards of an event have the same
-// definitions, whatever its fields are.
-func (d *decoder) updatesWindow(ctx context.Context, e *knownEvent, fields map[string]jsontext.Value) (bool, error) {
-	if e.windowed != nil {
-		return *e.windowed, nil
-	}
-	updates, err := e.Expand(fields)
-	if err != nil {
-		return false, err
-	}
-	any := false
-	for _, u := range updates {
-		windowed, err := d.isWindowed(ctx, u.Board)
-		if err != nil {
-			return false, err
-		}
-		any = any || windowed
-	}
-	e.windowed = &any
-	return any, nil
+	return nil
 }
 
 // fields are the fields of an entry.

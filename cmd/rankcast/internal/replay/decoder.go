@@ -187,7 +187,7 @@ func (rec *decoder) checkHeader(head []string) error {
 	}
 	wanted := slices.Concat(rec.given, rec.numbers)
 	if rec.event != nil {
-		wanted = append(wanted, rec.event.names...)
+		wanted = append(wanted, rec.event.FieldNames()...)
 	} else {
 		wanted = append(wanted, rec.member, rec.score)
 	}
@@ -210,7 +210,8 @@ func (rec *decoder) checkHeader(head []string) error {
 func (rec *decoder) cell(name, cell string) (jsontext.Value, error) {
 	number := name == rec.score
 	if rec.event != nil {
-		number = rec.event.integers[name] || slices.Contains(rec.numbers, name)
+		is, _ := rec.event.FieldType(name)
+		number = is == definition.IntegerField || slices.Contains(rec.numbers, name)
 	}
 	if number {
 		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {

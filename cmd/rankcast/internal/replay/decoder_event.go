@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,12 +15,7 @@ import (
 const eventAt = "at"
 
 // eventFields are the fields of an event, by its definition.
-type eventFields struct {
-	event    definition.Event
-	names    []string        // sorted
-	integers map[string]bool // fields that are scores
-	texts    map[string]bool // fields in names of boards and members; a field in data alone may be any JSON
-}
+type eventFields struct{ definition.Event }
 
 // newEventFields decodes an event's definition from a server's answer.
 func newEventFields(event string, def jsontext.Value) (*eventFields, error) {
@@ -29,26 +23,20 @@ func newEventFields(event string, def jsontext.Value) (*eventFields, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this version cannot decode the definition of event %q: %w", event, err)
 	}
-	f := &eventFields{event: e, integers: make(map[string]bool), texts: make(map[string]bool)}
-	for _, field := range e.Fields() {
-		f.names = append(f.names, field.Name)
-		f.integers[field.Name] = field.Type == definition.IntegerField
-		f.texts[field.Name] = field.Type == definition.TextField
-	}
-	return f, nil
+	return &eventFields{e}, nil
 }
 
 // batchLimit is how many of these events a server accepts in one request.
-func (f *eventFields) batchLimit() int { return client.MaxEventUpdates / len(f.event.Updates) }
+func (f *eventFields) batchLimit() int { return client.MaxEventUpdates / len(f.Updates) }
 
 // checkNumbers refuses a column for --numbers that is text or no field of the event.
 func (f *eventFields) checkNumbers(columns []string) error {
 	for _, name := range columns {
-		switch {
-		case f.texts[name]:
-			return fmt.Errorf("--numbers: %s is text: event %s has it in the name of a board or a member", name, f.event.Name)
-		case !slices.Contains(f.names, name):
-			return fmt.Errorf("--numbers: %s is no field of event %s; its fields are %s", name, f.event.Name, strings.Join(f.names, ", "))
+		switch is, known := f.FieldType(name); {
+		case is == definition.TextField:
+			return fmt.Errorf("--numbers: %s is text: event %s has it in the name of a board or a member", name, f.Name)
+		case !known:
+			return fmt.Errorf("--numbers: %s is no field of event %s; its fields are %s", name, f.Name, strings.Join(f.FieldNames(), ", "))
 		}
 	}
 	return nil
@@ -57,12 +45,12 @@ func (f *eventFields) checkNumbers(columns []string) error {
 // pick returns the event's fields of a line and leaves out the rest, which a server refuses. The error of a mistake is the
 // FieldError of a server.
 func (f *eventFields) pick(line fields) (fields, error) {
-	picked := make(fields, len(f.names))
-	for _, name := range f.names {
+	picked := make(fields, len(f.FieldNames()))
+	for _, name := range f.FieldNames() {
 		if v, there := line[name]; there {
 			picked[name] = v
 		}
 	}
-	_, err := f.event.Expand(picked)
+	_, err := f.Expand(picked)
 	return picked, err
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -104,7 +103,7 @@ func (r *Command) Run(ctx context.Context) error {
 		if rec.event, err = s.eventFields(ctx); err != nil {
 			return err
 		}
-		if rec.keepTimes && slices.Contains(rec.event.names, eventAt) {
+		if _, own := rec.event.FieldType(eventAt); own && rec.keepTimes {
 			return fmt.Errorf("--keep-times: event %s has a field %s of its own; leave the flag away", r.Event, eventAt)
 		}
 		s.Batch = min(s.Batch, rec.event.batchLimit())

@@ -52,10 +52,6 @@ func (s *Command) sendEvent(ctx context.Context, c *client.Client, at time.Time)
 // fields encodes the arguments as the event's fields, which the server checks. The definition
 // says which are numbers; all others are text.
 func (s *Command) fields(e definition.Event, at time.Time) (jsontext.Value, error) {
-	types := make(map[string]definition.FieldType)
-	for _, f := range e.Fields() {
-		types[f.Name] = f.Type
-	}
 	fields := make(map[string]any)
 	for _, arg := range s.What {
 		name, value, ok := strings.Cut(arg, "=")
@@ -66,7 +62,7 @@ func (s *Command) fields(e definition.Event, at time.Time) (jsontext.Value, erro
 			return nil, fmt.Errorf("%s: is not NAME=VALUE, such as star=s17", term.Printable(arg))
 		}
 		fields[name] = value
-		if types[name] == definition.IntegerField {
+		if is, _ := e.FieldType(name); is == definition.IntegerField {
 			n, err := definition.ParseScore(name, value)
 			if err != nil {
 				return nil, err
@@ -75,7 +71,7 @@ func (s *Command) fields(e definition.Event, at time.Time) (jsontext.Value, erro
 		}
 	}
 	if !at.IsZero() {
-		if _, own := types[definition.AtField]; own {
+		if _, own := e.FieldType(definition.AtField); own {
 			return nil, fmt.Errorf("--at: event %s has a field %s of its own; give it as %s=TIME", e.Name, definition.AtField, definition.AtField)
 		}
 		fields[definition.AtField] = at.UnixMilli()
