@@ -50,9 +50,9 @@ func (d *definitions) decode(fields *script.Reply, was *definitions) error {
 		case idsField:
 			d.idsSince[name] = fields.Number()
 		case boardField:
-			decodeField(d, was, field, fields.Text(), d.boards, was.boards, compile)
+			decodeField(d, was, field, name, fields.Text(), d.boards, was.boards, compile)
 		case eventField:
-			decodeField(d, was, field, fields.Text(), d.events, was.events, decodeEvent)
+			decodeField(d, was, field, name, fields.Text(), d.events, was.events, decodeEvent)
 		case profilesField:
 			d.profiled[name] = true
 			fields.Text()
@@ -80,9 +80,8 @@ func (d *definitions) spanIDs() {
 
 // decodeField decodes a board or an event into found, by its name. It takes a definition with the same JSON, or the
 // error of that, from an earlier copy.
-func decodeField[T any](d, was *definitions, field, value string, found, before map[string]*T,
+func decodeField[T any](d, was *definitions, field, name, value string, found, before map[string]*T,
 	decode func(name, value string) (*T, error)) {
-	_, name, _ := strings.Cut(field, ":")
 	if known, there := was.values[field]; there && known == value {
 		d.values[field] = known // so that the node keeps the text once
 		if err := was.broken[field]; err != nil {
@@ -137,11 +136,6 @@ func (d *definitions) boardsAfter(boards []definition.Board) definedBoards {
 	return all
 }
 
-func (all definedBoards) of(slot string) (definition.Board, bool) {
-	d, there := all[slot]
-	return d, there
-}
-
 // unionOf names a union that has the slot as a source; "" where no union has.
 func (all definedBoards) unionOf(slot string) string {
 	for _, d := range slices.SortedFunc(maps.Values(all), byBoard) {
@@ -157,19 +151,14 @@ func byBoard(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) }
 // checkUnions refuses changed unions with invalid sources, and changed boards that an
 // existing union cannot have as a source any more.
 func (all definedBoards) checkUnions(changed []definition.Board, at locateError) error {
-	for _, b := range changed {
-		if b.Union == nil {
-			continue
-		}
-		if err := b.Union.CheckSources(all.of); err != nil {
-			return at(b, err)
-		}
-	}
 	for _, u := range slices.SortedFunc(maps.Values(all), byBoard) {
 		if u.Union == nil {
 			continue
 		}
-		err := u.Union.CheckSources(all.of)
+		err := u.Union.CheckSources(all)
+		if err != nil && slices.ContainsFunc(changed, func(b definition.Board) bool { return b.Name == u.Name }) {
+			return at(u, err)
+		}
 		for _, b := range changed {
 			if err != nil && slices.Contains(u.Union.Slots(), b.Slot()) {
 				return at(b, conflict("board", "%q is a source of union %q, which does not allow this definition: %v", b.Name, u.Name, err))
@@ -197,16 +186,6 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 						definition.ItemPath("updates", i)+field, reason))
 				}
 			}
-		}
-	}
-	return nil
-}
-
-// checkEvent refuses an event whose updates do not fit their boards.
-func (all definedBoards) checkEvent(e definition.Event) error {
-	for i, t := range e.Updates {
-		if is, field, reason := t.Conflict(all[t.Slot()]); is != "" {
-			return definition.Invalid(definition.ItemPath("updates", i)+field, reason)
 		}
 	}
 	return nil

@@ -213,10 +213,7 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		return c, err
 	}
 	for _, e := range events {
-		if err := rules.checkEvent(e); err != nil {
-			return c, at(e, err)
-		}
-		if err := e.CheckBoards(func(slot string) bool { return there[slot] }); err != nil {
+		if err := e.CheckBoards(rules, there); err != nil {
 			return c, at(e, err)
 		}
 		named[eventField+e.Name] = true
@@ -338,7 +335,7 @@ func (s *Store) Delete(ctx context.Context, board string, by Moderator) error {
 			return catalogChange{}, unknownBoard(board)
 		}
 		for _, name := range slices.Sorted(maps.Keys(d.events)) {
-			if d.events[name].CheckBoards(func(slot string) bool { return slot != t.Slot() }) != nil {
+			if slices.ContainsFunc(d.events[name].Updates, func(u definition.Target) bool { return u.Slot() == t.Slot() }) {
 				return catalogChange{}, conflict("board", "%q is a target of event %q: change or delete the event first", board, name)
 			}
 		}

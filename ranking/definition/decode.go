@@ -74,7 +74,7 @@ var boardReaders = []FieldReader[Board]{
 	{Name: "retain", Read: func(d *Board, v Value) error { return readDuration(v, &d.Retain) }},
 	{Name: "starts", Read: func(d *Board, v Value) error { return readTime(v, &d.Starts) }},
 	{Name: "ends", Read: func(d *Board, v Value) error { return readTime(v, &d.Ends) }},
-	{Name: "window", Read: func(d *Board, v Value) error { return readRange(v, &d.Window, wantWindow) }},
+	{Name: "window", Read: func(d *Board, v Value) error { return windowRange.read(v, &d.Window) }},
 	{Name: "refresh", Read: func(d *Board, v Value) error { return readWindowRefresh(v, &d.Refresh) }},
 	{Name: "member_ttl", Read: func(d *Board, v Value) error { return readDuration(v, &d.MemberTTL) }},
 	{Name: "limit", Read: func(d *Board, v Value) error { return readInteger(v, &d.Limit, 1) }},
@@ -83,8 +83,8 @@ var boardReaders = []FieldReader[Board]{
 	{Name: "max", Read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
 	{Name: "max_change", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
 	{Name: "union", Read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
-	{Name: "history", Read: func(d *Board, v Value) error { return readRange(v, &d.History, wantHistory) }},
-	{Name: "ids", Read: func(d *Board, v Value) error { return readRange(v, &d.IDs, wantIDs) }},
+	{Name: "history", Read: func(d *Board, v Value) error { return historyRange.read(v, &d.History) }},
+	{Name: "ids", Read: func(d *Board, v Value) error { return idsRange.read(v, &d.IDs) }},
 	{Name: "max_instances", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxInstances, 1) }},
 	{Name: "kind", Read: func(d *Board, v Value) error { return ReadText(v, &d.Kind) }},
 	{Name: "display", Read: func(d *Board, v Value) error { return d.Display.read(v) }},
@@ -167,7 +167,7 @@ var eventReaders = []FieldReader[Event]{
 	{Name: "updates", Read: (*Event).readUpdates},
 	{Name: "sender", Read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
 	{Name: "fields", Read: (*Event).readRules},
-	{Name: "ids", Read: func(e *Event, v Value) error { return readRange(v, &e.IDs, wantIDs) }},
+	{Name: "ids", Read: func(e *Event, v Value) error { return idsRange.read(v, &e.IDs) }},
 	{Name: "show", Read: func(e *Event, v Value) error { return readOptional(v, &e.Show, readShow) }},
 }
 

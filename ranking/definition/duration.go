@@ -59,6 +59,29 @@ func durationFault(d time.Duration) string {
 	return ""
 }
 
+// durationRange is the range of a field that takes fewer durations than others.
+type durationRange struct {
+	least, most time.Duration
+	want        string // the reason of each error
+}
+
+// fault is durationFault for the range.
+func (r durationRange) fault(d time.Duration) string {
+	if d != 0 && (d < r.least || d > r.most || d%time.Second != 0) {
+		return r.want
+	}
+	return ""
+}
+
+// read reads a duration, whose range fault checks.
+func (r durationRange) read(v Value, d *time.Duration) error {
+	err := readDuration(v, d)
+	if err != nil && v.Kind != 'n' {
+		err = v.Refuse("%s", r.want)
+	}
+	return err
+}
+
 // The range of times in a definition, which is from minTime until before maxTime. Redis's
 // scripts count microseconds in doubles, which are exact until 2255.
 var (

@@ -130,7 +130,7 @@ func (e Event) Normalize() (Event, error) {
 	if e.Name == PeriodsFeed {
 		return e, Invalid("event", "is the name of the feed of settled periods; choose another name")
 	}
-	if reason := idsFault(e.IDs); reason != "" {
+	if reason := idsRange.fault(e.IDs); reason != "" {
 		return e, Invalid("ids", reason)
 	}
 	if n := len(e.Updates); n < 1 || n > maxTargets {
@@ -178,18 +178,9 @@ func digestOf(updates []Target) string {
 func (c *compiledEvent) compile(path string, t *Target) (target, error) {
 	compiled := target{op: t.Op, cond: t.If}
 	if err := cmp.Or(c.compileBoard(path+".board", t.Board, &compiled), c.compileMember(path+".member", t.Member, &compiled),
-		c.compileScore(path+".score", string(t.Score), &compiled)); err != nil {
+		c.compileScore(path+".score", string(t.Score), &compiled),
+		optional(path+".op", t.Op, Sum, Best, Last), optional(path+".if", t.If, Exists, Absent)); err != nil {
 		return compiled, err
-	}
-	if t.Op != "" {
-		if err := oneOf(path+".op", &t.Op, Sum, Best, Last); err != nil {
-			return compiled, err
-		}
-	}
-	if t.If != "" {
-		if err := oneOf(path+".if", &t.If, Exists, Absent); err != nil {
-			return compiled, err
-		}
 	}
 	return compiled, c.compileData(path+".data", t, &compiled)
 }
@@ -201,15 +192,12 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 	if strings.Contains(board, "@") {
 		return Invalid(path, "has a period, but an event updates the current period; omit the @ and what follows it")
 	}
-	parts := strings.Split(board, ":")
-	t.base = parts[0]
-	if reason := baseFault(t.base); reason != "" {
-		return Invalid(path, reason+"; fields follow after a colon, such as fans:{star}")
+	base, parts, err := splitName(path, board, "parts", "; fields follow after a colon, such as fans:{star}")
+	if err != nil {
+		return err
 	}
-	if len(parts)-1 > maxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
-	}
-	for i, s := range parts[1:] {
+	t.base = base
+	for i, s := range parts {
 		p, err := parseTemplate(s)
 		if err != nil {
 			return Invalid(path, fmt.Sprintf("part %d %v", i+1, err))
@@ -324,12 +312,16 @@ func (c *compiledEvent) useText(path, name string) error {
 	return nil
 }
 
-// CheckBoards checks that each update of the event is for a defined board. has reports
-// whether a slot has a definition. A FieldError names the first update without a board.
-func (e Event) CheckBoards(has func(slot string) bool) error {
+// CheckBoards checks that each update of the event is for a defined board, which can take it. there reports whether a
+// slot has a definition, and defined has those that the caller can read. A FieldError names the first update that is wrong.
+func (e Event) CheckBoards(defined map[string]Board, there map[string]bool) error {
 	for i, u := range e.Updates {
-		if !has(u.Slot()) {
-			return Invalid(ItemPath("updates", i)+".board", fmt.Sprintf("is for %s, but there is no such board; define it first", Clip(u.Board)))
+		path := ItemPath("updates", i)
+		if !there[u.Slot()] {
+			return Invalid(path+".board", fmt.Sprintf("is for %s, but there is no such board; define it first", Clip(u.Board)))
+		}
+		if is, field, reason := u.Conflict(defined[u.Slot()]); is != "" {
+			return Invalid(path+field, reason)
 		}
 	}
 	return nil

@@ -213,7 +213,7 @@ func goodUpdates(t require.TestingT, e Event, updates []BoardUpdate) {
 		require.NoError(t, u.Update.Check())
 		n := redistest.Must(ParseName(u.Board))(t)
 		require.Equal(t, u.Board, n.Instance())
-		require.NoError(t, Event{Updates: e.Updates[i : i+1]}.CheckBoards(func(slot string) bool { return slot == n.Slot() }))
+		require.NoError(t, Event{Updates: e.Updates[i : i+1]}.CheckBoards(nil, map[string]bool{n.Slot(): true}))
 	}
 }
 

@@ -10,13 +10,9 @@ import (
 // boards. missing holds a FieldError for each reference to a board that defs does not define:
 // where defs are put, it must be there already.
 func (defs Set) CheckReferences() (missing []*FieldError, err error) {
-	boards := make(map[string]Board)
+	defined := make(map[string]Board) // by slot
 	for _, d := range defs.Boards {
-		boards[d.Slot()] = d
-	}
-	defined := func(slot string) (Board, bool) {
-		d, there := boards[slot]
-		return d, there
+		defined[d.Slot()] = d
 	}
 	var errs []error
 	for _, d := range defs.Boards {
@@ -25,7 +21,7 @@ func (defs Set) CheckReferences() (missing []*FieldError, err error) {
 		}
 		before := len(missing)
 		for i, slot := range d.Union.Slots() {
-			if _, there := defined(slot); !there {
+			if _, there := defined[slot]; !there {
 				missing = append(missing, missingBoard(FieldPath(SectionBoards, d.Name)+"."+ItemPath("union.of", i), d.Union.Of[i]))
 			}
 		}
@@ -36,7 +32,7 @@ func (defs Set) CheckReferences() (missing []*FieldError, err error) {
 	for _, e := range defs.Events {
 		for i, t := range e.Updates {
 			path := ItemPath("updates", i)
-			d, there := defined(t.Slot())
+			d, there := defined[t.Slot()]
 			if !there {
 				located, _ := errors.AsType[*FieldError](e.LocateInFile(missingBoard(path+".board", t.Board)))
 				missing = append(missing, located)

@@ -6,21 +6,15 @@ import (
 	"rankcast/ranking/calendar"
 )
 
-const (
-	minHistory  = 10 * time.Second
-	maxHistory  = day
-	wantHistory = "is not a whole number of s, m, h or d, such as 10s or 1m, from 10s to 1d"
-)
+// historyRange is the range of the step of a history.
+var historyRange = durationRange{10 * time.Second, day, "is not a whole number of s, m, h or d, such as 10s or 1m, from 10s to 1d"}
 
 // MaxHistory is the most steps that the history of one period has by the clock. The history of a board
 // without periods keeps at least so many of the latest.
 const MaxHistory = 10_000
 
 func (d *Board) checkHistory(FamilyName) error {
-	if d.History != 0 && (d.History < minHistory || d.History > maxHistory || durationFault(d.History) != "") {
-		return Invalid("history", wantHistory)
-	}
-	return nil
+	return fault("history", historyRange.fault(d.History))
 }
 
 // HistoryStep is the time from one step of the history of a period to the next: the smallest multiple

@@ -8,24 +8,14 @@ import (
 // LeastIDs is how long a request id counts at least by default, and the least that a definition may give.
 const LeastIDs = 10 * time.Minute
 
-// mostIDs is the most that a definition may give.
-const mostIDs = 7 * day
-
-const wantIDs = "is not a whole number of s, m, h or d, such as 10m or 1d, from 10m to 7d"
+// idsRange is the range of `ids` in a definition. A definition without `ids` has 0.
+var idsRange = durationRange{LeastIDs, 7 * day, "is not a whole number of s, m, h or d, such as 10m or 1d, from 10m to 7d"}
 
 // idMargin is how much longer the store keeps an id than the id counts, for requests that are under way.
 const idMargin = 10 * time.Second
 
 // LeastIDSpan is the span of ids that count for the default time, see Event.IDSpan.
 const LeastIDSpan = LeastIDs + idMargin
-
-// idsFault returns what is wrong with the span `ids` of a definition, or "" if nothing is. A definition without `ids` has 0.
-func idsFault(d time.Duration) string {
-	if d != 0 && (d < LeastIDs || d > mostIDs || d%time.Second != 0) {
-		return wantIDs
-	}
-	return ""
-}
 
 // IDsCount is the time for which the id of an occurrence counts at least.
 func (e Event) IDsCount() time.Duration { return max(e.IDs, LeastIDs) }

@@ -37,6 +37,18 @@ func baseFault(base string) string {
 	return fmt.Sprintf("is %q; %s", Clip(base), wantBase)
 }
 
+// splitName splits a name into its base and its parts. what names the parts in an error, and hint ends that of a base.
+func splitName(field, name, what, hint string) (base string, parts []string, err error) {
+	parts = strings.Split(name, ":")
+	if reason := baseFault(parts[0]); reason != "" {
+		return "", nil, Invalid(field, reason+hint)
+	}
+	if n := len(parts) - 1; n > maxParts {
+		return "", nil, Invalid(field, fmt.Sprintf("has %d %s; want at most %d", n, what, maxParts))
+	}
+	return parts[0], parts[1:], nil
+}
+
 // Name is the name of a board as a client writes it: base[:part…][@period].
 type Name struct {
 	Base   string   // "fans"
@@ -52,15 +64,11 @@ func ParseName(s string) (Name, error) {
 		return Name{}, Invalid("board",
 			fmt.Sprintf("has the period %q; want a period such as 2026-W46, or -1 for the previous period", Clip(period)))
 	}
-	parts := strings.Split(board, ":")
-	n := Name{Base: parts[0], Parts: parts[1:], Period: period}
-	if reason := baseFault(n.Base); reason != "" {
-		return Name{}, Invalid("board", reason)
+	base, parts, err := splitName("board", board, "parts", "")
+	if err != nil {
+		return Name{}, err
 	}
-	if len(n.Parts) > maxParts {
-		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
-	}
-	for i, part := range n.Parts {
+	for i, part := range parts {
 		if reason := partFault(part); reason != "" {
 			if CheckBoard(board) == nil {
 				return Name{}, Invalid("board", wantInstance)
@@ -68,7 +76,7 @@ func ParseName(s string) (Name, error) {
 			return Name{}, Invalid("board", fmt.Sprintf("part %d %s", i+1, reason))
 		}
 	}
-	return n, nil
+	return Name{base, parts, period}, nil
 }
 
 // Instance is the name without its period: "fans:s17".
@@ -106,26 +114,22 @@ type FamilyName struct {
 
 // ParseFamilyName parses the name of a definition, or returns a FieldError.
 func ParseFamilyName(board string) (FamilyName, error) {
-	parts := strings.Split(board, ":")
-	t := FamilyName{base: parts[0], Placeholders: parts[1:]}
-	if reason := baseFault(t.base); reason != "" {
-		return FamilyName{}, Invalid("board", reason+"; in a family, placeholders follow after a colon, such as fans:{star}")
+	base, parts, err := splitName("board", board, "placeholders", "; in a family, placeholders follow after a colon, such as fans:{star}")
+	if err != nil {
+		return FamilyName{}, err
 	}
-	if len(t.Placeholders) > maxParts {
-		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
-	}
-	for i, p := range t.Placeholders {
+	for i, p := range parts {
 		word, is := PlaceholderIn(p)
 		if !is || !placeholder.MatchString(word) {
 			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q in place of a placeholder such as {star}; in the braces %s",
 				Clip(p), wantPlaceholder))
 		}
-		if slices.Contains(t.Placeholders[:i], word) {
+		if slices.Contains(parts[:i], word) {
 			return FamilyName{}, Invalid("board", fmt.Sprintf("has the placeholder %s twice", p))
 		}
-		t.Placeholders[i] = word
+		parts[i] = word
 	}
-	return t, nil
+	return FamilyName{base, parts}, nil
 }
 
 // Slot is the slot of the definition, see SlotOf.

@@ -57,7 +57,7 @@ func (d *Board) checkDurations(FamilyName) error {
 		}
 		d.Period = FormatDuration(length)
 	}
-	return cmp.Or(fault("retain", durationFault(d.Retain)), fault("ids", idsFault(d.IDs)), fault("tie_span", durationFault(d.TieSpan)),
+	return cmp.Or(fault("retain", durationFault(d.Retain)), fault("ids", idsRange.fault(d.IDs)), fault("tie_span", durationFault(d.TieSpan)),
 		fault("member_ttl", durationFault(d.MemberTTL)))
 }
 
@@ -277,6 +277,14 @@ func (d *Board) checkPages(FamilyName) error {
 		return Invalid("display.format", fmt.Sprintf("is %q; want %s", Clip(f), displayTime))
 	}
 	return nil
+}
+
+// optional refuses a value that is not allowed. It allows an empty one.
+func optional[S ~string](field string, value S, allowed ...S) error {
+	if value == "" {
+		return nil
+	}
+	return oneOf(field, &value, allowed...)
 }
 
 // oneOf sets an empty value to the first allowed one, and refuses a value that is not allowed.

@@ -62,30 +62,13 @@ var unionReaders = []FieldReader[Union]{
 	}},
 	{Name: "aggregate", Read: func(u *Union, v Value) error { return ReadText(v, &u.Aggregate) }},
 	{Name: "last", Read: func(u *Union, v Value) error { return readInteger(v, &u.Last, 1) }},
-	{Name: "refresh", Read: func(u *Union, v Value) error { return readRange(v, &u.Refresh, wantRefresh) }},
+	{Name: "refresh", Read: func(u *Union, v Value) error { return refreshRange.read(v, &u.Refresh) }},
 }
 
 func readWeight(v Value, n *int64) error { return readInteger(v, n, -maxWeight) }
 
-const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
-
-// readRange reads a duration whose range is narrower than that of other fields; want is the
-// reason of its error.
-func readRange(v Value, d *time.Duration, want string) error {
-	err := readDuration(v, d)
-	if err != nil && v.Kind != 'n' {
-		err = v.Refuse("%s", want)
-	}
-	return err
-}
-
-// refreshFault says what is wrong with a refresh interval, or returns "".
-func refreshFault(d time.Duration) string {
-	if d > MaxRefresh || durationFault(d) != "" {
-		return wantRefresh
-	}
-	return ""
-}
+// refreshRange is the range of the refresh interval of a union.
+var refreshRange = durationRange{minDuration, MaxRefresh, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"}
 
 // readEach reads a list that is not empty, and each of its items with read.
 func readEach[T any](v Value, want string, list *[]T, read func(Value, *T) error) error {
@@ -157,11 +140,8 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 		return Invalid("union.last", fmt.Sprintf("makes %d periods of %d boards; want at most %d", n, len(u.Of), maxSummed))
 	}
 	u.Refresh = cmp.Or(u.Refresh, defaultRefresh)
-	if reason := refreshFault(u.Refresh); reason != "" {
-		return Invalid("union.refresh", reason)
-	}
 	*into = u
-	return nil
+	return fault("union.refresh", refreshRange.fault(u.Refresh))
 }
 
 // checkSource checks the name of a source, without the other definitions.
@@ -170,14 +150,11 @@ func checkSource(path, of string, t FamilyName) error {
 		return Invalid(path,
 			"has a period; a union takes the current period, and with last the periods before it: omit the @ and what follows it")
 	}
-	parts := strings.Split(of, ":")
-	if reason := baseFault(parts[0]); reason != "" {
-		return Invalid(path, reason+"; parts follow after a colon, such as fans:{star}")
+	_, parts, err := splitName(path, of, "parts", "; parts follow after a colon, such as fans:{star}")
+	if err != nil {
+		return err
 	}
-	if len(parts)-1 > maxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
-	}
-	for i, part := range parts[1:] {
+	for i, part := range parts {
 		if name, is := PlaceholderIn(part); is {
 			if !slices.Contains(t.Placeholders, name) {
 				return Invalid(path,
@@ -210,12 +187,12 @@ func (u *Union) Slots() []string {
 }
 
 // CheckSources checks a normalized union against the other definitions: each source is
-// defined, is not a union, and keeps enough periods for Last. defined returns the normalized
-// definition of a slot. The error is a FieldError.
-func (u *Union) CheckSources(defined func(slot string) (Board, bool)) error {
+// defined, is not a union, and keeps enough periods for Last. defined are the normalized
+// definitions by slot. The error is a FieldError.
+func (u *Union) CheckSources(defined map[string]Board) error {
 	for i, slot := range u.Slots() {
 		path := ItemPath("union.of", i)
-		d, there := defined(slot)
+		d, there := defined[slot]
 		switch {
 		case !there:
 			return Invalid(path, fmt.Sprintf("is %s, but there is no such board; define it first", u.Of[i]))

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -81,15 +82,8 @@ func (u *Update) checkEffect() (err error) {
 		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)),
 			Kind: ErrOutOfRange}
 	}
-	if op := u.Op; op != "" {
-		if err := oneOf("op", &op, Sum, Best, Last); err != nil {
-			return err
-		}
-	}
-	if cond := u.If; cond != "" {
-		if err := oneOf("if", &cond, Exists, Absent); err != nil {
-			return err
-		}
+	if err := cmp.Or(optional("op", u.Op, Sum, Best, Last), optional("if", u.If, Exists, Absent)); err != nil {
+		return err
 	}
 	if u.Data != "" {
 		if u.Data, err = CompactData(jsontext.Value(u.Data)); err != nil {

@@ -14,10 +14,10 @@ import (
 // liveText is the form of Live in definitions.
 const liveText = "live"
 
-const (
-	maxWindow         = 366 * day
-	wantWindow        = "is not a whole number of s, m, h or d, such as 90m or 3h, from 1s to 366d"
-	wantWindowRefresh = "is neither live nor a whole number of s, m, h or d, such as 30s or 1m, from 1s to 1d"
+var (
+	windowRange        = durationRange{minDuration, 366 * day, "is not a whole number of s, m, h or d, such as 90m or 3h, from 1s to 366d"}
+	windowRefreshRange = durationRange{minDuration, MaxRefresh,
+		"is neither live nor a whole number of s, m, h or d, such as 30s or 1m, from 1s to 1d"}
 )
 
 // readWindowRefresh reads the refresh of a window: live, or a duration.
@@ -26,7 +26,7 @@ func readWindowRefresh(v Value, d *time.Duration) error {
 		*d = Live
 		return nil
 	}
-	return readRange(v, d, wantWindowRefresh)
+	return windowRefreshRange.read(v, d)
 }
 
 // checkWindow normalizes a window, and refuses the fields that have no meaning on a board with
@@ -38,22 +38,22 @@ func (d *Board) checkWindow(FamilyName) error {
 		}
 		return nil
 	}
-	if d.Window > maxWindow || durationFault(d.Window) != "" {
-		return Invalid("window", wantWindow)
+	if reason := windowRange.fault(d.Window); reason != "" {
+		return Invalid("window", reason)
 	}
 	if field := firstGiven(d.timed()); field != "" {
 		return Invalid(field, "does not apply to a board with a window, which always ends at the present moment; omit it")
 	}
 	d.Refresh = cmp.Or(d.Refresh, defaultRefresh)
-	switch {
+	switch reason := windowRefreshRange.fault(d.Refresh); {
 	case d.IsLive():
 		if d.Mode != Sum {
 			return Invalid("refresh",
 				fmt.Sprintf("is live; with mode %s want a duration such as 1m, because only a build finds a member's score after one "+
 					"of its updates has left the window", d.Mode))
 		}
-	case refreshFault(d.Refresh) != "":
-		return Invalid("refresh", wantWindowRefresh)
+	case reason != "":
+		return Invalid("refresh", reason)
 	case d.MaxChange != 0 && d.Mode != Sum:
 		return Invalid("max_change",
 			fmt.Sprintf("does not apply to a window with mode %s, whose scores are not known when an update arrives; omit it", d.Mode))
