@@ -24,8 +24,7 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 	if errors.Is(err, definition.ErrUnavailable) && s.catalog.latest.Load() == nil && definition.IsEventName(feed) {
 		return nil
 	}
-	var field *definition.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*definition.FieldError](err); ok {
 		return &definition.FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", definition.Clip(feed)), Kind: field.Kind}
 	}
 	return err

@@ -45,8 +45,7 @@ func (s *Store) applyInOneTrip(ctx context.Context, event string, all []*occurre
 		return trip, nil // the three trips find the same error
 	}
 	r := s.send(ctx, sent, call)[0]
-	var refused redis.Error
-	if errors.As(r.Err, &refused) {
+	if _, ok := errors.AsType[redis.Error](r.Err); ok {
 		if redis.HasErrorPrefix(r.Err, "CROSSSLOT") { // one node is all of a cluster, or a proxy stands before one
 			s.inThreeTrips.Store(true)
 		}

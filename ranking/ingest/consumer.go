@@ -171,8 +171,7 @@ func (c *consumer) note(err error) {
 // reason returns what the log says of an error: the error of the network without the calls that it stopped, such as "dial
 // tcp 127.0.0.1:6379: connect: connection refused"; any other error as it is.
 func reason(err error) error {
-	var network *net.OpError
-	if errors.As(err, &network) {
+	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return network
 	}
 	return err

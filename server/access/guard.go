@@ -193,8 +193,7 @@ func (g *Guard) readMaterial(read filewatch.ReadFile, t *tokensConfig) ([]byte, 
 		return nil, nil
 	}
 	b, err := read(besideFile(g.cfg.File, name))
-	var path *fs.PathError
-	if errors.As(err, &path) { // without the path: it may be the secret itself
+	if path, ok := errors.AsType[*fs.PathError](err); ok { // without the path: it may be the secret itself
 		err = fmt.Errorf("%w; want a path, relative to the folder of the access file", path.Err)
 	}
 	if err != nil {

@@ -105,8 +105,7 @@ func CheckKeyLine(name, hash string, scopes, boards, events, kinds []string, rat
 	if err == nil {
 		_, err = readKey(v)
 	}
-	var field *definition.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*definition.FieldError](err); ok {
 		err = &definition.FieldError{Field: strings.TrimPrefix(field.Field, "."), Reason: field.Reason, Kind: field.Kind}
 	}
 	return b.String(), err

@@ -35,30 +35,23 @@ const (
 	limitCount
 )
 
-// limitNames are stable: metrics show them.
-var limitNames = [limitCount]string{
-	Subscriptions: "subscriptions", Messages: "messages",
-	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
-	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports",
-	WatchedBoards: "watched_boards", AddressBoards: "address_boards",
-	WaitingBytes: "waiting_bytes", Requests: "requests", AddressWaitingBytes: "address_waiting_bytes",
-	Connections: "connections", AddressConnections: "address_connections",
-	CallerRate: "caller_rate", Cards: "cards", AddressCards: "address_cards",
+// limits are the name of each limit, which is stable because metrics show it, and what sets the limit, for refusals and
+// the log.
+var limits = [limitCount]struct{ name, setBy string }{
+	Subscriptions: {"subscriptions", "--max-subscriptions"}, Messages: {"messages", "--message-rate"},
+	AddressSockets: {"address_sockets", "--max-address-sockets"}, AddressRequests: {"address_requests", "--address-rate"},
+	Handshakes: {"handshakes", "--handshake-rate"}, AddressHandshakes: {"address_handshakes", "half of --handshake-rate"},
+	Sockets: {"sockets", "--max-sockets"}, Requests: {"requests", "--max-requests"},
+	Exports: {"exports", "--max-exports"}, AddressExports: {"address_exports", "half of --max-exports"},
+	WatchedBoards: {"watched_boards", "--max-watched-boards"}, AddressBoards: {"address_boards", "half of --max-watched-boards"},
+	WaitingBytes: {"waiting_bytes", "--max-waiting-mb"}, AddressWaitingBytes: {"address_waiting_bytes", "half of --max-waiting-mb"},
+	Connections: {"connections", "--max-connections"}, AddressConnections: {"address_connections", "half of --max-connections"},
+	Cards: {"cards", "--card-rate"}, AddressCards: {"address_cards", "half of --card-rate"},
+	CallerRate: {"caller_rate", "rate, in the access file"},
 }
 
 // String is the name of the limit in metrics.
-func (l Limit) String() string { return limitNames[l] }
-
-// limitSettings are what sets each limit, for refusals and the log.
-var limitSettings = [limitCount]string{
-	Subscriptions: "--max-subscriptions", Messages: "--message-rate",
-	AddressSockets: "--max-address-sockets", AddressRequests: "--address-rate", AddressHandshakes: "half of --handshake-rate",
-	Sockets: "--max-sockets", Handshakes: "--handshake-rate", Exports: "--max-exports", AddressExports: "half of --max-exports",
-	WatchedBoards: "--max-watched-boards", AddressBoards: "half of --max-watched-boards",
-	WaitingBytes: "--max-waiting-mb", AddressWaitingBytes: "half of --max-waiting-mb", Requests: "--max-requests",
-	Connections: "--max-connections", AddressConnections: "half of --max-connections",
-	CallerRate: "rate, in the access file", Cards: "--card-rate", AddressCards: "half of --card-rate",
-}
+func (l Limit) String() string { return limits[l].name }
 
 // The kinds of a Refusal, for errors.Is.
 var (
@@ -95,15 +88,15 @@ type counts struct {
 // add counts a refusal. about are further attributes of the line in the log.
 func (c *counts) add(l Limit, about ...any) {
 	c.of[l].Add(func(since uint64) {
-		c.log.Warn("clients exceed a limit", append([]any{"limit", l.String(), "set_by", limitSettings[l], "refusals", since}, about...)...)
+		c.log.Warn("clients exceed a limit", append([]any{"limit", l.String(), "set_by", limits[l].setBy, "refusals", since}, about...)...)
 	})
 }
 
-// all gives the number of refusals for each limit, by its name.
-func (c *counts) all() iter.Seq2[string, uint64] {
+// Counts gives the number of refusals of each limit so far, by the limit's name.
+func (l *Limits) Counts() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
-		for l := range c.of {
-			if !yield(Limit(l).String(), c.of[l].Total()) {
+		for i := range limits {
+			if !yield(limits[i].name, l.refused.of[i].Total()) {
 				return
 			}
 		}

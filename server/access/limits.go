@@ -3,7 +3,6 @@ package access
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"log/slog"
 	"math"
 	"runtime"
@@ -163,9 +162,6 @@ func New(cfg Config) *Limits {
 	return l
 }
 
-// Counts gives the number of refusals of each limit so far, by the limit's name.
-func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
-
 // RefuseBoard refuses a subscription to one board more than the node watches: the hub counts them.
 func (l *Limits) RefuseBoard() error {
 	return l.refuse(WatchedBoards, ErrOverloaded, placeRetry,
@@ -185,10 +181,10 @@ func (l *Limits) takePlace(p *places, a Address) error {
 		return nil
 	case reached == p.ofAddress:
 		return l.refuse(reached, ErrLimitReached, placeRetry, "%s has %d %s, the most that it may have (%s)", a, most, p.things,
-			limitSettings[reached])
+			limits[reached].setBy)
 	default:
 		return l.refuse(reached, ErrOverloaded, placeRetry, "the node has %d %s, the most that it takes (%s)", most, p.things,
-			limitSettings[reached])
+			limits[reached].setBy)
 	}
 }
 
@@ -196,11 +192,11 @@ func (l *Limits) takePlace(p *places, a Address) error {
 func (l *Limits) takeToken(s sharedBuckets, a Address) error {
 	if wait := s.addresses.of(a).take(); wait > 0 {
 		return l.refuse(s.ofAddress, ErrRateLimited, wait, "%s asks for more than %d %s a second (%s)", a, half(s.perSecond), s.things,
-			limitSettings[s.ofAddress])
+			limits[s.ofAddress].setBy)
 	}
 	if wait := s.node.take(); wait > 0 {
 		return l.refuse(s.ofNode, ErrOverloaded, wait, "clients ask for more than %d %s a second (%s)", s.perSecond, s.things,
-			limitSettings[s.ofNode])
+			limits[s.ofNode].setBy)
 	}
 	return nil
 }

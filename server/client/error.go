@@ -82,8 +82,7 @@ var temporaryCodes = map[string]bool{"unavailable": true, "overloaded": true, "r
 
 // isTemporary reports whether a retry may succeed.
 func isTemporary(err error) bool {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		switch e.Status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable,
 			http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // of a proxy

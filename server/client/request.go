@@ -66,8 +66,7 @@ func (c *Client) retry(ctx context.Context, method string, attempt func(context.
 		wait := c.backoff(n)
 		// The client waits at least as long as the server asks for, plus jitter, so that clients do
 		// not all come back at that moment.
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			wait += e.retryAfter
 		}
 		if time.Since(started)+wait > c.cfg.RetryFor {

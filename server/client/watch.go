@@ -179,8 +179,7 @@ func (k *watcher) runSessions(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var final *permanentError
-		if errors.As(err, &final) {
+		if final, ok := errors.AsType[*permanentError](err); ok {
 			return final.err
 		}
 		if !s.opened.IsZero() && time.Since(s.opened) >= stableAfter {

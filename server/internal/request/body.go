@@ -42,8 +42,7 @@ type Turn interface {
 // checked the type of the body.
 func ReadBody(c *echo.Context) ([]byte, error) {
 	body, err := readAll(c.Request())
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &definition.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: definition.ErrTooLarge}
 	}
 	if err != nil {
