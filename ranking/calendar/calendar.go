@@ -71,7 +71,7 @@ func New(kind string, length time.Duration, base time.Time, loc *time.Location, 
 	case "hour":
 		return Calendar{hours{zone{loc}}}
 	default:
-		return Calendar{dates{zone{loc}, kind, weekStarts, int64(dayStarts / time.Second)}}
+		return Calendar{dates{zone{loc}, kind, units[kind], weekStarts, int64(dayStarts / time.Second)}}
 	}
 }
 
@@ -193,9 +193,20 @@ func (c hours) named(name string) (Period, bool) {
 // day. A date is represented by its midnight in UTC, in every zone.
 type dates struct {
 	zone       zone
-	unit       string // day, week, month or year
+	kind       string // a key of units
+	unit       unit
 	weekStarts time.Weekday
 	dayStarts  int64 // seconds past midnight, by the wall clock
+}
+
+// unit is a number of whole days.
+type unit struct {
+	layout              string // of the name of a period, which is its first day; but see isoWeeks
+	years, months, days int    // from the first day of a period to that of the next
+}
+
+var units = map[string]unit{
+	"day": {time.DateOnly, 0, 0, 1}, "week": {"2006-01-02w", 0, 0, 7}, "month": {"2006-01", 0, 1, 0}, "year": {"2006", 1, 0, 0},
 }
 
 func (c dates) at(t time.Time) (Period, bool) {
@@ -237,7 +248,7 @@ func (c dates) start(date time.Time) time.Time {
 // first returns the first day of the day, week, month or year that contains t's date.
 func (c dates) first(t time.Time) time.Time {
 	y, m, d := t.Date()
-	switch c.unit {
+	switch c.kind {
 	case "week":
 		d -= (int(t.Weekday()-c.weekStarts) + 7) % 7
 	case "month":
@@ -250,40 +261,18 @@ func (c dates) first(t time.Time) time.Time {
 
 // following returns the first day of the next period, for the first day of a period.
 func (c dates) following(first time.Time) time.Time {
-	switch c.unit {
-	case "week":
-		return first.AddDate(0, 0, 7)
-	case "month":
-		return first.AddDate(0, 1, 0)
-	case "year":
-		return first.AddDate(1, 0, 0)
-	default:
-		return first.AddDate(0, 0, 1)
-	}
+	return first.AddDate(c.unit.years, c.unit.months, c.unit.days)
 }
 
 // isoWeeks reports whether the periods are the numbered weeks of ISO 8601.
-func (c dates) isoWeeks() bool { return c.unit == "week" && c.weekStarts == time.Monday }
-
-func (c dates) layout() string {
-	switch c.unit {
-	case "week":
-		return "2006-01-02w"
-	case "month":
-		return "2006-01"
-	case "year":
-		return "2006"
-	default:
-		return time.DateOnly
-	}
-}
+func (c dates) isoWeeks() bool { return c.kind == "week" && c.weekStarts == time.Monday }
 
 func (c dates) name(first time.Time) string {
 	if c.isoWeeks() {
 		year, week := first.ISOWeek()
 		return fmt.Sprintf("%04d-W%02d", year, week)
 	}
-	return first.Format(c.layout())
+	return first.Format(c.unit.layout)
 }
 
 // parse returns a date in the period of that name. It may accept a text that is no name.
@@ -294,7 +283,7 @@ func (c dates) parse(name string) (time.Time, error) {
 		// 4 January is always in week 1.
 		return time.Date(year, time.January, 4+7*(week-1), 0, 0, 0, 0, time.UTC), err
 	}
-	return time.Parse(c.layout(), name)
+	return time.Parse(c.unit.layout, name)
 }
 
 // zone knows how a place sets its wall clock. Instants are in seconds since 1970. The time that
