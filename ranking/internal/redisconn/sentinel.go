@@ -40,14 +40,21 @@ func (s *masterSwitch) DialHook(next redis.DialHook) redis.DialHook {
 			conn.Close()
 			return nil, errFormerMaster
 		}
-		if raw, ok := conn.(syscall.Conn); ok { // the pool looks at the socket, but not below TLS
-			return struct {
-				*sentinelConn
-				syscall.Conn
-			}{c, raw}, nil
-		}
-		return c, nil
+		return withSocketOf(conn, c), nil
 	}
+}
+
+// withSocketOf gives a wrapper of a connection the socket of the connection, for the pool, which looks at it. The pool does
+// not look below TLS.
+func withSocketOf(conn, wrapper net.Conn) net.Conn {
+	type socket = syscall.Conn // a name beside that of net.Conn
+	if raw, ok := conn.(socket); ok {
+		return struct {
+			net.Conn
+			socket
+		}{wrapper, raw}
+	}
+	return wrapper
 }
 
 // dialByName wraps dial: the remote address of each connection is the address that was dialled, as Sentinel names it. A
@@ -59,14 +66,7 @@ func dialByName(dial func(ctx context.Context, network, address string) (net.Con
 		if err != nil {
 			return nil, err
 		}
-		named := namedConn{conn, dialledAddress{network, address}}
-		if raw, ok := conn.(syscall.Conn); ok {
-			return struct {
-				namedConn
-				syscall.Conn
-			}{named, raw}, nil
-		}
-		return named, nil
+		return withSocketOf(conn, namedConn{conn, dialledAddress{network, address}}), nil
 	}
 }
 
