@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -236,13 +237,7 @@ func (d Board) IncompatibleField(was Board) (field string) {
 // SameLifetime reports whether data leave at the same times by both definitions, the same members
 // are hidden by both, and both record a history at the same step.
 func (d Board) SameLifetime(was Board) bool {
-	keeps := func(d Board) int {
-		if d.Keep == nil {
-			return -1
-		}
-		return *d.Keep
-	}
-	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
+	return reflect.DeepEqual(d.Keep, was.Keep) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
 		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() &&
 		d.Window == was.Window &&
 		d.History == was.History

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,19 +207,14 @@ func clock(s *server) Finding {
 
 // clocksApart compares the clocks of all servers with each other.
 func clocksApart(servers []*server) (all []Finding) {
-	var first, last *server // the clocks that show the earliest and the latest time
-	for _, s := range servers {
-		if s.timeErr != nil {
-			continue
-		}
-		if first == nil || s.most < first.most {
-			first = s
-		}
-		if last == nil || s.least > last.least {
-			last = s
-		}
+	servers = slices.DeleteFunc(slices.Clone(servers), func(s *server) bool { return s.timeErr != nil })
+	if len(servers) == 0 {
+		return nil
 	}
-	if first == nil || last.least-first.most <= clocksProblem {
+	// The clocks that show the earliest and the latest time.
+	first := slices.MinFunc(servers, func(a, b *server) int { return cmp.Compare(a.most, b.most) })
+	last := slices.MaxFunc(servers, func(a, b *server) int { return cmp.Compare(a.least, b.least) })
+	if last.least-first.most <= clocksProblem {
 		return nil
 	}
 	return []Finding{{Check: Clock, Level: Problem, Fix: synchronize,
