@@ -156,16 +156,16 @@ func readInteger[N int | int64](v Value, n *N, least int64) error {
 }
 
 func readDuration(v Value, d *time.Duration) error {
-	return readParsed(v, d, "a duration as a string, such as 7d", wantDuration, ParseDuration)
+	return ReadParsed(v, d, "a duration as a string, such as 7d", wantDuration, ParseDuration)
 }
 
 func readTime(v Value, t *time.Time) error {
-	return readParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, ParseTime)
+	return ReadParsed(v, t, "a time as a string, such as 2026-01-01T00:00:00Z", wantTime, ParseTime)
 }
 
-// readParsed reads a string by parse. In an error, want says what a value that is no string should be, and form what
+// ReadParsed reads a string by parse. In an error, want says what a value that is no string should be, and form what
 // the text of a string should be.
-func readParsed[T any](v Value, to *T, want, form string, parse func(string) (T, bool)) error {
+func ReadParsed[T any](v Value, to *T, want, form string, parse func(string) (T, bool)) error {
 	if v.Kind != '"' {
 		return v.Want(want)
 	}

@@ -118,9 +118,6 @@ func (g *Guard) Run(ctx context.Context) {
 	var fetching sync.WaitGroup
 	defer fetching.Wait()
 	fetch := func(v *verifier) (stop func()) {
-		if v == nil {
-			return func() {}
-		}
 		ctx, cancel := context.WithCancel(ctx)
 		fetching.Go(func() { v.run(ctx) })
 		return cancel

@@ -71,20 +71,15 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Log = cmp.Or(c.Log, slog.Default())
-	c.Subscriptions = cmp.Or(c.Subscriptions, 100)
-	c.Messages = cmp.Or(c.Messages, 100)
-	c.AddressSockets = cmp.Or(c.AddressSockets, 10_000)
-	c.AddressRequests = cmp.Or(c.AddressRequests, 5000)
-	c.Sockets = cmp.Or(c.Sockets, shareOfFiles(9, 10))
-	c.Connections = cmp.Or(c.Connections, shareOfFiles(19, 20))
-	c.Handshakes = cmp.Or(c.Handshakes, 2000)
-	c.Exports = cmp.Or(c.Exports, 50)
-	c.Cards = cmp.Or(c.Cards, 20)
-	c.Requests = cmp.Or(c.Requests, 16*runtime.GOMAXPROCS(0))
-	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections,
-		&c.Handshakes, &c.Exports, &c.Cards, &c.Requests, &c.WaitingBytes} {
-		*limit = max(*limit, 0) // 0 means no limit from here on
+	for _, limit := range []struct {
+		is      *int
+		without int // the default
+	}{
+		{&c.Subscriptions, 100}, {&c.Messages, 100}, {&c.AddressSockets, 10_000}, {&c.AddressRequests, 5000},
+		{&c.Sockets, shareOfFiles(9, 10)}, {&c.Connections, shareOfFiles(19, 20)}, {&c.Handshakes, 2000},
+		{&c.Exports, 50}, {&c.Cards, 20}, {&c.Requests, 16 * runtime.GOMAXPROCS(0)}, {&c.WaitingBytes, 256 << 20},
+	} {
+		*limit.is = max(cmp.Or(*limit.is, limit.without), 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
 		c.AddressSockets = min(c.AddressSockets, half(c.Sockets))

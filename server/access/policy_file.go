@@ -341,33 +341,21 @@ var rateForm = regexp.MustCompile(`^([0-9]{1,9})/(s|m)$`)
 
 // read reads a rate: 20/s, or 30/m.
 func (r *tokenRate) read(v definition.Value) error {
-	rate, reason := parseRate(v.Text)
-	if v.Kind != '"' {
-		reason = wantRate
-	}
-	if reason != "" {
-		return v.Refuse("%s", reason)
-	}
-	*r = rate
-	return nil
+	return definition.ReadParsed(v, r, aRate, "want "+aRate, parseRate)
 }
 
-var wantRate = fmt.Sprintf("want a rate, such as 20/s or 30/m, of more than 0 and at most %d/s", maxRate)
+var aRate = fmt.Sprintf("a rate, such as 20/s or 30/m, of more than 0 and at most %d/s", maxRate)
 
-// parseRate parses a rate. The reason says what is wrong; "" for nothing.
-func parseRate(text string) (r tokenRate, reason string) {
-	reason = "is " + strconv.Quote(definition.Clip(text)) + "; " + wantRate
+// parseRate parses a rate.
+func parseRate(text string) (r tokenRate, ok bool) {
 	parts := rateForm.FindStringSubmatch(text)
 	if parts == nil {
-		return r, reason
+		return r, false
 	}
 	n, _ := strconv.Atoi(parts[1])
 	r = tokenRate{perSecond: float64(n), saved: rateSaved}
 	if parts[2] == "m" {
 		r = tokenRate{perSecond: float64(n) / time.Minute.Seconds(), saved: time.Minute}
 	}
-	if r.perSecond == 0 || r.perSecond > maxRate {
-		return r, reason
-	}
-	return r, ""
+	return r, 0 < r.perSecond && r.perSecond <= maxRate
 }

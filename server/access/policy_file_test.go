@@ -107,8 +107,9 @@ func TestAccessFilesThatAreRefused(t *testing.T) {
 		key("kinds: [\"a\\x01\"]"):                          "keys[0].kinds[0]: has the control character U+0001",
 		key("boards: [" + strings.Repeat("a, ", 101) + "]"): "keys[0].boards: has 101 patterns; want at most 100",
 		key("boards: [" + strings.Repeat("a", 257) + "]"):   "keys[0].boards[0]: has 257 bytes",
-		key("rate: 20"):                                     "keys[0].rate: want a rate, such as 20/s or 30/m",
-		key("rate: fast"):                                   `keys[0].rate: is "fast"; want a rate`,
+		key("rate: 20"): "keys[0].rate: is a number; want a rate, such as 20/s or 30/m, " +
+			"of more than 0 and at most 1000000/s",
+		key("rate: fast"): `keys[0].rate: is "fast"; want a rate`,
 		key("rate: 0/s"): `keys[0].rate: is "0/s"; want a rate, ` +
 			`such as 20/s or 30/m, of more than 0`,
 		key("rate: 1000001/s"): `keys[0].rate: is "1000001/s"; want a ` +

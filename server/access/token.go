@@ -75,9 +75,9 @@ func newVerifier(cfg tokensConfig, material []byte, guard GuardConfig, changed f
 	return v, nil
 }
 
-// run fetches the keys of jwks until ctx ends. Without jwks it returns at once.
+// run fetches the keys of jwks until ctx ends. Without jwks, or without tokens, it returns at once.
 func (v *verifier) run(ctx context.Context) {
-	if v.set != nil {
+	if v != nil && v.set != nil {
 		v.set.run(ctx)
 	}
 }

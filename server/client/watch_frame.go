@@ -1,7 +1,6 @@
 package client
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -52,12 +51,9 @@ type row struct {
 
 // UnmarshalJSON decodes a row.
 func (r *row) UnmarshalJSON(b []byte) error {
-	var parts []jsontext.Value
+	var parts [2]jsontext.Value
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
-	}
-	if len(parts) != 2 {
-		return fmt.Errorf("a row has %d parts; want 2", len(parts))
 	}
 	if err := json.Unmarshal(parts[0], &r.place); err != nil {
 		return err
