@@ -240,6 +240,38 @@ func TestErasureDuringAWalk(t *testing.T) {
 	})
 }
 
+// A walk that has gone through a family, and goes on in the request ids, leaves the instances that come then: their
+// updates are later than the erasure.
+func TestInstancesAfterTheWalkOfTheirFamilyStay(t *testing.T) {
+	t.Parallel()
+	boards := func(time.Time) []definition.Board { return []definition.Board{{Name: "fans:{star}", Kind: "user"}} }
+	for name, instances := range map[string]int{
+		"none": 0, "a part of a step": walkStep / 2, "a step": walkStep, "a step and a part": walkStep + 3,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			worlds(t, 2, patient, boards, func(t *testing.T, w *world) {
+				first, second := w.stores[0], w.stores[1]
+				require.NoError(t, first.DefineEvent(t.Context(), definition.Event{Name: "gift",
+					Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}, Moderator{}))
+				for i := range instances {
+					w.write(first, fmt.Sprintf("fans:%03d", i), "u", 1)
+				}
+				must(first.Erase(t.Context(), "user", "u", Moderator{}))(t)
+				cut(first, script.Scan, func() fate { return isLost }) // the node goes before it has read an id
+				require.Error(t, first.eraseKind(t.Context(), "user"))
+				w.write(second, "fans:zoe", "u", 2)
+
+				w.stores = w.stores[1:]
+				w.untilErased("user", "u")
+				require.Equal(t, []string{"u 2 #1"}, entriesOf(t, second, "fans:zoe"))
+				e := must(second.Erasure(t.Context(), "user", "u"))(t)
+				require.Equal(t, [2]int64{int64(instances), int64(instances)}, [2]int64{e.Boards, e.Removed})
+			})
+		})
+	}
+}
+
 // Redis keeps the latest reports only.
 func TestReportsOfErasuresAreBounded(t *testing.T) {
 	t.Parallel()
