@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
-	"html"
 	"strings"
 	"unicode"
 
@@ -13,7 +10,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	tableast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
-	markdownhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -21,7 +17,9 @@ import (
 // newMarkdown makes a parser and renderer of GitHub's Markdown.
 func newMarkdown() goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.Table),
+		// By default goldmark aligns a cell by a style, which the content security policy forbids.
+		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		// The first renderer of a kind of node is the one that counts.
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(docRenderer{}, 1))),
 	)
@@ -172,12 +170,9 @@ func (d *doc) textOf(n *ast.Text) string {
 	if n.Parent().Kind() == ast.KindCodeSpan {
 		return string(value)
 	}
-	var b bytes.Buffer
-	w := bufio.NewWriter(&b)
-	markdownhtml.DefaultWriter.Write(w, value)
+	value = util.ResolveNumericReferences(util.ResolveEntityNames(util.UnescapePunctuations(value)))
 	if n.SoftLineBreak() || n.HardLineBreak() {
-		w.WriteByte(' ')
+		return string(value) + " "
 	}
-	w.Flush() // a buffer returns no error
-	return html.UnescapeString(b.String())
+	return string(value)
 }

@@ -31,8 +31,6 @@ func (docRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindLink, renderLink)
 	r.Register(tableast.KindTable, renderTable)
 	r.Register(tableast.KindTableHeader, renderTableHeader)
-	r.Register(tableast.KindTableRow, renderTableRow)
-	r.Register(tableast.KindTableCell, renderTableCell)
 }
 
 // renderHeading makes each heading but the title a link to itself.

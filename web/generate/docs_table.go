@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"html"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -18,25 +17,37 @@ const (
 	proseWidth   = 12 // the characters that a column of text needs
 )
 
-// Attributes of nodes of a table that stacks.
+// Attributes of nodes of a table. goldmark writes those of rows and cells as they are.
 const (
-	stackAttribute = "stack" // of the table
-	labelAttribute = "label" // of a cell: the name of its column
+	stackAttribute = "stack"      // of a table that stacks
+	roleAttribute  = "role"       // of a row or a cell of it: a browser drops the roles of a table that is displayed as blocks
+	labelAttribute = "data-label" // of a cell of it: the name of its column
 )
 
-// labelCells marks a table that stacks, and its cells.
+// labelCells marks a table that stacks, its rows and its cells. In any table, a header without words gets the role of a cell:
+// it is no header for a screen reader.
 func (d *doc) labelCells(table *tableast.Table) {
 	var names []string
 	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
 		names = append(names, d.plainText(cell))
+		if !cell.HasChildren() {
+			cell.SetAttributeString(roleAttribute, "cell")
+		}
 	}
 	if len(names) < 2 || len(names) < stackColumns && d.width(table) <= stackWidth {
 		return
 	}
 	table.SetAttributeString(stackAttribute, true)
+	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
+		if cell.HasChildren() {
+			cell.SetAttributeString(roleAttribute, "columnheader")
+		}
+	}
 	for row := table.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+		row.SetAttributeString(roleAttribute, "row")
 		i := 0
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cell.SetAttributeString(roleAttribute, "cell")
 			// With two columns, the second cell explains the first one.
 			if i > 0 && len(names) >= stackColumns {
 				cell.SetAttributeString(labelAttribute, names[i])
@@ -76,8 +87,7 @@ func (d *doc) unbroken(cell ast.Node) (longest int) {
 	return min(longest, maxWholeCode)
 }
 
-// role is the attribute that keeps the role of a part of a table that stacks: a browser drops the roles
-// of a table that is displayed as blocks.
+// role is the roleAttribute of the table, or of a part of it that has no node, as HTML; "" if the table does not stack.
 func role(table ast.Node, name string) string {
 	if _, stacks := table.AttributeString(stackAttribute); !stacks {
 		return ""
@@ -118,40 +128,5 @@ func renderTableHeader(w util.BufWriter, _ []byte, n ast.Node, entering bool) (a
 			fmt.Fprintf(w, "<tbody%s>\n", role(n.Parent(), "rowgroup")) // the last row ends it
 		}
 	}
-	return ast.WalkContinue, nil
-}
-
-func renderTableRow(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		fmt.Fprintf(w, "<tr%s>\n", role(n.Parent(), "row"))
-		return ast.WalkContinue, nil
-	}
-	fmt.Fprint(w, "</tr>\n")
-	if n.NextSibling() == nil {
-		fmt.Fprint(w, "</tbody>\n")
-	}
-	return ast.WalkContinue, nil
-}
-
-// renderTableCell aligns a cell by an attribute, because the content security policy forbids styles. A
-// header without words is no header for a screen reader.
-func renderTableCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	n := node.(*tableast.TableCell)
-	tag, is := "td", "cell"
-	if n.Parent().Kind() == tableast.KindTableHeader && n.HasChildren() {
-		tag, is = "th", "columnheader"
-	}
-	if !entering {
-		fmt.Fprintf(w, "</%s>\n", tag)
-		return ast.WalkContinue, nil
-	}
-	fmt.Fprintf(w, "<%s%s", tag, role(n.Parent().Parent(), is))
-	if label, labelled := n.AttributeString(labelAttribute); labelled {
-		fmt.Fprintf(w, ` data-label="%s"`, html.EscapeString(label.(string)))
-	}
-	if n.Alignment != tableast.AlignNone {
-		fmt.Fprintf(w, ` align="%s"`, n.Alignment)
-	}
-	fmt.Fprint(w, ">")
 	return ast.WalkContinue, nil
 }

@@ -114,7 +114,7 @@ func TestDocsRendering(t *testing.T) {
 				"<td role=\"cell\" data-label=\"c\"><code>" + strings.Repeat("x", 23) + "</code></td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		{"`x-" + strings.Repeat("x", 31) + "`", `<p><code>x-` + strings.Repeat("x", 31) + `</code></p>`},
 		{"|a||\n|-|-|\n|1|2|",
-			"<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<td></td>\n</tr>\n</thead>" +
+			"<div class=\"table\">\n<table>\n<thead>\n<tr>\n<th>a</th>\n<th role=\"cell\"></th>\n</tr>\n</thead>" +
 				"\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		{"|||\n|-|-|\n|1|2|", "<div class=\"table\">\n<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n</div>"},
 		{"|a|b|\n|-|-:|\n|1|2|",
