@@ -29,17 +29,17 @@ var errTooLong = fmt.Errorf("is over %d bytes", maxLine)
 
 // decoder decodes a recording, CSV or NDJSON, into records.
 type decoder struct {
-	format    string       // csv or ndjson; "": by the first bytes
-	event     *eventFields // the event of each line; nil: each line is an update
-	timed     bool         // each line needs a time
-	keepTimes bool         // each line is sent with its time
-	numbers   []string     // columns of a CSV that are numbers in an event's data
-	prefix    string       // start of the ids of lines without one
+	*Command
+	event  *eventFields // the event of each line; nil: each line is an update
+	timed  bool         // each line needs a time
+	prefix string       // start of the ids of lines without one
 
-	// Names of fields. A field that is not in given may be missing.
-	member, score string
-	op, id, at    string
-	given         []string
+	op, id, at string // names of fields
+}
+
+func (r *Command) newDecoder() *decoder {
+	return &decoder{Command: r, timed: r.Speed > 0 || r.KeepTimes, prefix: r.IDPrefix,
+		op: cmp.Or(r.Op, "op"), id: cmp.Or(r.ID, "id"), at: cmp.Or(r.At, "at")}
 }
 
 // record is one line of a recording.
@@ -64,7 +64,7 @@ func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // a byte order mark, with which some programs start a CSV
 		in.Discard(3)
 	}
-	format := rec.format
+	format := rec.Format
 	if format == "" {
 		format = "csv"
 		start, _ := in.Peek(512)
@@ -185,20 +185,20 @@ func (rec *decoder) checkHeader(head []string) error {
 			return definition.Invalid(name, "is given twice")
 		}
 	}
-	wanted := slices.Concat(rec.given, rec.numbers)
+	wanted := slices.Concat([]string{rec.Op, rec.ID, rec.At}, rec.Numbers) // without a flag a field may be missing
 	if rec.event != nil {
 		wanted = append(wanted, rec.event.FieldNames()...)
 	} else {
-		wanted = append(wanted, rec.member, rec.score)
+		wanted = append(wanted, rec.Member, rec.Score)
 	}
 	if rec.timed {
 		wanted = append(wanted, rec.at)
 	}
 	for _, name := range wanted {
-		if !slices.Contains(head, name) {
+		if name != "" && !slices.Contains(head, name) {
 			reason := "is no column here; there are " + strings.Join(head, ", ")
 			if rec.event == nil {
-				reason += map[string]string{rec.member: "; name it with --member COLUMN", rec.score: "; name it with --score COLUMN"}[name]
+				reason += map[string]string{rec.Member: "; name it with --member COLUMN", rec.Score: "; name it with --score COLUMN"}[name]
 			}
 			return definition.Invalid(name, reason)
 		}
@@ -208,10 +208,10 @@ func (rec *decoder) checkHeader(head []string) error {
 
 // cell returns a cell of a CSV as JSON: a number where the column is one, else a string.
 func (rec *decoder) cell(name, cell string) (jsontext.Value, error) {
-	number := name == rec.score
+	number := name == rec.Score
 	if rec.event != nil {
 		is, _ := rec.event.FieldType(name)
-		number = is == definition.IntegerField || slices.Contains(rec.numbers, name)
+		number = is == definition.IntegerField || slices.Contains(rec.Numbers, name)
 	}
 	if number {
 		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
@@ -245,8 +245,8 @@ func (rec *decoder) newRecord(line int, f fields) (r record, err error) {
 	if err != nil {
 		return r, err
 	}
-	if rec.keepTimes {
-		picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
+	if rec.KeepTimes {
+		picked[definition.AtField] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
 	}
 	r.data, err = json.Marshal(picked, json.Deterministic(true))
 	return r, err
@@ -255,22 +255,22 @@ func (rec *decoder) newRecord(line int, f fields) (r record, err error) {
 // newUpdate makes the update of a record.
 func (rec *decoder) newUpdate(r record, f fields) (u client.Update, err error) {
 	u.ID = r.id
-	if rec.keepTimes {
+	if rec.KeepTimes {
 		u.At = r.at
 	}
-	if u.Member, err = f.text(rec.member); err != nil {
+	if u.Member, err = f.text(rec.Member); err != nil {
 		return u, err
 	}
-	score, there := f[rec.score]
+	score, there := f[rec.Score]
 	switch {
 	case u.Member == "":
-		return u, definition.Invalid(rec.member, "is missing")
+		return u, definition.Invalid(rec.Member, "is missing")
 	case !there:
-		return u, definition.Invalid(rec.score, "is missing")
+		return u, definition.Invalid(rec.Score, "is missing")
 	case score.Kind() != '0':
-		return u, definition.Invalid(rec.score, fmt.Sprintf("is %.30s; want an integer", score))
+		return u, definition.Invalid(rec.Score, fmt.Sprintf("is %.30s; want an integer", score))
 	}
-	if u.Score, err = definition.ParseScore(rec.score, string(score)); err != nil {
+	if u.Score, err = definition.ParseScore(rec.Score, string(score)); err != nil {
 		return u, err
 	}
 	op, err := f.text(rec.op)

@@ -10,10 +10,6 @@ import (
 	"rankcast/server/client"
 )
 
-// eventAt is the field that tells a server when an event happened, unless the event has a
-// field of that name.
-const eventAt = "at"
-
 // eventFields are the fields of an event, by its definition.
 type eventFields struct{ definition.Event }
 

@@ -43,7 +43,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 		`7`:                    "is 7; want a string",
 		`null`:                 "is null; want a string",
 	} {
-		for _, field := range []string{rec.member, rec.id} {
+		for _, field := range []string{rec.Member, rec.id} {
 			line := fields{"member": jsontext.Value(`"ann"`), "score": jsontext.Value("3")}
 			line[field] = jsontext.Value(text)
 			_, err := rec.newRecord(7, line)

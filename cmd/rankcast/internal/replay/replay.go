@@ -17,6 +17,7 @@ import (
 
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
 
@@ -67,21 +68,6 @@ func (r *Command) Validate() error {
 	return nil
 }
 
-func (r *Command) newDecoder() *decoder {
-	rec := &decoder{format: r.Format, timed: r.Speed > 0 || r.KeepTimes, keepTimes: r.KeepTimes, numbers: r.Numbers, prefix: r.IDPrefix,
-		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
-	for _, f := range []struct {
-		given string
-		name  *string
-	}{{r.Op, &rec.op}, {r.ID, &rec.id}, {r.At, &rec.at}} {
-		if f.given != "" {
-			*f.name = f.given
-			rec.given = append(rec.given, f.given)
-		}
-	}
-	return rec
-}
-
 // Run checks the whole file and then sends it. It returns nil when the server has taken each
 // line. Else the error says how many lines the server refused, or where to go on after an
 // interrupt or an outage. Run returns when ctx ends, at the latest stopGrace after it.
@@ -103,8 +89,8 @@ func (r *Command) Run(ctx context.Context) error {
 		if rec.event, err = s.eventFields(ctx); err != nil {
 			return err
 		}
-		if _, own := rec.event.FieldType(eventAt); own && rec.keepTimes {
-			return fmt.Errorf("--keep-times: event %s has a field %s of its own; leave the flag away", r.Event, eventAt)
+		if _, own := rec.event.FieldType(definition.AtField); own && rec.KeepTimes {
+			return fmt.Errorf("--keep-times: event %s has a field %s of its own; leave the flag away", r.Event, definition.AtField)
 		}
 		s.Batch = min(s.Batch, rec.event.batchLimit())
 	}
