@@ -15,7 +15,6 @@ import (
 // row is one line of the table.
 type row struct {
 	rank, member, score, note string
-	id                        string // the member's id
 	mine                      bool
 	style                     ansi.Style
 }
@@ -27,37 +26,29 @@ func (s *model) chooseRows(room int) (rows, pinned []row) {
 	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
 	own := slices.IndexFunc(top, isMine)
 	visible := min(len(top), max(room, 0))
-	// Equal members may share a rank: only the member id identifies an entry.
-	above := func(member string) bool {
-		return slices.ContainsFunc(top[:visible], func(e client.Entry) bool { return e.Member == member })
-	}
+	var below []client.Entry
 	if s.me != "" && (own < 0 || own >= visible) {
 		near := s.neighbours(own)
 		at := slices.IndexFunc(near, isMine)
-		for k := s.around; ; k-- { // drop neighbours before the first entries get less than half of the room
-			pinned = pinned[:0]
-			if at < 0 {
-				pinned = append(pinned, s.unrankedRow())
-			} else {
-				near := near[max(0, at-k):min(len(near), at+k+1)]
-				visible = min(len(top), max(0, room-1-len(near)))
-				for _, e := range near {
-					if isMine(e) || !above(e.Member) {
-						pinned = append(pinned, s.newRow(e))
-					}
-				}
+		if at < 0 {
+			pinned, visible = []row{s.unrankedRow()}, min(len(top), max(0, room-2))
+		}
+		for k := s.around; at >= 0; k-- { // drop neighbours before the first entries get less than half of the room
+			below = slices.Clone(near[max(0, at-k):min(len(near), at+k+1)])
+			for visible = 0; visible < min(len(top), room-1-len(below)); visible++ { // an entry that fits above needs no room below
+				// Equal members may share a rank: only the member id identifies an entry.
+				below = slices.DeleteFunc(below, func(e client.Entry) bool { return e.Member == top[visible].Member })
 			}
-			for before := -1; before != len(pinned); { // an entry that fits above needs no room below
-				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
-				pinned = slices.DeleteFunc(pinned, func(r row) bool { return !r.mine && above(r.id) })
-			}
-			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
+			if k == 0 || len(below) < room && visible >= min(len(top), room/2) {
 				break
 			}
 		}
 	}
 	for _, e := range top[:visible] {
 		rows = append(rows, s.newRow(e))
+	}
+	for _, e := range below {
+		pinned = append(pinned, s.newRow(e))
 	}
 	return rows, pinned
 }
@@ -93,7 +84,7 @@ func (s *model) unrankedRow() row {
 
 // newRow makes the row of an entry.
 func (s *model) newRow(e client.Entry) row {
-	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: s.score(e.Score),
+	r := row{rank: term.Thousands(e.Rank), member: term.Printable(displayName(e)), score: s.score(e.Score),
 		mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {

@@ -142,40 +142,28 @@ func (s *model) closingLine() string {
 // now as it is where that would be a guess: members with equal scores share a rank, the member
 // left its neighbourhood, or others moved too.
 func keepNeighbours(old, now *client.Me) *client.Me {
-	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || old.Rank == nil || len(old.Around) == 0 {
+	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || len(old.Around) == 0 {
 		return now
 	}
-	for i, e := range old.Around {
-		if e.Rank != old.Around[0].Rank+int64(i) || e.Member != now.Member && e.Score == *now.Score {
-			return now
-		}
-	}
-	from, to := *old.Rank, *now.Rank
-	if to < old.Around[0].Rank || to > old.Around[len(old.Around)-1].Rank {
+	first, own := old.Around[0].Rank, slices.IndexFunc(old.Around, func(e client.Entry) bool { return e.Member == now.Member })
+	to := int(*now.Rank - first)
+	if own < 0 || to < 0 || to >= len(old.Around) {
 		return now // the member left its neighbourhood
 	}
 	kept := *now
-	for _, e := range old.Around {
-		switch {
-		case e.Member == now.Member:
-			e.Rank, e.Score = to, *now.Score
-		case to <= e.Rank && e.Rank < from:
-			e.Rank++
-		case from < e.Rank && e.Rank <= to:
-			e.Rank--
+	kept.Around = slices.Insert(slices.Delete(slices.Clone(old.Around), own, own+1), to, old.Around[own])
+	kept.Around[to].Score = *now.Score
+	for i, e := range old.Around {
+		if e.Rank != first+int64(i) || i != own && e.Score == *now.Score {
+			return now
 		}
-		kept.Around = append(kept.Around, e)
+		kept.Around[i].Rank = e.Rank
 	}
-	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
 	if !inOrder(descending, old.Around, kept.Around) && !inOrder(ascending, old.Around, kept.Around) {
 		return now // other members moved too
 	}
-	own := slices.IndexFunc(kept.Around, func(e client.Entry) bool { return e.Member == now.Member })
-	if own < 0 {
-		return now
-	}
-	if own > 0 && to > 1 {
-		above := kept.Around[own-1].Score
+	if to > 0 {
+		above := kept.Around[to-1].Score
 		gap := max(above-*now.Score, *now.Score-above)
 		kept.ToNext = &gap
 	}
