@@ -119,11 +119,10 @@ func (c *Caller) BoardSpans(s Scope) []definition.NameSpan {
 		return []definition.NameSpan{definition.SpanOfPrefix("")}
 	}
 	var spans []definition.NameSpan
-	if c.own.has(s) {
-		spans = c.own.boards.spans()
-	}
-	if c.anonymous != nil && c.anonymous.has(s) {
-		spans = append(spans, c.anonymous.boards.spans()...)
+	for _, r := range []*rights{&c.own, c.anonymous} {
+		if r != nil && r.has(s) {
+			spans = append(spans, r.boards.spans()...)
+		}
 	}
 	return definition.JoinSpans(spans)
 }

@@ -36,7 +36,7 @@ type GuardConfig struct {
 // date. All methods may be called concurrently.
 type Guard struct {
 	cfg     GuardConfig
-	open    *Caller // nil: there is an access file
+	open    *loaded // anybody may do anything; nil: there is an access file
 	files   *filewatch.Watch[loaded]
 	version atomic.Uint64
 }
@@ -50,7 +50,9 @@ type loaded struct {
 }
 
 // NewOpenGuard makes the Guard of a server without an access file: anybody may do anything.
-func NewOpenGuard() *Guard { return &Guard{open: &Caller{kind: openCaller}} }
+func NewOpenGuard() *Guard {
+	return &Guard{open: &loaded{policy: &policy{anonymous: &Caller{kind: openCaller}}}}
+}
 
 // NewGuard makes a Guard of an access file. It returns an error for a file that is not valid, which names each
 // field that is wrong. It fetches nothing.
@@ -92,9 +94,6 @@ func (g *Guard) Status() Status {
 
 // KeySetStatus returns the state of the key set, and whether the access file in force names one.
 func (g *Guard) KeySetStatus() (of Status, there bool) {
-	if g.Open() {
-		return of, false
-	}
 	v := g.current().verifier
 	if v == nil || v.set == nil {
 		return of, false
@@ -137,8 +136,13 @@ func (g *Guard) Run(ctx context.Context) {
 	stop()
 }
 
-// current is the access file in force. An open Guard has none.
-func (g *Guard) current() *loaded { return g.files.Current() }
+// current is what is in force.
+func (g *Guard) current() *loaded {
+	if g.Open() {
+		return g.open
+	}
+	return g.files.Current()
+}
 
 // load reads the files. It returns before if nothing has changed. Otherwise it takes over the buckets and the
 // fetched keys of before.
@@ -227,12 +231,7 @@ func sameRate[K comparable](now, before *buckets[K]) *buckets[K] {
 }
 
 // Anonymous is the caller of a request without credentials.
-func (g *Guard) Anonymous() *Caller {
-	if g.Open() {
-		return g.open
-	}
-	return g.current().policy.anonymous
-}
+func (g *Guard) Anonymous() *Caller { return g.current().policy.anonymous }
 
 // errUnknownKey says nothing of the key.
 var errUnknownKey = fmt.Errorf("%w: there is no such key", ErrUnauthorized)
@@ -241,10 +240,10 @@ var errUnknownKey = fmt.Errorf("%w: there is no such key", ErrUnauthorized)
 // a KeysUnavailableError for a token whose key the server may fetch later. It may wait for a fetch of keys, for 3 s
 // or until ctx ends. An open Guard ignores the credentials.
 func (g *Guard) Authenticate(ctx context.Context, credentials string) (*Caller, error) {
-	if g.Open() {
-		return g.open, nil
-	}
 	l := g.current()
+	if g.Open() {
+		return l.policy.anonymous, nil
+	}
 	if IsKey(credentials) {
 		return l.keyCaller(sha256.Sum256([]byte(credentials)))
 	}
@@ -269,9 +268,6 @@ func (l *loaded) keyCaller(hash [sha256.Size]byte) (*Caller, error) {
 // anonymous. The error is an ErrExpired for a token that has expired, or that no present key verifies: its
 // viewer has to come with another one.
 func (g *Guard) Renew(c *Caller) (*Caller, error) {
-	if g.Open() {
-		return g.open, nil
-	}
 	l := g.current()
 	switch c.kind {
 	case keyCaller:
@@ -315,7 +311,7 @@ func (l *loaded) viewerCaller(v *Viewer) (*Caller, error) {
 // Take takes n tokens of the rate of a caller: of its key, of its sub or, for anonymous, of its address. taken
 // are those that the same request has taken before. The error is a Refusal of the kind ErrRateLimited.
 func (g *Guard) Take(c *Caller, from Address, n, taken int) (Quota, error) {
-	if g.Open() || n == 0 {
+	if n == 0 {
 		return Quota{}, nil
 	}
 	p := g.current().policy

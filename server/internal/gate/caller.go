@@ -22,15 +22,15 @@ const bearer = "Bearer"
 // that its key has been withdrawn. Pages are the same for all callers.
 func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c *echo.Context) error {
-		version, caller := g.guard.Version(), g.guard.Anonymous()
+		version, caller := g.cfg.Guard.Version(), g.cfg.Guard.Anonymous()
 		n := g.needOf(c, c.Request().Method)
 		isAPI := strings.HasPrefix(c.Request().URL.Path, "/v1/") || n != Need{} && !n.KnowsNoCaller
-		if fields := c.Request().Header["Authorization"]; len(fields) > 0 && isAPI && !g.guard.Open() {
+		if fields := c.Request().Header["Authorization"]; len(fields) > 0 && isAPI && !g.cfg.Guard.Open() {
 			credentials, err := readBearer(fields)
 			if err != nil {
 				return err
 			}
-			if caller, err = g.guard.Authenticate(c.Request().Context(), credentials); err != nil {
+			if caller, err = g.cfg.Guard.Authenticate(c.Request().Context(), credentials); err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func (g *Gate) callerOr(c *echo.Context) *access.Caller {
 	if w, ok := c.Response().(*exchange); ok && w.caller != nil {
 		return w.caller
 	}
-	return g.guard.Anonymous()
+	return g.cfg.Guard.Anonymous()
 }
 
 // challenge is the field WWW-Authenticate of an answer to a caller without valid credentials; "" for any other
@@ -110,7 +110,7 @@ func (g *Gate) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 // Reauthorize refuses a caller that has lost its rights since authorize: a body may arrive slowly.
 func (g *Gate) Reauthorize(c *echo.Context) (err error) {
 	w := c.Response().(*exchange)
-	if w.caller, err = g.guard.Reverify(w.caller, w.version); err != nil {
+	if w.caller, err = g.cfg.Guard.Reverify(w.caller, w.version); err != nil {
 		return err
 	}
 	return g.needOf(c, c.Request().Method).check(c, w.caller)
@@ -120,7 +120,7 @@ func (g *Gate) Reauthorize(c *echo.Context) (err error) {
 // answer to the request tells the caller what is left.
 func (g *Gate) TakeRate(c *echo.Context, n int) error {
 	w := c.Response().(*exchange)
-	quota, err := g.guard.Take(w.caller, w.address, n, w.tokens)
+	quota, err := g.cfg.Guard.Take(w.caller, w.address, n, w.tokens)
 	w.tokens += n
 	if quota != (access.Quota{}) {
 		h := c.Response().Header()
@@ -154,5 +154,5 @@ func (g *Gate) CallerOfTicket(ctx context.Context, ticket string) (*access.Calle
 	if err != nil {
 		return nil, err
 	}
-	return g.guard.FromTicket(about)
+	return g.cfg.Guard.FromTicket(about)
 }

@@ -36,35 +36,33 @@ func corsMethod(r *http.Request) (method string, isPreflight bool) {
 // passes, too, where a layer below refuses it: the request itself gets the refusal.
 //
 // allowOrigins admits no request: rejectCrossOrigin and authorize decide on those.
-func allowOrigins(allowed *origin.List, needOf func(c *echo.Context, method string) Need) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c *echo.Context) error {
-			r, h := c.Request(), c.Response().Header()
-			method, isPreflight := corsMethod(r)
-			if allowed.None() || !strings.HasPrefix(r.URL.Path, "/v1/") || needOf(c, method).IsPrivate() {
-				return next(c)
-			}
-			h.Add("Vary", "Origin")
-			from := r.Header.Get("Origin")
-			if from == "" || !allowed.Allows(from) {
-				return next(c)
-			}
-			if allowed.HasAny() {
-				from = origin.Any
-			}
-			h.Set("Access-Control-Allow-Origin", from)
-			if !isPreflight {
-				h.Set("Access-Control-Expose-Headers", exposedHeaders)
-				return next(c)
-			}
-			h.Set("Access-Control-Allow-Methods", allowedMethods)
-			h.Set("Access-Control-Allow-Headers", allowedHeaders)
-			h.Set("Access-Control-Max-Age", preflightAge)
-			if err := next(c); err != nil {
-				return c.NoContent(http.StatusNoContent)
-			}
-			return nil
+func (g *Gate) allowOrigins(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		r, h := c.Request(), c.Response().Header()
+		method, isPreflight := corsMethod(r)
+		if g.cfg.Origins.None() || !strings.HasPrefix(r.URL.Path, "/v1/") || g.needOf(c, method).IsPrivate() {
+			return next(c)
 		}
+		h.Add("Vary", "Origin")
+		from := r.Header.Get("Origin")
+		if from == "" || !g.cfg.Origins.Allows(from) {
+			return next(c)
+		}
+		if g.cfg.Origins.HasAny() {
+			from = origin.Any
+		}
+		h.Set("Access-Control-Allow-Origin", from)
+		if !isPreflight {
+			h.Set("Access-Control-Expose-Headers", exposedHeaders)
+			return next(c)
+		}
+		h.Set("Access-Control-Allow-Methods", allowedMethods)
+		h.Set("Access-Control-Allow-Headers", allowedHeaders)
+		h.Set("Access-Control-Max-Age", preflightAge)
+		if err := next(c); err != nil {
+			return c.NoContent(http.StatusNoContent)
+		}
+		return nil
 	}
 }
 
@@ -75,30 +73,28 @@ var errPrivateRoute error = &definition.FieldError{
 
 // answerPreflights answers the preflights of allowed origins, and tells all others which flag would allow them. A page
 // cannot read why its request fails, so the log names the flag, too.
-func answerPreflights(allowed *origin.List, needOf func(c *echo.Context, method string) Need) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c *echo.Context) error {
-			r := c.Request()
-			method, isPreflight := corsMethod(r)
-			isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
-			if !isPreflight && !isRead || !strings.HasPrefix(r.URL.Path, "/v1/") || !origin.IsForeign(r) {
-				return next(c)
-			}
-			isPrivate, isAllowed := needOf(c, method).IsPrivate(), allowed.Allows(r.Header.Get("Origin"))
-			if !isPrivate && !isAllowed {
-				allowed.LogRefusal(r)
-			}
-			switch {
-			case isRead:
-				return next(c)
-			case isPrivate:
-				return errPrivateRoute
-			case !isAllowed:
-				return &definition.FieldError{Field: "Origin", Reason: "is another site: " + allowed.Refusal(r, maxOriginReason),
-					Kind: problem.ErrForbidden}
-			}
-			return c.NoContent(http.StatusNoContent)
+func (g *Gate) answerPreflights(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		r := c.Request()
+		method, isPreflight := corsMethod(r)
+		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !isPreflight && !isRead || !strings.HasPrefix(r.URL.Path, "/v1/") || !origin.IsForeign(r) {
+			return next(c)
 		}
+		isPrivate, isAllowed := g.needOf(c, method).IsPrivate(), g.cfg.Origins.Allows(r.Header.Get("Origin"))
+		if !isPrivate && !isAllowed {
+			g.cfg.Origins.LogRefusal(r)
+		}
+		switch {
+		case isRead:
+			return next(c)
+		case isPrivate:
+			return errPrivateRoute
+		case !isAllowed:
+			return &definition.FieldError{Field: "Origin", Reason: "is another site: " + g.cfg.Origins.Refusal(r, maxOriginReason),
+				Kind: problem.ErrForbidden}
+		}
+		return c.NoContent(http.StatusNoContent)
 	}
 }
 
@@ -107,23 +103,23 @@ var errAnonymousPage error = &definition.FieldError{
 	Field: "Origin", Reason: "is another site, whose pages send with a key or a token", Kind: problem.ErrForbidden,
 }
 
+// crossOrigin finds the requests that a browser sends for a page of another site. It never changes.
+var crossOrigin = http.NewCrossOriginProtection()
+
 // rejectCrossOrigin refuses requests that change something and that a browser sends for a page of
 // another site (CSRF), unless that page shows credentials and its origin is allowed: no browser adds those by
 // itself. Requests of programs carry no origin and pass.
-func rejectCrossOrigin(allowed *origin.List) echo.MiddlewareFunc {
-	protection := http.NewCrossOriginProtection()
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c *echo.Context) error {
-			r := c.Request()
-			switch {
-			case protection.Check(r) == nil:
-				return next(c)
-			case !allowed.Allows(r.Header.Get("Origin")):
-				return problem.ErrCrossOrigin
-			case !Caller(c).Authenticated():
-				return errAnonymousPage
-			}
+func (g *Gate) rejectCrossOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		r := c.Request()
+		switch {
+		case crossOrigin.Check(r) == nil:
 			return next(c)
+		case !g.cfg.Origins.Allows(r.Header.Get("Origin")):
+			return problem.ErrCrossOrigin
+		case !Caller(c).Authenticated():
+			return errAnonymousPage
 		}
+		return next(c)
 	}
 }

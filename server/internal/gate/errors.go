@@ -61,11 +61,11 @@ func (g *Gate) NoteRefusal(err error) {
 	switch {
 	case errors.Is(err, access.ErrUnauthorized):
 		g.unauthorized.Add(func(since uint64) {
-			g.log.Warn("callers have no valid key or token", "refusals", since)
+			g.cfg.Log.Warn("callers have no valid key or token", "refusals", since)
 		})
 	case errors.Is(err, access.ErrForbidden):
 		g.forbidden.Add(func(since uint64) {
-			g.log.Warn("callers may not do what they ask for, by the access file or the definition of an event", "refusals", since)
+			g.cfg.Log.Warn("callers may not do what they ask for, by the access file or the definition of an event", "refusals", since)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func requestID(c *echo.Context) string {
 func (g *Gate) WarnOnceASecond(failure string, attributes ...any) {
 	now, last := time.Now().UnixNano(), g.loggedAt.Load()
 	if now-last >= int64(time.Second) && g.loggedAt.CompareAndSwap(last, now) {
-		g.log.Warn(failure+" (the log has one failure a second)", attributes...)
+		g.cfg.Log.Warn(failure+" (the log has one failure a second)", attributes...)
 	}
 }
 
@@ -134,7 +134,7 @@ func (g *Gate) HandleError(c *echo.Context, err error) {
 	p := problem.For(g.callerOr(c), err)
 	id := requestID(c)
 	g.NoteRefusal(err)
-	g.log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status,
+	g.cfg.Log.Debug("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "status", p.Status,
 		"code", p.Code, "error", err)
 	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
 	// of its own: any token could fill this one.
@@ -154,7 +154,7 @@ func (g *Gate) HandleError(c *echo.Context, err error) {
 		body = extended.Extend(body.(Problem))
 	}
 	if err := respond.JSON(c, p.Status, "application/problem+json", body); err != nil {
-		g.log.Debug("the server cannot write an answer", "error", err)
+		g.cfg.Log.Debug("the server cannot write an answer", "error", err)
 	}
 }
 

@@ -124,7 +124,7 @@ const streamBytes = 16 << 10
 // request up, its context ends.
 func (g *Gate) CountStream(w http.ResponseWriter, r *http.Request) (counted *http.Request, done func()) {
 	ctx, cancel := context.WithCancel(r.Context())
-	stream := &exchange{ResponseWriter: w, limits: g.limits, address: g.addresses.Of(r), conn: r.Context()}
+	stream := &exchange{ResponseWriter: w, limits: g.cfg.Limits, address: g.addresses.Of(r), conn: r.Context()}
 	count := &streamCount{stream.add(streamBytes, cancel)}
 	return r.WithContext(context.WithValue(ctx, countKey{}, count)), func() {
 		if count.wait == nil { // an error, or the end of an answer, is left

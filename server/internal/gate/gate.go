@@ -40,11 +40,7 @@ type Config struct {
 // Gate admits requests, and answers those that fail. New makes it; all methods may be called concurrently.
 type Gate struct {
 	cfg       Config
-	guard     *access.Guard
-	limits    *access.Limits
 	addresses *access.Addresses
-	hosts     *host.List
-	log       *slog.Logger
 	needs     Needs
 
 	checksHost              atomic.Bool
@@ -54,8 +50,7 @@ type Gate struct {
 
 // New makes a Gate. Protect tells it of the routes.
 func New(cfg Config) *Gate {
-	g := &Gate{cfg: cfg, guard: cfg.Guard, limits: cfg.Limits, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log),
-		hosts: cfg.Hosts, log: cfg.Log}
+	g := &Gate{cfg: cfg, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log)}
 	g.checksHost.Store(cfg.ChecksHost)
 	return g
 }
@@ -65,9 +60,8 @@ func New(cfg Config) *Gate {
 func (g *Gate) Protect(e *echo.Echo, needs Needs) {
 	g.needs = needs
 	e.HTTPErrorHandler = g.HandleError
-	origins := g.cfg.Origins
-	e.Use(allowOrigins(origins, g.needOf), g.logPanics, middleware.Recover(), g.limitRequests, g.rejectOtherHosts,
-		answerPreflights(origins, g.needOf), rejectDotSegments, g.authenticate, rejectCrossOrigin(origins), g.authorize, g.takeTurns)
+	e.Use(g.allowOrigins, g.logPanics, middleware.Recover(), g.limitRequests, g.rejectOtherHosts,
+		g.answerPreflights, rejectDotSegments, g.authenticate, g.rejectCrossOrigin, g.authorize, g.takeTurns)
 }
 
 // logPanics logs the panic of a handler, which Recover below it turns into an error.
@@ -76,7 +70,7 @@ func (g *Gate) logPanics(next echo.HandlerFunc) echo.HandlerFunc {
 		err := next(c)
 		if panicked, ok := errors.AsType[*middleware.PanicStackError](err); ok {
 			err = panicked.Err
-			g.log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c),
+			g.cfg.Log.Error("handler panicked", "method", c.Request().Method, "route", DocumentedPath(c.Path()), "request", requestID(c),
 				"error", err, "stack", string(panicked.Stack))
 		}
 		return err

@@ -29,9 +29,9 @@ func (g *Gate) SiteURL(r *http.Request) string {
 func (g *Gate) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c *echo.Context) error {
 		// The target of a request in absolute form replaces the header (RFC 9112, section 3.2.2).
-		if name := c.Request().Host; g.checksHost.Load() && !g.hosts.Allows(name) {
-			g.hosts.LogRefusal(name)
-			return &definition.FieldError{Field: "Host", Reason: g.hosts.Refusal(name), Kind: problem.ErrMisdirectedRequest}
+		if name := c.Request().Host; g.checksHost.Load() && !g.cfg.Hosts.Allows(name) {
+			g.cfg.Hosts.LogRefusal(name)
+			return &definition.FieldError{Field: "Host", Reason: g.cfg.Hosts.Refusal(name), Kind: problem.ErrMisdirectedRequest}
 		}
 		return next(c)
 	}

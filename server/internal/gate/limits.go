@@ -27,10 +27,10 @@ const (
 func (g *Gate) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c *echo.Context) error {
 		from := g.addresses.Of(c.Request())
-		w := &exchange{ResponseWriter: c.Response(), limits: g.limits, address: from, conn: c.Request().Context()}
+		w := &exchange{ResponseWriter: c.Response(), limits: g.cfg.Limits, address: from, conn: c.Request().Context()}
 		c.SetResponse(w)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if err := g.limits.AllowRequest(from); err != nil {
+		if err := g.cfg.Limits.AllowRequest(from); err != nil {
 			fair.Pause(c.Request().Context(), refusalPause)
 			return err
 		}

@@ -18,10 +18,10 @@ const (
 // the listener, so that the limits hold for clients that never finish a handshake. ReadHeaderTimeout and ReadTimeout of
 // web bound the handshake too. Serve returns when web is shut down, or l fails.
 func (g *Gate) Serve(web *http.Server, l net.Listener) error {
-	if g.guard.Open() || IsLoopback(l.Addr()) {
+	if g.cfg.Guard.Open() || IsLoopback(l.Addr()) {
 		g.checksHost.Store(true)
 	}
-	limited := g.limits.Listener(l, g.addresses, g.log)
+	limited := g.cfg.Limits.Listener(l, g.addresses, g.cfg.Log)
 	if g.cfg.Certificate == nil {
 		if !g.cfg.Origins.None() {
 			limited = corsListener{limited}

@@ -41,7 +41,7 @@ func (b *TurnBody) Begin(c *echo.Context, bytes int) error {
 // its rights while the body arrived.
 func (b *TurnBody) Renew(ctx context.Context, bytes int) (waited time.Duration, err error) {
 	b.End()
-	if b.release, waited, err = b.gate.limits.AcquireWrite(ctx, Client(b.c), bytes); err == nil {
+	if b.release, waited, err = b.gate.cfg.Limits.AcquireWrite(ctx, Client(b.c), bytes); err == nil {
 		err = b.gate.Reauthorize(b.c)
 	}
 	return waited, err
@@ -66,7 +66,7 @@ func (g *Gate) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 				return next(c)
 			}
 			var err error
-			if w.release, err = g.limits.AcquireRead(r.Context(), w.address); err != nil {
+			if w.release, err = g.cfg.Limits.AcquireRead(r.Context(), w.address); err != nil {
 				return err
 			}
 			defer w.endTurn()
