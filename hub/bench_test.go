@@ -33,7 +33,7 @@ func BenchmarkNotify(b *testing.B) {
 	place := func(m int) ranking.Entry { // behind the first member, which has no follower
 		return ranking.Entry{Rank: int64(m) + 2, Member: followedName(m), Score: int64(m), Key: sortkey.Key(m)}
 	}
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Asc, Total: 10 * followed, Start: 1}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 1}, Total: 10 * followed}, Order: definition.Asc, Start: 1}
 	page.Entries = []ranking.Entry{{Rank: 1, Member: "first", Score: -1, Key: -1}}
 	for m := range v.PageSize() - 1 {
 		page.Entries = append(page.Entries, place(m))
@@ -45,7 +45,7 @@ func BenchmarkNotify(b *testing.B) {
 		byName[followedName(m)] = m
 	}
 	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
-		p := ranking.Places{State: v.State(), Total: v.Total()}
+		p := ranking.Places{Head: ranking.Head{State: v.State(), Total: v.Total()}}
 		for _, one := range l {
 			e := place(byName[one.Member])
 			p.List = append(p.List, ranking.Place{Entry: e, Position: e.Rank})
@@ -106,7 +106,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
 	board := newBoard(h, theBoard, feedLink{}, 1)
 	board.kind = kind
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Desc, Total: int64(2 * n), Start: 1}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 1}, Total: int64(2 * n)}, Order: definition.Desc, Start: 1}
 	for i := range n + n/8 + 16 {
 		m := fmt.Sprintf("member-%07d", i)
 		f.setProfile(m, "Name of "+m)

@@ -151,7 +151,7 @@ func (b *board) beginGeneration() {
 func (b *board) pageNotFound(a *fetchResult[ranking.Page]) {
 	b.pageFetch.drop()
 	if b.requestedName == b.name || errors.Is(a.err, definition.ErrUnknownBoard) {
-		b.pageFetch.held, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, true
+		b.pageFetch.held, b.pageFetch.missing = &ranking.Page{Head: ranking.Head{Bounds: ranking.Bounds{Final: true}}}, true
 		b.pageFetch.began, b.pageFetch.arrivedAt = a.began, a.at
 		return
 	}

@@ -396,7 +396,7 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 		return ranking.Places{}, err
 	}
 	all := is.entries()
-	p := ranking.Places{State: is.state, Period: is.name, Ties: is.ties, Total: int64(len(all))}
+	p := ranking.Places{Head: ranking.Head{State: is.state, Period: is.name, Total: int64(len(all))}, Ties: is.ties}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == l.Member }); i >= 0 {
@@ -500,7 +500,7 @@ func (m *manyBoards) Page(ctx context.Context, board string, _ int64, _ int) (ra
 		<-ctx.Done()
 		return ranking.Page{}, errors.New("too slow")
 	}
-	return ranking.Page{Period: "p", Order: definition.Desc}, nil
+	return ranking.Page{Head: ranking.Head{Period: "p"}, Order: definition.Desc}, nil
 }
 
 func (m *manyBoards) Read(ctx context.Context, board string, _ ranking.Query) (ranking.Page, error) {

@@ -44,8 +44,8 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 			require.Equal(t, want[day], page.Entries[0].Score)
 		}
 		places := must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}}))(t)
-		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First,
-			Total: page.Total, List: places.List}, places)
+		require.Equal(t, ranking.Places{Head: ranking.Head{State: page.State, Bounds: bounds, Period: day, Kind: "member",
+			Total: page.Total}, Ties: definition.First, List: places.List}, places)
 		info := must(s.Info(t.Context(), "b"))(t)
 		require.Equal(t, day, info.Period)
 		require.Equal(t, bounds, info.Bounds)
@@ -173,8 +173,9 @@ func TestOldPeriods(t *testing.T) {
 		require.Equal(t, name, info.About.Name)
 	}
 	empty := must(s.Page(t.Context(), "b@-2", 1, 1))(t)
-	require.Equal(t, ranking.Page{Bounds: ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour},
-		Period: "2026-11-18", Kind: "member", Order: definition.Desc, Ties: definition.First, Start: 1, Entries: []ranking.Entry{}}, empty)
+	bounds := ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour}
+	require.Equal(t, ranking.Page{Head: ranking.Head{Bounds: bounds, Period: "2026-11-18", Kind: "member"},
+		Order: definition.Desc, Ties: definition.First, Start: 1, Entries: []ranking.Entry{}}, empty)
 
 	for _, name := range []string{
 		"b@-4", "b@2026-11-16", "b@-1000", "b@2026-11-21", "b@-0", "b@-01", "b@2026-11-31", "b@2026-1-1", "b@2026", "b@2026-W47", "b@0", "b@x",

@@ -17,10 +17,7 @@ import (
 // Info describes a board as a whole.
 type Info struct {
 	About About
-	State
-	Bounds
-	Period     string
-	Total      int64     // members
+	Head
 	LastChange time.Time // zero before the first change
 
 	// Memory is the approximate number of bytes that the board-period takes in Redis,
@@ -40,10 +37,10 @@ const memberBytes = 110
 // Info reads a board's size and state. It returns the errors of Read.
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
-	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
+	m, err := s.readResolved(ctx, board, &info.Head, func(m resolved) (readTimes, error) {
 		r := s.callRead(ctx, script.Info, m.keys, m.compiled.Board, nil)
 		at := takeReadTimes(r)
-		info = Info{State: State{Epoch: r.Text(), Seq: r.Number()}, Total: r.Number()}
+		info = Info{Head: Head{State: takeState(r), Total: r.Number()}}
 		if changed := r.Number(); changed > 0 {
 			info.LastChange = time.UnixMicro(changed)
 		}
@@ -57,7 +54,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.About, info.Period, info.Bounds = s.about(ctx, m, info.State), m.period.Name, m.bounds(now)
+	info.About = s.about(ctx, m, info.State)
 	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}
@@ -103,13 +100,9 @@ const SummaryEntries = 5
 // Summary is the line of a board in a list of boards.
 type Summary struct {
 	About About
-	State
-	Bounds
-	Period string
-	Kind   string // as in Page
-	Total  int64
-	Top    []Entry // the first SummaryEntries; nil where the board has none, or they are not known
-	Built  bool    // the board has a result: the summary is of the latest one, if any
+	Head
+	Top   []Entry // the first SummaryEntries; nil where the board has none, or they are not known
+	Built bool    // the board has a result: the summary is of the latest one, if any
 }
 
 // Summary reads the state of a board and its first entries, in one call. Unlike Read it
@@ -117,15 +110,14 @@ type Summary struct {
 // it reads the present one. Top is nil then if that result is older than refresh allows.
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	var p Page
-	m, now, isFresh, err := s.readPresent(ctx, board, func(m resolved) (at readTimes, err error) {
+	m, isFresh, err := s.readPresent(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: SummaryEntries})
 		return at, err
 	})
 	if err != nil {
 		return Summary{}, err
 	}
-	g := Summary{About: s.about(ctx, m, p.State), State: p.State, Bounds: m.bounds(now), Period: m.period.Name,
-		Kind: m.compiled.Kind, Total: p.Total, Built: m.compiled.IsBuilt()}
+	g := Summary{About: s.about(ctx, m, p.State), Head: p.Head, Built: m.compiled.IsBuilt()}
 	if len(p.Entries) > 0 && isFresh {
 		g.Top = p.Entries
 	}
@@ -135,22 +127,23 @@ func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 // readPresent is readResolved without builds: of a board with a result it reads the present one, and does not extend
 // its retention. isFresh reports whether that result is young enough to answer from; it is true of a board without
 // results.
-func (s *Store) readPresent(ctx context.Context, board string, read func(resolved) (readTimes, error)) (
-	m resolved, now int64, isFresh bool, err error) {
+func (s *Store) readPresent(ctx context.Context, board string, h *Head, read func(resolved) (readTimes, error)) (
+	m resolved, isFresh bool, err error) {
 	m, err = s.resolve(ctx, board, 0)
 	if err != nil {
-		return m, 0, false, err
+		return m, false, err
 	}
 	if !m.compiled.IsBuilt() {
-		m, now, err = s.readResolved(ctx, board, read)
-		return m, now, true, err
+		m, err = s.readResolved(ctx, board, h, read)
+		return m, true, err
 	}
 	at, err := read(m)
 	if err != nil {
-		return m, 0, false, fmt.Errorf("read board %q: %w", board, err)
+		return m, false, fmt.Errorf("read board %q: %w", board, err)
 	}
 	s.catalog.clock.observe(at.now)
-	return m, at.now, s.isFresh(m.compiled, at.built), nil
+	h.describe(m, at.now)
+	return m, s.isFresh(m.compiled, at.built), nil
 }
 
 // isFresh reports whether refresh allows to answer from a result. built is when its build began, in µs since 1970; 0

@@ -41,13 +41,9 @@ type Place struct {
 // Places are the places of some members, in the order of the question, at one state of the
 // board.
 type Places struct {
-	State
-	Bounds
-	Period string          // "" on a board without periods
-	Kind   string          // kind of the members, as for their profiles
-	Ties   definition.Ties // of the board
-	Total  int64           // number of members on the board
-	List   []Place
+	Head
+	Ties definition.Ties // of the board
+	List []Place
 }
 
 // Places looks up 1 to MaxLookups members at once, at one state of the board. It returns a
@@ -57,20 +53,14 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		return Places{}, err
 	}
 	var p Places
-	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPlaces(ctx, m, lookups)
 		return at, err
 	})
 	if err != nil {
 		return Places{}, err
 	}
-	p.describe(m, now)
 	return p, nil
-}
-
-// describe adds what readPlaces leaves out.
-func (p *Places) describe(m resolved, now int64) {
-	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 }
 
 func checkLookups(lookups []Lookup) error {
@@ -93,7 +83,7 @@ func checkLookups(lookups []Lookup) error {
 	return nil
 }
 
-// readPlaces looks up members on a board-period. See describe for what the result lacks.
+// readPlaces looks up members on a board-period. See Head.describe for what the result lacks.
 func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p Places, at readTimes, err error) {
 	args := make([]any, 0, 2*len(lookups))
 	for _, l := range lookups {
@@ -101,7 +91,7 @@ func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p
 	}
 	r := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
 	at = takeReadTimes(r)
-	p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
+	p = Places{Head: Head{State: takeState(r)}}
 	var order definition.Order
 	order, p.Ties = takeShape(r, m.compiled.Board)
 	p.Total = r.Number()
@@ -131,10 +121,7 @@ func takePlace(r *script.Reply, l Lookup, o definition.Order, t definition.Ties)
 
 // Neighbourhood is a member and its neighbours.
 type Neighbourhood struct {
-	Bounds
-	Period string
-	Kind   string // as in Places
-	Total  int64  // number of members on the board
+	Head
 	Place
 }
 
@@ -147,16 +134,11 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	n := places.first()
+	n := Neighbourhood{places.Head, places.List[0]}
 	if n.Entry.Rank == 0 {
 		return Neighbourhood{}, unknownMember(board, member)
 	}
 	return n, nil
-}
-
-// first is the place of the first member, with what it says of the board.
-func (p Places) first() Neighbourhood {
-	return Neighbourhood{Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total, Place: p.List[0]}
 }
 
 // Percentile is the share of the other members that rank below the member, 0 to 100; 100
@@ -189,12 +171,8 @@ const MaxMembers = 100
 
 // Members are some members of a board, at one state of it.
 type Members struct {
-	State
-	Bounds
-	Period string   // "" on a board without periods
-	Kind   string   // kind of the members, as for their profiles
-	Total  int64    // number of members on the board
-	List   []Member // in the order of the question
+	Head
+	List []Member // in the order of the question
 }
 
 // Member is one of the members in the question.
@@ -223,7 +201,7 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (Me
 	if err != nil {
 		return Members{}, err
 	}
-	m := Members{State: p.State, Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total, List: make([]Member, len(members))}
+	m := Members{Head: p.Head, List: make([]Member, len(members))}
 	for i, place := range p.List {
 		m.List[i].Entry = place.Entry
 	}

@@ -307,7 +307,7 @@ func (w *boardWalk) readPlaces(ctx context.Context) error {
 		case p == nil:
 			w.page.NotBuilt++
 		case p.List[0].Entry.Rank > 0 && p.Kind == w.kind:
-			w.page.Boards = append(w.page.Boards, MemberBoard{board, p.first()})
+			w.page.Boards = append(w.page.Boards, MemberBoard{board, Neighbourhood{p.Head, p.List[0]}})
 		}
 	}
 	return nil
@@ -316,13 +316,12 @@ func (w *boardWalk) readPlaces(ctx context.Context) error {
 // presentPlaces is Places that starts no build. It returns nil for a board whose result is not built, or too old.
 func (s *Store) presentPlaces(ctx context.Context, board string, lookups ...Lookup) (*Places, error) {
 	var p Places
-	m, now, isFresh, err := s.readPresent(ctx, board, func(m resolved) (at readTimes, err error) {
+	_, isFresh, err := s.readPresent(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPlaces(ctx, m, lookups)
 		return at, err
 	})
 	if err != nil || !isFresh {
 		return nil, err
 	}
-	p.describe(m, now)
 	return &p, nil
 }

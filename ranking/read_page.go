@@ -27,6 +27,9 @@ type State struct {
 	Seq   int64  // number of changes in that life
 }
 
+// takeState takes the state of the board-period from the answer of a reading script.
+func takeState(r *script.Reply) State { return State{Epoch: r.Text(), Seq: r.Number()} }
+
 // Bounds describe the end of the period that was read, by Redis's clock at that time.
 type Bounds struct {
 	Ends  time.Time     // when it closes or closed; zero: never
@@ -43,15 +46,25 @@ func (m resolved) bounds(now int64) Bounds {
 	return b
 }
 
-// Page is a run of entries and the state of the board that they belong to.
-type Page struct {
+// Head is what each answer of a read says about the board-period.
+type Head struct {
 	State
 	Bounds
-	Period  string           // "" on a board without periods
-	Kind    string           // kind of the members, as for their profiles
+	Period string // "" on a board without periods
+	Kind   string // kind of the members, as for their profiles
+	Total  int64  // number of members on the board
+}
+
+// describe adds what the answer of a script lacks: the meaning of the name, at a moment of Redis's clock.
+func (h *Head) describe(m resolved, now int64) {
+	h.Period, h.Kind, h.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+}
+
+// Page is a run of entries and the state of the board that they belong to.
+type Page struct {
+	Head
 	Order   definition.Order // of the board
 	Ties    definition.Ties  // of the board
-	Total   int64            // number of members on the board
 	Before  int64            // number of members before those within the bounds of the score
 	Count   int64            // number of members within those bounds: Total without bounds
 	Start   int64            // 1-based position of the first entry: equal to its rank, except with ties Shared and Dense
@@ -170,14 +183,13 @@ func (s *Store) read(ctx context.Context, board string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	var p Page
-	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, q)
 		return at, err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 	return p, nil
 }
 
@@ -225,7 +237,7 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 		return p, readTimes{}, err
 	}
 	at = takeReadTimes(r)
-	p = Page{State: State{Epoch: r.Text(), Seq: r.Number()}}
+	p = Page{Head: Head{State: takeState(r)}}
 	p.Order, p.Ties = takeShape(r, d)
 	if r.Err == nil && p.Order != d.Order {
 		d.Order = p.Order // the bounds of the score are on the other side

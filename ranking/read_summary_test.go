@@ -38,7 +38,7 @@ func TestGlance(t *testing.T) {
 			require.Equal(t, member, g.Top[0].Member)
 			require.Equal(t, total, g.Total)
 		}
-		require.Equal(t, Summary{Kind: "star"}, glance("a"))
+		require.Equal(t, Summary{Head: Head{Kind: "star"}}, glance("a"))
 		for _, board := range []string{"a", "day", "built", "live"} {
 			apply(t, s, board, definition.Update{Member: "x", Score: 3})
 			apply(t, s, board, definition.Update{Member: "y", Score: 5})
@@ -54,7 +54,7 @@ func TestGlance(t *testing.T) {
 
 		for _, board := range []string{"u", "built"} {
 			g := glance(board)
-			require.Equal(t, Summary{Kind: "member", Built: true}, g, "nobody has asked for a result")
+			require.Equal(t, Summary{Head: Head{Kind: "member"}, Built: true}, g, "nobody has asked for a result")
 
 			page := must(s.Page(t.Context(), board, 1, 1))(t)
 			redistest.Wait(t, "the builds of the node", s.builds.running.Wait)

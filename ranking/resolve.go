@@ -112,30 +112,30 @@ func takeReadTimes(r *script.Reply) readTimes {
 
 // readResolved resolves a name and calls read. It calls read again when Redis's clock is in
 // another period, or a result has gone. It does so too when a live board counts events that
-// have left its window. It returns the meaning of the name, and Redis's clock in µs since
-// 1970, at the time of the last read.
-func (s *Store) readResolved(ctx context.Context, name string, read func(resolved) (readTimes, error)) (resolved, int64, error) {
+// have left its window. It returns the meaning of the name at the time of the last read, and
+// completes the head h, which that read has set.
+func (s *Store) readResolved(ctx context.Context, name string, h *Head, read func(resolved) (readTimes, error)) (resolved, error) {
 	at, lost, swept := int64(0), false, int64(0)
 	for range maxAttempts {
 		m, err := s.resolve(ctx, name, at)
 		if err != nil {
-			return m, 0, err
+			return m, err
 		}
 		known := int64(0)
 		if m.compiled.IsBuilt() {
 			if err := s.ensureFresh(ctx, m.Instance, m.compiled, s.builds.wait); err != nil {
-				return m, 0, fmt.Errorf("read board %q: %w", name, err)
+				return m, fmt.Errorf("read board %q: %w", name, err)
 			}
 			known = s.builds.known(m.Instance)
 		}
 		found, err := read(m)
 		if err != nil {
-			return m, 0, fmt.Errorf("read board %q: %w", name, err)
+			return m, fmt.Errorf("read board %q: %w", name, err)
 		}
 		if found.built < known { // a caller deleted the result, or Redis lost it
 			s.builds.note(m.Instance, 0)
 			if lost {
-				return m, 0, fmt.Errorf("read board %q: %w: its result disappeared twice during the read", name, definition.ErrUnavailable)
+				return m, fmt.Errorf("read board %q: %w: its result disappeared twice during the read", name, definition.ErrUnavailable)
 			}
 			lost = true
 			continue
@@ -143,7 +143,7 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		// Events that left the window after the last sweep may stay.
 		if m.compiled.IsLive() && isOverdue(m.compiled, found.oldest, found.now) && (swept == 0 || isOverdue(m.compiled, found.oldest, swept)) {
 			if swept, err = s.sweepToNow(ctx, m.Instance); err != nil {
-				return m, 0, fmt.Errorf("read board %q: %w", name, err)
+				return m, fmt.Errorf("read board %q: %w", name, err)
 			}
 			continue
 		}
@@ -151,10 +151,11 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		s.catalog.clock.observe(now)
 		was := m.period
 		if m.period, m.changesAt, err = m.compiled.ResolvePeriod(m.askedPeriod, now); err == nil && m.period == was {
-			return m, now, nil
+			h.describe(m, now)
+			return m, nil
 		}
 		s.catalog.clock.set(now)
 		at = now
 	}
-	return resolved{}, 0, fmt.Errorf("read board %q: %w: the board's periods pass too fast", name, definition.ErrUnavailable)
+	return resolved{}, fmt.Errorf("read board %q: %w: the board's periods pass too fast", name, definition.ErrUnavailable)
 }

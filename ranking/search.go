@@ -29,11 +29,7 @@ var defaultSearchBounds = searchBounds{small: 1000, names: 16, ids: 4}
 
 // SearchResult are the members that a search has found, at one state of the board.
 type SearchResult struct {
-	State
-	Bounds
-	Period string // "" on a board without periods
-	Kind   string // kind of the members, as for their profiles
-	Total  int64  // number of members on the board
+	Head
 	// Complete reports that the search has looked at all members that match. It is false if more members of the kind match
 	// than a search looks at. Then a longer text may find others.
 	Complete bool
@@ -73,14 +69,13 @@ func (s *Store) Search(ctx context.Context, board, text string, limit int) (Sear
 		return SearchResult{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
 	}
 	var found SearchResult
-	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+	_, err := s.readResolved(ctx, board, &found.Head, func(m resolved) (at readTimes, err error) {
 		found, at, err = s.search(ctx, m, q, limit)
 		return at, err
 	})
 	if err != nil {
 		return SearchResult{}, err
 	}
-	found.Period, found.Kind, found.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 	return found, nil
 }
 
@@ -100,7 +95,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 	if err != nil {
 		return SearchResult{}, at, err
 	}
-	found := SearchResult{State: before.State, Total: before.Total, Complete: true}
+	found := SearchResult{Head: before.Head, Complete: true}
 	if before.Total == 0 {
 		return found, at, nil
 	}
@@ -134,7 +129,7 @@ func (s *Store) search(ctx context.Context, m resolved, q searchQuery, limit int
 		return SearchResult{}, at, err
 	}
 	// Members may have moved since, or have left the board.
-	found.State, found.Total = places.State, places.Total
+	found.Head = places.Head
 	for i, p := range places.List {
 		list[i].key = p.Entry.Key
 		if p.Entry.Rank == 0 {

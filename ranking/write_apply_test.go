@@ -164,7 +164,8 @@ func TestPlaces(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
 		none := must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
-		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
+		require.Equal(t, ranking.Places{Head: ranking.Head{Kind: "member"}, Ties: definition.First,
+			List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
@@ -173,7 +174,8 @@ func TestPlaces(t *testing.T) {
 		all := page.Entries
 		require.EqualValues(t, 100, all[0].Score)
 		got := must(s.Places(ctx, "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}}))(t)
-		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: definition.First, Total: 5, List: []ranking.Place{
+		head := ranking.Head{State: page.State, Kind: "member", Total: 5}
+		require.Equal(t, ranking.Places{Head: head, Ties: definition.First, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
 			{Entry: all[0], Position: 1, Below: 4, Around: all[:3]},

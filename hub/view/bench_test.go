@@ -73,7 +73,7 @@ func tied(ties definition.Ties, changes []feed.Change) {
 func memberName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
 func (c *bigBoard) page(limit int) ranking.Page {
-	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Asc, Total: int64(len(c.keys)), Start: 1}
+	p := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 1}, Total: int64(len(c.keys))}, Order: definition.Asc, Start: 1}
 	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
 		if m := c.at[key]; m >= 0 {
 			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: memberName(int(m)), Key: sortkey.Key(key)})
@@ -133,7 +133,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties definition.
 			Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
 	}
 	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
-		p := ranking.Places{State: v.State(), Ties: ties, Total: v.Total()}
+		p := ranking.Places{Head: ranking.Head{State: v.State(), Total: v.Total()}, Ties: ties}
 		for _, one := range l {
 			p.List = append(p.List, places[one.Member])
 		}

@@ -92,13 +92,13 @@ func pendingView() (v *View, answer ranking.Places) {
 	v = New(0)
 	v.Follow("m", 0)
 	v.Follow("gone", 0)
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}}
 	for i := range v.PageSize() {
 		page.Entries = append(page.Entries, ranking.Entry{Key: sortkey.Key(i), Member: fmt.Sprint("top", i)})
 	}
 	v.BeginPage()
 	v.ApplyPage(page)
-	answer = ranking.Places{State: v.State(), Total: 1000}
+	answer = ranking.Places{Head: ranking.Head{State: v.State(), Total: 1000}}
 	for _, l := range v.BeginLookups() {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if l.Member == "m" {
@@ -153,7 +153,7 @@ func TestLookupIsRepeatedWhenTheBufferOverflows(t *testing.T) {
 func tiedView(t *testing.T, ties definition.Ties, l, m, n int64) *View {
 	v := New(0)
 	v.Follow("m", 1)
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Order: definition.Asc, Ties: ties, Total: 1000}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}, Order: definition.Asc, Ties: ties}
 	for i := range int64(v.PageSize()) {
 		page.Entries = append(page.Entries, ranking.Entry{Rank: i + 1, Key: sortkey.Key(i), Score: i, Member: "top"})
 	}
@@ -161,7 +161,7 @@ func tiedView(t *testing.T, ties definition.Ties, l, m, n int64) *View {
 	require.True(t, v.ApplyPage(page))
 	require.Len(t, v.BeginLookups(), 1)
 	around := []ranking.Entry{{Rank: l, Key: 500.25, Member: "l"}, {Rank: m, Key: 500.5, Member: "m"}, {Rank: n, Key: 501, Member: "n"}}
-	require.True(t, v.ApplyLookups(ranking.Places{State: page.State, Ties: ties, Total: 1000, List: []ranking.Place{
+	require.True(t, v.ApplyLookups(ranking.Places{Head: ranking.Head{State: page.State, Total: 1000}, Ties: ties, List: []ranking.Place{
 		{Entry: around[1], Position: 102, Around: around},
 	}}))
 	require.Len(t, v.TakeFound(), 1)
@@ -225,7 +225,8 @@ func TestContradictionOfTiesInvalidates(t *testing.T) {
 	v = tiedView(t, definition.Dense, 40, 40, 41)
 	v.Follow("n", 0)
 	require.Len(t, v.BeginLookups(), 1)
-	require.True(t, v.ApplyLookups(ranking.Places{State: v.State(), Ties: definition.Dense, Total: 1000, List: []ranking.Place{
+	present := ranking.Head{State: v.State(), Total: 1000}
+	require.True(t, v.ApplyLookups(ranking.Places{Head: present, Ties: definition.Dense, List: []ranking.Place{
 		{Entry: ranking.Entry{Rank: 41, Key: 501, Member: "n"}, Position: 103},
 	}}))
 	c := tiedChange(6, feed.Change{Rank: 42, Position: 103}, 500.5, 501.5)
@@ -246,7 +247,7 @@ func knownView(t *testing.T) *View {
 func TestAuditComparesRanks(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, definition.Dense, 40, 40, 41)
-	page := ranking.Page{State: v.State(), Order: definition.Asc, Ties: definition.Dense, Total: 1000}
+	page := ranking.Page{Head: ranking.Head{State: v.State(), Total: 1000}, Order: definition.Asc, Ties: definition.Dense}
 	page.Entries = v.Top(v.PageSize())
 	v.BeginPage()
 	require.True(t, v.ApplyPage(page))
@@ -262,7 +263,8 @@ func TestAuditComparesRanks(t *testing.T) {
 		for i := range around {
 			around[i].Rank = ranks[i]
 		}
-		require.False(t, v.ApplyLookups(ranking.Places{State: v.State(), Ties: definition.Dense, Total: 1000, List: []ranking.Place{
+		present := ranking.Head{State: v.State(), Total: 1000}
+		require.False(t, v.ApplyLookups(ranking.Places{Head: present, Ties: definition.Dense, List: []ranking.Place{
 			{Entry: around[1], Position: 102, Around: around},
 		}}), what)
 		require.True(t, v.NeedsPage(), what)
@@ -292,7 +294,8 @@ func TestReplacementInvalidates(t *testing.T) {
 	next := change(2, "n", 0, 20, 2)
 	next.Epoch = "g"
 	v.Apply(next)
-	page := ranking.Page{State: ranking.State{Epoch: "g", Seq: 1}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "g", Seq: 1}, Total: 1},
+		Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
 	require.True(t, v.ApplyPage(page))
 	require.True(t, v.valid)
 	require.Equal(t, ranking.State{Epoch: "g", Seq: 2}, v.State())

@@ -64,8 +64,8 @@ func (m *model) remember() { m.history[m.state] = slices.Clone(m.rows) }
 func (m *model) page(period string, limit int) ranking.Page {
 	is := m.periods[period]
 	p := ranking.Page{
-		State: is.state, Period: period, Order: m.def.Order, Ties: m.def.Ties,
-		Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Total: int64(len(is.rows)), Start: 1,
+		Head:  ranking.Head{State: is.state, Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Period: period, Total: int64(len(is.rows))},
+		Order: m.def.Order, Ties: m.def.Ties, Start: 1,
 	}
 	p.Entries = m.entries(is.rows, 0, limit)
 	return p
@@ -74,7 +74,7 @@ func (m *model) page(period string, limit int) ranking.Page {
 // lookUp is what Redis answers now.
 func (m *model) lookUp(period string, lookups []ranking.Lookup) ranking.Places {
 	is := m.periods[period]
-	p := ranking.Places{State: is.state, Period: period, Ties: m.def.Ties, Total: int64(len(is.rows))}
+	p := ranking.Places{Head: ranking.Head{State: is.state, Period: period, Total: int64(len(is.rows))}, Ties: m.def.Ties}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := find(is.rows, l.Member); i >= 0 {

@@ -29,7 +29,7 @@ func change(seq int64, member string, was, is, rank int64) *feed.Changes {
 func TestTopAppendsTheNextMember(t *testing.T) {
 	t.Parallel()
 	v := New(2)
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}}
 	for i := range v.PageSize() {
 		page.Entries = append(page.Entries, ranking.Entry{Key: sortkey.Key(10 * (i + 1)), Member: "m"})
 	}
@@ -66,7 +66,8 @@ func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
 func validView() *View {
 	v := New(2)
 	v.BeginPage()
-	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
+	v.ApplyPage(ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1},
+		Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
 	return v
 }
 
@@ -93,7 +94,7 @@ func TestSeqRegressionInvalidates(t *testing.T) {
 	// The pending page may be from before or after that.
 	v.BeginPage()
 	v.Apply(change(7, "q", 0, 50, 3))
-	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
+	v.ApplyPage(ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 7}}})
 	require.False(t, v.valid, "the page may be from before")
 	// A change that the page already contains is no regression: a page may be ahead of the
 	// feed.
@@ -114,7 +115,8 @@ func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 		c.Period, c.Epoch = "next", "f"
 		return c
 	}
-	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
+	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1},
+		Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
 	moved := func(batches ...*feed.Changes) *View {
 		v := validView()
 		v.BeginPage()
@@ -150,7 +152,7 @@ func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
 	v := New(2)
 	v.BeginPage()
 	v.Apply(change(1, "m", 0, 10, 1))
-	lost := ranking.Page{Bounds: ranking.Bounds{Final: true}}
+	lost := ranking.Page{Head: ranking.Head{Bounds: ranking.Bounds{Final: true}}}
 	v.ApplyPage(lost)
 	require.False(t, v.valid)
 	require.True(t, v.NeedsPage())
