@@ -99,9 +99,17 @@ func withFace(t testing.TB) chromedp.Action[chromedp.Void] {
 	}`, base64.StdEncoding.EncodeToString(face)))
 }
 
-// OwnWindow is like window, with cookies, storage and processes of its own, and its pages take their face as it comes. It takes
-// a second of CPU more.
+// OwnWindow is like window, with cookies, storage and processes of its own. It takes a second of CPU more.
 func OwnWindow(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	ctx := VisitorWindow(t, width, height)
+	require.NoError(t, chromedp.Do(ctx, withFace(t)))
+	return ctx
+}
+
+// VisitorWindow is like OwnWindow, but its pages take their face as it comes, so texts may stay in the reader's own. It is for
+// tests of what loads when.
+func VisitorWindow(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	return newWindow(t, width, height, chromedp.WithNewBrowserContext())
 }

@@ -44,6 +44,11 @@ func ownWindow(t testing.TB, width, height int) context.Context {
 	return withPage(t, e2etest.OwnWindow(t, width, height))
 }
 
+func visitorWindow(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	return withPage(t, e2etest.VisitorWindow(t, width, height))
+}
+
 func withPage(t testing.TB, ctx context.Context) context.Context {
 	t.Helper()
 	do(t, ctx, beforeScripts(pageScript(t)))

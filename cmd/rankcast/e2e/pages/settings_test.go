@@ -122,7 +122,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			t.Parallel()
-			ctx := ownWindow(t, 800, 600)
+			ctx := visitorWindow(t, 800, 600)
 			open(t, ctx, addr, c.path, 800, 600, "light", "en")
 			do(t, ctx,
 				becomes(family+`(document.querySelector('h1')) + ' ' + `+family+`(`+c.figure+`)`, "Archivo Archivo"),
@@ -139,7 +139,7 @@ func TestOverlayTakesALateFace(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 5)
 	addr, release := lineThatHolds(t, p.Addr, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".woff2") })
-	ctx := ownWindow(t, 800, 600)
+	ctx := visitorWindow(t, 800, 600)
 	do(t, ctx, navigateWithoutLoad("http://"+addr+"/overlay/stars?pace=0"),
 		becomes(`page.seen()`, "1 m01 50 | 2 m02 40 | 3 m03 30 | 4 m04 20 | 5 m05 10"),
 		// The time in which a face that comes may still be used, in pages that keep to the first picture.
