@@ -61,7 +61,7 @@ var importRules = []struct {
 	{folder: "cmd/rankcast/internal", forbid: []string{"./hub", "./server"}, except: []string{"./server/client", "./server/access"}},
 	{folder: loadGenerator, forbid: []string{"./web", redisInGo, echo, "./cmd", "./ranking", "./server/access"},
 		except: []string{"./cmd/rankcast/internal/example", "./cmd/rankcast/internal/flags", "./cmd/rankcast/internal/remote",
-			"./cmd/rankcast/internal/term", "./ranking/definition", "./ranking/localredis"}},
+			"./cmd/rankcast/internal/term", "./ranking/definition", "./ranking/fair", "./ranking/localredis"}},
 	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"./cmd", "./server/client", "./ranking"}},
 	{folder: "cmd/rankcast/internal/define", forbid: []string{"./server/access"}},
 	{folder: "cmd/rankcast/internal/send", forbid: []string{"./server/access"}},

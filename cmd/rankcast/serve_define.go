@@ -16,9 +16,9 @@ import (
 
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/demo"
-	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/fair"
 )
 
 // retryPause is the time between two attempts while Redis does not answer, or refuses what the process needs.
@@ -155,7 +155,7 @@ func untilAnswered(ctx context.Context, ask func() error) (err error) {
 
 // retry calls try until it returns true, or ctx ends.
 func retry(ctx context.Context, try func() bool) {
-	for !try() && term.Sleep(ctx, retryPause) == nil {
+	for !try() && fair.Pause(ctx, retryPause) == nil {
 	}
 }
 

@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 )
 
 // The limits of a stop. All count from the same moment, when the node is told to stop, so that the
@@ -42,20 +41,13 @@ func stopWithin(ctx context.Context, limit time.Duration, log *slog.Logger, run 
 // afterEnd calls f once d has passed since the end of ctx. cancel prevents a call that has not begun,
 // and waits for one that has. Call cancel in any case.
 func afterEnd(ctx context.Context, d time.Duration, f func()) (cancel func()) {
-	wanted, end := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	return start(func(wanted context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-wanted.Done():
-			return
 		}
-		if term.Sleep(wanted, d) == nil {
+		if fair.Pause(wanted, d) == nil {
 			f()
 		}
 	})
-	return func() {
-		end()
-		wg.Wait()
-	}
 }

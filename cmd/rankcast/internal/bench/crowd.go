@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/sync/errgroup"
 
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 )
 
 const (
@@ -58,7 +58,7 @@ func (t *target) gather(ctx context.Context, sockets, perSecond int, subscribe f
 	joining.SetLimit(maxJoining)
 	for number := range sockets {
 		due := sch.dueRequest(number)
-		term.Sleep(ctx, time.Until(due))
+		fair.Pause(ctx, time.Until(due))
 		joining.Go(func() error {
 			one, err := t.join(ctx, number, subscribe(number), handle)
 			if err != nil {
@@ -131,7 +131,7 @@ func (c *crowd) read(ctx context.Context, one *socket, number int, handle handle
 // untilRight waits until all of the crowd show what the server holds, and returns how many do. It gives up after
 // patience.
 func untilRight(ctx context.Context, sockets int, right func(context.Context) (int, error)) (n int, err error) {
-	for began := time.Now(); ; term.Sleep(ctx, 10*pollStep) {
+	for began := time.Now(); ; fair.Pause(ctx, 10*pollStep) {
 		if n, err = right(ctx); err != nil || n == sockets {
 			return n, err
 		}
@@ -171,7 +171,7 @@ func (t *target) memory(ctx context.Context) (low int64, known bool) {
 		if i == 0 || now < low {
 			low = now
 		}
-		term.Sleep(ctx, time.Second/20)
+		fair.Pause(ctx, time.Second/20)
 	}
 	return low, true
 }

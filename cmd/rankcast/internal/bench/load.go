@@ -8,7 +8,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 )
 
 // outcome is the answer to one request.
@@ -52,14 +52,14 @@ func runClosed(ctx context.Context, calls []call, duration time.Duration, mark f
 					counted()
 				}
 				if err != nil {
-					term.Sleep(ctx, pause)
+					fair.Pause(ctx, pause)
 				}
 			}
 		})
 	}
-	term.Sleep(ctx, time.Until(from))
+	fair.Pause(ctx, time.Until(from))
 	mark()
-	term.Sleep(ctx, time.Until(to))
+	fair.Pause(ctx, time.Until(to))
 	<-first.Done()
 	mark()
 	callers.Wait()
@@ -80,7 +80,7 @@ func runOpen(ctx context.Context, calls []call, sch schedule, late *tally) *tall
 					return
 				}
 				due := sch.dueRequest(request)
-				term.Sleep(ctx, time.Until(due))
+				fair.Pause(ctx, time.Until(due))
 				sent := time.Now()
 				late.count(outcome{}, nil, sent.Sub(due))
 				o, err := do(request)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/internal/remote"
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 	"rankcast/ranking/redistest"
 )
 
@@ -50,7 +50,7 @@ func TestClosedLoop(t *testing.T) {
 		var marks []time.Duration
 		slow := func(took time.Duration, o outcome, err error) call {
 			return func(int) (outcome, error) {
-				term.Sleep(t.Context(), took)
+				fair.Pause(t.Context(), took)
 				return o, err
 			}
 		}
@@ -75,7 +75,7 @@ func TestClosedLoopWithLateAnswers(t *testing.T) {
 		began := time.Now()
 		var marks []time.Duration
 		slow := func(int) (outcome, error) {
-			term.Sleep(t.Context(), 800*time.Millisecond)
+			fair.Pause(t.Context(), 800*time.Millisecond)
 			return outcome{done: 1}, nil
 		}
 		all := runClosed(t.Context(), []call{slow}, 300*time.Millisecond, func() { marks = append(marks, time.Since(began)) })
@@ -92,7 +92,7 @@ func TestClosedLoopThatIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		runClosed(ctx, []call{func(int) (outcome, error) { term.Sleep(ctx, time.Hour); return outcome{}, ctx.Err() }}, time.Minute, func() {})
+		runClosed(ctx, []call{func(int) (outcome, error) { fair.Pause(ctx, time.Hour); return outcome{}, ctx.Err() }}, time.Minute, func() {})
 		require.Equal(t, 3*time.Second, time.Since(began))
 	})
 }
@@ -103,9 +103,9 @@ func TestOpenLoop(t *testing.T) {
 		sch := newSchedule(time.Now(), 100, 1, 1, time.Second)
 		stalled := func(request int) (outcome, error) {
 			if request == 10 {
-				term.Sleep(t.Context(), 500*time.Millisecond)
+				fair.Pause(t.Context(), 500*time.Millisecond)
 			}
-			term.Sleep(t.Context(), time.Millisecond)
+			fair.Pause(t.Context(), time.Millisecond)
 			return outcome{done: 1}, nil
 		}
 		late := newTally()

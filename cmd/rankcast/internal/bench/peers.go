@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 )
 
 // peers are connections to Redis that subscribe to what the node subscribes to, as further nodes do. They do nothing
@@ -33,7 +33,7 @@ func (o *ownServer) subscribePeers(ctx context.Context, n int) (*peers, error) {
 		}
 		read = discard
 	}
-	for subscribed := int64(0); err == nil && subscribed <= int64(n); term.Sleep(ctx, pollStep) { // the node and n peers
+	for subscribed := int64(0); err == nil && subscribed <= int64(n); fair.Pause(ctx, pollStep) { // the node and n peers
 		last := channels[len(channels)-1]
 		var of map[string]int64
 		of, err = o.rdb.PubSubNumSub(ctx, last).Result()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 )
 
 // reading is what processes have used until one moment. Where the system has no /proc, all but the time is 0.
@@ -100,7 +100,7 @@ func measureLateness(ctx context.Context) (end func(*figures)) {
 	all := newTally()
 	var measuring sync.WaitGroup
 	measuring.Go(func() {
-		for due := time.Now().Add(latenessStep); term.Sleep(ctx, latenessStep) == nil; due = time.Now().Add(latenessStep) {
+		for due := time.Now().Add(latenessStep); fair.Pause(ctx, latenessStep) == nil; due = time.Now().Add(latenessStep) {
 			all.count(outcome{}, nil, time.Since(due))
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/fair"
 	"rankcast/server/client"
 )
 
@@ -109,7 +110,7 @@ func (s *sender) play(ctx context.Context, read func(each func(record) error) er
 				if err := flush(); err != nil {
 					return err
 				}
-				if err := term.Sleep(ctx, time.Until(due)); err != nil {
+				if err := fair.Pause(ctx, time.Until(due)); err != nil {
 					return err
 				}
 			}
@@ -136,7 +137,7 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if !s.away.Load() {
-			term.Sleep(sending, stopGrace)
+			fair.Pause(sending, stopGrace)
 		}
 		cancel()
 	})

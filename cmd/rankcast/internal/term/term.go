@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
 	"unicode"
 
 	"golang.org/x/term"
@@ -91,18 +90,6 @@ func Cause(err error) error {
 		return answer
 	}
 	return err
-}
-
-// Sleep waits for d. It returns the error of ctx if ctx ends first.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Interruptible runs do, which ctx cannot interrupt, and returns its error. When ctx ends
