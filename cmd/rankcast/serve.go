@@ -258,9 +258,9 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		var roles sync.WaitGroup
 		roles.Go(func() { store.RunHousekeeping(ctx, log) })
 		// The node is ready once the feed is up.
-		ready := readiness{Handler: frames, recheck: store.RecheckRights, away: away, again: make(chan struct{}, 1)}
+		ready := readiness{Handler: frames, recheck: store.RecheckRights, away: away,
+			returned: func() { roles.Go(func() { logReturn(ctx, log, store) }) }}
 		roles.Go(func() { changes.Run(ctx, &ready) })
-		roles.Go(func() { ready.logReturns(ctx, log, store) })
 		roles.Wait()
 	})()
 	if s.Webhook != "" {

@@ -17,19 +17,16 @@ import (
 // methods.
 type readiness struct {
 	feed.Handler
-	recheck func()        // asks for a check of the rights: another Redis may answer, or the user may have lost some
-	away    bool          // Redis did not answer
-	again   chan struct{} // holds one signal: Redis answers again
+	recheck  func() // asks for a check of the rights: another Redis may answer, or the user may have lost some
+	away     bool   // Redis did not answer
+	returned func() // is called when Redis answers again, and must not wait
 }
 
 func (r *readiness) FeedUp() {
 	r.Handler.FeedUp()
 	if r.away {
 		r.recheck()
-		select {
-		case r.again <- struct{}{}:
-		default:
-		}
+		r.returned()
 	}
 	r.away = false
 }
@@ -51,21 +48,14 @@ func (r *readiness) FeedUnsubscribed(board string, asOf time.Time) {
 	r.Handler.FeedUnsubscribed(board, asOf)
 }
 
-// logReturns logs each signal of again, with the boards, until ctx ends. Where Redis answers but
-// refuses what the node needs, the rights checks log that instead, and its end.
-func (r *readiness) logReturns(ctx context.Context, log *slog.Logger, store *ranking.Store) {
-	for {
-		select {
-		case <-r.again:
-			var missing *definition.MissingRightsError // the check that recheck asks for may not have run yet
-			if errors.As(cmp.Or(store.MissingRights(), store.ProbeWrite(ctx)), &missing) {
-				continue
-			}
-			log.Info("Redis answers; this node is ready", "boards", boardNames(definedBoards(ctx, store)))
-		case <-ctx.Done():
-			return
-		}
+// logReturn logs that Redis answers again, with the boards. Where Redis answers but refuses what the node needs, the rights
+// checks log that instead, and its end.
+func logReturn(ctx context.Context, log *slog.Logger, store *ranking.Store) {
+	var missing *definition.MissingRightsError // the check that recheck asks for may not have run yet
+	if errors.As(cmp.Or(store.MissingRights(), store.ProbeWrite(ctx)), &missing) || ctx.Err() != nil {
+		return
 	}
+	log.Info("Redis answers; this node is ready", "boards", boardNames(definedBoards(ctx, store)))
 }
 
 // logOutage logs why a process cannot use Redis when it starts. ready follows "this": "node is ready".

@@ -122,18 +122,16 @@ type onePut struct {
 // newPuts orders definitions so that each comes after those that it needs: boards, unions of
 // them, events for them.
 func newPuts(c *client.Client, defs definition.Set) ([]onePut, error) {
-	boards := slices.Clone(defs.Boards)
-	needs := func(d definition.Board) int { // a union needs its sources
-		if d.Union != nil {
-			return 1
+	var boards, unions []onePut
+	for _, d := range defs.Boards {
+		put := onePut{section: definition.SectionBoards, name: d.Name, located: d, read: c.BoardDefinition, define: c.DefineBoard}
+		if d.Union == nil {
+			boards = append(boards, put)
+		} else {
+			unions = append(unions, put)
 		}
-		return 0
 	}
-	slices.SortStableFunc(boards, func(a, b definition.Board) int { return needs(a) - needs(b) })
-	var all []onePut
-	for _, d := range boards {
-		all = append(all, onePut{section: definition.SectionBoards, name: d.Name, located: d, read: c.BoardDefinition, define: c.DefineBoard})
-	}
+	all := slices.Concat(boards, unions)
 	for _, e := range defs.Events {
 		all = append(all, onePut{section: definition.SectionEvents, name: e.Name, located: e, read: c.EventDefinition, define: c.DefineEvent})
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"rankcast/server/access"
 	"rankcast/server/client"
@@ -25,8 +25,7 @@ const (
 // that cannot be read, or that holds no key.
 func (s Server) credentials() (func(context.Context) (string, error), error) {
 	if s.KeyFile != "" {
-		f := &keyFile{path: s.KeyFile}
-		return f.get, f.read()
+		return s.keyOfFile()
 	}
 	if key := strings.TrimSpace(os.Getenv(KeyVariable)); key != "" {
 		if err := checkKey(key); err != nil {
@@ -53,42 +52,36 @@ func (s Server) hasKey() bool {
 	return err == nil && access.IsKey(key)
 }
 
-// keyFile is a key in a file. Its methods may be called concurrently.
-type keyFile struct {
-	path string
-
-	mu  sync.Mutex
-	key string // the last good one
+// keyOfFile returns the credentials that the key file holds at the moment. While the file is missing or empty, because a program
+// replaces it, they are the last good key.
+func (s Server) keyOfFile() (func(context.Context) (string, error), error) {
+	var last atomic.Pointer[string]
+	first, err := readKey(s.KeyFile)
+	last.Store(&first)
+	return func(context.Context) (string, error) {
+		if key, err := readKey(s.KeyFile); err == nil {
+			last.Store(&key)
+		}
+		return *last.Load(), nil
+	}, err
 }
 
-// get returns the key that the file holds now. While the file is missing or empty, because a program replaces
-// it, get returns the last good key.
-func (f *keyFile) get(context.Context) (string, error) {
-	f.read()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.key, nil
-}
-
-// read reads the file. Its error does not show the content.
-func (f *keyFile) read() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	file, err := os.Open(f.path)
+// readKey reads a key file. Its error does not show the content.
+func readKey(path string) (string, error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("--key-file: %w", err)
+		return "", fmt.Errorf("--key-file: %w", err)
 	}
 	defer file.Close()
 	b, err := io.ReadAll(io.LimitReader(file, maxKey+1))
 	if err != nil {
-		return fmt.Errorf("--key-file: %w", err)
+		return "", fmt.Errorf("--key-file: %w", err)
 	}
 	key := string(bytes.TrimSpace(b))
 	if err := checkKey(key); err != nil {
-		return fmt.Errorf("--key-file %s: %w", f.path, err)
+		return "", fmt.Errorf("--key-file %s: %w", path, err)
 	}
-	f.key = key
-	return nil
+	return key, nil
 }
 
 // checkKey refuses a text that is not a key. Its error does not show the text.
