@@ -86,8 +86,10 @@ func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	about := w.about()
-	r = &report{Work: about.name, About: about.what, Settings: about.settings, Unit: about.unit, URL: c.URL}
+	r = &report{about: w.about(), URL: c.URL}
+	if c.URL != "" {
+		r.Bare = ""
+	}
 	var run []func(context.Context) (*figures, error) // by column
 	for _, t := range targets {
 		of, err := w.prepare(ctx, t)
@@ -97,7 +99,6 @@ func (c *Command) measure(ctx context.Context, w work) (r *report, err error) {
 		r.Columns, run = append(r.Columns, &column{Name: t.name, Program: t.program}), append(run, of.measure)
 		if len(run) == len(targets) && of.bare != nil && t.own != nil {
 			r.Columns, run = append(r.Columns, &column{Name: columnBare}), append(run, of.bare)
-			r.Bare = about.bare
 		}
 	}
 	n := map[int]int{1: 1, 2: versusRounds}[len(targets)]

@@ -104,23 +104,21 @@ func decodeFrame(before *boardState, frame []byte) (*boardState, error) {
 	if w.Type == "snapshot" {
 		return &boardState{w.Seq, w.Total, w.Top}, nil
 	}
-	if before == nil || w.From != before.seq {
+	if before == nil || w.From != before.seq || w.Len < 0 || w.Len > len(before.top)+len(w.Rows) {
 		return nil, fmt.Errorf("%w: a delta that does not continue", errFrame)
 	}
-	top := slices.Clone(before.top)
+	top := make([]entry, w.Len)
+	copy(top, before.top)
 	for _, row := range w.Rows {
 		var place int
 		var e entry
-		if err := json.Unmarshal(row, &[]any{&place, &e}); err != nil || place < 0 || place > len(top) {
+		if err := json.Unmarshal(row, &[]any{&place, &e}); err != nil || place < 0 || place >= len(top) {
 			return nil, fmt.Errorf("%w: row %s", errFrame, row)
-		}
-		if place == len(top) {
-			top = append(top, entry{})
 		}
 		top[place] = e
 	}
-	if w.Len < 0 || w.Len > len(top) {
-		return nil, fmt.Errorf("%w: len %d", errFrame, w.Len)
+	if slices.Contains(top, entry{}) {
+		return nil, fmt.Errorf("%w: an entry is missing", errFrame)
 	}
-	return &boardState{w.Seq, w.Total, top[:w.Len]}, nil
+	return &boardState{w.Seq, w.Total, top}, nil
 }

@@ -36,7 +36,9 @@ type figures struct {
 	Errors map[string]int64   `json:"errors,omitempty"` // units that were not done, by code
 }
 
-func newFigures() *figures { return &figures{Values: make(map[string]float64)} }
+func newFigures() *figures {
+	return &figures{Values: make(map[string]float64), Errors: make(map[string]int64)}
+}
 
 func (f *figures) set(name string, value float64) { f.Values[name] = value }
 
@@ -106,9 +108,6 @@ func ratios(a, b *figures) map[string]float64 {
 func (f *figures) addErrors(all ...map[string]int64) {
 	for _, errors := range all {
 		for why, n := range errors {
-			if f.Errors == nil {
-				f.Errors = make(map[string]int64)
-			}
 			f.Errors[why] += n
 		}
 	}

@@ -42,6 +42,20 @@ func TestSchedule(t *testing.T) {
 	require.Equal(t, 1, newSchedule(start, 1, 1, 1, time.Millisecond).requests)
 }
 
+// A round ends also on a server that never answers.
+func TestClosedRoundWithoutAnswers(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
+		loop := &loopFlags{Callers: 2, Duration: time.Second}
+		_, err := loop.closedRound(t.Context(), &target{name: "this"}, loop.Duration, func(ctx context.Context, _ int) call {
+			return func(int) (outcome, error) {
+				<-ctx.Done()
+				return outcome{}, ctx.Err()
+			}
+		})
+		require.ErrorContains(t, err, "this: nothing was done")
+	})
+}
+
 // A closed loop counts what is sent and answered within the duration, after the warm-up. What is refused is not done,
 // and has no latency.
 func TestClosedLoop(t *testing.T) {

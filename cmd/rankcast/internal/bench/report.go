@@ -12,13 +12,9 @@ import (
 
 // report is what a command has measured.
 type report struct {
-	Work     string    `json:"work"`
-	About    string    `json:"about"`
-	Settings string    `json:"settings"`
-	Unit     string    `json:"unit"`
-	Bare     string    `json:"bare,omitempty"` // what the bare commands are
-	URL      string    `json:"url,omitempty"`
-	Columns  []*column `json:"columns"`
+	about             // Bare is "" without a column of the bare commands
+	URL     string    `json:"url,omitempty"`
+	Columns []*column `json:"columns"`
 }
 
 // column is one program, or the bare commands.
@@ -103,7 +99,7 @@ func (r *report) table() string {
 			lines = append(lines, line)
 		}
 	}
-	return r.Work + ": " + r.About + "\n" + r.Settings + "\n\n" + align(lines) + "\n" + r.notes()
+	return r.Name + ": " + r.What + "\n" + r.Settings + "\n\n" + align(lines) + "\n" + r.notes()
 }
 
 // cell is the figure in the table.

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ func round(perSecond, p50, redis float64) *figures {
 
 // compare is a report of two programs and bare commands.
 func compare() *report {
-	r := &report{Work: "gifts", About: "events", Settings: "32 callers", Unit: "gift", Bare: "five ZINCRBY", Columns: []*column{
+	r := &report{about: about{"gifts", "events", "32 callers", "gift", "five ZINCRBY"}, Columns: []*column{
 		{Name: columnThis, Program: "/bin/new", Rounds: []*figures{round(4000, 8, 120), round(5000, 7, 100), round(1000, 30, 110)}},
 		{Name: columnVersus, Program: "/bin/old", Rounds: []*figures{round(2000, 16, 220), round(2500, 15.5, 240)}},
 		{Name: columnBare, Rounds: []*figures{round(8000, 4, 55), round(8000, 4, 55), round(8000, 4, 55)}},
@@ -107,9 +108,9 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1000, 0)
 	from := reading{at: at, node: time.Second, redis: time.Second, own: time.Second, known: true,
-		machine: machineTimes{total: time.Minute, busy: time.Second}}
+		machine: procfs.CPUStat{User: 1, Idle: 59}}
 	to := reading{at: at.Add(10 * time.Second), node: 3 * time.Second, redis: 2 * time.Second, own: 2 * time.Second, known: true,
-		machine: machineTimes{total: time.Minute + 20*time.Second, busy: 11 * time.Second, steal: 2 * time.Second}}
+		machine: procfs.CPUStat{User: 5, System: 6, Steal: 2, Idle: 59 + 6, Iowait: 2}}
 	f := newFigures()
 	f.addUsage(from, to, 1000)
 	for name, want := range map[string]float64{

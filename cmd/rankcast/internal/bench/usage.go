@@ -15,14 +15,9 @@ import (
 // reading is what processes have used until one moment. Where the system has no /proc, all but the time is 0.
 type reading struct {
 	at               time.Time
-	node, redis, own time.Duration // CPU time
-	known            bool          // node and redis
-	machine          machineTimes
-}
-
-// machineTimes are CPU times of the whole machine since it started.
-type machineTimes struct {
-	total, busy, steal time.Duration
+	node, redis, own time.Duration  // CPU time
+	known            bool           // node and redis
+	machine          procfs.CPUStat // of the whole machine since it started, in seconds
 }
 
 // read reads what the processes of a target have used.
@@ -48,19 +43,17 @@ func processUsage(pid int) (cpu time.Duration, memory int64, known bool) {
 	return seconds(stat.CPUTime()), int64(stat.ResidentMemory()), err == nil
 }
 
-func machineCPU() machineTimes {
+func machineCPU() procfs.CPUStat {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
-		return machineTimes{}
+		return procfs.CPUStat{}
 	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return machineTimes{}
-	}
-	c := stat.CPUTotal
-	busy := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ // User has the guests already
-	return machineTimes{seconds(busy + c.Idle + c.Iowait + c.Steal), seconds(busy), seconds(c.Steal)}
+	stat, _ := proc.Stat() // the zero value with an error
+	return stat.CPUTotal
 }
+
+// busy is the time in which processors of this machine worked. User has the guests already.
+func busy(c procfs.CPUStat) float64 { return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ }
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
@@ -77,13 +70,13 @@ func (f *figures) addUsage(from, to reading, units int64) {
 		f.set(generatorCPU, per(own))
 		f.set(generatorShare, percent(own, span*time.Duration(runtime.NumCPU())))
 	}
-	if total := to.machine.total - from.machine.total; total > 0 {
-		f.set(stealShare, percent(to.machine.steal-from.machine.steal, total))
-		idle := total - (to.machine.busy - from.machine.busy)
+	worked, steal := seconds(busy(to.machine)-busy(from.machine)), seconds(to.machine.Steal-from.machine.Steal)
+	idle := steal + seconds(to.machine.Idle-from.machine.Idle+to.machine.Iowait-from.machine.Iowait)
+	if total := worked + idle; total > 0 {
+		f.set(stealShare, percent(steal, total))
 		f.set(idleShare, percent(idle, total))
 		if from.known && to.known {
-			others := to.machine.busy - from.machine.busy - own - (to.node - from.node) - (to.redis - from.redis)
-			f.set(othersShare, percent(max(others, 0), total))
+			f.set(othersShare, percent(max(worked-own-(to.node-from.node)-(to.redis-from.redis), 0), total))
 		}
 	}
 }

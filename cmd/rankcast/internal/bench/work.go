@@ -17,10 +17,11 @@ type work interface {
 
 // about describes a work, in a line each.
 type about struct {
-	name, what string
-	settings   string // the numbers of its flags
-	unit       string // one thing that is done: "gift"
-	bare       string // the bare commands; "" for none
+	Name     string `json:"work"`
+	What     string `json:"about"`
+	Settings string `json:"settings"`       // the numbers of its flags
+	Unit     string `json:"unit"`           // one thing that is done: "gift"
+	Bare     string `json:"bare,omitempty"` // the bare commands; "" for none
 }
 
 // rounds run a work against one target.
@@ -40,16 +41,26 @@ func (l *loopFlags) settings() string {
 	return fmt.Sprintf("%s, %v", term.Counted(l.Callers, "caller"), l.Duration)
 }
 
-// closedRound measures callers of a target in a closed loop. newCall makes the call of each.
+// rounds run callers in a closed loop. newCall makes the call of each, which the end of ctx ends. A bare call sends the commands
+// of Redis that commands returns, one after the other. commands may be called concurrently.
+func (l *loopFlags) rounds(t *target, newCall func(ctx context.Context, caller int) call, commands func() [][]any) rounds {
+	return rounds{measure: func(ctx context.Context) (*figures, error) {
+		return l.closedRound(ctx, t, l.Duration, newCall)
+	}, bare: func(ctx context.Context) (*figures, error) {
+		return l.bareRound(ctx, t, commands)
+	}}
+}
+
+// closedRound measures callers of a target in a closed loop.
 func (l *loopFlags) closedRound(ctx context.Context, t *target, duration time.Duration,
-	newCall func(caller int) call) (*figures, error) {
+	newCall func(ctx context.Context, caller int) call) (*figures, error) {
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer time.AfterFunc(warmUp+duration+patience, cancel).Stop() // a server may never answer
 	calls := make([]call, l.Callers)
 	for i := range calls {
-		calls[i] = newCall(i)
+		calls[i] = newCall(ctx, i)
 	}
 	t.show("measuring")
 	var readings []reading
@@ -73,12 +84,9 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, duration time.Du
 	return f, nil
 }
 
-// bareRound is closedRound for commands of Redis: each call sends those that commands returns, one after the other.
-// commands may be called concurrently.
+// bareRound is closedRound for commands of Redis.
 func (l *loopFlags) bareRound(ctx context.Context, t *target, commands func() [][]any) (*figures, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	f, err := l.closedRound(ctx, t, l.Duration/2, func(int) call {
+	f, err := l.closedRound(ctx, t, l.Duration/2, func(ctx context.Context, _ int) call {
 		c := t.own.openRedis(ctx)
 		return func(int) (outcome, error) {
 			for _, one := range commands() {

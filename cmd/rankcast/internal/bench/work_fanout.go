@@ -21,8 +21,8 @@ type Fanout struct {
 
 func (f *Fanout) about() about {
 	return about{
-		name: "fanout", what: "updates of the first ten members of a board that sockets watch", unit: "update",
-		settings: term.Counted(f.Watchers, "watcher") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
+		Name: "fanout", What: "updates of the first ten members of a board that sockets watch", Unit: "update",
+		Settings: term.Counted(f.Watchers, "watcher") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
 	}
 }
 

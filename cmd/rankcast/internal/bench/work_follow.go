@@ -29,8 +29,8 @@ func (f *Follow) Validate() error {
 
 func (f *Follow) about() about {
 	return about{
-		name: "follow", what: "updates of members whose own rank sockets follow", unit: "update",
-		settings: term.Counted(f.Followers, "follower") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
+		Name: "follow", What: "updates of members whose own rank sockets follow", Unit: "update",
+		Settings: term.Counted(f.Followers, "follower") + ", " + term.Counted(f.Members, "member") + ", " + f.Open.settings("update"),
 	}
 }
 

@@ -21,9 +21,9 @@ func (g *Gifts) Validate() error { return flags.CheckRange("stars", g.Stars, 1, 
 
 func (g *Gifts) about() about {
 	return about{
-		name: "gifts", what: "one event with an id, which counts on five boards", unit: "gift",
-		settings: term.Counted(g.Users, "user") + ", " + term.Counted(g.Stars, "star") + ", " + g.Loop.settings(),
-		bare:     "five ZINCRBY, one after the other, on sets of the same sizes",
+		Name: "gifts", What: "one event with an id, which counts on five boards", Unit: "gift",
+		Settings: term.Counted(g.Users, "user") + ", " + term.Counted(g.Stars, "star") + ", " + g.Loop.settings(),
+		Bare:     "five ZINCRBY, one after the other, on sets of the same sizes",
 	}
 }
 
@@ -42,23 +42,19 @@ const maxFlowers = 9
 
 func (g *Gifts) prepare(ctx context.Context, t *target) (rounds, error) {
 	event, err := g.fill(ctx, t)
-	return rounds{measure: func(ctx context.Context) (*figures, error) {
-		return g.Loop.closedRound(ctx, t, g.Loop.Duration, func(caller int) call {
-			id := callerID(caller)
-			return t.newCall(ctx, "POST", "/v1/events/"+event, 1, func(to []byte, n int) []byte {
-				return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
-			})
+	return g.Loop.rounds(t, func(ctx context.Context, caller int) call {
+		id := callerID(caller)
+		return t.newCall(ctx, "POST", "/v1/events/"+event, 1, func(to []byte, n int) []byte {
+			return appendGift(to, id, n, rand.IntN(g.Stars), rand.IntN(g.Users), 1+rand.IntN(maxFlowers))
 		})
-	}, bare: func(ctx context.Context) (*figures, error) {
-		return g.Loop.bareRound(ctx, t, func() [][]any {
-			star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
-			commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
-			for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
-				commands = append(commands, []any{"ZINCRBY", bareKey + key, flowers, user})
-			}
-			return commands
-		})
-	}}, err
+	}, func() [][]any {
+		star, user, flowers := starName(rand.IntN(g.Stars)), userName(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
+		commands := [][]any{{"ZINCRBY", bareKey + "stars", flowers, star}}
+		for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
+			commands = append(commands, []any{"ZINCRBY", bareKey + key, flowers, user})
+		}
+		return commands
+	}), err
 }
 
 // fill defines the event of the gifts and its boards, and fills these: each user has given one star once.

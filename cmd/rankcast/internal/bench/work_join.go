@@ -19,8 +19,8 @@ type Join struct {
 
 func (j *Join) about() about {
 	return about{
-		name: "join", what: "sockets that connect and watch the first ten of a board", unit: "join",
-		settings: fmt.Sprintf("%s, %s a second, %s", term.Counted(j.Sockets, "socket"), term.Thousands(int64(j.Rate)),
+		Name: "join", What: "sockets that connect and watch the first ten of a board", Unit: "join",
+		Settings: fmt.Sprintf("%s, %s a second, %s", term.Counted(j.Sockets, "socket"), term.Thousands(int64(j.Rate)),
 			term.Counted(j.Members, "member")),
 	}
 }

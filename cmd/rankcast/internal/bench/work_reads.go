@@ -15,19 +15,16 @@ type Reads struct {
 
 func (r *Reads) about() about {
 	return about{
-		name: "reads", what: "GET top?limit=10 of one board", unit: "read",
-		settings: term.Counted(r.Members, "member") + ", " + r.Loop.settings(),
-		bare:     "one ZREVRANGE 0 9 WITHSCORES, on a set of the same size",
+		Name: "reads", What: "GET top?limit=10 of one board", Unit: "read",
+		Settings: term.Counted(r.Members, "member") + ", " + r.Loop.settings(),
+		Bare:     "one ZREVRANGE 0 9 WITHSCORES, on a set of the same size",
 	}
 }
 
 func (r *Reads) prepare(ctx context.Context, t *target) (rounds, error) {
 	path := "/v1/boards/" + t.board(oneBoard) + "/top?limit=10"
-	return rounds{measure: func(ctx context.Context) (*figures, error) {
-		return r.Loop.closedRound(ctx, t, r.Loop.Duration, func(int) call { return t.newCall(ctx, "GET", path, 1, nil) })
-	}, bare: func(ctx context.Context) (*figures, error) {
-		return r.Loop.bareRound(ctx, t, func() [][]any {
-			return [][]any{{"ZREVRANGE", bareKey + oneBoard, 0, 9, "WITHSCORES"}}
-		})
-	}}, t.fillOne(ctx, spreadScores(r.Members, 1))
+	newCall := func(ctx context.Context, _ int) call { return t.newCall(ctx, "GET", path, 1, nil) }
+	return r.Loop.rounds(t, newCall, func() [][]any {
+		return [][]any{{"ZREVRANGE", bareKey + oneBoard, 0, 9, "WITHSCORES"}}
+	}), t.fillOne(ctx, spreadScores(r.Members, 1))
 }

@@ -40,8 +40,8 @@ func (w *Show) about() about {
 		settings = append(settings, fmt.Sprintf("a frame each %v", w.Interval))
 	}
 	return about{
-		name: "show", what: "gifts on five boards, of viewers who watch two boards and the gifts, and follow their own ranks", unit: "gift",
-		settings: strings.Join(settings, ", "),
+		Name: "show", What: "gifts on five boards, of viewers who watch two boards and the gifts, and follow their own ranks", Unit: "gift",
+		Settings: strings.Join(settings, ", "),
 	}
 }
 

@@ -18,8 +18,8 @@ type Updates struct {
 
 func (u *Updates) about() about {
 	return about{
-		name: "updates", what: term.Counted(u.Batch, "update") + " with an id in a request", unit: "update",
-		settings: term.Counted(u.Members, "member") + ", " + u.Loop.settings(), bare: "one ZINCRBY, on a set of the same size",
+		Name: "updates", What: term.Counted(u.Batch, "update") + " with an id in a request", Unit: "update",
+		Settings: term.Counted(u.Members, "member") + ", " + u.Loop.settings(), Bare: "one ZINCRBY, on a set of the same size",
 	}
 }
 
@@ -36,17 +36,13 @@ func spreadScores(members int, step int64) []row {
 }
 
 func (u *Updates) prepare(ctx context.Context, t *target) (rounds, error) {
-	return rounds{measure: func(ctx context.Context) (*figures, error) {
-		path := "/v1/boards/" + t.board(oneBoard) + "/scores"
-		return u.Loop.closedRound(ctx, t, u.Loop.Duration, func(caller int) call {
-			id := callerID(caller)
-			return t.newBatches(ctx, path, "updates", u.Batch, func(to []byte, n int) []byte {
-				return fmt.Appendf(to, `{"member":"%s","score":%d,"id":"%s-%d"}`, userName(rand.IntN(u.Members)), 1+rand.IntN(maxFlowers), id, n)
-			})
+	path := "/v1/boards/" + t.board(oneBoard) + "/scores"
+	return u.Loop.rounds(t, func(ctx context.Context, caller int) call {
+		id := callerID(caller)
+		return t.newBatches(ctx, path, "updates", u.Batch, func(to []byte, n int) []byte {
+			return fmt.Appendf(to, `{"member":"%s","score":%d,"id":"%s-%d"}`, userName(rand.IntN(u.Members)), 1+rand.IntN(maxFlowers), id, n)
 		})
-	}, bare: func(ctx context.Context) (*figures, error) {
-		return u.Loop.bareRound(ctx, t, func() [][]any {
-			return [][]any{{"ZINCRBY", bareKey + oneBoard, 1 + rand.Uint64N(maxFlowers), userName(rand.IntN(u.Members))}}
-		})
-	}}, t.fillOne(ctx, spreadScores(u.Members, 1))
+	}, func() [][]any {
+		return [][]any{{"ZINCRBY", bareKey + oneBoard, 1 + rand.Uint64N(maxFlowers), userName(rand.IntN(u.Members))}}
+	}), t.fillOne(ctx, spreadScores(u.Members, 1))
 }
