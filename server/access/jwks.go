@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,17 +43,20 @@ type keySet struct {
 	changed func()
 
 	current atomic.Pointer[fetchedKeys] // nil: none was fetched yet
+	last    atomic.Pointer[keyFetch]    // of which started is zero before the first fetch
 	asks    chan chan<- struct{}        // run fetches if it may, and closes the channel that came
 	ended   chan struct{}               // closed when run has ended, so that nobody fetches
-
-	mu       sync.Mutex
-	started  time.Time // start of the last fetch
-	fetching bool      // it is under way
-	cause    string    // of the last fetch's failure; "" for none
 
 	// Of run alone.
 	due     time.Time // of the next fetch
 	ignored []string  // keys that the last fetch left out
+}
+
+// keyFetch is the state of the last fetch. It never changes.
+type keyFetch struct {
+	started  time.Time
+	underWay bool
+	cause    string // of its failure; "" for none. While it is under way, it is that of the fetch before
 }
 
 // fetchedKeys are the keys of one answer. They never change.
@@ -80,17 +82,16 @@ func newKeySet(address string, client *http.Client, log *slog.Logger, changed fu
 		asks: make(chan chan<- struct{}), ended: make(chan struct{})}
 	// A redirect could lead to an address without TLS, or to one that the operator does not trust.
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.last.Store(new(keyFetch))
 	return s
 }
 
 // adopt takes over the keys of another keySet of the same address. Call it before run.
 func (s *keySet) adopt(before *keySet) {
-	before.mu.Lock()
-	defer before.mu.Unlock()
-	if keys := before.current.Load(); keys != nil {
+	if keys, last := before.current.Load(), before.last.Load(); keys != nil {
 		s.current.Store(keys)
-		s.started, s.cause = before.started, before.cause
-		s.due = before.started.Add(keyRetry)
+		s.last.Store(&keyFetch{started: last.started, cause: last.cause})
+		s.due = last.started.Add(keyRetry)
 	}
 }
 
@@ -135,11 +136,10 @@ func (h tokenHeader) unknownKey() string {
 // retryAfter is the time until the fetch that is under way ends at the latest, or else until the next one is
 // allowed: 1 s at least, and keyRetry at most.
 func (s *keySet) retryAfter() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.started.Add(keyRetry)
-	if s.fetching {
-		next = s.started.Add(keyTimeout)
+	last := s.last.Load()
+	next := last.started.Add(keyRetry)
+	if last.underWay {
+		next = last.started.Add(keyTimeout)
 	}
 	return max(time.Second, time.Until(next))
 }
@@ -190,9 +190,8 @@ func (s *keySet) await(ctx context.Context) {
 
 // mayFetch reports whether a fetch is under way, or may begin: the last one was keyRetry ago.
 func (s *keySet) mayFetch() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fetching || time.Since(s.started) >= keyRetry
+	last := s.last.Load()
+	return last.underWay || time.Since(last.started) >= keyRetry
 }
 
 // run fetches the keys whenever they are due, or asked for, until ctx ends.
@@ -218,10 +217,8 @@ func (s *keySet) status() (of Status) {
 	if keys := s.current.Load(); keys != nil {
 		of.Since = keys.asked
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cause != "" {
-		of.Fault = errors.New(s.cause)
+	if cause := s.last.Load().cause; cause != "" {
+		of.Fault = errors.New(cause)
 	}
 	return of
 }
@@ -229,15 +226,11 @@ func (s *keySet) status() (of Status) {
 // refresh fetches the keys. A failure leaves the former ones in force: a key server that is away for a while
 // must not turn viewers away.
 func (s *keySet) refresh(ctx context.Context) {
-	s.mu.Lock()
-	s.started, s.fetching = time.Now(), true
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.fetching = false
-		s.mu.Unlock()
-	}()
-	s.due = time.Now().Add(keyRetry)
+	before := s.last.Load()
+	ended := keyFetch{started: time.Now(), cause: before.cause}
+	s.last.Store(&keyFetch{ended.started, true, before.cause})
+	defer func() { s.last.Store(&ended) }() // once the keys are in force: until then, tokens wait
+	s.due = ended.started.Add(keyRetry)
 	keys, ignored, err := s.fetch(ctx)
 	if ctx.Err() != nil {
 		return
@@ -248,14 +241,12 @@ func (s *keySet) refresh(ctx context.Context) {
 			s.log.Warn("a key of the key set that verifies tokens is left out", "key", reason)
 		}
 	}
-	cause := failureCause(err)
-	s.mu.Lock()
-	isNew := cause != s.cause
-	s.cause = cause
-	s.mu.Unlock()
+	ended.cause = failureCause(err)
+	isNew := ended.cause != before.cause
 	switch {
 	case isNew && err != nil:
-		s.log.Error("the key set that verifies tokens could not be fetched; the node tries again each minute", "host", s.host(), "error", cause)
+		s.log.Error("the key set that verifies tokens could not be fetched; the node tries again each minute", "host", s.host(), "error",
+			ended.cause)
 	case isNew:
 		s.log.Info("the key set that verifies tokens was fetched again", "host", s.host())
 	}
@@ -263,7 +254,7 @@ func (s *keySet) refresh(ctx context.Context) {
 		return
 	}
 	s.due = time.Now().Add(keyRefresh)
-	if before := s.current.Swap(keys); before == nil || !maps.Equal(before.fingerprints, keys.fingerprints) {
+	if old := s.current.Swap(keys); old == nil || !maps.Equal(old.fingerprints, keys.fingerprints) {
 		s.changed()
 	}
 }
