@@ -67,9 +67,8 @@ func ClusterOf(rdb redis.UniversalClient) *redis.ClusterClient {
 	return cluster
 }
 
-// AddHook adds a hook to all commands. The first hook is the outermost one. A single command of
-// Send runs through ProcessHook, several run through ProcessPipelineHook. The DialHook does not
-// apply to the connections of Send.
+// AddHook adds a hook to all commands and connections. The first hook is the outermost one. A single
+// command of Send runs through ProcessHook, several run through ProcessPipelineHook.
 func (c *Client) AddHook(h redis.Hook) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,22 +128,11 @@ func (c *Client) Send(ctx context.Context, sent func(), cmds ...Command) error {
 
 // CloseIdle closes the connections that have no command in flight. The next Send dials anew.
 func (c *Client) CloseIdle() {
-	for _, n := range c.allNodes() {
-		n.closeIdle()
-	}
-}
-
-func (c *Client) allNodes() []*node {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Collect(maps.Values(c.nodes))
-}
-
-// CloseOthers closes the connections to all addresses but one. The calls in flight on them fail, and the next
-// Send dials anew. Call it when another Redis has become the master.
-func (c *Client) CloseOthers(address string) {
-	for _, n := range c.allNodes() {
-		n.closeUnless(address)
+	nodes := slices.Collect(maps.Values(c.nodes))
+	c.mu.Unlock()
+	for _, n := range nodes {
+		n.closeIdle()
 	}
 }
 
@@ -278,7 +266,7 @@ func (c *Client) nodeOf(ctx context.Context, cmd redis.Cmder) (*node, error) {
 	}
 	n := c.nodes[address]
 	if n == nil {
-		n = &node{}
+		n = &node{client: c}
 		c.nodes[address] = n
 	}
 	n.use(rdb)

@@ -426,21 +426,46 @@ func TestExpiredCallLeavesTheConnection(t *testing.T) {
 	})
 }
 
-// The connection to a master that is none any more is closed. The next call dials anew.
-func TestCloseOthers(t *testing.T) {
+// dialled notes the connections that a client dials.
+type dialled struct {
+	redistest.Hook
+	conns chan net.Conn
+}
+
+func (d dialled) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := next(ctx, network, address)
+		d.conns <- conn
+		return conn, err
+	}
+}
+
+// A hook that dials may close a connection, as one to a master that is none any more. A call in flight fails, and the next
+// one dials anew.
+func TestHookClosesConnection(t *testing.T) {
 	t.Parallel()
-	p := redistest.StartProxy(t, redistest.Start(t).URL())
-	o := redistest.Must(redis.ParseURL(p.URL()))(t)
-	c := pipeline.New(redis.NewClient(o))
-	defer c.Close()
+	c := connect(t, redistest.Start(t).URL())
+	pass := func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+		return send(ctx, cmds)
+	}
+	hook := dialled{pass, make(chan net.Conn, 9)}
+	c.AddHook(hook)
 	id := func() int64 {
 		cmd := redis.NewCmd(t.Context(), "client", "id")
 		require.NoError(t, c.Send(t.Context(), nil, cmd))
 		return redistest.Must(cmd.Int64())(t)
 	}
 	before := id()
-	c.CloseOthers(o.Addr)
 	require.Equal(t, before, id())
-	c.CloseOthers("127.0.0.1:1")
-	require.NotEqual(t, before, id())
+	redistest.Receive(t, "the connection", hook.conns).Close()
+	next := id()
+	require.NotEqual(t, before, next)
+	placed, answered := make(chan struct{}), make(chan error, 1)
+	go func() { answered <- c.Send(t.Context(), func() { close(placed) }, command("blpop", "list", 60)) }()
+	redistest.Receive(t, "a value from placed", placed)
+	redistest.Receive(t, "the connection", hook.conns).Close()
+	err := redistest.Receive(t, "an error", answered)
+	require.ErrorContains(t, err, "another Redis has become the master")
+	require.NotErrorIs(t, err, pipeline.ErrNotSent)
+	require.NotEqual(t, next, id())
 }

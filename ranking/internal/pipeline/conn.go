@@ -304,8 +304,11 @@ func orEnd(ctx context.Context, err error) error {
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 	}
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the connection was closed by Redis: %w", err)
+	case errors.Is(err, net.ErrClosed): // by a hook: fail notes its error before it closes
+		return fmt.Errorf("another Redis has become the master: %w", err)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,14 +14,13 @@ import (
 
 // node is one Redis node and the connection to it.
 type node struct {
+	client *Client // has the hooks
+
 	mu      sync.Mutex
 	rdb     *redis.Client // gives the options
 	conn    *conn         // nil, or the latest one, which may have failed
 	dialing *dialing      // nil while nobody dials
 	closed  bool
-
-	master   string // the address that closeUnless was told last
-	switches int    // calls of closeUnless
 }
 
 // dialing is one attempt to connect. All callers that need the connection wait for it.
@@ -76,7 +76,7 @@ func (n *node) connection(ctx context.Context) (*conn, error) {
 		d, mine = &dialing{done: make(chan struct{})}, true
 		n.dialing = d
 	}
-	rdb, switches := n.rdb, n.switches
+	rdb := n.rdb
 	n.mu.Unlock()
 	if !mine {
 		select {
@@ -91,15 +91,11 @@ func (n *node) connection(ctx context.Context) (*conn, error) {
 	if at, ok := ctx.Deadline(); ok {
 		detached, cancel = context.WithDeadline(detached, at)
 	}
-	d.conn, d.err = dial(detached, rdb)
+	d.conn, d.err = dial(detached, rdb, n.client.allHooks())
 	cancel()
 	n.mu.Lock()
 	if d.err == nil && n.closed {
 		d.conn.fail(redis.ErrClosed)
-	}
-	if d.err == nil && n.switches != switches && d.conn.socket.RemoteAddr().String() != n.master {
-		d.conn.fail(errOtherMaster) // closeUnless did not know of the connection
-		d.conn, d.err = nil, errOtherMaster
 	}
 	n.conn, n.dialing = d.conn, nil
 	n.mu.Unlock()
@@ -116,21 +112,6 @@ func (n *node) closeIdle() {
 	}
 }
 
-// errOtherMaster reports a connection to a Redis that is the master no more.
-var errOtherMaster = errors.New("another Redis has become the master")
-
-// closeUnless closes the connection unless it leads to an address.
-func (n *node) closeUnless(address string) {
-	n.mu.Lock()
-	c := n.conn
-	n.master = address
-	n.switches++
-	n.mu.Unlock()
-	if c != nil && c.socket.RemoteAddr().String() != address {
-		c.fail(errOtherMaster)
-	}
-}
-
 func (n *node) close() {
 	n.mu.Lock()
 	n.closed = true
@@ -141,10 +122,10 @@ func (n *node) close() {
 	}
 }
 
-// dial opens and initialises a connection with the options of rdb as they are now. A second
+// dial opens and initialises a connection with the options of rdb as they are now, and with hooks. A second
 // client, with one connection, does that. It keeps the connection in use, so that it neither
 // reads from the socket nor writes to it later.
-func dial(ctx context.Context, rdb *redis.Client) (*conn, error) {
+func dial(ctx context.Context, rdb *redis.Client, hooks []redis.Hook) (*conn, error) {
 	o := *rdb.Options()
 	c := newConn(o.ReadTimeout, o.WriteTimeout)
 	o.Protocol = 2
@@ -159,7 +140,12 @@ func dial(ctx context.Context, rdb *redis.Client) (*conn, error) {
 			*timeout = -1
 		}
 	}
-	dialer, onConnect, ready := o.Dialer, o.OnConnect, false
+	dialer, onConnect, ready := redis.DialHook(o.Dialer), o.OnConnect, false
+	for _, h := range slices.Backward(hooks) {
+		if wrapped := h.DialHook(dialer); wrapped != nil {
+			dialer = wrapped
+		}
+	}
 	var socket net.Conn
 	o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
 		s, err := dialer(ctx, network, address)

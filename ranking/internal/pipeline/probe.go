@@ -14,9 +14,9 @@ type probe struct {
 	silent bool
 }
 
-// watch sets the socket, or the one below it if it is of TLS.
+// watch sets the socket, or the one below it: below TLS, and below wrappers.
 func (p *probe) watch(socket net.Conn) {
-	if over, ok := socket.(interface{ NetConn() net.Conn }); ok {
+	for over, ok := socket.(interface{ NetConn() net.Conn }); ok; over, ok = socket.(interface{ NetConn() net.Conn }) {
 		socket = over.NetConn()
 	}
 	if conn, ok := socket.(syscall.Conn); ok {

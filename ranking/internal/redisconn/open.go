@@ -78,9 +78,8 @@ func (u *redisURL) openSentinel() (redis.UniversalClient, error) {
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
 	o.ContextTimeoutEnabled = true
 	o.Dialer = dialByName(redis.NewDialer(&redis.Options{DialTimeout: dialTimeout, TLSConfig: o.TLSConfig}))
-	rdb := redis.NewFailoverClient(o)
-	client := pipeline.New(rdb)
-	rdb.AddHook(&masterSwitch{closeOthers: client.CloseOthers})
+	client := pipeline.New(redis.NewFailoverClient(o))
+	client.AddHook(new(masterSwitch))
 	return client, nil
 }
 

@@ -12,14 +12,12 @@ import (
 
 // masterSwitch closes the connections to the former master when Sentinel has promoted another Redis. A
 // master that is cut off from the Sentinels does not know of that, and would go on accepting writes and
-// showing an old state. It is a hook of a Sentinel client.
+// showing an old state. It is a hook of a Sentinel client, also for the connections of package pipeline.
 //
 // The Sentinel client itself closes the idle connections of its pool at a switch. The next dial then
 // tells masterSwitch the new address. A node sends commands at least once a Config.ProbeInterval, so that
 // is soon.
 type masterSwitch struct {
-	closeOthers func(address string) // closes the connections of package pipeline
-
 	mu      sync.Mutex
 	dials   uint64                     // that have begun
 	address string                     // of the master
@@ -76,6 +74,9 @@ type namedConn struct {
 	remote net.Addr
 }
 
+// NetConn returns the connection without the name.
+func (c namedConn) NetConn() net.Conn { return c.Conn }
+
 // RemoteAddr returns the address that was dialled.
 func (c namedConn) RemoteAddr() net.Addr { return c.remote }
 
@@ -124,9 +125,6 @@ func (s *masterSwitch) add(c *sentinelConn, number uint64) bool {
 	for _, other := range old {
 		other.Close()
 	}
-	if switched {
-		s.closeOthers(address)
-	}
 	return true
 }
 
@@ -143,6 +141,9 @@ type sentinelConn struct {
 	net.Conn
 	of *masterSwitch
 }
+
+// NetConn returns the connection that masterSwitch has wrapped.
+func (c *sentinelConn) NetConn() net.Conn { return c.Conn }
 
 // Close closes the connection.
 func (c *sentinelConn) Close() error {

@@ -19,8 +19,7 @@ func TestMasterSwitch(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 		masters[i] = l
 	}
-	var others []string
-	s := &masterSwitch{closeOthers: func(address string) { others = append(others, address) }}
+	s := new(masterSwitch)
 	at := masters[0]
 	dial := s.DialHook(func(context.Context, string, string) (net.Conn, error) { return net.Dial("tcp", at.Addr().String()) })
 	connect := func() net.Conn {
@@ -37,18 +36,15 @@ func TestMasterSwitch(t *testing.T) {
 	require.Implements(t, (*syscall.Conn)(nil), first, "the pool looks at its socket")
 	require.NoError(t, second.Close())
 	require.Len(t, s.conns, 1, "it forgets what is closed")
-	require.Empty(t, others)
 	require.True(t, isOpen(first))
 
 	at = masters[1]
 	third := connect()
 	require.False(t, isOpen(first))
 	require.True(t, isOpen(third))
-	require.Equal(t, []string{masters[1].Addr().String()}, others)
 	fourth := connect()
 	require.True(t, isOpen(third))
 	require.True(t, isOpen(fourth))
-	require.Len(t, others, 1)
 	require.Len(t, s.conns, 2)
 
 	// A dial to the former master, which began before the switch, ends after it.
@@ -60,7 +56,6 @@ func TestMasterSwitch(t *testing.T) {
 	_, err := late(t.Context(), "tcp", "")
 	require.ErrorIs(t, err, errFormerMaster)
 	require.False(t, isOpen(third), "the connection that came between has found another master")
-	require.Len(t, others, 2)
 	require.Len(t, s.conns, 1)
 
 	piped := s.DialHook(func(context.Context, string, string) (net.Conn, error) { end, _ := net.Pipe(); return end, nil })
@@ -82,7 +77,7 @@ func TestMasterWithSeveralAddresses(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 		addresses = append(addresses, l)
 	}
-	s := &masterSwitch{closeOthers: func(address string) { t.Errorf("a switch to %s", address) }}
+	s := new(masterSwitch)
 	for i := range 4 {
 		dial := s.DialHook(dialByName(func(context.Context, string, string) (net.Conn, error) {
 			return net.Dial("tcp", addresses[i%2].Addr().String())
