@@ -62,7 +62,8 @@ type session struct {
 func (ss *session) run() {
 	ss.sessions.metrics.sockets.Inc()
 	ss.client = ss.sessions.join(ss.socket, ss.slot)
-	ss.socket.attach(ss.client)
+	ss.socket.client.Store(ss.client)
+	ss.client.Ready() // for the frames that the client has missed so far
 	var err error
 	defer func() { ss.close(err) }()
 	ss.renew() // the access file may have changed before KeepAlive knew of this session

@@ -34,15 +34,13 @@ const (
 )
 
 // socket is the connection below a WebSocket. The library reads from it and writes control frames
-// to it. The hub's shards write prebuilt frames to it directly. mu separates the writers, so that
-// the bytes of two frames never mix.
+// to it. The hub's shards write prebuilt frames to it directly.
 type socket struct {
 	net.Conn
-	raw      syscall.RawConn            // nil if the connection has none, and for TLS
-	timeout  time.Duration              // for a chunk to be accepted
-	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
-	running  *sync.WaitGroup            // counts the goroutines that the socket starts
-	slot     *access.SocketSlot         // counts the frames that wait
+	raw      syscall.RawConn    // nil if the connection has none, and for TLS
+	timeout  time.Duration      // for a chunk to be accepted
+	running  *sync.WaitGroup    // counts the goroutines that the socket starts
+	slot     *access.SocketSlot // counts the frames that wait
 	metrics  *metrics
 	givenUp  atomic.Bool // the node needs the room of the frame that waits
 	made     time.Time
@@ -53,10 +51,9 @@ type socket struct {
 	ending   atomic.Bool     // a close frame is on its way: no frame counts any more, in either direction
 	stopped  <-chan struct{} // closed when the node stops; nil: never
 
-	mu         sync.Mutex    // held during a write
-	turnedAway atomic.Bool   // Send turned a frame away while mu was held
-	closeCode  atomic.Uint32 // of the close frame that the node sent; 0: none
-	closing    bool          // a close frame was sent, so no frame may follow; guarded by mu
+	writeLock
+	closeCode atomic.Uint32 // of the close frame that the node sent; 0: none
+	closing   bool          // a close frame was sent, so no frame may follow; guarded by mu
 
 	// The state of attempt; guarded by mu. attempt is bound once: a closure for each write
 	// would be an allocation for each frame.
@@ -75,40 +72,6 @@ func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *s
 		return true // never wait
 	}
 	return s
-}
-
-// attach connects the socket to its client in the hub, and asks for the frames that the client has
-// missed so far.
-func (s *socket) attach(c *hub.Client) {
-	s.client.Store(c)
-	c.Ready()
-}
-
-// notifyReady tells the hub that the socket would accept a frame now.
-func (s *socket) notifyReady() {
-	if c := s.client.Load(); c != nil {
-		c.Ready()
-	}
-}
-
-// Free reports whether Send would take a frame. The hub calls it; it never blocks.
-func (s *socket) Free() bool {
-	free := s.tryLock()
-	if free {
-		s.mu.Unlock()
-	}
-	return free
-}
-
-// tryLock locks mu unless another write is under way. That write then notifies the hub.
-func (s *socket) tryLock() bool {
-	if s.mu.TryLock() {
-		return true
-	}
-	// The writer checks turnedAway after it unlocks. It may have unlocked just before
-	// turnedAway was set, so try once more.
-	s.turnedAway.Store(true)
-	return s.mu.TryLock()
 }
 
 // Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
@@ -329,14 +292,6 @@ func (s *socket) refuse(code closeCode, reason string) {
 		half.CloseWrite()
 	}
 	s.discard(refusedBytes)
-}
-
-// unlock releases mu, and notifies the hub if Send turned a frame away meanwhile.
-func (s *socket) unlock() {
-	s.mu.Unlock()
-	if s.turnedAway.CompareAndSwap(true, false) {
-		s.notifyReady()
-	}
 }
 
 // Read is for the library. It returns the bytes that came with the handshake first.

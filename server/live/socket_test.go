@@ -242,7 +242,8 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		near, client := net.Pipe()
 		s := newSocket(near, nil, time.Minute, &running, slotOf(t, access.New(access.Config{})), noMetrics())
 		c := h.Join(s, nil)
-		s.attach(c)
+		s.client.Store(c)
+		c.Ready()
 		read := func() string {
 			b := make([]byte, 200)
 			n, err := client.Read(b)

@@ -20,70 +20,40 @@ type stream struct {
 	control  *http.ResponseController
 	sessions *Sessions
 	slot     *access.SocketSlot // counts the frames that wait
-	wake     chan struct{}      // pending has become a frame; holds one
-	stopping chan struct{}      // closed when the node stops
 	board    string
 	caller   atomic.Pointer[access.Caller]
 	lost     chan error // why the stream ends; holds one
 	hangUp   func()     // closes the connection
 
-	mu         sync.Mutex
-	pending    *hub.Frame   // is to be written, or is being written
-	changed    time.Time    // of pending, see hub.Conn
-	wait       *access.Held // of pending
-	turnedAway bool         // the hub had a frame while another one was pending
-	givenUp    bool         // the node needs the room of pending
-	ended      bool         // the connection is not the stream's any more
+	writeLock                // held from Send until the frame is written
+	frames    chan heldFrame // the frame that is to be written; holds one
+
+	ending  sync.Mutex // guards the following
+	givenUp bool       // the node needs the room of the frame
+	ended   bool       // the connection is not the stream's any more
 }
 
-// Free reports whether Send would take a frame. The hub calls it.
-func (st *stream) Free() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.pending == nil {
-		return true
-	}
-	st.turnedAway = true
-	return false
+// heldFrame is a frame that waits for its client.
+type heldFrame struct {
+	*hub.Frame
+	changed time.Time // see hub.Conn
+	wait    *access.Held
 }
 
 // Send passes a frame to the goroutine of the request. If too much waits on the node meanwhile, the stream
 // ends. The hub calls it, from one goroutine at a time.
 func (st *stream) Send(f *hub.Frame, changed time.Time) bool {
-	if !st.Free() {
+	if !st.tryLock() {
 		return false
 	}
-	wait := st.slot.Hold(frameMemory(f), st.giveUp) // which may call giveUp
-	st.mu.Lock()
-	st.pending, st.changed, st.wait = f, changed, wait
-	st.mu.Unlock()
-	select {
-	case st.wake <- struct{}{}:
-	default:
-	}
+	st.frames <- heldFrame{f, changed, st.slot.Hold(frameMemory(f), st.giveUp)} // does not wait: the one before is written
 	return true
 }
 
-// drop ends the wait of the pending frame. It reports whether the hub has had another one meanwhile. It
-// returns an error if the node has given up the stream.
-func (st *stream) drop() (turnedAway bool, err error) {
-	st.mu.Lock()
-	wait := st.wait
-	st.mu.Unlock()
-	if wait != nil && !wait.End() {
-		err = access.ErrOverloaded
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.pending, st.wait = nil, nil
-	turnedAway, st.turnedAway = st.turnedAway, false
-	return turnedAway, err
-}
-
-// giveUp closes the connection, so that the write of the pending frame fails at once. It does not block.
+// giveUp closes the connection, so that the write of the frame that waits fails at once. It does not block.
 func (st *stream) giveUp() {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+	st.ending.Lock()
+	defer st.ending.Unlock()
 	st.givenUp = true
 	if !st.ended {
 		st.hangUp()
@@ -92,8 +62,8 @@ func (st *stream) giveUp() {
 
 // renewDeadline gives the next write its time.
 func (st *stream) renewDeadline() error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+	st.ending.Lock()
+	defer st.ending.Unlock()
 	if st.givenUp {
 		return access.ErrOverloaded
 	}
@@ -112,7 +82,7 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	}
 	defer slot.Release()
 	st := &stream{
-		w: w, control: http.NewResponseController(w), sessions: s, slot: slot, wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+		w: w, control: http.NewResponseController(w), sessions: s, slot: slot, frames: make(chan heldFrame, 1),
 		board: b.Name, lost: make(chan error, 1), hangUp: func() { HangUp(r.Context()) },
 	}
 	st.caller.Store(caller)
@@ -128,22 +98,27 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	}
 	client := s.join(st, slot)
 	defer s.hub.Leave(client)
+	st.client.Store(client)
 	if _, err := s.watch(slot, client, b, watch, nil, func() {}); err != nil {
 		return err
 	}
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
 	st.begin(r.Context())
-	st.run(r.Context(), client)
+	st.run(r.Context())
 	return nil
 }
 
 // end ends a stream that the hub does not know any more.
 func (st *stream) end() {
-	st.mu.Lock()
+	st.ending.Lock()
 	st.ended = true
-	st.mu.Unlock()
-	st.drop()
+	st.ending.Unlock()
+	select {
+	case f := <-st.frames:
+		f.wait.End()
+	default:
+	}
 	st.sessions.end(st)
 }
 
@@ -153,8 +128,8 @@ func (st *stream) isDue(now time.Time) bool { return st.caller.Load().HasExpired
 // check is part of client.
 func (st *stream) check(time.Time) { st.renew() }
 
-// bye is part of client. The goroutine of the request tells the client.
-func (st *stream) bye() { close(st.stopping) }
+// bye is part of client. The goroutine of the request tells the client, because Sessions.stopped is closed.
+func (st *stream) bye() {}
 
 // cut is part of client.
 func (st *stream) cut() { st.giveUp() }
@@ -181,7 +156,7 @@ const streamRetry = 3 * time.Second
 const minByeRetry = time.Second
 
 // run writes what comes until the stream ends.
-func (st *stream) run(ctx context.Context, client *hub.Client) {
+func (st *stream) run(ctx context.Context) {
 	if st.write(fmt.Appendf(nil, "retry: %d\n", streamRetry.Milliseconds())) != nil {
 		return
 	}
@@ -201,14 +176,14 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 		case why := <-st.lost:
 			st.writeLost(why)
 			return
-		case <-st.stopping:
+		case <-st.sessions.stopped:
 			delay := minByeRetry + reconnectDelay()
 			st.write(fmt.Appendf(nil, "retry: %d\nevent: bye\ndata: ", delay.Milliseconds()), byeMessage(delay), eventEnd)
 			return
 		case <-heartbeat.C:
 			err = st.write([]byte(":\n\n"))
-		case <-st.wake:
-			err = st.writePending(client)
+		case f := <-st.frames:
+			err = st.writeFrame(f)
 		}
 		if err != nil {
 			return
@@ -240,23 +215,18 @@ func (st *stream) writeLost(why error) {
 	st.write([]byte("event: error\ndata: "), lostSubscription{about: access.Board(st.board), err: why}.json(), eventEnd)
 }
 
-// writePending writes the pending frame.
-func (st *stream) writePending(client *hub.Client) error {
-	st.mu.Lock()
-	f, changed := st.pending, st.changed
-	st.mu.Unlock()
+// writeFrame writes a frame, and ends its wait. It returns an error if the node has given up the stream.
+func (st *stream) writeFrame(f heldFrame) error {
 	json := f.JSON()
-	if err := st.write(eventHead(f), json[0], json[1], json[2], eventEnd); err != nil {
-		return err
+	err := st.write(eventHead(f.Frame), json[0], json[1], json[2], eventEnd)
+	if !f.wait.End() {
+		err = access.ErrOverloaded
 	}
-	st.sessions.metrics.sent(f, changed)
-	turnedAway, err := st.drop()
 	if err != nil {
 		return err
 	}
-	if turnedAway {
-		client.Ready()
-	}
+	st.sessions.metrics.sent(f.Frame, f.changed)
+	st.unlock()
 	return nil
 }
 
