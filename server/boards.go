@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/labstack/echo/v5"
 
@@ -34,11 +35,14 @@ func (s *Server) listBoards(c *echo.Context) error {
 // getBoard answers a board's definition and state; for a family, named as it was defined, its
 // definition and its number of instances.
 func (s *Server) getBoard(c *echo.Context) error {
-	board := request.PathValue(c, "board")
+	board, path := request.PathValue(c, "board"), c.Request().URL.EscapedPath()
 	if overview.IsFamily(board) {
-		return s.okRead(c, familyRead{board})
+		return s.okRead(c, path, func(ctx context.Context) (any, error) { return s.family(ctx, board) })
 	}
-	return s.okRead(c, infoRead{board, s.mayNameParts(c, board)})
+	named := s.mayNameParts(c, board)
+	return s.okRead(c, path+"?"+strconv.FormatBool(named), func(ctx context.Context) (any, error) {
+		return s.info(ranking.WithNames(ctx, func(string) bool { return named }), board)
+	})
 }
 
 // mayNameParts reports whether the caller may read the kinds of all members that the name of an instance stands for.
@@ -55,11 +59,6 @@ func (s *Server) mayNameParts(c *echo.Context, board string) bool {
 	return true
 }
 
-type infoRead struct {
-	board string
-	named bool // the title names members also where the board holds nothing
-}
-
 type infoJSON struct {
 	entry.Head
 	Total         int64            `json:"total"`
@@ -72,14 +71,14 @@ type infoJSON struct {
 	Definition    definition.Board `json:"definition"`
 }
 
-func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
-	ctx = ranking.WithNames(ctx, func(string) bool { return r.named })
-	info, err := s.store.Info(ctx, r.board)
+// info reads the definition and the state of a board.
+func (s *Server) info(ctx context.Context, board string) (any, error) {
+	info, err := s.store.Info(ctx, board)
 	if err != nil {
 		return nil, err
 	}
 	answer := infoJSON{
-		Head: entry.NewHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
+		Head: entry.NewHead(board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
 		LastChange: definition.FormatTime(info.LastChange), Memory: info.Memory, Info: boardinfo.New(info.About),
 		Definition: info.About.Definition,
 	}
@@ -89,14 +88,13 @@ func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
 	return &answer, nil
 }
 
-type familyRead struct{ family string }
-
-func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
-	d, err := s.store.Definition(ctx, r.family)
+// family reads the definition of a family and its number of instances.
+func (s *Server) family(ctx context.Context, family string) (any, error) {
+	d, err := s.store.Definition(ctx, family)
 	if err != nil {
 		return nil, err
 	}
-	instances, err := s.store.Instances(ctx, r.family, "", 1)
+	instances, err := s.store.Instances(ctx, family, "", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +103,7 @@ func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
 		Instances  int64            `json:"instances"`
 		Info       boardinfo.Info   `json:"info"`
 		Definition definition.Board `json:"definition"`
-	}{r.family, instances.Total, boardinfo.OfFamily(d), d}, nil
+	}{family, instances.Total, boardinfo.OfFamily(d), d}, nil
 }
 
 // putBoard defines a board or family, or changes its definition.

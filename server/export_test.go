@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/labstack/echo/v5"
+
+	"rankcast/ranking"
 )
 
 // APIRoutes are the methods and paths of all routes of the API, for tests of other packages.
@@ -22,7 +24,9 @@ var IsTimeout = isTimeout
 
 // EncodeTop reads the first entries of a board as GET top does, and encodes them.
 func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte, error) {
-	return s.encodeRead(ctx, topRead{board: board, limit: limit, fromRank: 1})
+	return boardRead(func(ctx context.Context) (any, error) {
+		return s.top(ctx, board, ranking.Query{Limit: limit, FromRank: 1})
+	}).encode(ctx)
 }
 
 // HandlePanics adds a route whose handler panics.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"time"
 
 	"github.com/labstack/echo/v5"
 
@@ -18,36 +17,29 @@ const defaultHistory = 500
 // getHistory answers steps of a board's history, of its first ten entries or of one member.
 func (s *Server) getHistory(c *echo.Context) error {
 	q := request.ReadQuery(c, "from", "to", "step", "member", "limit", "cursor")
-	r := historyRead{
-		board: request.PathValue(c, "board"), from: q.Time("from"), to: q.Time("to"), step: q.Duration("step"),
-		limit: int(q.Integer("limit", defaultHistory, 1, ranking.MaxHistoryPage)),
+	board := request.PathValue(c, "board")
+	query := ranking.HistoryQuery{
+		From: q.Time("from"), To: q.Time("to"), Step: q.Duration("step"),
+		Limit: int(q.Integer("limit", defaultHistory, 1, ranking.MaxHistoryPage)),
 	}
 	if member, given := q.Get("member"); given {
-		r.member = member
+		query.Member = member
 		if err := definition.CheckMember(member); err != nil && q.Err == nil {
 			q.Err = err
 		}
 	}
 	if cursor, _ := q.Get("cursor"); cursor != "" && q.Err == nil {
 		after, err := ranking.ParseHistoryCursor(cursor)
-		r.after, q.Err = optional[ranking.HistoryCursor]{after, true}, err
+		query.After, q.Err = &after, err
 	}
 	if q.Err != nil {
 		return q.Err
 	}
-	weight := r.limit
-	if r.step > 0 || r.member != "" { // it reads more steps than it answers
+	weight := query.Limit
+	if query.Step > 0 || query.Member != "" { // it reads more steps than it answers
 		weight = ranking.MaxHistoryPage
 	}
-	return s.okPage(c, r, weight)
-}
-
-type historyRead struct {
-	board, member string
-	from, to      time.Time
-	step          time.Duration
-	limit         int
-	after         optional[ranking.HistoryCursor]
+	return s.okPage(c, q.Key(), weight, func(ctx context.Context) (any, error) { return s.history(ctx, board, query) })
 }
 
 // historyHead and historyTail are the first and the last fields of an answer with a history.
@@ -70,15 +62,9 @@ type boardHistoryJSON struct {
 }
 
 type stepJSON struct {
-	At      *string            `json:"at"`
-	GapFrom *string            `json:"gap_from,omitzero"`
-	Entries []historyEntryJSON `json:"entries"`
-}
-
-type historyEntryJSON struct {
-	Rank   int64  `json:"rank"`
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
+	At      *string       `json:"at"`
+	GapFrom *string       `json:"gap_from,omitzero"`
+	Entries []entry.Entry `json:"entries"`
 }
 
 // memberHistoryJSON answers the history of one member.
@@ -103,13 +89,13 @@ type bestJSON struct {
 	Period string  `json:"period"`
 }
 
-func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
-	h, err := s.store.History(ctx, r.board, ranking.HistoryQuery{From: r.from, To: r.to, Step: r.step, Member: r.member,
-		After: r.after.pointer(), Limit: r.limit})
+// history reads steps of a board's history.
+func (s *Server) history(ctx context.Context, board string, query ranking.HistoryQuery) (any, error) {
+	h, err := s.store.History(ctx, board, query)
 	if err != nil {
 		return nil, err
 	}
-	head := historyHead{Head: entry.NewHead(r.board, h.Period, h.Bounds), Until: definition.FormatTime(h.Until)}
+	head := historyHead{Head: entry.NewHead(board, h.Period, h.Bounds), Until: definition.FormatTime(h.Until)}
 	tail := historyTail{Profiles: s.entries.History(ctx, h)}
 	if h.Step > 0 {
 		head.Step = new(definition.FormatDuration(h.Step))
@@ -117,18 +103,14 @@ func (r historyRead) answer(ctx context.Context, s *Server) (any, error) {
 	if h.Next != nil {
 		tail.Cursor = new(h.Next.String())
 	}
-	if r.member == "" {
+	if query.Member == "" {
 		answer := &boardHistoryJSON{head, make([]stepJSON, len(h.Steps)), tail}
 		for i, st := range h.Steps {
-			entries := make([]historyEntryJSON, len(st.Entries))
-			for j, e := range st.Entries {
-				entries[j] = historyEntryJSON{e.Rank, e.Member, e.Score}
-			}
-			answer.Steps[i] = stepJSON{definition.FormatTime(st.At), definition.FormatTime(st.Gap), entries}
+			answer.Steps[i] = stepJSON{definition.FormatTime(st.At), definition.FormatTime(st.Gap), entry.Join(st.Entries, nil)}
 		}
 		return answer, nil
 	}
-	answer := &memberHistoryJSON{head, r.member, nil, make([]memberStepJSON, len(h.Steps)), tail}
+	answer := &memberHistoryJSON{head, query.Member, nil, make([]memberStepJSON, len(h.Steps)), tail}
 	if h.Best != nil {
 		answer.Best = &bestJSON{h.Best.Rank, definition.FormatTime(h.Best.At), h.Best.Period}
 	}

@@ -18,19 +18,26 @@ import (
 // getMember answers one member's entry and its neighbours.
 func (s *Server) getMember(c *echo.Context) error {
 	q := request.ReadQuery(c, "around")
-	r := memberRead{
-		board: request.PathValue(c, "board"), member: request.PathValue(c, "member"),
-		around: int(q.Integer("around", 0, 0, ranking.MaxAround)),
-	}
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+	around := int(q.Integer("around", 0, 0, ranking.MaxAround))
 	if q.Err != nil {
 		return q.Err
 	}
-	return s.okRead(c, r)
-}
-
-type memberRead struct {
-	board, member string
-	around        int
+	return s.okRead(c, q.Key(), func(ctx context.Context) (any, error) {
+		n, err := s.store.Around(ctx, board, member, around)
+		if err != nil {
+			return nil, err
+		}
+		list := []ranking.Entry{n.Entry}
+		if around > 0 {
+			list = append(list, n.Around...)
+		}
+		entries := s.entries.Entries(ctx, n.Kind, list)
+		return &placeJSON{
+			Head: entry.NewHead(board, n.Period, n.Bounds), Entry: entries[0],
+			Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), Around: entries[1:],
+		}, nil
+	})
 }
 
 type placeJSON struct {
@@ -40,22 +47,6 @@ type placeJSON struct {
 	Percentile float64       `json:"percentile"`
 	ToNext     *int64        `json:"to_next"`
 	Around     []entry.Entry `json:"around,omitempty"`
-}
-
-func (r memberRead) answer(ctx context.Context, s *Server) (any, error) {
-	n, err := s.store.Around(ctx, r.board, r.member, r.around)
-	if err != nil {
-		return nil, err
-	}
-	list := []ranking.Entry{n.Entry}
-	if r.around > 0 {
-		list = append(list, n.Around...)
-	}
-	entries := s.entries.Entries(ctx, n.Kind, list)
-	return &placeJSON{
-		Head: entry.NewHead(r.board, n.Period, n.Bounds), Entry: entries[0],
-		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), Around: entries[1:],
-	}, nil
 }
 
 // getMembers answers the entries of many members, and their ranks among themselves. Callers ask for their own

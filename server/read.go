@@ -13,18 +13,16 @@ import (
 	"rankcast/server/internal/respond"
 )
 
-// boardRead is a valid request for the state of a board. It is comparable, and holds all that its answer depends
-// on: two requests that mean the same are equal. Of the caller it has at most which names the answer may hold:
-// authorize has checked all other rights.
-type boardRead interface {
-	// answer reads the board, and returns what the answer encodes.
-	answer(ctx context.Context, s *Server) (any, error)
-}
+// boardRead reads the state of a board, and returns what the answer encodes. It uses nothing of the request, which may have
+// ended: others may wait for the answer too.
+type boardRead func(ctx context.Context) (any, error)
 
-// okRead answers a read. Equal reads that come while one is out share the next one, and its encoded answer.
-func (s *Server) okRead(c *echo.Context, r boardRead) error {
+// okRead answers a read. Reads of one key that come while one is out share the next one, and its encoded answer. The key
+// holds all that the answer depends on. Of the caller that is at most which names the answer may hold: authorize has checked
+// all other rights.
+func (s *Server) okRead(c *echo.Context, key string, read boardRead) error {
 	ctx := c.Request().Context()
-	b, err := s.reads.Do(ctx, r)
+	b, err := s.reads.Do(ctx, key, read.encode)
 	switch {
 	case err == nil:
 		return respond.Encoded(c, b)
@@ -35,20 +33,20 @@ func (s *Server) okRead(c *echo.Context, r boardRead) error {
 }
 
 // okPage is okRead for a page of up to limit entries. Callers take turns for a large page, so it is not shared.
-func (s *Server) okPage(c *echo.Context, r boardRead, limit int) error {
+func (s *Server) okPage(c *echo.Context, key string, limit int, read boardRead) error {
 	if limit <= ranking.PacedEntries {
-		return s.okRead(c, r)
+		return s.okRead(c, key, read)
 	}
-	b, err := s.encodeRead(gate.AsCaller(c), r)
+	b, err := read.encode(gate.AsCaller(c))
 	if err != nil {
 		return err
 	}
 	return respond.Encoded(c, b)
 }
 
-// encodeRead reads and encodes the answer to a read.
-func (s *Server) encodeRead(ctx context.Context, r boardRead) ([]byte, error) {
-	answer, err := r.answer(ctx, s)
+// encode reads and encodes the answer.
+func (read boardRead) encode(ctx context.Context) ([]byte, error) {
+	answer, err := read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,27 +57,4 @@ func (s *Server) encodeRead(ctx context.Context, r boardRead) ([]byte, error) {
 func isTimeout(err error) bool {
 	var silent interface{ Timeout() bool }
 	return errors.As(err, &silent) && silent.Timeout()
-}
-
-// optional is a parameter of a request that may be absent. Unlike a pointer, it equals another one with the same
-// value.
-type optional[T comparable] struct {
-	value T
-	given bool
-}
-
-// optionally copies the value of a pointer; nil stands for none.
-func optionally[T comparable](value *T) optional[T] {
-	if value == nil {
-		return optional[T]{}
-	}
-	return optional[T]{*value, true}
-}
-
-// pointer returns a pointer to a copy of the value; nil for none.
-func (o optional[T]) pointer() *T {
-	if !o.given {
-		return nil
-	}
-	return &o.value
 }

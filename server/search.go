@@ -16,7 +16,7 @@ const defaultFound = 10
 // getSearch answers the members of a board whose names or ids match a text.
 func (s *Server) getSearch(c *echo.Context) error {
 	q := request.ReadQuery(c, "q", "limit")
-	r := searchRead{board: request.PathValue(c, "board"), limit: int(q.Integer("limit", defaultFound, 1, ranking.MaxFound))}
+	board, limit := request.PathValue(c, "board"), int(q.Integer("limit", defaultFound, 1, ranking.MaxFound))
 	text, given := q.Get("q")
 	switch {
 	case q.Err != nil:
@@ -24,13 +24,18 @@ func (s *Server) getSearch(c *echo.Context) error {
 	case !given:
 		return definition.Invalid("q", "is missing")
 	}
-	r.text = text
-	return s.okRead(c, r)
-}
-
-type searchRead struct {
-	board, text string
-	limit       int
+	return s.okRead(c, q.Key(), func(ctx context.Context) (any, error) {
+		found, err := s.store.Search(ctx, board, text, limit)
+		if err != nil {
+			return nil, err
+		}
+		entries := make([]entry.Entry, len(found.List))
+		for i, f := range found.List {
+			entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar,
+				Data: entry.Data(f.Data)}
+		}
+		return &searchJSON{entry.NewHead(board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
+	})
 }
 
 type searchJSON struct {
@@ -38,17 +43,4 @@ type searchJSON struct {
 	Total    int64         `json:"total"`
 	Complete bool          `json:"complete"`
 	Entries  []entry.Entry `json:"entries"`
-}
-
-func (r searchRead) answer(ctx context.Context, s *Server) (any, error) {
-	found, err := s.store.Search(ctx, r.board, r.text, r.limit)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]entry.Entry, len(found.List))
-	for i, f := range found.List {
-		entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar,
-			Data: entry.Data(f.Data)}
-	}
-	return &searchJSON{entry.NewHead(r.board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
 }

@@ -42,8 +42,8 @@ type Server struct {
 	hosts  *host.List
 	gate   *gate.Gate
 
-	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
-	endReads  context.CancelFunc                  // ends shared reads
+	reads     sharedread.Reads[string, []byte] // with encoded answers
+	endReads  context.CancelFunc               // ends shared reads
 	entries   *entry.Reader
 	overviews *overview.Reader
 	boardList *definitionsCache
@@ -68,7 +68,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits),
 		boardList: newDefinitionsCache(), eventList: newDefinitionsCache()}
-	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
+	s.reads.FailsWaiting = isTimeout
 	s.reads.Context, s.endReads = context.WithCancel(context.Background())
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()

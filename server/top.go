@@ -30,26 +30,18 @@ func (s *Server) limit(q *request.Query) int {
 // getTop answers a page of a board, or of its members within a range of scores.
 func (s *Server) getTop(c *echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
-	r := topRead{
-		board: request.PathValue(c, "board"), limit: s.limit(q),
-		fromRank: q.Integer("from_rank", 1, 1, definition.MaxScore), after: optionally(q.Cursor()),
-		minScore: optionally(q.Score("min_score")), maxScore: optionally(q.Score("max_score")),
+	board := request.PathValue(c, "board")
+	query := ranking.Query{
+		Limit: s.limit(q), FromRank: q.Integer("from_rank", 1, 1, definition.MaxScore), After: q.Cursor(),
+		MinScore: q.Score("min_score"), MaxScore: q.Score("max_score"),
 	}
-	if _, jumps := q.Get("from_rank"); jumps && r.after.given && q.Err == nil {
+	if _, jumps := q.Values["from_rank"]; jumps && query.After != nil && q.Err == nil {
 		q.Err = definition.Invalid("from_rank", "cannot stand beside cursor")
 	}
 	if q.Err != nil {
 		return q.Err
 	}
-	return s.okPage(c, r, r.limit)
-}
-
-type topRead struct {
-	board              string
-	limit              int
-	fromRank           int64
-	after              optional[ranking.Cursor]
-	minScore, maxScore optional[int64]
+	return s.okPage(c, q.Key(), query.Limit, func(ctx context.Context) (any, error) { return s.top(ctx, board, query) })
 }
 
 type topJSON struct {
@@ -60,18 +52,17 @@ type topJSON struct {
 	Cursor *string       `json:"cursor"`
 }
 
-func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
-	page, err := s.store.Read(ctx, r.board, ranking.Query{
-		Limit: r.limit, FromRank: r.fromRank, After: r.after.pointer(), MinScore: r.minScore.pointer(), MaxScore: r.maxScore.pointer(),
-	})
+// top reads a page of a board.
+func (s *Server) top(ctx context.Context, board string, query ranking.Query) (any, error) {
+	page, err := s.store.Read(ctx, board, query)
 	if err != nil {
 		return nil, err
 	}
 	answer := topJSON{
-		Head: entry.NewHead(r.board, page.Period, page.Bounds), Total: page.Total,
+		Head: entry.NewHead(board, page.Period, page.Bounds), Total: page.Total,
 		Top: s.entries.Entries(ctx, page.Kind, page.Entries), Cursor: cursorJSON(page.Next()),
 	}
-	if r.minScore.given || r.maxScore.given {
+	if query.MinScore != nil || query.MaxScore != nil {
 		answer.Count = &page.Count
 	}
 	return &answer, nil
@@ -80,23 +71,23 @@ func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
 // getAt answers the rank that a score would give now, and a page of the members with that score.
 func (s *Server) getAt(c *echo.Context) error {
 	q := request.ReadQuery(c, "score", "limit", "cursor")
-	r := atRead{board: request.PathValue(c, "board"), limit: s.limit(q), after: optionally(q.Cursor())}
-	score := q.Score("score")
+	board, limit, after, score := request.PathValue(c, "board"), s.limit(q), q.Cursor(), q.Score("score")
 	switch {
 	case q.Err != nil:
 		return q.Err
 	case score == nil:
 		return definition.Invalid("score", "is missing")
 	}
-	r.score = *score
-	return s.okPage(c, r, r.limit)
-}
-
-type atRead struct {
-	board string
-	score int64
-	limit int
-	after optional[ranking.Cursor]
+	return s.okPage(c, q.Key(), limit, func(ctx context.Context) (any, error) {
+		at, err := s.store.At(ctx, board, *score, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		return &atJSON{
+			Head: entry.NewHead(board, at.Period, at.Bounds), Total: at.Total, Score: *score, Rank: at.Rank, Count: at.Count,
+			Members: s.entries.Entries(ctx, at.Kind, at.Entries), Cursor: cursorJSON(at.Next()),
+		}, nil
+	})
 }
 
 type atJSON struct {
@@ -109,43 +100,24 @@ type atJSON struct {
 	Cursor  *string       `json:"cursor"`
 }
 
-func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
-	at, err := s.store.At(ctx, r.board, r.score, r.after.pointer(), r.limit)
-	if err != nil {
-		return nil, err
-	}
-	return &atJSON{
-		Head: entry.NewHead(r.board, at.Period, at.Bounds), Total: at.Total, Score: r.score, Rank: at.Rank, Count: at.Count,
-		Members: s.entries.Entries(ctx, at.Kind, at.Entries), Cursor: cursorJSON(at.Next()),
-	}, nil
-}
-
 // getCount answers the number of members, in all and within a range of scores.
 func (s *Server) getCount(c *echo.Context) error {
 	q := request.ReadQuery(c, "min_score", "max_score")
-	r := countRead{board: request.PathValue(c, "board"), minScore: optionally(q.Score("min_score")),
-		maxScore: optionally(q.Score("max_score"))}
+	board, query := request.PathValue(c, "board"), ranking.Query{MinScore: q.Score("min_score"), MaxScore: q.Score("max_score")}
 	if q.Err != nil {
 		return q.Err
 	}
-	return s.okRead(c, r)
-}
-
-type countRead struct {
-	board              string
-	minScore, maxScore optional[int64]
+	return s.okRead(c, q.Key(), func(ctx context.Context) (any, error) {
+		page, err := s.store.Read(ctx, board, query)
+		if err != nil {
+			return nil, err
+		}
+		return &countJSON{entry.NewHead(board, page.Period, page.Bounds), page.Total, page.Count}, nil
+	})
 }
 
 type countJSON struct {
 	entry.Head
 	Total int64 `json:"total"`
 	Count int64 `json:"count"`
-}
-
-func (r countRead) answer(ctx context.Context, s *Server) (any, error) {
-	page, err := s.store.Read(ctx, r.board, ranking.Query{MinScore: r.minScore.pointer(), MaxScore: r.maxScore.pointer()})
-	if err != nil {
-		return nil, err
-	}
-	return &countJSON{entry.NewHead(r.board, page.Period, page.Bounds), page.Total, page.Count}, nil
 }

@@ -18,6 +18,21 @@ import (
 type Query struct {
 	Values map[string][]string
 	Err    error
+	key    []byte
+}
+
+// keyBytes is enough for the key of most requests.
+const keyBytes = 96
+
+// Key holds the path of the request, and all that the methods of q have read so far. A request that leaves a parameter
+// with a default out, or empty, has the same key as one that gives the default.
+func (q *Query) Key() string { return string(q.key) }
+
+// note adds the value of a parameter to the key.
+func (q *Query) note(name, value string) {
+	if value != "" {
+		q.key = strconv.AppendQuote(append(q.key, name...), value)
+	}
 }
 
 // noQuery refuses a request that has parameters.
@@ -73,7 +88,8 @@ func ReadQuery(c *echo.Context, names ...string) *Query {
 	if err != nil {
 		return &Query{Err: definition.Invalid("query", "is malformed: "+err.Error())}
 	}
-	q := &Query{Values: values}
+	q := &Query{Values: values, key: make([]byte, 0, keyBytes)}
+	q.key = append(append(q.key, c.Request().URL.EscapedPath()...), '?')
 	for name, values := range q.Values {
 		switch {
 		case slices.Contains(names, name+"*"):
@@ -89,7 +105,9 @@ func ReadQuery(c *echo.Context, names ...string) *Query {
 // Get returns a parameter, and whether it is there.
 func (q *Query) Get(name string) (string, bool) {
 	v := q.Values[name]
-	return append(v, "")[0], len(v) > 0
+	text := append(v, "")[0]
+	q.note(name, text)
+	return text, len(v) > 0
 }
 
 // OptionalText returns a parameter; "" without it. An empty parameter sets Err, as an empty field of a body is refused.
@@ -103,14 +121,14 @@ func (q *Query) OptionalText(name string) string {
 
 // Integer reads an integer from low to high; otherwise without the parameter.
 func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
-	s, ok := q.Get(name)
-	if !ok {
-		return otherwise
+	n := otherwise
+	if given := q.Values[name]; len(given) > 0 {
+		var err error
+		if n, err = strconv.ParseInt(given[0], 10, 64); (err != nil || n < low || n > high) && q.Err == nil {
+			q.Err = definition.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", given[0], low, high))
+		}
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if (err != nil || n < low || n > high) && q.Err == nil {
-		q.Err = definition.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", s, low, high))
-	}
+	q.note(name, strconv.FormatInt(n, 10))
 	return n
 }
 
@@ -125,7 +143,7 @@ func (q *Query) Boolean(name string) bool {
 
 // Score reads a score; nil without the parameter.
 func (q *Query) Score(name string) *int64 {
-	if _, there := q.Get(name); !there {
+	if len(q.Values[name]) == 0 {
 		return nil
 	}
 	n := q.Integer(name, 0, -definition.MaxScore, definition.MaxScore)

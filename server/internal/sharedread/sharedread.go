@@ -19,10 +19,8 @@ var ErrPanicked = errors.New("a shared read panicked")
 // join the read that is out: it may have looked before they came, and miss what was written since.
 //
 // One read of a key is out at a time, and one group of callers waits for its end. Reads keeps nothing of a key
-// without a read. The caller sets Read before the first Do. Do may be called concurrently.
+// without a read. Do may be called concurrently.
 type Reads[K comparable, V any] struct {
-	// Read reads the answer of a key.
-	Read func(ctx context.Context, key K) (V, error)
 	// FailsWaiting reports whether the error of a read also is the answer to the callers that wait for its
 	// end. Else they would wait for a second timeout after the first one. Default: never.
 	FailsWaiting func(error) bool
@@ -37,20 +35,21 @@ type Reads[K comparable, V any] struct {
 
 // group is the callers that share one read.
 type group[V any] struct {
-	done   chan struct{} // closed when the group has answer and err
+	read   func(context.Context) (V, error) // of the first caller
+	done   chan struct{}                    // closed when the group has answer and err
 	answer V
 	err    error
 }
 
-// Do returns the answer of a read that begins after the call of Do, or its error. Callers that share the answer
-// must not change it.
+// Do returns the answer of a read that begins after the call of Do, or its error. read reads the answer of the key. Callers
+// that share the answer must not change it.
 //
-// A read of one caller has its ctx and its goroutine. A read that callers share has Reads.Context: Read bounds its time. A
+// A read of one caller has its ctx and its goroutine. A read that callers share has Reads.Context: read bounds its time. A
 // caller whose ctx ends gets the error of ctx. The read goes on, also without callers.
-func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
-	g := r.enter(key)
+func (r *Reads[K, V]) Do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
+	g := r.enter(key, read)
 	if g == nil {
-		return r.readAlone(ctx, key)
+		return r.readAlone(ctx, key, read)
 	}
 	r.callers.Add(1)
 	defer r.callers.Add(-1)
@@ -71,7 +70,7 @@ func (r *Reads[K, V]) Wait() { r.running.Wait() }
 
 // enter joins the group that waits for the end of the read that is out. It returns nil if none was out: then the
 // read of the caller is out.
-func (r *Reads[K, V]) enter(key K) *group[V] {
+func (r *Reads[K, V]) enter(key K, read func(context.Context) (V, error)) *group[V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g, out := r.waiting[key]
@@ -83,15 +82,15 @@ func (r *Reads[K, V]) enter(key K) *group[V] {
 		return nil
 	}
 	if g == nil {
-		g = &group[V]{done: make(chan struct{})}
+		g = &group[V]{read: read, done: make(chan struct{})}
 		r.waiting[key] = g
 	}
 	return g
 }
 
 // readAlone reads for one caller. A goroutine reads for the callers that have come meanwhile.
-func (r *Reads[K, V]) readAlone(ctx context.Context, key K) (answer V, err error) {
-	defer func() { // also if Read panics
+func (r *Reads[K, V]) readAlone(ctx context.Context, key K, read func(context.Context) (V, error)) (answer V, err error) {
+	defer func() { // also if read panics
 		if ctx.Err() == nil { // else err may be that this caller has given up, and other reads may succeed
 			r.failWaiting(key, err)
 		}
@@ -99,7 +98,7 @@ func (r *Reads[K, V]) readAlone(ctx context.Context, key K) (answer V, err error
 			r.running.Go(func() { r.readShared(key) })
 		}
 	}()
-	return r.Read(ctx, key)
+	return read(ctx)
 }
 
 // readShared reads for one group after the other, until no group waits.
@@ -112,7 +111,7 @@ func (r *Reads[K, V]) readShared(key K) {
 		if g == nil {
 			return
 		}
-		g.answer, g.err = Safely(func() (V, error) { return r.Read(r.Context, key) })
+		g.answer, g.err = Safely(func() (V, error) { return g.read(r.Context) })
 		r.failWaiting(key, g.err)
 		close(g.done)
 	}

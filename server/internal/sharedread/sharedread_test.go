@@ -25,11 +25,11 @@ type source struct {
 
 func newSource() *source {
 	s := &source{open: make(chan error)}
-	s.reads.Read, s.reads.Context = s.read, context.Background()
+	s.reads.Context = context.Background()
 	return s
 }
 
-func (s *source) read(ctx context.Context, _ string) (int, error) {
+func (s *source) read(ctx context.Context) (int, error) {
 	s.begun++
 	value := s.value
 	select {
@@ -49,7 +49,7 @@ type outcome struct {
 func (s *source) do(ctx context.Context, key string) <-chan outcome {
 	came := make(chan outcome, 1)
 	go func() {
-		value, err := s.reads.Do(ctx, key)
+		value, err := s.reads.Do(ctx, key, s.read)
 		came <- outcome{value, err}
 	}()
 	synctest.Wait()
@@ -120,13 +120,14 @@ func TestSharedReadOfNobodyEndsWithItsContext(t *testing.T) {
 func TestCallerAloneDoesNotWait(t *testing.T) {
 	t.Parallel()
 	read := 0
-	reads := Reads[string, int]{Read: func(ctx context.Context, _ string) (int, error) {
+	var reads Reads[string, int]
+	readNext := func(ctx context.Context) (int, error) {
 		require.Equal(t, t.Context(), ctx)
 		read++
 		return read, nil
-	}}
+	}
 	for i := range 3 {
-		value, err := reads.Do(t.Context(), "a")
+		value, err := reads.Do(t.Context(), "a", readNext)
 		require.NoError(t, err)
 		require.Equal(t, i+1, value)
 		require.Empty(t, reads.waiting)
@@ -230,12 +231,13 @@ func TestErrors(t *testing.T) {
 func TestPanicHangsNobody(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
 		open := make(chan bool)
-		reads := Reads[string, int]{Read: func(context.Context, string) (int, error) {
+		var reads Reads[string, int]
+		read := func(context.Context) (int, error) {
 			if <-open {
 				panic("boom")
 			}
 			return 0, nil
-		}}
+		}
 		do := func() <-chan error {
 			came := make(chan error, 1)
 			go func() {
@@ -244,7 +246,7 @@ func TestPanicHangsNobody(t *testing.T) {
 						came <- errors.New(p.(string))
 					}
 				}()
-				_, err := reads.Do(t.Context(), "a")
+				_, err := reads.Do(t.Context(), "a", read)
 				came <- err
 			}()
 			synctest.Wait()
@@ -270,8 +272,9 @@ func TestPanicHangsNobody(t *testing.T) {
 
 // The test is not parallel: AllocsPerRun counts the allocations of all goroutines.
 func TestCallerAloneAllocatesNothing(t *testing.T) {
-	reads := Reads[string, int]{Read: func(context.Context, string) (int, error) { return 0, nil }}
-	require.Zero(t, testing.AllocsPerRun(100, func() { reads.Do(t.Context(), "a") }))
+	var reads Reads[string, int]
+	read := func(context.Context) (int, error) { return 0, nil }
+	require.Zero(t, testing.AllocsPerRun(100, func() { reads.Do(t.Context(), "a", read) }))
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
