@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"rankcast/ranking/definition"
 )
@@ -63,10 +64,7 @@ type Imported struct {
 // rolls over during the import. Imported always holds the work done until then.
 func (s *Store) Import(ctx context.Context, board string, next func() (Row, error)) (Imported, error) {
 	im := importer{store: s, board: board}
-	if _, err := s.applyAs(ctx, none, board, nil); err != nil { // before the first row is read
-		return im.done, err
-	}
-	if err := s.checkImport(ctx, board); err != nil {
+	if err := s.checkImport(ctx, board); err != nil { // before the first row is read
 		return im.done, err
 	}
 	for {
@@ -74,9 +72,11 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 		var refused *RowError
 		switch {
 		case err == nil:
-			im.add(row)
+			u := definition.Update{Member: row.Member, Score: row.Score, Data: row.Data}
+			err := u.Check()
+			im.rows = append(im.rows, importRow{row.Line, u, err})
 		case errors.As(err, &refused):
-			im.rows = append(im.rows, importRow{Row{Line: refused.Line}, refused.Err})
+			im.rows = append(im.rows, importRow{line: refused.Line, err: refused.Err})
 		case err == io.EOF:
 			return im.done, im.flush(ctx)
 		default:
@@ -94,10 +94,16 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 	}
 }
 
-// checkImport refuses a board with a window, whose scores follow from its events.
+// checkImport refuses a board that takes no updates, and one with a window, whose scores follow from its events.
 func (s *Store) checkImport(ctx context.Context, board string) error {
-	r, err := s.compiledNamed(ctx, board)
-	if err == nil && r.IsWindowed() {
+	n, err := definition.ParseName(board)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	to, err := s.writable(ctx, n, time.Now())
+	if err == nil && to.rule.IsWindowed() {
 		err = conflict("board",
 			"%q has a window, in which each update counts for a limited time: send updates, each with the time at which it happened", board)
 	}
@@ -113,19 +119,9 @@ type importer struct {
 }
 
 type importRow struct {
-	Row
-	err error // why the row is refused; nil: not known to be refused
-}
-
-func (r importRow) update() definition.Update {
-	return definition.Update{Member: r.Member, Score: r.Score, Data: r.Data}
-}
-
-func (im *importer) add(r Row) {
-	row := importRow{Row: r}
-	u := row.update()
-	row.err, row.Data = u.Check(), u.Data
-	im.rows = append(im.rows, row)
+	line   int64
+	update definition.Update
+	err    error // why the row is refused; nil: not known to be refused
 }
 
 // stop reports whether the import ends at the last row.
@@ -147,7 +143,7 @@ func (im *importer) flush(ctx context.Context) error {
 	var updates []definition.Update
 	for _, r := range rows {
 		if r.err == nil {
-			updates = append(updates, r.update())
+			updates = append(updates, r.update)
 		}
 	}
 	outcomes, err := im.store.applyAs(ctx, setting, im.board, updates)
@@ -160,7 +156,7 @@ func (im *importer) flush(ctx context.Context) error {
 		if o.Err = r.err; r.err == nil {
 			o, outcomes = outcomes[0], outcomes[1:]
 		}
-		if err := im.count(r.Line, o); end == nil {
+		if err := im.count(r.line, o); end == nil {
 			end = err
 		}
 	}
