@@ -102,29 +102,26 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 		if !auditID.MatchString(before) {
 			return nil, errCursor
 		}
-		from = before
+		from = "(" + before
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	var list []Action
 	err := s.inTurn(ctx, func() (err error) {
-		list, err = s.readAudit(ctx, from, before, limit)
+		list, err = s.readAudit(ctx, from, limit)
 		return err
 	})
 	return list, err
 }
 
-// readAudit reads up to limit lines of the audit that come before a line, the latest first.
-func (s *Store) readAudit(ctx context.Context, from, before string, limit int) ([]Action, error) {
-	lines, err := s.rdb.XRevRangeN(ctx, s.keys.Audit(), from, "-", int64(limit)+1).Result()
+// readAudit reads up to limit lines of the audit from one on, the latest first.
+func (s *Store) readAudit(ctx context.Context, from string, limit int) ([]Action, error) {
+	lines, err := s.rdb.XRevRangeN(ctx, s.keys.Audit(), from, "-", int64(limit)).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read the audit: %w: %w", definition.ErrUnavailable, err)
 	}
 	list := make([]Action, 0, len(lines))
 	for _, l := range lines {
-		if l.ID == before || len(list) == limit {
-			continue
-		}
 		text, _ := l.Values["line"].(string)
 		a := Action{Line: l.ID}
 		if err := json.Unmarshal([]byte(text), &a); err != nil {

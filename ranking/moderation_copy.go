@@ -61,13 +61,6 @@ func (m *moderation) next(revision, now int64) *moderation {
 	return &moderation{revision, now, *m.members.Copy(), *m.hidings.Copy(), *m.scopes.Copy(), *m.emptied.Copy(), m.forgotten}
 }
 
-// at is the same content, as of another read.
-func (m *moderation) at(revision, now int64) *moderation {
-	same := *m
-	same.revision, same.looked = revision, now
-	return &same
-}
-
 // hide records that a revision has hidden a member. The caller owns m.
 func (m *moderation) hide(scope, member string, revision int64) {
 	state, known := m.scopes.Get(scope)
@@ -204,14 +197,14 @@ const (
 func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, now int64) (*moderation, error) {
 	recent := now-m.looked < moderationKept.Microseconds()
 	if m.revision == revision && recent {
-		return m.at(revision, now), nil
+		return m.next(revision, now), nil
 	}
 	if revision < m.revision {
 		// Redis has lost some changes. The node restores them from its copy.
 		if err := c.rehide(ctx, m); err != nil {
 			return nil, err
 		}
-		return m.at(revision, now), nil // the node reads it again
+		return m.next(revision, now), nil // the node reads it again
 	}
 	// This read may see some changes that come in during it. The next read sees them all.
 	if recent && m.revision > 0 {

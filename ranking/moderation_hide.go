@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -292,16 +293,12 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 		return nil
 	}
 	scope := boardScope(instance)
-	for after, more := "", true; more; {
-		members := d.hidden.page(scope, after, unhiddenAtOnce)
-		if len(members) == 0 {
-			return nil
-		}
+	for members := range slices.Chunk(d.hidden.page(scope, "", maxHidden), unhiddenAtOnce) {
 		args := appendTexts([]any{scope, maxEmptied}, members)
 		if err := script.Unhide.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args).Err; err != nil {
 			return err
 		}
-		if after, more = members[len(members)-1], len(members) == unhiddenAtOnce; more {
+		if len(members) == unhiddenAtOnce {
 			if err := pauseAfter(ctx, 2*gentleMost); err != nil {
 				return err
 			}
