@@ -223,11 +223,6 @@ func (l hiddenList) latestCount() hiddenCount {
 
 // countUnscored counts the members hidden on the board that have no score in the period.
 func (l hiddenList) countUnscored(ctx context.Context) (int, error) {
-	if l.moderation.count(l.board) <= moderationPage {
-		var count hiddenCount
-		err := l.s.inTurn(ctx, func() error { return l.countPart(ctx, &count) })
-		return count.unscored, err
-	}
 	count := l.latestCount()
 	for !count.complete {
 		if err := l.s.inTurn(ctx, func() error {
