@@ -37,40 +37,6 @@ func (r *report) finish() {
 	}
 }
 
-// tableRow is a figure in the table.
-type tableRow struct {
-	name     string // of the figure
-	label    string // with %s for the unit
-	decimals bool   // the table shows it with decimals
-	compared bool   // it has a ratio
-}
-
-var tableRows = []tableRow{
-	{figureDone, "%ss done", false, false},
-	{figureRate, "%ss a second", false, true},
-	{latencyP50, "latency p50, ms", true, true},
-	{latencyP90, "latency p90, ms", true, true},
-	{latencyP99, "latency p99, ms", true, true},
-	{latencyP999, "latency p99.9, ms", true, true},
-	{latencyMax, "latency max, ms", true, true},
-	{nodeCPU, "node CPU, µs per %s", true, true},
-	{redisCPU, "Redis CPU, µs per %s", true, true},
-	{socketMemory, "node memory, bytes per socket", false, true},
-	{frameRate, "frames a second, all sockets", false, false},
-	{messageRate, "messages of Redis a second, to each node", false, false},
-	{figureSockets, "sockets", false, false},
-	{socketsRight, "sockets that show the end right", false, false},
-	{sentLateP99, "updates sent late p99, ms", true, false},
-	{sentLateMax, "updates sent late max, ms", true, false},
-	{generatorCPU, "bench's own CPU, µs per %s", true, false},
-	{generatorShare, "bench's own CPU, % of the machine", true, false},
-	{othersShare, "other processes, % of the machine", true, false},
-	{stealShare, "other machines (steal), %", true, false},
-	{idleShare, "idle, % of the machine", true, false},
-	{lateP99, "scheduler late p99, ms", true, false},
-	{lateMax, "scheduler late max, ms", true, false},
-}
-
 // table is the report as text, of at most 100 columns.
 func (r *report) table() string {
 	head := []string{""}
@@ -103,11 +69,11 @@ func (r *report) table() string {
 }
 
 // cell is the figure in the table.
-func (r tableRow) cell(v float64, known bool) string {
+func (f figure) cell(v float64, known bool) string {
 	switch {
 	case !known:
 		return ""
-	case !r.decimals:
+	case !f.decimals:
 		return term.Thousands(int64(v + 0.5))
 	case v < 10:
 		return fmt.Sprintf("%.2f", v)

@@ -62,7 +62,7 @@ func TestTableFits(t *testing.T) {
 	for _, c := range r.Columns {
 		for _, f := range c.Rounds {
 			for _, row := range tableRows {
-				f.set(row.name, 9_999_999.9)
+				f.set(row, 9_999_999.9)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestTableFits(t *testing.T) {
 func TestFiguresThatAreMissing(t *testing.T) {
 	t.Parallel()
 	r := compare()
-	delete(r.Columns[0].Rounds[1].Values, redisCPU)
+	delete(r.Columns[0].Rounds[1].Values, redisCPU.name)
 	for _, f := range r.Columns[2].Rounds {
 		f.set(latencyP50, 0)
 	}
@@ -87,11 +87,11 @@ func TestFiguresThatAreMissing(t *testing.T) {
 	require.NoError(t, err)
 	var got report
 	require.NoError(t, json.Unmarshal(text, &got))
-	require.NotContains(t, got.Columns[0].Median.Values, redisCPU)
-	require.NotContains(t, got.Columns[1].Ratios, redisCPU)
-	require.NotContains(t, got.Columns[2].Ratios, latencyP50)
-	require.NotContains(t, got.Columns[2].Ratios, figureDone, "the number done is not compared")
-	require.InDelta(t, 0.5, got.Columns[2].Ratios[figureRate], 1e-9)
+	require.NotContains(t, got.Columns[0].Median.Values, redisCPU.name)
+	require.NotContains(t, got.Columns[1].Ratios, redisCPU.name)
+	require.NotContains(t, got.Columns[2].Ratios, latencyP50.name)
+	require.NotContains(t, got.Columns[2].Ratios, figureDone.name, "the number done is not compared")
+	require.InDelta(t, 0.5, got.Columns[2].Ratios[figureRate.name], 1e-9)
 	require.Len(t, got.Columns[0].Rounds, 3)
 	require.Equal(t, map[string]int64{"503 Service Unavailable": 1234, noAnswer: 1}, got.Columns[0].Median.Errors)
 }
@@ -113,21 +113,21 @@ func TestUsage(t *testing.T) {
 		machine: procfs.CPUStat{User: 5, System: 6, Steal: 2, Idle: 59 + 6, Iowait: 2}}
 	f := newFigures()
 	f.addUsage(from, to, 1000)
-	for name, want := range map[string]float64{
+	for of, want := range map[figure]float64{
 		nodeCPU: 2000, redisCPU: 1000, generatorCPU: 1000, stealShare: 10, idleShare: 50, othersShare: 30,
 	} {
-		require.InDelta(t, want, f.Values[name], 1e-9, name)
+		require.InDelta(t, want, f.Values[of.name], 1e-9, of.name)
 	}
 	f, idle := newFigures(), to
 	idle.node = from.node // less than a tick of the clock of processes
 	f.addUsage(from, idle, 1000)
-	require.Zero(t, f.Values[nodeCPU])
-	require.Contains(t, f.Values, nodeCPU)
+	require.Zero(t, f.Values[nodeCPU.name])
+	require.Contains(t, f.Values, nodeCPU.name)
 	from.known = false
 	f = newFigures()
 	f.addUsage(from, to, 1000)
-	require.NotContains(t, f.Values, nodeCPU)
-	require.NotContains(t, f.Values, redisCPU)
-	require.NotContains(t, f.Values, othersShare, "the server may be one of the other programs")
-	require.Contains(t, f.Values, generatorCPU)
+	require.NotContains(t, f.Values, nodeCPU.name)
+	require.NotContains(t, f.Values, redisCPU.name)
+	require.NotContains(t, f.Values, othersShare.name, "the server may be one of the other programs")
+	require.Contains(t, f.Values, generatorCPU.name)
 }

@@ -45,9 +45,9 @@ func TestMemoryOfANodeThatHasEnded(t *testing.T) {
 	f, at := newFigures(), &target{name: "this", own: &ownServer{node: node}}
 	measure := at.measureMemory(atOnce, f)
 	require.NoError(t, measure(1))
-	require.Contains(t, f.Values, socketMemory)
+	require.Contains(t, f.Values, socketMemory.name)
 	node.end()
-	delete(f.Values, socketMemory)
+	delete(f.Values, socketMemory.name)
 	require.ErrorContains(t, measure(1), "this: the memory of the node cannot be read any more")
 	require.NoError(t, (&target{}).measureMemory(atOnce, f)(1), "a server at a URL")
 	require.Empty(t, f.Values)

@@ -98,7 +98,7 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, commands func() []
 		}
 	})
 	if err == nil {
-		delete(f.Values, nodeCPU) // the node has no part in it
+		delete(f.Values, nodeCPU.name) // the node has no part in it
 	}
 	return f, err
 }

@@ -96,6 +96,6 @@ func (w *Show) measure(ctx context.Context, t *target, event string) (*figures, 
 	if err := errors.Join(err, peerErr); err != nil {
 		return nil, err
 	}
-	f.set(messageRate, float64(messages)/f.Values[figureSeconds])
+	f.set(messageRate, float64(messages)/f.Values[figureSeconds.name])
 	return f, nil
 }

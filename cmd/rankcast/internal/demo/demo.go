@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,7 +63,7 @@ func Define(ctx context.Context, store *ranking.Store) error {
 	}
 	var missing []definition.Set // one at a time, so that a refusal stops none of the others
 	for _, d := range demo.Boards {
-		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return sameNames(b.Name, d.Name) }) {
+		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return b.Slot() == d.Slot() }) {
 			missing = append(missing, definition.Set{Boards: []definition.Board{d}})
 		}
 	}
@@ -79,12 +78,6 @@ func Define(ctx context.Context, store *ranking.Store) error {
 		}
 	}
 	return setProfiles(ctx, store)
-}
-
-// sameNames reports whether the instances of two boards have the same names.
-func sameNames(a, b string) bool {
-	base := func(board string) string { return strings.SplitN(board, ":", 2)[0] }
-	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
 // Run sends gifts, points and laps until ctx ends. It logs a refusal at level debug. Several
