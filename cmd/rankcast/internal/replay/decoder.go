@@ -139,16 +139,20 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 		}
 		return row, nil
 	}
-	row, err := next()
-	head := slices.Clone(row)
-	if err == nil {
-		if fault := rec.checkHeader(head); fault != nil {
-			return atLine(1, fault)
-		}
-	}
-	for err == nil {
-		if row, err = next(); err != nil {
-			break
+	var head []string
+	for {
+		row, err := next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case head == nil:
+			head = slices.Clone(row)
+			if err := rec.checkHeader(head); err != nil {
+				return atLine(1, err)
+			}
+			continue
 		}
 		f := make(fields, len(row))
 		for i, cell := range row {
@@ -159,14 +163,10 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 				return atLine(line, err)
 			}
 		}
-		if err = rec.pass(line, f, each); err != nil {
+		if err := rec.pass(line, f, each); err != nil {
 			return err
 		}
 	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 // pass makes a record of the fields of a line, and calls each with it.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,17 +158,17 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 	}
 	for i, r := range results {
 		switch {
-		case errors.Is(r.err, client.ErrOutcomeUnknown):
+		case errors.Is(r.Err, client.ErrOutcomeUnknown):
 			s.next, s.unknown = batch[i].line, batch[len(batch)-1].line
-			return fmt.Errorf("line %d: %w", batch[i].line, r.err)
-		case r.err != nil:
+			return fmt.Errorf("line %d: %w", batch[i].line, r.Err)
+		case r.Err != nil:
 			if s.refused++; s.refused <= maxShownRefusals {
 				term.Status("")
-				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.err.Error()))
+				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.Err.Error()))
 			}
 		default:
 			s.sent++
-			if r.duplicate {
+			if r.Result.Duplicate {
 				s.duplicates++
 			}
 		}
@@ -180,37 +181,27 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 	return nil
 }
 
-// outcome is the server's answer to one line.
-type outcome struct {
-	duplicate bool
-	err       error
-}
-
-func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error) {
-	results := make([]outcome, len(batch))
+// request sends one batch, and returns an outcome for each line: of an event, the outcome on all of its boards.
+func (s *sender) request(ctx context.Context, batch []record) ([]client.Outcome, error) {
 	if s.Event == "" {
 		updates := make([]client.Update, len(batch))
 		for i, line := range batch {
 			updates[i] = line.update
 		}
-		outcomes, err := s.client.Updates(ctx, s.Board, updates)
-		for i, o := range outcomes {
-			results[i] = outcome{o.Result.Duplicate, o.Err}
-		}
-		return results, err
+		return s.client.Updates(ctx, s.Board, updates)
 	}
 	events := make([]client.Event, len(batch))
 	for i, line := range batch {
 		events[i] = client.Event{ID: line.id, Data: line.data}
 	}
 	outcomes, err := s.client.Events(ctx, s.Event, events)
+	results := make([]client.Outcome, len(outcomes))
 	for i, o := range outcomes {
-		results[i] = outcome{duplicate: len(o.Results) > 0, err: o.Err}
+		results[i].Err = o.Err
+		results[i].Result.Duplicate = len(o.Results) > 0
 		for _, board := range o.Results { // an event is refused when one of its boards refuses it
-			results[i].duplicate = results[i].duplicate && board.Result.Duplicate
-			if results[i].err == nil {
-				results[i].err = board.Err
-			}
+			results[i].Err = cmp.Or(results[i].Err, board.Err)
+			results[i].Result.Duplicate = results[i].Result.Duplicate && board.Result.Duplicate
 		}
 	}
 	return results, err
