@@ -245,7 +245,10 @@ func (g *Guard) Authenticate(ctx context.Context, credentials string) (*Caller, 
 		return l.policy.anonymous, nil
 	}
 	if IsKey(credentials) {
-		return l.keyCaller(sha256.Sum256([]byte(credentials)))
+		if k := find(l.policy.keys, sha256.Sum256([]byte(credentials))); k != nil {
+			return k.caller, nil
+		}
+		return nil, errUnknownKey
 	}
 	if l.verifier == nil {
 		return nil, fmt.Errorf("%w: the credentials are no key, and the server accepts no tokens", ErrUnauthorized)
@@ -257,13 +260,6 @@ func (g *Guard) Authenticate(ctx context.Context, credentials string) (*Caller, 
 	return newViewer(v, &l.policy.anonymous.own), nil
 }
 
-func (l *loaded) keyCaller(hash [sha256.Size]byte) (*Caller, error) {
-	if k := find(l.policy.keys, hash); k != nil {
-		return k.caller, nil
-	}
-	return nil, errUnknownKey
-}
-
 // Renew returns a caller with its present rights. A key that has left the access file gets the rights of
 // anonymous. The error is an ErrExpired for a token that has expired, or that no present key verifies: its
 // viewer has to come with another one.
@@ -271,8 +267,8 @@ func (g *Guard) Renew(c *Caller) (*Caller, error) {
 	l := g.current()
 	switch c.kind {
 	case keyCaller:
-		if now, err := l.keyCaller(c.key.hash); err == nil {
-			return now, nil
+		if k := find(l.policy.keys, c.key.hash); k != nil {
+			return k.caller, nil
 		}
 	case viewerCaller:
 		return l.viewerCaller(c.viewer)

@@ -62,13 +62,11 @@ func (g *Guard) FromTicket(encoded []byte) (*Caller, error) {
 	}
 	l := g.current()
 	if hash, ok := parseHash(t.Key); ok {
-		if c, err := l.keyCaller(hash); err == nil {
-			return c, nil
+		if k := find(l.policy.keys, hash); k != nil {
+			return k.caller, nil
 		}
-		return nil, ErrTicket
+	} else if t.Viewer != nil {
+		return l.viewerCaller(t.Viewer)
 	}
-	if t.Viewer == nil {
-		return nil, ErrTicket
-	}
-	return l.viewerCaller(t.Viewer)
+	return nil, ErrTicket
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -104,12 +102,7 @@ func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Boa
 	if !utf8.ValidString(board) || !utf8.ValidString(w.Me) {
 		return fmt.Errorf("watch board %q: names must be UTF-8", board)
 	}
-	live, err := url.Parse(c.base + "/v1/live")
-	if err != nil {
-		return fmt.Errorf("watch board %q: %w", board, err)
-	}
-	live.Scheme = strings.Replace(live.Scheme, "http", "ws", 1)
-	k := &watcher{client: c, url: live.String(), watch: w, newest: make(chan pendingStates, 1)}
+	k := &watcher{client: c, watch: w, newest: make(chan pendingStates, 1)}
 	k.shown = Board{Board: board, State: Connecting}
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -159,7 +152,6 @@ func (n pendingStates) each(ctx context.Context, show func(Board)) {
 // watcher holds the newest state of a board over any number of connections. One goroutine owns it.
 type watcher struct {
 	client *Client
-	url    string
 	watch  Watch
 	newest chan pendingStates // the states for the next call of show; capacity 1
 

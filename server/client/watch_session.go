@@ -136,7 +136,7 @@ func (s *session) dial(ctx context.Context) error {
 		}
 		return err
 	}
-	ws, res, err := websocket.Dial(ctx, s.url, &websocket.DialOptions{
+	ws, res, err := websocket.Dial(ctx, s.client.base+"/v1/live", &websocket.DialOptions{
 		HTTPClient: s.client.http, HTTPHeader: header, Subprotocols: []string{subprotocol},
 	})
 	if err == nil {
