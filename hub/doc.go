@@ -4,7 +4,7 @@
 //
 // # Words
 //
-//   - board: the owner of the view of one board, by the name that clients use. The name may
+//   - board: holds the view of what one name means, for the clients that use this name. The name may
 //     mean another period later. The Feed delivers changes by instance: several names, such
 //     as stars and stars@-1, may mean periods of one instance.
 //   - turn: a board acts on what has arrived since its last turn. A pool of a few goroutines
@@ -19,7 +19,9 @@
 //     Redis holds by now.
 //   - stream: what all clients that watch the same thing share: a board at one N (the
 //     number of first entries), the standing of one member, a feed, or the node's status. It
-//     holds its newest version, one encoded state, and the end of the period before.
+//     holds its newest version: of a top, a publication and the end of the period before; of
+//     anything else, an encoded frame. An event stream of package server/live is another thing: a connection.
+//   - standing: rank, score and neighbours of a followed member. It goes out as a me frame.
 //   - delivery: the state of one client in one stream: the version that it was sent last.
 //   - shard: a goroutine that sends the frames of its share of the clients.
 //   - seq check, verification: the comparison of a view with Redis, by seq alone once a second, by
@@ -33,6 +35,7 @@
 // A client subscribes:
 //
 //	Hub.Subscribe (subscription.go) ─► addDeliveries (stream_set.go) ─► next turn: followStream ─► View.Follow
+//	  the first entries: board.step ─► fetchPage (board_fetch.go) ─► Source.Page or Read ─► View.ApplyPage
 //	  a member beyond the top ─► fetchLookups (board_fetch.go) ─► Source.Places ─► View.ApplyLookups
 //
 // A change becomes frames:
@@ -41,26 +44,27 @@
 //	board.turn ─► board.do (board.go) ─► applyChanges ─► View.Apply
 //	                  └─► board.step ─► publishDue ─► publish (board_publish.go) ─► stream.publish (stream.go)
 //	                           │                        └─► notifyMoved ───────────┐
-//	                           └─► notifyDue ─► notifyFound, notifyRanks ──────────┴► stream.setStanding
+//	                           └─► notifyDue ─► notifyFound, notifyRanks ──────────┴► stream.setStanding ─► meFrame
+//	                                                         └─► View.WalkRanks
 //	Hub.announce ─► shard.sendPending (shard.go) ─► delivery.send (delivery.go) ─► frame.go ─► Conn.Send
 //
 // board_notify.go has the functions that give members their standings: notifyMoved after their own change,
-// notifyFound when they become known, notifyRanks when others have moved them. A standing waits until its client has
-// the top of the same generation.
+// notifyFound when they become known, notifyRanks when the changes of others have given them another rank. A standing
+// waits until its client has the top of the same generation.
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
 // once after a pause, the board makes a publication of the view and gives it to its streams.
 // A shard makes the snapshot and the delta for each N, of rows that are encoded once for all
 // N, when a connection is free to take them. With each publication the board sends the
-// standings of followed members whose own score changed. Once a MeInterval it sends the
-// standings that other members' changes moved. The hub announces the streams to the shards,
+// standings of followed members whose own score changed. Once a Config.MeInterval it sends the
+// standings whose rank or neighbours have changed by other members. The hub announces the streams to the shards,
 // and each shard sends its clients the newest version. A slow client has no queue: it skips
 // to the newest version. No goroutine that holds a lock waits for a board, a shard or a client.
 //
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
 // by the changes that arrive meanwhile. A member that the view does not know is looked up. A page
-// of many entries needs a permit, unless clients see an old state until it is read: each address
-// has one permit at a time (board_large.go, board_permit.go).
+// of many entries needs a permit, and each address has one at a time (board_large.go, board_permit.go). A read that ends
+// an old state needs none.
 //
 // At a rollover the board reads the old period to its end and publishes that as final. It
 // lets the followers get their final places, and then starts over with the new period. A

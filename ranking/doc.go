@@ -24,7 +24,7 @@
 //	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
 //	                                      and calls Store.applyBatch (store.go sets it), with at
 //	                                      most two batches of a board in flight
-//	  Store.applyBatch write_batch.go     calls the script. Where that finds what the node knows of
+//	  Store.applyBatch write_batch.go     by applyBatches: calls the script. Where that finds what the node knows of
 //	                                      the board out of date, the node looks it up and calls again
 //	  Store.applyCall write_script.go     makes the call; takeApplyReply reads its reply
 //	  script.Send     internal/script     sends it by the digest of the script, or with its source
@@ -32,7 +32,8 @@
 //	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
 //	                                      Redis node, in order, and tells what was not sent
 //	  ApplyPlain,     lua/apply.lua,      two scripts of one template: look up request ids, compute
-//	  ApplyWhole      lua/lib/*.lua       scores and sort keys, write, take the ranks, raise seq, publish
+//	  ApplyWhole      lua/lib/*.lua       scores and sort keys, write, take the ranks, raise seq, publish. The
+//	                                      plain one serves boards without the features that its head names
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub
 //
@@ -111,7 +112,8 @@
 //
 // # Moderation
 //
-// A hidden member (moderation_*.go) leaves the ranks and keeps its score in a set of its own.
+// A hidden member (moderation_*.go) leaves the ranks and keeps its score in a set of its own. The build of a result
+// leaves hidden members out (result_build.go).
 // To erase a member (member_erase*.go) is to delete it from all boards of a kind. One walk through
 // these boards erases all members of the kind that wait. Erasures have an agenda of their own, so
 // they delay no other housekeeping. Each act of a moderator is recorded in the audit.

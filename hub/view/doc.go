@@ -24,7 +24,7 @@
 //	BeginLookups ─► the owner reads places ─► ApplyLookups
 //
 // When the owner publishes, it takes Top for the entries and TakeMoved for the members whose own score
-// changed. TakeFound has the members that became known. Once a MeInterval, WalkRanks goes through the members
-// that others' changes may have moved. Standing and StandingAt (follow_standing.go) give what the owner sends,
+// changed. TakeFound has the members that became known. Once a hub.Config.MeInterval, WalkRanks goes through the
+// members that others' changes may have moved. Standing and StandingAt (follow_standing.go) give what the owner sends,
 // and MarkNotified notes it, so that IsNotified spares the owner most standings that it has sent already.
 package view

@@ -4,7 +4,7 @@
 // # Words
 //
 // A board here is an instance, such as fans:s17. A [Change] is one write to one member of a
-// board. [Changes] are the changes of one batch, numbered by seq within an epoch. When a script
+// board. [Changes] are the changes of one batch, numbered by seq within an epoch (package ranking has both words). When a script
 // replaces a whole board-period, it publishes Changes without a list. An item is one entry of a feed: an event, or a settled period. The
 // items of an event are a feed with the name of the event; settled periods are the feed
 // "periods".
@@ -15,8 +15,8 @@
 // A probe makes Redis send something, so that the [Feed] learns whether a connection works: a message
 // that the Feed publishes to itself, or a PING.
 //
-// On a cluster, the route of a board is the connection to the master of its slot. A board is lost
-// while its changes do not arrive: its master is away, or its slot moves.
+// On a cluster, the route of a board is the connection to the master of its hash slot. A board is lost
+// while its changes do not arrive: its master is away, or the slot moves.
 //
 // # Flow
 //

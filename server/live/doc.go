@@ -7,7 +7,7 @@
 //	handshake ─► Sessions.Accept ─► session.run ─► handle (messages.go) ─► messageTypes ─► subscribe ─► watch ─► Hub.Subscribe
 //	                                                   ├────► update, event ─► Updater (socketUpdater in server/live.go)
 //	                                                   ├────► auth ─► access.Guard
-//	                                                   └────► reply ─► socket.reply ─► client
+//	                                                   └────► the answer of each message ─► socket.reply ─► client
 //	hub ─► frame ─► socket.Send ─► client
 //
 // An event stream is one GET that watches one board and sends nothing:
@@ -21,13 +21,14 @@
 // A session has a caller, from its handshake or from the last auth. messageTypes lists what each message needs of
 // the caller; the session checks that before it looks anything up. Sessions.KeepAlive looks once a second for what
 // callers have lost, because a token has expired or the access file has changed. It ends those subscriptions, or
-// closes the socket with 4401 or 4503. A ticket that is not valid opens no session: Accept closes its socket with
-// 4401.
+// closes the socket with 4401 or 4503. An event stream ends with an error event. A ticket that is not valid opens no
+// session: Accept closes its socket with 4401.
 //
-// A socket has no queue. It accepts a frame or turns it away; once it has room, it calls
-// hub.Client.Ready and gets the newest frame (conflation). A client that does not accept
-// 2 KiB, or the rest of a frame, within Config.WriteTimeout loses its connection. So do those
-// that have waited longest when too much waits on the node (access.SocketSlot.Hold).
+// Neither a socket nor an event stream has a queue. It accepts a frame or turns it away (write_lock.go). Once it has room,
+// it calls hub.Client.Ready and gets the newest frame (conflation). A client that does not accept
+// 2 KiB, or the rest of a frame, within Config.WriteTimeout loses its connection. When too much waits on the node, the
+// connections that have waited longest are closed too (access.SocketSlot.Hold).
 //
-// Sessions.Stop sends each client a bye and a close frame; close_codes.go declares the codes.
+// Sessions.Stop sends each socket a bye and a close frame, and each event stream a bye event. close_codes.go declares the
+// codes.
 package live

@@ -1,4 +1,4 @@
-// Package gate is the way from a connection to a caller who may: a request passes, in this order,
+// Package gate admits a request and finds its caller. A request passes, in this order,
 //
 //	limits of connections ─► TLS ─► CORS headers ─► limits of the address ─► hosts ─► preflights ─► paths
 //	─► caller ─► origins ─► rate, then rights of the caller ─► turn ─► handler
@@ -6,6 +6,9 @@
 // Serve (serve.go) has the first two steps. Gate.Protect (gate.go) puts the others in this order. A read takes its turn
 // before its handler. A write takes its turn within its handler, once request.ReadBody has the body, and the gate then
 // checks the rights again.
+//
+// Each request takes a token of its address (limits.go) before the gate looks at its key, so that nobody can try keys
+// without end.
 //
 // What the gate has found of a request (its address, its caller, the tokens that it took, the memory that it holds) is an
 // exchange: handlers ask for it with Caller and Client.
