@@ -111,9 +111,8 @@ func (c *consumer) mayBeForgotten(ctx context.Context, m *message, now time.Time
 // read decodes the entries. It refuses those that are wrong in themselves, and those that are too old. An
 // error means that the definitions cannot be read. now is Redis's clock.
 func (c *consumer) read(ctx context.Context, all []*message, now time.Time) error {
-	d := decoder{stream: c.stream, store: c.store, events: make(map[string]definition.Event)}
 	for _, m := range all {
-		err := d.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
+		err := c.decode(ctx, m) // also of an entry that is too old: its dead letter names its origin
 		if m.size > maxBatchBytes {
 			m.refuse(Problem{Code: codeTooLarge, Detail: fmt.Sprintf("has %d bytes; want %d at most", m.size, maxBatchBytes)})
 			continue
@@ -142,15 +141,8 @@ func (c *consumer) read(ctx context.Context, all []*message, now time.Time) erro
 	return nil
 }
 
-// decoder decodes the entries of one batch.
-type decoder struct {
-	stream string
-	store  Store
-	events map[string]definition.Event // by name
-}
-
 // decode decodes an entry. A FieldError names the field that is wrong.
-func (d *decoder) decode(ctx context.Context, m *message) error {
+func (c *consumer) decode(ctx context.Context, m *message) error {
 	fields := make(fields, len(m.fields)/2)
 	for pair := range slices.Chunk(m.fields, 2) {
 		name, value := pair[0], pair[1]
@@ -170,12 +162,12 @@ func (d *decoder) decode(ctx context.Context, m *message) error {
 	if err != nil {
 		return err
 	}
-	id = cmp.Or(id, d.stream+" "+m.origin)
+	id = cmp.Or(id, c.stream+" "+m.origin)
 	if event, there := fields[eventField]; there {
 		delete(fields, eventField)
 		delete(fields, "id")
 		m.event = event
-		return d.decodeEvent(ctx, m, id, fields)
+		return c.decodeEvent(ctx, m, id, fields)
 	}
 	return m.decodeUpdate(id, fields)
 }
@@ -223,14 +215,10 @@ func (m *message) decodeUpdate(id string, f fields) (err error) {
 }
 
 // decodeEvent decodes an event.
-func (d *decoder) decodeEvent(ctx context.Context, m *message, id string, f fields) error {
-	e, known := d.events[m.event]
-	if !known {
-		var err error
-		if e, err = d.store.Event(ctx, m.event); err != nil {
-			return err
-		}
-		d.events[m.event] = e
+func (c *consumer) decodeEvent(ctx context.Context, m *message, id string, f fields) error {
+	e, err := c.store.Event(ctx, m.event)
+	if err != nil {
+		return err
 	}
 	m.updates = len(e.Updates)
 	m.call = ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value, len(f)+1)}
