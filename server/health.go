@@ -65,15 +65,15 @@ func (e *unreadyError) Extend(p gate.Problem) any {
 
 func (s *Server) fileStates() (j fileStatesJSON) {
 	if !s.guard.Open() {
-		of := s.guard.Status()
-		j.Access = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault)}
+		j.Access = newFileState(s.guard.Status())
 	}
 	if of, there := s.guard.KeySetStatus(); there {
-		j.Keys = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault)}
+		j.Keys = newFileState(of)
 	}
 	if s.cfg.Certificate != nil {
 		of := s.cfg.Certificate.Status()
-		j.TLS = &fileStateJSON{Since: definition.FormatTime(of.Since), Fault: faultText(of.Fault), Expires: definition.FormatTime(of.Expires)}
+		j.TLS = newFileState(of.Status)
+		j.TLS.Expires = definition.FormatTime(of.Expires)
 	}
 	return j
 }
@@ -99,12 +99,12 @@ type fileStateJSON struct {
 	Expires *string `json:"expires,omitempty"` // of the certificate in force
 }
 
-func faultText(err error) *string {
-	if err == nil {
-		return nil
+func newFileState(of access.Status) *fileStateJSON {
+	j := &fileStateJSON{Since: definition.FormatTime(of.Since)}
+	if of.Fault != nil {
+		j.Fault = new(of.Fault.Error())
 	}
-	text := err.Error()
-	return &text
+	return j
 }
 
 // outageTimeout bounds the question why a node receives no changes, and a scrape. A Redis that hangs must not hold up

@@ -42,6 +42,5 @@ func newNameCursor(name string) *string {
 	if name == "" {
 		return nil
 	}
-	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
-	return &cursor
+	return new(base64.RawURLEncoding.EncodeToString([]byte(name)))
 }

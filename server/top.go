@@ -18,8 +18,7 @@ func cursorJSON(next *ranking.Cursor) *string {
 	if next == nil {
 		return nil
 	}
-	text := next.String()
-	return &text
+	return new(next.String())
 }
 
 // limit reads the maximum number of entries of a page.
