@@ -29,7 +29,7 @@ const (
 	// gentleMost bounds the pause between two calls of a build.
 	gentleMost = 5 * time.Millisecond
 	// resultsKnown bounds the results whose age a node remembers, and those of whose last build it remembers
-	// the end: 10 MB each.
+	// the end: 20 MB each.
 	resultsKnown = 100_000
 )
 
@@ -149,21 +149,15 @@ const builtField = "built"
 // known is a time, in µs since 1970, at or after which the build of the present result
 // began; 0: not known.
 func (b *builds) known(instance string) int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.built[instance]
+	built, _ := b.built.Get(instance)
+	return built
 }
 
-// note remembers when a result was built.
+// note remembers when a result was built; 0: there is none.
 func (b *builds) note(instance string, built int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.built == nil || len(b.built) >= resultsKnown {
-		b.built = make(map[string]int64) // the node asks Redis again
-	}
 	if built == 0 {
-		delete(b.built, instance)
-	} else {
-		b.built[instance] = built
+		b.built.Drop(instance) // a name that anybody made up must not displace a result
+		return
 	}
+	b.built.Put(instance, built, 1)
 }

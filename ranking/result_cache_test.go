@@ -70,9 +70,7 @@ func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 			read := func() error { return errorOf(s.Page(WithoutBuilds(t.Context()), "u", 1, 10)) }
 			require.ErrorIs(t, read(), definition.ErrNotBuilt)
 			redistest.Until(t, "the node to find the other one", func() bool {
-				s.builds.mu.Lock()
-				defer s.builds.mu.Unlock()
-				return len(s.builds.last) > 0
+				return s.builds.last.Len() > 0
 			})
 			require.ErrorIs(t, read(), want)
 		})

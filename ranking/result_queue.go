@@ -10,6 +10,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/fair"
+	"rankcast/ranking/lru"
 )
 
 const (
@@ -32,14 +33,14 @@ type builds struct {
 	running sync.WaitGroup
 	do      func(context.Context, *build) error // makes one build
 	isLarge func(context.Context, *build) bool  // whether a build is large, by one quick look
+	built   *lru.Cache[string, int64]           // by instance: when the build of its result began, µs since 1970
+	last    *lru.Cache[string, lastBuild]       // by instance: how the last build of this node ended
 
 	mu      sync.Mutex
 	under   map[string]*build // builds in line and under way, by instance
 	lines   buildLines
 	workers int                  // goroutines that take builds from the lines
-	built   map[string]int64     // by instance: when the build of its result began, µs since 1970
 	swept   map[string]*sweepRun // sweeps under way, by instance
-	last    map[string]lastBuild // by instance: how the last build of this node ended
 }
 
 // lastBuild is the end of a build.
@@ -222,23 +223,18 @@ func (bs *builds) run(b *build) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	delete(bs.under, b.instance)
-	delete(bs.last, b.instance)
+	bs.last.Drop(b.instance)
 	if errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions) {
 		return // the next build knows more
 	}
-	if bs.last == nil || len(bs.last) >= resultsKnown {
-		bs.last = make(map[string]lastBuild)
-	}
-	bs.last[b.instance] = lastBuild{at: time.Now(), result: b.came != builtNothing, behind: b.behind(), err: b.err}
+	bs.last.Put(b.instance, lastBuild{at: time.Now(), result: b.came != builtNothing, behind: b.behind(), err: b.err}, 1)
 }
 
 // lastOf is how the last build of a board ended, for a caller who finds the present result too old, or none: its
 // error, or nil if there is what it left. That holds for the time of refresh, and for as long as it takes the caller
 // to come again. Otherwise lastOf is ErrNotBuilt.
 func (bs *builds) lastOf(instance string, hasResult bool, refresh time.Duration) error {
-	bs.mu.Lock()
-	defer bs.mu.Unlock()
-	last, ok := bs.last[instance]
+	last, ok := bs.last.Get(instance)
 	switch {
 	case !ok, time.Since(last.at) >= max(refresh, buildWantedFor):
 		return definition.ErrNotBuilt

@@ -13,6 +13,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
+	"rankcast/ranking/lru"
 	"rankcast/ranking/redistest"
 )
 
@@ -29,6 +30,7 @@ type turnsOf struct {
 func newTurns(t *testing.T) *turnsOf {
 	w := &turnsOf{ending: make(map[string]chan struct{})}
 	w.builds.end, w.stop = t.Context(), func() {}
+	w.builds.last = lru.New[string, lastBuild](resultsKnown)
 	w.isLarge = func(_ context.Context, b *build) bool { return w.large[b.line] }
 	w.do = func(ctx context.Context, b *build) error {
 		ends := make(chan struct{})

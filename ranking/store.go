@@ -151,6 +151,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 		s.useThreeTrips()
 	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
+	s.builds.built, s.builds.last = lru.New[string, int64](resultsKnown), lru.New[string, lastBuild](resultsKnown)
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }
