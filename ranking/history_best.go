@@ -2,9 +2,8 @@ package ranking
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -56,18 +55,12 @@ func (r *historyReader) readBest(ctx context.Context) error {
 	return nil
 }
 
-// parseNumber reads 'number rank at', see record.lua. known is false for any other text.
+// parseNumber reads 'number rank at', see record.lua. known is false where they are not there.
 func parseNumber(text string) (number int64, best BestRank, known bool) {
-	f := strings.Fields(text)
-	if len(f) != 3 {
-		return 0, best, false
+	var at int64
+	if n, _ := fmt.Sscanf(text, "%d %d %d", &number, &best.Rank, &at); n < 3 {
+		return 0, BestRank{}, false
 	}
-	var n [3]int64
-	for i := range f {
-		var err error
-		if n[i], err = strconv.ParseInt(f[i], 10, 64); err != nil {
-			return 0, best, false
-		}
-	}
-	return n[0], BestRank{Rank: n[1], At: time.UnixMilli(n[2]).UTC()}, true
+	best.At = time.UnixMilli(at).UTC()
+	return number, best, true
 }

@@ -214,15 +214,10 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (Me
 func (m Members) ByRank() []Member {
 	list := slices.Clone(m.List)
 	slices.SortStableFunc(list, func(a, b Member) int {
-		switch {
-		case a.Rank == 0 || b.Rank == 0:
+		if a.Rank == 0 || b.Rank == 0 {
 			return cmp.Compare(b.Rank, a.Rank)
-		case a.Key.Before(a.Member, b.Key, b.Member):
-			return -1
-		case b.Key.Before(b.Member, a.Key, a.Member):
-			return 1
 		}
-		return 0
+		return a.Key.Compare(a.Member, b.Key, b.Member)
 	})
 	return list
 }

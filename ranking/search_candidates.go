@@ -44,10 +44,7 @@ func compareCandidates(a, b candidate) int {
 		}
 		return 1
 	}
-	if c := cmp.Or(first(a.isID, b.isID), first(a.whole, b.whole)); c != 0 {
-		return c
-	}
-	return first(a.key.Before(a.member, b.key, b.member), b.key.Before(b.member, a.key, a.member))
+	return cmp.Or(first(a.isID, b.isID), first(a.whole, b.whole), a.key.Compare(a.member, b.key, b.member))
 }
 
 // searchAll looks at all members of a small board. It returns those that match, and their profiles.
@@ -224,17 +221,14 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 
 // onBoard leaves the candidates that stand on the board, with their sort keys.
 func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]candidate, error) {
-	pipe := s.rdb.Pipeline()
-	var cmds []*redis.SliceCmd
-	for some := range slices.Chunk(list, findAtOnce) {
+	chunks := slices.Collect(slices.Chunk(list, findAtOnce))
+	cmds, err := pipelined(ctx, s.rdb, chunks, func(pipe redis.Pipeliner, some []candidate) *redis.SliceCmd {
 		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", m.keys.Members}, membersOf(some))...)
-		if err := pipe.Process(ctx, cmd); err != nil {
-			return nil, fmt.Errorf("%w: look candidates up: %w", definition.ErrUnavailable, err)
-		}
-		cmds = append(cmds, cmd)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("%w: look candidates up: %w", definition.ErrUnavailable, err)
+		_ = pipe.Process(ctx, cmd) // a pipeline only queues it
+		return cmd
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look candidates up: %w", err)
 	}
 	there, i := list[:0], 0
 	for _, cmd := range cmds {

@@ -13,6 +13,7 @@
 package sortkey
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,8 +31,13 @@ func (k Key) Score(o definition.Order) int64 {
 	return o.Sign() * int64(math.Floor(float64(k)))
 }
 
-// Before reports whether (k, member) stands before (other, otherMember): by key, then by the
-// bytes of the member id. That is the order of a sorted set in Redis.
+// Compare is -1 where (k, member) stands before (other, otherMember), 1 where it stands after it, and 0 where they
+// are the same: by key, then by the bytes of the member id. That is the order of a sorted set in Redis.
+func (k Key) Compare(member string, other Key, otherMember string) int {
+	return cmp.Or(cmp.Compare(k, other), cmp.Compare(member, otherMember))
+}
+
+// Before reports whether (k, member) stands before (other, otherMember), see Compare.
 func (k Key) Before(member string, other Key, otherMember string) bool {
 	if k != other {
 		return k < other
