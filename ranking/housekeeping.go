@@ -59,12 +59,12 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	wg.Go(func() { repeatDue(ctx, log, "histories", s.recordDue) })
 	c := newWorkers()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
-		defer s.dropped.report(log)
-		defer s.settled.report(log, settlementsInterval)
+		defer logDropped(log, &s.dropped)
+		defer logSettled(log, &s.settled, settlementsInterval)
 		return s.startDue(ctx, c)
 	})
 	_ = c.wait() // ctx has ended their work
-	s.settled.report(log, 0)
+	logSettled(log, &s.settled, 0)
 	wg.Wait()
 	return ctx.Err()
 }

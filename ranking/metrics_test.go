@@ -141,7 +141,7 @@ func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
 		total := 0.0
 		for _, s := range w.stores {
 			total += testutil.ToFloat64(s.metrics.settled)
-			s.settled.report(slog.New(slog.NewTextHandler(log, nil)), 0)
+			logSettled(slog.New(slog.NewTextHandler(log, nil)), &s.settled, 0)
 		}
 		require.EqualValues(t, 3, total)
 		require.Regexp(t, `^time=\S+ level=INFO msg="settled closed periods" periods=\d board=fans:s\d period=\S+\n`, log.String())
@@ -153,11 +153,14 @@ func TestSettledPeriodsAreCountedAndLogged(t *testing.T) {
 func TestSettlementsShareALine(t *testing.T) {
 	redistest.InBubble(t, func(t *testing.T) {
 		log := new(bytes.Buffer)
-		var s settlements
+		var s unlogged[settledPeriods]
+		settle := func(board string) {
+			s.add(func(since *settledPeriods) { *since = settledPeriods{since.count + 1, board, "p"} })
+		}
 		report := func(want string) {
 			t.Helper()
 			log.Reset()
-			s.report(slog.New(slog.NewTextHandler(log, nil)), settlementsInterval)
+			logSettled(slog.New(slog.NewTextHandler(log, nil)), &s, settlementsInterval)
 			if want == "" {
 				require.Empty(t, log.String())
 				return
@@ -165,10 +168,10 @@ func TestSettlementsShareALine(t *testing.T) {
 			require.Contains(t, log.String(), want)
 		}
 		report("")
-		s.add("fans:s1", "p")
+		settle("fans:s1")
 		report("periods=1 board=fans:s1 period=p")
-		s.add("fans:s2", "p")
-		s.add("fans:s3", "p")
+		settle("fans:s2")
+		settle("fans:s3")
 		report("")
 		time.Sleep(settlementsInterval)
 		report("periods=2 board=fans:s3 period=p")

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -25,36 +24,17 @@ import (
 // until they are delivered.
 const maxDeliveries = 100_000
 
-// droppedDeliveries counts the deliveries that were dropped because too many waited. Its
-// methods may be called concurrently.
-type droppedDeliveries struct {
-	mu       sync.Mutex
-	byBoard  map[string]int // since the last report, by the name of the definition
-	reported time.Time      // when the last report was made; zero: never
-}
+// droppedDeliveries is the number of deliveries that were dropped because too many waited, by the name of the definition.
+type droppedDeliveries map[string]int
 
-func (d *droppedDeliveries) add(board string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.byBoard == nil {
-		d.byBoard = make(map[string]int)
+// logDropped logs the deliveries that the node has dropped since the last lines, unless these were a moment ago.
+func logDropped(log *slog.Logger, dropped *unlogged[droppedDeliveries]) {
+	if since := dropped.take(housekeepingLogInterval); since != nil {
+		for _, board := range slices.Sorted(maps.Keys(*since)) {
+			log.Error("too many webhook messages of a board wait; the node drops those that were due first", "board", board,
+				"dropped", (*since)[board], "most", maxDeliveries)
+		}
 	}
-	d.byBoard[board]++
-}
-
-// report logs what was dropped since the last report, unless that was a moment ago.
-func (d *droppedDeliveries) report(log *slog.Logger) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.byBoard) == 0 || !d.reported.IsZero() && time.Since(d.reported) < housekeepingLogInterval {
-		return
-	}
-	for _, board := range slices.Sorted(maps.Keys(d.byBoard)) {
-		log.Error("too many webhook messages of a board wait; the node drops those that were due first", "board", board, "dropped",
-			d.byBoard[board], "most", maxDeliveries)
-	}
-	clear(d.byBoard)
-	d.reported = time.Now()
 }
 
 // deliveryKeys are the keys of the scripts that change the deliveries of a definition.
@@ -109,7 +89,12 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 			return err
 		}
 		if first {
-			s.dropped.add(board)
+			s.dropped.add(func(since *droppedDeliveries) {
+				if *since == nil {
+					*since = make(droppedDeliveries)
+				}
+				(*since)[board]++
+			})
 		}
 	}
 	return s.scheduleNow(ctx, n.Instance())

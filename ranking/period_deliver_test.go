@@ -89,7 +89,7 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		var log bytes.Buffer
 		report := func() string {
 			defer log.Reset()
-			s.dropped.report(slog.New(slog.NewTextHandler(&log, nil)))
+			logDropped(slog.New(slog.NewTextHandler(&log, nil)), &s.dropped)
 			return log.String()
 		}
 		w.closeHours("one", "many:1", "many:2", "many:3")

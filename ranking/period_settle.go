@@ -96,16 +96,36 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	settled.Period, settled.fresh = p.Period, true
 	if first {
 		s.metrics.settled.Inc()
-		s.settled.add(instance, p.Name)
+		s.settled.add(func(since *settledPeriods) { *since = settledPeriods{since.count + 1, instance, p.Name} })
 	}
 	return settled, reply.Err
 }
 
-// settlements are the periods that this node has settled and not yet logged. All methods may be called concurrently.
-type settlements struct {
+// unlogged is what has happened since the log last told of it. Its methods may be called concurrently.
+type unlogged[T any] struct {
 	mu     sync.Mutex
-	since  settledPeriods // the last line
-	logged time.Time      // when the last line was logged
+	since  *T        // nil: nothing
+	logged time.Time // when the log last told of it
+}
+
+// add changes what has happened.
+func (u *unlogged[T]) add(change func(since *T)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.since == nil {
+		u.since = new(T)
+	}
+	change(u.since)
+}
+
+// take takes what the caller is to log; nil for nothing, and where the log told of something less than a time ago.
+func (u *unlogged[T]) take(least time.Duration) (since *T) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.since != nil && time.Since(u.logged) >= least {
+		since, u.since, u.logged = u.since, nil, time.Now()
+	}
+	return since
 }
 
 // settledPeriods is a number of periods, with the last one of them.
@@ -114,26 +134,10 @@ type settledPeriods struct {
 	board, period string
 }
 
-func (s *settlements) add(board, period string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.since = settledPeriods{s.since.count + 1, board, period}
-}
-
-// take returns the settlements since the last line, once that is old enough.
-func (s *settlements) take(least time.Duration) (since settledPeriods) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.since.count > 0 && time.Since(s.logged) >= least {
-		since, s.since, s.logged = s.since, settledPeriods{}, time.Now()
-	}
-	return since
-}
-
-// report logs the settlements since the last line, unless that was less than a time ago: at the end of a day many boards
-// close at once.
-func (s *settlements) report(log *slog.Logger, least time.Duration) {
-	if since := s.take(least); since.count > 0 {
+// logSettled logs the periods that the node has settled since the last line, unless that was less than a time ago: at the
+// end of a day many boards close at once.
+func logSettled(log *slog.Logger, settled *unlogged[settledPeriods], least time.Duration) {
+	if since := settled.take(least); since != nil {
 		log.Info("settled closed periods", "periods", since.count, "board", since.board, "period", since.period)
 	}
 }

@@ -101,8 +101,8 @@ type Store struct {
 	maxSteps      int64                     // of a history, that Redis keeps at least
 	maxNames      int64                     // of a history, see forgetNames
 	fullBoards    sync.Map                  // instances that may take no more request ids, as far as the node knows
-	dropped       droppedDeliveries
-	settled       settlements
+	dropped       unlogged[droppedDeliveries]
+	settled       unlogged[settledPeriods]
 
 	largePages   *fair.Pacer[any]                // turns, by caller
 	hiddenCounts *lru.Cache[string, hiddenCount] // by the key of the hidden members with a score
