@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,13 +78,7 @@ func (s *serve) Validate() error {
 			}
 		}
 	}
-	if err := checkAddr("--addr", s.Addr); err != nil {
-		return err
-	}
-	if err := s.validateData(); err != nil {
-		return err
-	}
-	return s.validateWebhook()
+	return cmp.Or(checkAddr("--addr", s.Addr), s.validateData(), s.validateWebhook())
 }
 
 func (s *serve) validateWebhook() error {

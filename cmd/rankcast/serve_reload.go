@@ -19,11 +19,9 @@ func runReloads(ctx context.Context, guard *access.Guard, files *certificate.Fil
 		signal.Notify(hangUps, syscall.SIGHUP)
 		defer signal.Stop(hangUps)
 	}
-	stopGuard := start(guard.Run)
-	defer stopGuard()
+	defer start(guard.Run)()
 	if files != nil {
-		stopFiles := start(files.Run)
-		defer stopFiles()
+		defer start(files.Run)()
 	}
 	for {
 		select {

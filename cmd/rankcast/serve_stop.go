@@ -27,8 +27,7 @@ func stopWithin(ctx context.Context, limit time.Duration, log *slog.Logger, run 
 	ended := make(chan error, 1)
 	go func() { ended <- run() }()
 	late := make(chan struct{})
-	cancel := afterEnd(ctx, limit, func() { close(late) })
-	defer cancel()
+	defer afterEnd(ctx, limit, func() { close(late) })()
 	select {
 	case err := <-ended:
 		return err

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -58,10 +59,7 @@ func (c *Command) Validate() error {
 // Run makes all checks, and prints them. It returns an error if one of them found a problem.
 func (c *Command) Run(ctx context.Context) error {
 	all, err := c.diagnose(ctx)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	if err := report(os.Stdout, all); err != nil {

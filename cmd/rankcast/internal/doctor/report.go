@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/doctor"
@@ -11,31 +12,23 @@ import (
 
 // report prints the findings in columns, and a line that sums up.
 func report(w io.Writer, all []doctor.Finding) error {
-	wide := 0
+	const levelWidth, gap = len("unknown"), 2
+	out := tabwriter.NewWriter(w, 0, 0, gap, ' ', 0)
 	for _, f := range all {
-		wide = max(wide, len(f.Check))
-	}
-	const level = len("unknown")
-	var out strings.Builder
-	for _, f := range all {
-		found := f.Found
+		level, check, found := f.Level.String(), f.Check, f.Found
 		if f.Server != "" {
 			found = f.Server + ": " + found
 		}
-		for i, line := range strings.Split(found, "\n") { // an error of a file has a line for each mistake
-			head := []string{f.Level.String(), f.Check}
-			if i > 0 {
-				head = []string{"", ""}
-			}
-			fmt.Fprintf(&out, "%-*s  %-*s  %s\n", level, head[0], wide, head[1], term.Printable(line))
+		for line := range strings.SplitSeq(found, "\n") { // an error of a file has a line for each mistake
+			fmt.Fprintf(out, "%-*s\t%s\t%s\n", levelWidth, level, check, term.Printable(line))
+			level, check = "", ""
 		}
 		if f.Fix != "" {
-			fmt.Fprintf(&out, "%-*s  %-*s    %s\n", level, "", wide, "", term.Printable(f.Fix))
+			fmt.Fprintf(out, "\t\t  %s\n", term.Printable(f.Fix))
 		}
 	}
-	fmt.Fprintln(&out, summary(all))
-	_, err := io.WriteString(w, out.String())
-	return err
+	fmt.Fprintln(out, summary(all))
+	return out.Flush() // which has the error of a write before, too
 }
 
 // summary counts the findings by their level: 12 checks: 1 problem, 2 warnings.
