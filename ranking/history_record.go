@@ -100,14 +100,14 @@ func (s *Store) record(ctx context.Context, looks []*historyLook) {
 	}
 	var found []*historyLook
 	recordCalls := calls[:0:0]
-	for i, r := range s.callAll(ctx, calls) {
+	for i, r := range script.Pipeline(ctx, s.rdb, calls...) {
 		l := looks[i]
 		call, needed := l.found(r, s.maxSteps)
 		if l.err = r.Err; needed && l.err == nil {
 			found, recordCalls = append(found, l), append(recordCalls, call)
 		}
 	}
-	for i, r := range s.callAll(ctx, recordCalls) {
+	for i, r := range script.Pipeline(ctx, s.rdb, recordCalls...) {
 		l := found[i]
 		if r.Err == nil && r.Text() == "changed" {
 			l.outcome = lookedTooLate
@@ -116,14 +116,6 @@ func (s *Store) record(ctx context.Context, looks []*historyLook) {
 		}
 		l.err = r.Err
 	}
-}
-
-// callAll sends calls in one pipeline.
-func (s *Store) callAll(ctx context.Context, calls []script.Call) []*script.Reply {
-	if len(calls) == 0 {
-		return nil
-	}
-	return script.Pipeline(ctx, s.rdb, calls...)
 }
 
 // lookCall is the call of look.lua.

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -43,14 +44,7 @@ func (s *Store) registerInstance(ctx context.Context, d *definitions, instance s
 // firstHousekeeping is the longest time from the listing of an instance to its first
 // housekeeping.
 func firstHousekeeping(r *definition.Compiled) time.Duration {
-	wait := relistAfter
-	if r.MemberTTL > 0 {
-		wait = min(wait, r.MemberTTL)
-	}
-	if r.History > 0 {
-		wait = min(wait, r.History)
-	}
-	return wait
+	return min(relistAfter, cmp.Or(r.MemberTTL, relistAfter), cmp.Or(r.History, relistAfter))
 }
 
 // MaxInstancesPage is the most instances that one call of Instances returns.
