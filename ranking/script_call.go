@@ -20,13 +20,21 @@ type callHook struct {
 	metrics *metrics
 }
 
+// bound returns a context that ends when ctx ends, and after the timeout at the latest.
+func (h callHook) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ends, ok := ctx.Deadline(); ok && time.Until(ends) <= h.timeout {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, h.timeout)
+}
+
 // DialHook is part of redis.Hook.
 func (h callHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook is part of redis.Hook.
 func (h callHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		ctx, cancel := context.WithTimeout(ctx, h.timeout)
+		ctx, cancel := h.bound(ctx)
 		defer cancel()
 		began := time.Now()
 		err := next(ctx, cmd)
@@ -38,7 +46,7 @@ func (h callHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook is part of redis.Hook.
 func (h callHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		ctx, cancel := context.WithTimeout(ctx, h.timeout)
+		ctx, cancel := h.bound(ctx)
 		defer cancel()
 		began := time.Now()
 		err := next(ctx, cmds)
