@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -101,6 +102,9 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 	if before != "" {
 		if !auditID.MatchString(before) {
 			return nil, errCursor
+		}
+		if strings.Trim(before, "0-") == "" {
+			return []Action{}, nil // nothing is before the id 0-0, and Redis refuses the question
 		}
 		from = "(" + before
 	}

@@ -82,6 +82,24 @@ func TestAuditOfDefinitions(t *testing.T) {
 	})
 }
 
+// A caller may ask for the lines before any id of a stream.
+func TestAuditBeforeALine(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		for _, name := range []string{"a", "b", "c"} {
+			require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: name}, Moderator{By: "m"}))
+		}
+		all := must(s.Audit(t.Context(), "", 10))(t)
+		require.Len(t, all, 3)
+		for before, want := range map[string][]Action{
+			all[0].Line: all[1:], "0" + all[0].Line: all[1:], all[2].Line: {}, "0-1": {}, "0-0": {}, "000-0": {},
+			"999999999999999-9999999999": all,
+		} {
+			require.Equal(t, want, must(s.Audit(t.Context(), before, 10))(t), before)
+		}
+	})
+}
+
 // However many callers take an event back at the same time, on whichever node, it is taken
 // back once, one caller is told so, and the audit has one line.
 func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
