@@ -69,6 +69,27 @@ func TestAllContent(t *testing.T) {
 	}
 }
 
+// The node keeps all pages without rows, and the whole documentation, for each choice of settings: pages for anybody who may
+// send, and for viewers with a token alone.
+func TestFixedPagesFit(t *testing.T) {
+	t.Parallel()
+	choices := (len(themes) + 1) * (len(motions) + 1) * (len(densities) + 1)
+	c, bytes := siteContent(), 0
+	for i := range c.docs {
+		page, err := newDoc(web.Files, c.docs, i, settings{})
+		require.NoError(t, err)
+		bytes += choices * page.size()
+	}
+	for _, locales := range c.pages {
+		for _, variant := range locales {
+			page, err := variant().render(variant().fixed)
+			require.NoError(t, err)
+			bytes += 2 * choices * page.size()
+		}
+	}
+	require.Less(t, bytes, maxFixedBytes)
+}
+
 // The kit is small, as a browser gets it: 13 KB for a board, and 5 KB more once the page needs them.
 func TestKitIsSmall(t *testing.T) {
 	t.Parallel()
