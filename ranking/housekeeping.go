@@ -135,7 +135,13 @@ func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until in
 	if d, err = s.catalog.get(ctx); err != nil {
 		return nil, 0, err
 	}
-	if s.catalog.clock.now()-d.readAt > (lease / 2).Microseconds() {
+	isOld := func() bool { return s.catalog.clock.now()-d.readAt > (lease / 2).Microseconds() }
+	if isOld() {
+		if d, err = s.catalog.readNewer(ctx, d); err != nil {
+			return nil, 0, err
+		}
+	}
+	if isOld() { // the read had begun long ago
 		if d, err = s.catalog.readFresh(ctx); err != nil {
 			return nil, 0, err
 		}
