@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"html"
 	"strings"
 	"unicode"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	tableast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
+	markdownhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -170,9 +174,12 @@ func (d *doc) textOf(n *ast.Text) string {
 	if n.Parent().Kind() == ast.KindCodeSpan {
 		return string(value)
 	}
-	value = util.ResolveNumericReferences(util.ResolveEntityNames(util.UnescapePunctuations(value)))
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	markdownhtml.DefaultWriter.Write(w, value) // in one pass: what it has resolved is no escape or entity again
 	if n.SoftLineBreak() || n.HardLineBreak() {
-		return string(value) + " "
+		w.WriteByte(' ')
 	}
-	return string(value)
+	w.Flush() // a buffer returns no error
+	return html.UnescapeString(b.String())
 }

@@ -144,11 +144,11 @@ func TestDocsRendering(t *testing.T) {
 func TestDocsSections(t *testing.T) {
 	t.Parallel()
 	d, err := parseDoc("boards",
-		[]byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### "+
+		[]byte("# Boards\n\nAn *a* \\* &amp; \\&lt; &amp;#42; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### "+
 			"Deep\ntext\n```sh\necho <1>\n```\n## Last\n"))
 	require.NoError(t, err)
 	require.Equal(t, []docSection{
-		{"boards", "Boards", "Boards", "boards", "", "An a * & b c one two", "", false},
+		{"boards", "Boards", "Boards", "boards", "", "An a * & &lt; &#42; b c one two", "", false},
 		{"boards", "Boards", "Keys", "keys", "", "x y 1 2", "", false},
 		{"boards", "Boards", "Deep", "deep", "", "text", "echo <1>", false},
 		{"boards", "Boards", "Last", "last", "", "", "", false},
