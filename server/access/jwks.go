@@ -43,7 +43,7 @@ type keySet struct {
 	changed func()
 
 	current atomic.Pointer[fetchedKeys] // nil: none was fetched yet
-	last    atomic.Pointer[keyFetch]    // of which started is zero before the first fetch
+	last    atomic.Pointer[keyFetch]    // never nil: before the first fetch, its started is zero
 	asks    chan chan<- struct{}        // run fetches if it may, and closes the channel that came
 	ended   chan struct{}               // closed when run has ended, so that nobody fetches
 

@@ -35,8 +35,8 @@ const (
 	limitCount
 )
 
-// limits are the name of each limit, which is stable because metrics show it, and what sets the limit, for refusals and
-// the log.
+// limits has each limit's name, which is stable because metrics show it, and the setting that sets it, which refusals and
+// the log show.
 var limits = [limitCount]struct{ name, setBy string }{
 	Subscriptions: {"subscriptions", "--max-subscriptions"}, Messages: {"messages", "--message-rate"},
 	AddressSockets: {"address_sockets", "--max-address-sockets"}, AddressRequests: {"address_requests", "--address-rate"},
