@@ -8,7 +8,8 @@
 //     mean another period later. The Feed delivers changes by instance: several names, such
 //     as stars and stars@-1, may mean periods of one instance.
 //   - turn: a board acts on what has arrived since its last turn. A pool of a few goroutines
-//     runs the turns of all boards, those with changes first. A quiet board has no goroutine.
+//     runs the turns of all boards, those with changes first. A quiet board has no goroutine: a timer
+//     queues its next turn when something is due later, such as standings (setTimer in board.go).
 //   - view: the top and the followed members of one period; package hub/view.
 //   - publication: what a board shows at one moment. Its generation counts the epochs and
 //     periods that the board has shown, and each time that the seq of the board went back.
@@ -46,7 +47,7 @@
 //	                           │                        └─► notifyMoved ───────────┐
 //	                           └─► notifyDue ─► notifyFound, notifyRanks ──────────┴► stream.setStanding ─► meFrame
 //	                                                         └─► View.WalkRanks
-//	Hub.announce ─► shard.sendPending (shard.go) ─► delivery.send (delivery.go) ─► frame.go ─► Conn.Send
+//	publish, and board.step after notifyDue ─► Hub.announce ─► shard.sendPending (shard.go) ─► delivery.send (delivery.go) ─► Conn.Send
 //
 // board_notify.go has the functions that give members their standings: notifyMoved after their own change,
 // notifyFound when they become known, notifyRanks when the changes of others have given them another rank. A standing
@@ -54,15 +55,16 @@
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
 // once after a pause, the board makes a publication of the view and gives it to its streams.
-// A shard makes the snapshot and the delta for each N, of rows that are encoded once for all
-// N, when a connection is free to take them. With each publication the board sends the
+// A shard makes the snapshot and the delta for each N (frame.go), of rows that are encoded once for all
+// N, when a connection is free to take them. The turn of the board encodes a me frame, once. With each publication the board sends the
 // standings of followed members whose own score changed. Once a Config.MeInterval it sends the
 // standings whose rank or neighbours have changed by other members. The hub announces the streams to the shards,
 // and each shard sends its clients the newest version. A slow client has no queue: it skips
 // to the newest version. No goroutine that holds a lock waits for a board, a shard or a client.
 //
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
-// by the changes that arrive meanwhile. A member that the view does not know is looked up. A page
+// by the changes that arrive meanwhile. A member or a neighbour that the view does not know is looked up. While look-ups are
+// slow or fail, the standing goes out without neighbours. A page
 // of many entries needs a permit, and each address has one at a time (board_large.go, board_permit.go). A read that ends
 // an old state needs none.
 //

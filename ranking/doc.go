@@ -98,7 +98,8 @@
 //
 // The scores of a union (union_sum.go), and of a window with a refresh interval
 // (window.go), are a result. One node builds it beside the current result and swaps it
-// in by one script (result_*.go). A live window has no result: window.go removes each
+// in by one script. result_queue.go decides which builds run and which end, result_build.go makes one build, and
+// result_cache.go has the readers wait for it. A live window has no result: window.go removes each
 // update's points when its time ends.
 //
 // # Profiles and search

@@ -17,8 +17,8 @@ const (
 var pingFrame = []byte{0x89, 0}
 
 // KeepAlive pings silent clients and closes the connections of those that stay silent, until ctx ends.
-// A connection whose other end has vanished is found in no other way. It also ends what clients have lost the
-// right to, within about a second.
+// A connection whose other end has vanished is found in no other way. An event stream finds that by its own heartbeats
+// (stream.go). KeepAlive also ends what clients have lost the right to, within about a second.
 func (s *Sessions) KeepAlive(ctx context.Context) {
 	var keeping sync.WaitGroup
 	defer keeping.Wait()

@@ -2,8 +2,8 @@
 // Webhooks specifies:
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 //
-// A delivery is one message about one closed period. The store keeps the deliveries; every
-// node runs a Webhook, and the nodes share the work:
+// A delivery is one message about one closed period. The store makes the message (closedJSON in
+// ranking/period_settle.go) and keeps the deliveries; every node runs a Webhook, and the nodes share the work:
 //
 //	Source.Deliveries ─► sign ─► POST ─► 2xx: Source.Delivered
 //	                                └─► anything else: Source.Deferred, then another attempt
