@@ -223,9 +223,9 @@ func (bs *builds) run(b *build) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	delete(bs.under, b.instance)
-	bs.last.Drop(b.instance)
 	if errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions) {
-		return // the next build knows more
+		bs.last.Drop(b.instance) // the next build knows more
+		return
 	}
 	bs.last.Put(b.instance, lastBuild{at: time.Now(), result: b.came != builtNothing, behind: b.behind(), err: b.err}, 1)
 }

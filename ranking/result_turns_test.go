@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -119,6 +120,29 @@ func TestBuildsTakeTurns(t *testing.T) {
 		require.Contains(t, w.begun[5:7], "new:x")
 		w.running.Wait()
 	})
+}
+
+// The end of a build takes the place of the one before: no caller finds that the board has had none.
+func TestEndOfABuildIsAlwaysKnown(t *testing.T) {
+	t.Parallel()
+	w := newTurns(t)
+	w.do = func(context.Context, *build) error { return definition.ErrUnavailable }
+	run := func() { w.run(&build{instance: "b", done: make(chan struct{})}) }
+	run()
+	var ended atomic.Bool
+	go func() {
+		defer ended.Store(true)
+		for range 50_000 {
+			run()
+		}
+	}()
+	looks, unknown := 0, 0
+	for ; !ended.Load(); looks++ {
+		if errors.Is(w.lastOf("b", false, time.Minute), definition.ErrNotBuilt) {
+			unknown++
+		}
+	}
+	require.Zero(t, unknown, "of %d looks", looks)
 }
 
 // A caller that joins a build in line gets a result newer than the one that it has seen, also where
