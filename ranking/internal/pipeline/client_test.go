@@ -436,9 +436,14 @@ func (d dialled) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := next(ctx, network, address)
 		d.conns <- conn
-		return conn, err
+		return wrapper{wrapper{conn}}, err
 	}
 }
+
+// wrapper hides what a connection has beyond net.Conn, as TLS does.
+type wrapper struct{ net.Conn }
+
+func (w wrapper) NetConn() net.Conn { return w.Conn }
 
 // A hook that dials may close a connection, as one to a master that is none any more. A call in flight fails, and the next
 // one dials anew.
