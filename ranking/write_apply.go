@@ -145,7 +145,7 @@ func checkAt(r *definition.Compiled, u *definition.Update) error {
 	case u.At.IsZero():
 	case u.AtIfWindowed && r.IsWindowed():
 		u.AtIfWindowed = false
-		return u.Check() // that of before has not looked at At
+		return u.Check() // the first Check left At out
 	case u.AtIfWindowed:
 		u.At = time.Time{}
 	case !r.IsWindowed():

@@ -37,7 +37,8 @@ func baseFault(base string) string {
 	return fmt.Sprintf("is %q; %s", Clip(base), wantBase)
 }
 
-// splitName splits a name into its base and its parts. what names the parts in an error, and hint ends that of a base.
+// splitName splits a name into its base and its parts. The error about the number of parts calls them what. The error
+// about the base ends with hint.
 func splitName(field, name, what, hint string) (base string, parts []string, err error) {
 	parts = strings.Split(name, ":")
 	if reason := baseFault(parts[0]); reason != "" {

@@ -90,7 +90,7 @@ func (u *Update) checkEffect() (err error) {
 			return err
 		}
 	}
-	if !u.At.IsZero() && !u.AtIfWindowed { // else it may have no effect
+	if !u.At.IsZero() && !u.AtIfWindowed { // with AtIfWindowed the store checks At once it knows the board
 		return fault("at", timeFault(u.At))
 	}
 	return nil
