@@ -113,16 +113,11 @@ func (d *asset) serve(c *echo.Context) error {
 	}
 	h, r := c.Response().Header(), c.Request()
 	maps.Copy(h, d.header)
-	content, etag := d.identity, d.etag
 	if d.gzip != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		content, etag = d.gzip, d.etagOfGzip
-		h.Set("Content-Encoding", "gzip")
-		h.Set("Content-Length", strconv.Itoa(len(content))) // which ServeContent leaves out beside an encoding
-		r.Header.Del("Range")                               // a range would be one of compressed bytes
-		r.Header.Del("If-Match")                            // the refusal would have this length, and no content
+		return d.serveGzip(c)
 	}
-	h.Set("ETag", etag)
-	http.ServeContent(c.Response(), r, "", time.Time{}, bytes.NewReader(content))
+	h.Set("ETag", d.etag)
+	http.ServeContent(c.Response(), r, "", time.Time{}, bytes.NewReader(d.identity))
 	return nil
 }
 
@@ -138,6 +133,31 @@ func (d *asset) serveNotFound(c *echo.Context) error {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), body)
+}
+
+// serveGzip answers with the whole compressed form, also to a range request: a range would be one of
+// compressed bytes.
+func (d *asset) serveGzip(c *echo.Context) error {
+	h := c.Response().Header()
+	h.Set("ETag", d.etagOfGzip)
+	if etagMatches(c.Request().Header.Values("If-None-Match"), d.etagOfGzip) {
+		h.Del("Content-Type")
+		return c.NoContent(http.StatusNotModified)
+	}
+	h.Set("Content-Encoding", "gzip")
+	h.Set("Content-Length", strconv.Itoa(len(d.gzip)))
+	return c.Blob(http.StatusOK, h.Get("Content-Type"), d.gzip)
+}
+
+// etagMatches reports whether If-None-Match names an entity tag, by the weak comparison of RFC 9110,
+// 8.8.3.2. It may split at commas: no tag of this server holds one.
+func etagMatches(ifNoneMatch []string, etag string) bool {
+	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
 }
 
 // acceptsGzip reports whether Accept-Encoding allows gzip (RFC 9110, 12.5.3): with a weight above 0, by
