@@ -149,9 +149,9 @@ func (all definedBoards) unionOf(slot string) string {
 func byBoard(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) }
 
 // checkUnions refuses changed unions with invalid sources, and changed boards that an
-// existing union cannot have as a source any more.
+// existing union cannot have as a source any more. Of several wrong unions it names the first that changed.
 func (all definedBoards) checkUnions(changed []definition.Board, at locateError) error {
-	for _, u := range slices.SortedFunc(maps.Values(all), byBoard) {
+	for _, u := range slices.Concat(changed, slices.SortedFunc(maps.Values(all), byBoard)) {
 		if u.Union == nil {
 			continue
 		}

@@ -22,6 +22,9 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 		}
 		type defs = definition.Set
 		good := definition.Board{Name: "good"}
+		sum := func(name string) definition.Board {
+			return definition.Board{Name: name, Union: &definition.Union{Of: []string{"nope"}}}
+		}
 		for what, c := range map[string]struct {
 			defs  defs
 			kind  error
@@ -35,6 +38,7 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			"one that is new": {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, definition.ErrConflict,
 				"boards.busy.order"},
 			"one alone":     {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, definition.ErrConflict, "boards.busy.order"},
+			"two unions":    {defs{Boards: []definition.Board{sum("z"), sum("b")}}, definition.ErrInvalid, "boards.z.union.of[0]"},
 			"a wrong event": {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, definition.ErrInvalid, "events.e"},
 			"a feed's name": {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}},
 				definition.ErrInvalid, "events.periods"},
