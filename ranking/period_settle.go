@@ -118,7 +118,7 @@ func (u *unlogged[T]) add(change func(since *T)) {
 	change(u.since)
 }
 
-// take takes what the caller is to log; nil for nothing, and where the log told of something less than a time ago.
+// take returns what the caller is to log. It returns nil if there is nothing, or if the last line is younger than least.
 func (u *unlogged[T]) take(least time.Duration) (since *T) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

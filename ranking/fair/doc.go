@@ -3,5 +3,5 @@
 //
 // Callers of one key, such as an address, wait in their order, and the keys take turns. A turn is the place of a caller in
 // such a queue, and then what it may do until it ends its turn. Queue holds values, Semaphore bounds what is under way at
-// one time, and Pacer also leaves a pause after each turn. Pause is such a pause, for all who leave time to others.
+// one time, and Pacer also leaves a pause after each turn. Pause waits for a time, unless a context ends first.
 package fair
