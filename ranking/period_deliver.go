@@ -58,11 +58,16 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 			return p, err
 		}
 		p.done = true
-		_, err := s.markDelivered(ctx, instance, p.Name, p.id)
+		_, _, err := s.markDelivered(ctx, instance, p.Name, p.id)
 		return p, err
 	}
-	// A fresh period is due now, whatever an earlier life of the board has left there.
-	reply := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, boolArg(p.fresh), s.maxDeliveries})
+	fresh := ""
+	if p.fresh {
+		// A period settled now is due now, whatever an earlier life of the board has left
+		// there.
+		fresh = "1"
+	}
+	reply := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries})
 	if reply.Text() == "dropped" {
 		if err := s.giveUpDelivery(ctx, r.Board.Name, reply.Text()); err != nil {
 			return p, err
@@ -84,7 +89,7 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 		return err
 	}
 	if p != nil {
-		first, err := s.markDelivered(ctx, n.Instance(), p.Name, p.id)
+		first, _, err := s.markDelivered(ctx, n.Instance(), p.Name, p.id)
 		if err != nil {
 			return err
 		}
@@ -125,10 +130,11 @@ func (s *Store) cancelDeliveries(ctx context.Context, instance string, periods .
 }
 
 // markDelivered records that a closed period was delivered, or never will be. first says that this was not
-// recorded before. A period of that name with another delivery id stays as it is.
-func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (first bool, err error) {
+// recorded before. another says that the board has a period of that name with another delivery id.
+func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (first, another bool, err error) {
 	r := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
-	return r.Text() == "marked", r.Err
+	another = r.Text() == "other"
+	return !another && r.Number() == 1, another, r.Err
 }
 
 // Delivery is a closed period for a receiver, such as a webhook.
@@ -180,12 +186,9 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 	if most <= 0 {
 		return nil, nil
 	}
-	slots, err := s.rdb.ZRange(ctx, s.keys.DeliveryTurns(), 0, int64(most)-1).Result() // in the order of their turns
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
-	}
-	if len(slots) == 0 {
-		return nil, nil
+	slots, err := s.deliveryTurns(ctx, most)
+	if err != nil || len(slots) == 0 {
+		return nil, err
 	}
 	keys, args := []string{s.keys.DeliveryTurns()}, []any{most, DeliverWithin.Microseconds()}
 	for _, slot := range slots {
@@ -198,6 +201,16 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 		due = append(due, deliveryClaim{takeClaim(r, now), slot})
 	}
 	return due, r.Err
+}
+
+// deliveryTurns lists the slots of up to most definitions with deliveries, in the order of
+// their turns.
+func (s *Store) deliveryTurns(ctx context.Context, most int) ([]string, error) {
+	slots, err := s.rdb.ZRange(ctx, s.keys.DeliveryTurns(), 0, int64(most)-1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
+	}
+	return slots, nil
 }
 
 // delivery reads the delivery of a claim; nil where the period has none any more.
@@ -233,8 +246,12 @@ func (s *Store) delivery(ctx context.Context, c deliveryClaim) (*Delivery, error
 
 // Delivered records that a delivery has arrived, or that the caller has given it up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	_, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
-	if err == nil {
+	_, another, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
+	switch {
+	case err != nil:
+	case another: // the board was deleted and created again since
+		err = s.rescheduleDelivery(ctx, d.claimed, d.claimed.since)
+	default:
 		err = s.dropDelivery(ctx, d.claimed)
 	}
 	if err != nil {
@@ -244,8 +261,7 @@ func (s *Store) Delivered(ctx context.Context, d Delivery) error {
 }
 
 // dropDelivery takes a period off the deliveries, and schedules the housekeeping that has
-// waited for that. Where the board was deleted and created again since the claim, that housekeeping
-// schedules the delivery of the new period.
+// waited for that.
 func (s *Store) dropDelivery(ctx context.Context, c deliveryClaim) error {
 	instance, _, _ := strings.Cut(c.member, "@")
 	if err := s.scheduleNow(ctx, instance); err != nil {

@@ -6,7 +6,7 @@
 --       2 sorted set   line: closed period to when it is due, µs since 1970
 -- ARGV  1 slot         of the definition
 --       2 period       with the board's name
---       3 fresh        '1': the period is due now; '0': a period in the line keeps its time
+--       3 fresh        '1': the period is due now; '': a period in the line keeps its time
 --       4 most         periods that may wait in the line
 -- Result {'ok'}, or {'dropped', the period that no longer waits}
 -- Cost   O(log n)
