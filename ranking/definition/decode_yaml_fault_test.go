@@ -8,7 +8,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// The error of a slip names its path or its line. It says what is wanted, or has the words of the parser.
+// The error of a slip names the path or the line of the slip. The decoder says what it wants, or quotes the parser.
 func TestSlipsInAFile(t *testing.T) {
 	t.Parallel()
 	const wantObject = `; want an object with the fields of a board, or {} for the defaults`

@@ -136,7 +136,7 @@ func (g *Guard) Run(ctx context.Context) {
 	stop()
 }
 
-// current is what is in force.
+// current returns the keys, tokens and rights that are in force. An open Guard has one value for all time.
 func (g *Guard) current() *loaded {
 	if g.Open() {
 		return g.open

@@ -28,8 +28,8 @@ var fillTimeout = time.Second
 // maxFilledBytes bounds the filled pages that the node keeps: 500 of ten rows.
 const maxFilledBytes = 16 << 20
 
-// maxFixedBytes bounds the pages without rows that the node keeps, and the documentation. All of them fit, so that nobody
-// makes the node render one again by asking for the others (TestFixedPagesFit).
+// maxFixedBytes bounds what the node keeps of the documentation and of pages without rows. All of these fit
+// (TestFixedPagesFit). Otherwise a client that asks for one after the other would make the node render each of them again.
 const maxFixedBytes = 64 << 20
 
 // fixedAge bounds how long the node keeps a page that never changes.

@@ -7,8 +7,8 @@
 // before its handler. A write takes its turn within its handler, once request.ReadBody has the body, and the gate then
 // checks the rights again.
 //
-// Each request takes a token of its address (limits.go) before the gate looks at its key, so that nobody can try keys
-// without end.
+// The gate takes a token of the address for each request (limits.go), and looks at the key after that. A client that tries
+// keys therefore soon gets 429.
 //
 // What the gate has found of a request (its address, its caller, the tokens that it took, the memory that it holds) is an
 // exchange: handlers ask for it with Caller and Client.

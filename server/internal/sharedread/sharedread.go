@@ -24,7 +24,7 @@ type Reads[K comparable, V any] struct {
 	// FailsWaiting reports whether the error of a read also is the answer to the callers that wait for its
 	// end. Else they would wait for a second timeout after the first one. Default: never.
 	FailsWaiting func(error) bool
-	// Context is the context of shared reads. The caller ends it when nobody waits for an answer any more. Required.
+	// Context is the context of each shared read. The owner of the Reads ends it once no caller waits any more. Required.
 	Context context.Context
 
 	mu      sync.Mutex
