@@ -4,6 +4,8 @@
 //
 // # Words
 //
+// Package ranking explains seq, epoch, rank, position and board-period.
+//
 //   - board: holds the view of what one name means, for the clients that use this name. The name may
 //     mean another period later. The Feed delivers changes by instance: several names, such
 //     as stars and stars@-1, may mean periods of one instance.

@@ -10,7 +10,7 @@
 // top.go. A handler reads its request, calls the store and writes the answer.
 //
 // A score: postScores (scores.go; a list: batch.go) ─► Store.Apply, see package ranking. It comes back by packages
-// ranking/feed, hub and server/live.
+// ranking/feed, hub and server/live. On a page, the kit makes rows of the frames: package web.
 //
 // Package internal/gate admits requests: limits, hosts, callers, origins, rights and turns. It answers the errors that
 // handlers return. The table in internal/problem maps each error to a status and a code, for HTTP and for sockets.

@@ -36,7 +36,8 @@
 // In the kit, imports run one way: rankcast.js (the page's import, and the element
 // <live-leaderboard>) → connection.js (the sockets of a page) → subscription.js (one board) →
 // socket.js (a WebSocket that reconnects). The element consists of rows.js (the list), row.js,
-// items.js (which rows there are) and style.css; dom.js, portrait.js and format.js serve all of these.
+// items.js (which rows there are) and style.css; dom.js, portrait.js and format.js serve all of these. A frame goes the other
+// way: socket.js → connection.js → subscription.js → rankcast.js → rows.js → row.js.
 //
 // What not every board needs is a second file, on-demand.js, which load.js loads: show.js (what happens on the board of an
 // element: moves.js, moments.js, announcer.js, finish.js and show.css), credentials.js (the tokens of a connection, with

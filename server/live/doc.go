@@ -10,6 +10,9 @@
 //	                                                   └────► the answer of each message ─► socket.reply ─► client
 //	hub ─► frame ─► socket.Send ─► client
 //
+// A subscribe message may name a member to follow: its standing comes back as me frames. On a page the client is the kit, see
+// package web; in Go it is package server/client.
+//
 // An event stream is one GET that watches one board and sends nothing:
 //
 //	GET …/live ─► Sessions.Stream (stream.go) ─► watch (subscribe.go) ─► Hub.Subscribe

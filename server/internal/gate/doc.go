@@ -5,7 +5,8 @@
 //
 // Serve (serve.go) has the first two steps. Gate.Protect (gate.go) puts the others in this order. A read takes its turn
 // before its handler. A write takes its turn within its handler, once request.ReadBody has the body, and the gate then
-// checks the rights again.
+// checks the rights again. A turn is one of the places of the requests at work. A request without a place waits, and the
+// addresses that wait take turns.
 //
 // The gate takes a token of the address for each request (limits.go), and looks at the key after that. A client that tries
 // keys therefore soon gets 429.
