@@ -286,7 +286,7 @@ func (p *docPage) compare(b block) {
 	err := match(want, p.last.output())
 	if err != nil && p.lastBlock.word == "server" {
 		p.eventually(b, "this output", func() error {
-			if err = match(want, p.last.output()); err != nil && match(want+"\n…", p.last.output()) == nil {
+			if err = match(want, p.last.output()); err != nil && match(want+"…", p.last.output()) == nil {
 				err = nil // the server has gone on since
 			}
 			return err
