@@ -15,7 +15,7 @@ import (
 // patience bounds each wait of a test. It is far longer than a slow machine needs.
 const patience = time.Minute
 
-// Eventually calls check every 5 ms until it returns nil. It fails the test after a minute. what
+// Eventually calls check, as Poll does, until it returns nil. It fails the test after a minute. what
 // completes the sentence "waiting for …".
 func Eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
@@ -49,20 +49,19 @@ func Differs[T comparable](want, is T) error {
 	return nil
 }
 
-// Poll calls check every 5 ms until it returns nil. After a minute, or when ctx ends, Poll returns
-// the last error of check.
+// Poll calls check until it returns nil: every 5 ms at first, and less often the longer it has waited, every 50 ms at last.
+// After a minute, or when ctx ends, Poll returns the last error of check.
 func Poll(ctx context.Context, check func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for {
+	for began := time.Now(); ; {
 		err := check()
 		if err == nil {
 			return nil
 		}
+		// A wait is longer than it needs to be by a twentieth at most, and one of many seconds takes little CPU.
 		select {
-		case <-poll.C:
+		case <-time.After(min(max(time.Since(began)/20, 5*time.Millisecond), 50*time.Millisecond)):
 		case <-ctx.Done():
 			return err
 		}
