@@ -69,21 +69,24 @@ func startClusterWorld(t *testing.T) *clusterWorld {
 
 func (w *clusterWorld) masterOf(board string) int { return w.cluster.MasterOf("rc:{" + board + "}:c") }
 
+// pace is the least time between two updates of one sender. Without one, these two tests take nearly as much CPU as all others here.
+const pace = 5 * time.Millisecond
+
 // send sends updates that add 1, one after another. It sends each update again until a node acknowledges it.
 func (w *clusterWorld) send(board string, number int) {
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
+	ready := time.NewTicker(pace)
+	defer ready.Stop()
 	sendOne := func(i int) {
 		w.pause.RLock()
 		defer w.pause.RUnlock()
 		body := fmt.Sprintf(`{"member":"m%d","score":1,"id":"%d"}`, i%10, i)
 		for try := number; !w.stop.Load(); try++ {
+			<-ready.C
 			at := "http://" + w.nodes[try%2].Addr + "/v1/boards/" + board + "/scores"
 			if a, err := servertest.Try(w.t, "POST", at, body); err == nil && a.Status == 200 {
 				w.counted[board].Add(1)
 				return
 			}
-			<-again.C
 		}
 	}
 	for i := 0; !w.stop.Load(); i++ {
@@ -262,7 +265,10 @@ func TestSentinelFailover(t *testing.T) {
 	defer sending.Wait()
 	defer stop.Store(true)
 	sending.Go(func() {
+		ready := time.NewTicker(pace)
+		defer ready.Stop()
 		for i := 0; !stop.Load(); i++ {
+			<-ready.C
 			body := fmt.Sprintf(`{"member":"m%d","score":1,"id":"%d"}`, i%50, i)
 			if a, err := servertest.Try(t, "POST", "http://"+nodes[i%2].Addr+"/v1/boards/b/scores", body); err == nil && a.Status == 200 {
 				acknowledged.Add(1)
