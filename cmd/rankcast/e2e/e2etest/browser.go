@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
@@ -28,6 +29,10 @@ import (
 // Patience bounds each wait for something on a page. A window stays open for five times as long. Chromium draws
 // in software here, so it slows down more than the servers do on a busy machine.
 const Patience = 3 * servertest.Patience
+
+// PollInterval is how often a page is asked for what a test waits for. To ask at each frame, as chromedp does by itself, would
+// have Chromium draw 60 of them a second.
+const PollInterval = 30 * time.Millisecond
 
 // sharedBrowser starts the Chromium that all tests share, once: its start takes longer than
 // most tests.
@@ -133,7 +138,7 @@ func newWindow(t testing.TB, width, height int, options ...chromedp.ContextOptio
 func Becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()",
-			expression, want), chromedp.WithPollingTimeout(Patience))
+			expression, want), chromedp.WithPollingInterval(PollInterval), chromedp.WithPollingTimeout(Patience))
 		_, err := poll(ctx, t)
 		for err != nil && ctx.Err() == nil &&
 			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(),

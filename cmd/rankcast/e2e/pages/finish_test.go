@@ -8,7 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 )
@@ -37,10 +36,12 @@ func TestFinishLineKeepsShortNames(t *testing.T) {
 		width, height int
 	}{{"mode=compact", 480, 60}, {"mode=compact", 600, 60}, {"mode=compact", 1000, 60}, {"mode=list", 400, 120},
 		{"mode=me&me=nobody", 480, 100}} {
-		ctx := ownWindow(t, c.width, c.height)
-		do(t, ctx, overlay(p, "round", "pace=0&"+c.query), isLive)
-		p.Update("round", e2etest.Scores("a", 30, "b", 20, "c", 10))
-		assert.NoError(t, chromedp.Do(ctx, becomes(`page.finishNames()`, "Zoë whole, Max cut, Ivy whole")), c)
+		t.Run(fmt.Sprint(c.query, " at ", c.width), func(t *testing.T) {
+			ctx := ownWindow(t, c.width, c.height)
+			do(t, ctx, overlay(p, "round", "pace=0&"+c.query), isLive)
+			p.Update("round", e2etest.Scores("a", 30, "b", 20, "c", 10))
+			do(t, ctx, becomes(`page.finishNames()`, "Zoë whole, Max cut, Ivy whole"))
+		})
 	}
 }
 
@@ -78,17 +79,16 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 		{board, false, 390, 844}, {board, false, 700, 844}, {board, false, 1280, 900}, {board, false, 2560, 1440},
 		{board, true, 390, 844}, {board, true, 768, 1024}, {board, true, 1280, 720}, {board, true, 1920, 1080},
 	} {
-		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(c.page), becomes(live, "live"), becomes(`document.fonts.status`, "loaded")), c)
-		if c.full {
-			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
-		}
-		// Another leader, so that the element loads the parts of a show.
-		p.Post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
-		require.NoError(t, chromedp.Do(ctx,
-			becomes(`getComputedStyle(page.part('countdown')).position`,
-				"absolute")), c)
-		assert.NoError(t, chromedp.Do(ctx, becomes(covered, "ends")), c)
+		t.Run(fmt.Sprintf("%s at %d, full screen %t", c.page, c.width, c.full), func(t *testing.T) {
+			ctx := ownWindow(t, c.width, c.height)
+			do(t, ctx, chromedp.Navigate(c.page), becomes(live, "live"), becomes(`document.fonts.status`, "loaded"))
+			if c.full {
+				do(t, ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"))
+			}
+			// Another leader, so that the element loads the parts of a show.
+			p.Post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
+			do(t, ctx, becomes(`getComputedStyle(page.part('countdown')).position`, "absolute"), becomes(covered, "ends"))
+		})
 	}
 }
 
@@ -106,16 +106,17 @@ func TestResultFits(t *testing.T) {
 		{"round", true, 1280, 720}, {"round", true, 1920, 1080},
 		{"large", true, 390, 844}, {"large", false, 390, 844}, {"large", false, 300, 600}, {"large", false, 1280, 900},
 	} {
-		ctx := ownWindow(t, c.width, c.height)
-		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+"/boards/"+c.board+"?me=m&lang=en"),
-			isLive), c)
-		if c.full {
-			require.NoError(t, chromedp.Do(ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true")), c)
-		}
-		scale := map[string]int{"round": 1, "large": 40_000}[c.board]
-		p.Update(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
-			`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale))
-		assert.NoError(t, chromedp.Do(ctx, becomes(`page.misplacedInResult()`, "")), c)
+		t.Run(fmt.Sprintf("%s at %d, full screen %t", c.board, c.width, c.full), func(t *testing.T) {
+			ctx := ownWindow(t, c.width, c.height)
+			do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/boards/"+c.board+"?me=m&lang=en"), isLive)
+			if c.full {
+				do(t, ctx, click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"))
+			}
+			scale := map[string]int{"round": 1, "large": 40_000}[c.board]
+			p.Update(c.board, fmt.Sprintf(`{"updates":[{"member":"b","score":%d},{"member":"a","score":%d},{"member":"c","score":%d},`+
+				`{"member":"m","score":%d}]}`, 241*scale, 240*scale, 239*scale, 238*scale))
+			do(t, ctx, becomes(`page.misplacedInResult()`, ""))
+		})
 	}
 }
 

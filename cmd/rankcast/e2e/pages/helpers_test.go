@@ -112,7 +112,7 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 // state waits until the board on the page enters a state, or has entered it since the last call of state.
 func state(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name),
-		chromedp.WithPollingTimeout(patience))
+		chromedp.WithPollingInterval(e2etest.PollInterval), chromedp.WithPollingTimeout(patience))
 }
 
 // click presses the first element of a selector once, as soon as it is visible. chromedp.Click waits for it for as long as the

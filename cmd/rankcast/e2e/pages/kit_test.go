@@ -61,13 +61,6 @@ func standIn(t testing.TB) chromedp.Action[chromedp.Void] {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
-	load := func(t *testing.T, name string) (evaluate func(expression string) string) {
-		ctx := window(t, 800, 600)
-		do(t, ctx, visit(p, "/healthz"), standIn(t), script("(() => {"+scriptFile(t, name)+"})()"))
-		return func(expression string) string {
-			return value[string](t, ctx, expression)
-		}
-	}
 	files, err := fs.Glob(scripts, "scripts/*.test.js")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -75,13 +68,16 @@ func TestScripts(t *testing.T) {
 		file = path.Base(file)
 		t.Run(strings.TrimSuffix(file, ".test.js"), func(t *testing.T) {
 			t.Parallel()
-			tests := strings.Fields(load(t, file)(`[...tests.keys()].join(' ')`))
+			ctx := window(t, 800, 600)
+			evaluateOnNewPage := func(t *testing.T, expression string) string {
+				do(t, ctx, visit(p, "/healthz"), script(`localStorage.clear(); sessionStorage.clear()`), standIn(t),
+					script("(() => {"+scriptFile(t, file)+"})()"))
+				return value[string](t, ctx, expression)
+			}
+			tests := strings.Fields(evaluateOnNewPage(t, `[...tests.keys()].join(' ')`))
 			require.NotEmpty(t, tests)
 			for _, test := range tests {
-				t.Run(test, func(t *testing.T) {
-					t.Parallel()
-					load(t, file)(`tests.get('` + test + `')().then(() => '')`)
-				})
+				t.Run(test, func(t *testing.T) { evaluateOnNewPage(t, `tests.get('`+test+`')().then(() => '')`) })
 			}
 		})
 	}

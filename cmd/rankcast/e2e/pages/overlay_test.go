@@ -400,13 +400,15 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		{"mode=me&me=bob", 480, 100, " | 2 bob 40 10 to next | Final"},
 		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
 	} {
-		ctx := ownWindow(t, c.width, c.height)
-		do(t, ctx, overlay(p, "quick", c.query+"&pace=0"), isLive)
-		p.Update("quick", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20, "eve", 10))
-		require.NoError(t, chromedp.Do(ctx, becomes(all, c.want)), c.query)
-		if strings.HasPrefix(c.want, " | 1 ann") {
-			require.NoError(t, chromedp.Do(ctx, becomes(fits, "true")), c.query)
-		}
+		t.Run(fmt.Sprint(c.query, " at ", c.width), func(t *testing.T) {
+			ctx := ownWindow(t, c.width, c.height)
+			do(t, ctx, overlay(p, "quick", c.query+"&pace=0"), isLive)
+			p.Update("quick", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20, "eve", 10))
+			do(t, ctx, becomes(all, c.want))
+			if strings.HasPrefix(c.want, " | 1 ann") {
+				do(t, ctx, becomes(fits, "true"))
+			}
+		})
 	}
 }
 
