@@ -30,6 +30,15 @@ import { Moves } from './moves.js';
 import { dateParts, itemsOf, language, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
+/** The entries of a result. */
+const PODIUM = 3;
+
+/**
+ * @param {Snapshot} list
+ * @returns {boolean} whether it reaches as far as a result: an element with room for one row has a list of one
+ */
+const holdsPodium = ({ top, total }) => top.length >= Math.min(PODIUM, total);
+
 export class Show {
   #element;
   #announcer;
@@ -153,9 +162,9 @@ export class Show {
   onPeriod(before, now, isFirst) {
     const { board, period, final, info } = now;
     const same = before?.period === period;
-    if (same && final && !before?.final) this.showResult(now);
-    // A list that was final before the rollover has been shown.
-    if (final || before?.final || (same && !isFirst) || !period || board.includes('@')) return;
+    if (same && final && !before?.final && holdsPodium(now)) this.showResult(now);
+    // A list that was final before the rollover has been shown, if it holds all that the result shows.
+    if (final || (before?.final && holdsPodium(before)) || (same && !isFirst) || !period || board.includes('@')) return;
     if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
     this.#endResult?.();
     const { connection, me } = this.#now();
@@ -167,7 +176,7 @@ export class Show {
       // The name of the followed member comes with its neighbours, which may come after its rank.
       if (result.final && (own?.around || !me)) this.#endResult?.();
     };
-    this.#endResult = connection?.subscribe(`${board}@-1`, { top: 3, me, around: 1, info: true }, {
+    this.#endResult = connection?.subscribe(`${board}@-1`, { top: PODIUM, me, around: 1, info: true }, {
       onTop: (snapshot) => {
         result = snapshot;
         show();

@@ -117,37 +117,59 @@ test('ElementShowsTheFinish', async () => {
 	await shown('');
 	// The followed member's place stands below the first three, also on a page that opens late.
 	now = Date.parse('2026-11-20T12:00:31Z');
-	await watch({top: 2, me: 'q'});
+	await watch({top: 3, me: 'q'});
 	say(
 		list(
 			1,
 			[
 				['a', 30],
 				['b', 20],
+				['c', 10],
 			],
 			of('1', first.ends),
 		),
 		own(1, 5, 3, {to_next: 1, around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}),
 	);
-	await becomes(text, '1 a 30, 2 b 20, below 5 Quin 1 to next 3');
+	await becomes(text, '1 a 30, 2 b 20, 3 c 10, below 5 Quin 1 to next 3');
 	sockets.at(-1).say(
 		list(
 			2,
 			[
 				['a', 30],
 				['b', 20],
+				['c', 10],
 			],
 			of('1', first.ends, {final: true}),
 		),
 	);
-	await becomes(() => places(), '1 a 30 | 2 b 20 | 5 Quin 3');
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 5 Quin 3');
 	sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}));
-	await becomes(() => places(), '1 a 30 | 2 b 20 | 4 Quin 5');
-	await becomes(() => finished.splice(0).join(), '1 ab');
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 4 Quin 5');
+	await becomes(() => finished.splice(0).join(), '1 abc');
 	await becomes(
 		() => [...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join(),
-		'step,step,row me',
+		'step,step,step,row me',
 	);
+	// An element with room for fewer than three rows asks for the result, once the next period has begun.
+	await watch({top: 2, me: 'q'});
+	var two = [
+		['a', 30],
+		['b', 20],
+	];
+	say(list(1, two, of('1', first.ends)), own(1, 5, 3, {to_next: 1, around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}));
+	await becomes(text, '1 a 30, 2 b 20, below 5 Quin 1 to next 3');
+	sockets.at(-1).say(list(2, two, of('1', first.ends, {final: true})));
+	await page.drawn();
+	await shown('');
+	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
+	await becomes(() => (({board, top, me}) => [board, top, me].join(' '))(sockets.at(-1).sent.at(-1)), 'b@-1 3 q');
+	sockets.at(-1).say(
+		{type: 'ok', id: sockets.at(-1).sent.at(-1).id},
+		{...list(9, [...two, ['c', 10]], of('1', first.ends, {final: true})), board: 'b@-1'},
+		{...own(9, 5, 3, {around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}), board: 'b@-1'},
+	);
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 5 Quin 3');
+	await becomes(() => finished.splice(0).join(), '1 abc');
 	// The list is shorter than the result, which has room all the same.
 	await becomes(
 		() => root.querySelector('[part=finish]').getBoundingClientRect().bottom <= board.getBoundingClientRect().bottom,
@@ -207,7 +229,7 @@ test('ElementShowsTheFinish', async () => {
 				['a', 30],
 				['b', 20],
 			],
-			of('1', first.ends, {final: true}),
+			of('1', first.ends, {final: true, total: 2}),
 		),
 	);
 	await becomes(
@@ -217,7 +239,7 @@ test('ElementShowsTheFinish', async () => {
 	finished = [];
 	await watch({me: 'q'});
 	say(list(1, [['a', 30]], of('1', first.ends)));
-	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true})), own(2, null, null));
+	sockets.at(-1).say(list(2, [['a', 30]], of('1', first.ends, {final: true, total: 1})), own(2, null, null));
 	await becomes(() => places(), '1 a 30');
 	finished = [];
 	// A page that opens sixteen seconds late asks for no result, nor does one with hold="0".
@@ -243,13 +265,13 @@ test('ElementShowsTheFinish', async () => {
 	now = Date.parse('2026-11-20T12:00:32Z');
 	await watch();
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
-	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true, total: 1})));
 	await becomes(() => /a 1/.test(finish()), true);
 	sockets
 		.at(-1)
 		.say(
 			list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z')),
-			list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z', {final: true})),
+			list(1, [['z', 7]], of('4', '2026-11-20T12:00:32Z', {final: true, total: 1})),
 		);
 	await becomes(() => /z 7/.test(finish()), true);
 	await becomes(() => getComputedStyle(root.querySelector('[part=list]')).visibility, 'hidden');
@@ -259,14 +281,14 @@ test('ElementShowsTheFinish', async () => {
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
 	say(list(1, [], of('3', '2026-11-20T12:00:31Z')));
-	sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	sockets.at(-1).say(list(1, [], of('3', '2026-11-20T12:00:31Z', {final: true, total: 0})));
 	await becomes(() => board.hasAttribute('data-final'), true);
 	await page.drawn();
 	await shown('');
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
-	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true})));
+	sockets.at(-1).say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z', {final: true, total: 1})));
 	await becomes(() => finish() !== '', true);
 	board.setAttribute('board', 'other');
 	await shown('');
