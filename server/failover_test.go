@@ -69,7 +69,8 @@ func startClusterWorld(t *testing.T) *clusterWorld {
 
 func (w *clusterWorld) masterOf(board string) int { return w.cluster.MasterOf("rc:{" + board + "}:c") }
 
-// pace is the least time between two updates of one sender. Without one, these two tests take nearly as much CPU as all others here.
+// pace is the least time between two updates of one sender. Without one, the tests of this file take nearly as much CPU as all
+// others of the package.
 const pace = 5 * time.Millisecond
 
 // send sends updates that add 1, one after another. It sends each update again until a node acknowledges it.

@@ -10,6 +10,9 @@
 import { part, setAttribute, setText } from './dom.js';
 import { Row } from './shared.js';
 
+/** The entries of a result. */
+export const PODIUM = 3;
+
 /** The seconds that are counted down. */
 const LAST_SECONDS = 10;
 
@@ -57,12 +60,12 @@ export class Finish {
   show(title, items, formats, template, ms) {
     clearTimeout(this.#timer);
     setText(this.#title, title);
-    const shown = items.filter(({ me, rank }, i) => (me ? rank : i < 3));
+    const shown = items.filter(({ me, rank }, i) => (me ? rank : i < PODIUM));
     const steps = shown.map((item, i) => {
       const row = new Row(template);
       row.render(item, formats, false);
       row.element.removeAttribute('data-member'); // it is no row of the list
-      if (i < 3 && !item.below) setAttribute(row.element, 'part', item.me ? 'step me' : 'step');
+      if (i < PODIUM && !item.below) setAttribute(row.element, 'part', item.me ? 'step me' : 'step');
       return row.element;
     });
     this.#podium.replaceChildren(...steps);

@@ -24,20 +24,18 @@
 
 import { Announcer } from './announcer.js';
 import { setAttribute } from './dom.js';
-import { Finish } from './finish.js';
+import { Finish, PODIUM } from './finish.js';
 import { Moments } from './moments.js';
 import { Moves } from './moves.js';
 import { dateParts, itemsOf, language, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
-/** The entries of a result. */
-const PODIUM = 3;
-
 /**
  * @param {Snapshot} list
- * @returns {boolean} whether it reaches as far as a result: an element with room for one row has a list of one
+ * @returns {boolean} whether it has the entries of its result: an element with room for one row has a list of one, and asks for
+ * the others when the next period begins. No period follows one that has a name.
  */
-const holdsPodium = ({ top, total }) => top.length >= Math.min(PODIUM, total);
+const holdsResult = ({ board, top, total }) => board.includes('@') || top.length >= Math.min(PODIUM, total);
 
 export class Show {
   #element;
@@ -162,9 +160,9 @@ export class Show {
   onPeriod(before, now, isFirst) {
     const { board, period, final, info } = now;
     const same = before?.period === period;
-    if (same && final && !before?.final && holdsPodium(now)) this.showResult(now);
-    // A list that was final before the rollover has been shown, if it holds all that the result shows.
-    if (final || (before?.final && holdsPodium(before)) || (same && !isFirst) || !period || board.includes('@')) return;
+    if (same && final && !before?.final) this.showResult(now);
+    // The element has shown the result of a list that was final before the rollover, unless the list was too short.
+    if (final || (before?.final && holdsResult(before)) || (same && !isFirst) || !period || board.includes('@')) return;
     if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
     this.#endResult?.();
     const { connection, me } = this.#now();
@@ -201,7 +199,7 @@ export class Show {
   showResult(result, own = null) {
     const { period, ends, final, top, info } = result;
     const left = this.#holdLeft(ends);
-    if (!final || !ends || !(left > 0) || !top.length) return;
+    if (!final || !ends || !(left > 0) || !top.length || !holdsResult(result)) return;
     const { formats, me } = this.#now();
     const time = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone }).format(new Date(ends));
     setAttribute(this.#element, 'data-finish', '');

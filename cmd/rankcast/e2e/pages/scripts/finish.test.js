@@ -277,6 +277,13 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => getComputedStyle(root.querySelector('[part=list]')).visibility, 'hidden');
 	pass(15000);
 	await shown('');
+	// No period follows one that has a name, so its result has what the list holds.
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await make({board: 'b@1', top: 1});
+	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b@1');
+	say({...list(1, [['a', 1]], of('1', first.ends)), board: 'b@1'});
+	sockets.at(-1).say({...list(2, [['a', 1]], of('1', first.ends, {final: true})), board: 'b@1'});
+	await becomes(() => places(), '1 a 1');
 	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
