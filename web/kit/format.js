@@ -62,6 +62,8 @@ export const numbers = new Intl.NumberFormat(language);
 /** Dates with times and their zone. @type {Intl.DateTimeFormatOptions} */
 export const dateParts = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
 export const dates = new Intl.DateTimeFormat(language, dateParts);
+/** The same without the year, for a line beside the name of a period. */
+export const days = new Intl.DateTimeFormat(language, { ...dateParts, year: undefined });
 export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 export const plurals = new Intl.PluralRules(language);
 

@@ -13,7 +13,7 @@
 
 import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { dates, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
+import { dates, days, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
 import { loadOnDemand } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
@@ -224,7 +224,8 @@ export class LiveLeaderboard extends HTMLElement {
    * @returns {boolean} whether something may happen for it
    */
   #isNear(time) {
-    return -NEAR_MS < this.#timeLeft(time) && this.#timeLeft(time) < this.#near;
+    const left = this.#timeLeft(time);
+    return left > -NEAR_MS && left < this.#near;
   }
 
   /**
@@ -235,7 +236,7 @@ export class LiveLeaderboard extends HTMLElement {
    */
   #number(name, min, max, fallback) {
     const n = parseInt(this.getAttribute(name) ?? '', 10);
-    return Number.isNaN(n) ? fallback : Math.min(Math.max(n, min), max);
+    return isNaN(n) ? fallback : Math.min(Math.max(n, min), max);
   }
 
   get #me() {
@@ -414,7 +415,7 @@ export class LiveLeaderboard extends HTMLElement {
     const snapshot = this.#snapshot;
     const { asOf } = this.#detail;
     setAttribute(this, 'data-state', state);
-    setAttribute(this, 'data-final', snapshot?.final === true && '');
+    setAttribute(this, 'data-final', snapshot?.final && '');
     setText(
       this.#stateText,
       state === 'live' && snapshot?.final
@@ -439,18 +440,15 @@ export class LiveLeaderboard extends HTMLElement {
     clearTimeout(this.#countdownTimer);
     const { ends, final, period } = this.#snapshot ?? {};
     this.#period.hidden = !ends && !period;
-    const left = this.#timeLeft(ends);
-    if (this.#isNear(ends)) this.#withShow((show) => show.count(final ? NaN : left));
+    const left = final ? NaN : this.#timeLeft(ends); // NaN: nothing is counted down
+    if (this.#isNear(ends)) this.#withShow((show) => show.count(left));
     else this.#show?.count(NaN);
-    if (!ends) {
-      setText(this.#ends, '');
-      return;
-    }
-    const time = dates.format(new Date(ends));
+    if (!ends) return setText(this.#ends, '');
+    const at = Date.parse(ends);
     const { text, changesIn } = timeLeft(left);
-    setText(this.#ends, final ? phrase('ended', { time }) : text ? phrase('ends', { left: text }) : words.ends_now);
-    this.#ends.title = time;
-    if (!final && changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
+    setText(this.#ends, final ? phrase('ended', { time: days.format(at) }) : text ? phrase('ends', { left: text }) : words.ends_now);
+    this.#ends.title = dates.format(at);
+    if (changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
   }
 
   #noteText() {

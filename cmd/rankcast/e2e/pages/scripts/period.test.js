@@ -117,6 +117,27 @@ test('PageTurnsOver', async () => {
 	await becomes(() => ticks, 0);
 });
 
+// The end of a period changes the text of the head, and moves no row: the head has as many lines as before, however narrow it is.
+test('EndOfAPeriodMovesNothing', async () => {
+	await openPeriods();
+	say();
+	const place = name => part(name).getBoundingClientRect();
+	const top = () => place('list').top - board.getBoundingClientRect().top;
+	for (const width of [200, 250, 300, 350, 400]) {
+		board.style.width = width + 'px';
+		for (const name of ['2026-W47', '2026-11-22', '28648507']) {
+			const list = more => period(name, '2026-11-22T16:00:00.000Z', 'xyz', more);
+			sockets.at(-1).say(list());
+			await becomes(() => head().replace(/ends [^|]+/, 'ends … '), name + ' | ends … | Live | 3 members');
+			const before = top();
+			sockets.at(-1).say(list({final: true}));
+			await becomes(() => head().replace(/ended [^|]+/, 'ended … '), name + ' | ended … | Final | 3 members');
+			await becomes(() => [width, name, top()].join(), [width, name, before].join());
+			await becomes(() => place('ends').right < place('header').right, true);
+		}
+	}
+});
+
 // The page counts by the clock that the server told last, and by its own if the server told none.
 test('PageHearsTheClock', async () => {
 	await openPeriods();
