@@ -71,7 +71,7 @@ func (w *clusterWorld) masterOf(board string) int { return w.cluster.MasterOf("r
 
 // pace is the least time between two updates of one sender. Without one, the tests of this file take nearly as much CPU as all
 // others of the package.
-const pace = 5 * time.Millisecond
+const pace = 10 * time.Millisecond
 
 // send sends updates that add 1, one after another. It sends each update again until a node acknowledges it.
 func (w *clusterWorld) send(board string, number int) {

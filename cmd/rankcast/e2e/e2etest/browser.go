@@ -99,8 +99,7 @@ func withFace(t testing.TB) chromedp.Action[chromedp.Void] {
 	face, err := web.Files.ReadFile("dist/assets/shared/archivo.woff2")
 	require.NoError(t, err)
 	return BeforeScripts(fmt.Sprintf(`{
-		const bytes = Uint8Array.from(atob('%s'), c => c.charCodeAt());
-		document.fonts.add(new FontFace('Archivo', bytes, {weight: '500 800'}));
+		document.fonts.add(new FontFace('Archivo', Uint8Array.fromBase64('%s'), {weight: '500 800'}));
 	}`, base64.StdEncoding.EncodeToString(face)))
 }
 

@@ -198,7 +198,7 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 // new result. Redis keeps nothing of the half.
 func TestWindowOutlivesItsBuilder(t *testing.T) {
 	t.Parallel()
-	const members, page = 20_000, 1000
+	const members, page = 6_000, 1000
 	redis := redistest.Start(t)
 	proxy := redistest.StartProxy(t, redis.URL())
 	dies, stays := e2etest.Launch(t, "--redis", proxy.URL()), e2etest.Launch(t, "--redis", redis.URL())

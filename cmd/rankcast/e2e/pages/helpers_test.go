@@ -61,6 +61,11 @@ func do(t testing.TB, ctx context.Context, actions ...chromedp.Action[chromedp.V
 	require.NoError(t, chromedp.Do(ctx, actions...))
 }
 
+// resize gives the window another size, and waits until the page has it.
+func resize(width, height int64) chromedp.Action[chromedp.Void] {
+	return chromedp.Steps(chromedp.EmulateViewport(width, height), becomes(`innerWidth + ''`, fmt.Sprint(width)))
+}
+
 // value returns the value of an expression on the page. It waits for a promise.
 func value[T any](t testing.TB, ctx context.Context, expression string) T {
 	t.Helper()

@@ -39,8 +39,8 @@ func fits(t *testing.T, ctx context.Context, sizes [][2]int64, address, ready st
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(sizes[0][0], sizes[0][1]), chromedp.Navigate(address)), address)
 	for _, size := range sizes {
-		require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(size[0], size[1]),
-			becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true"), becomes(`page.misfits()`, "")}, then...)...), "%s at %d",
+		require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{resize(size[0], size[1]),
+			becomes(ready, "true"), becomes(`page.misfits()`, "")}, then...)...), "%s at %d",
 			address, size[0])
 	}
 }
@@ -144,7 +144,7 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 		"/docs/start", "/stars", "/boards/nosuch"} {
 		do(t, ctx, chromedp.Navigate("http://"+addr+path))
 		for width, ofWidth := range places {
-			do(t, ctx, chromedp.EmulateViewport(width, width*9/16), becomes(`innerWidth + ''`, fmt.Sprint(width)))
+			do(t, ctx, resize(width, width*9/16))
 			place := value[string](t, ctx, `(([brand, site]) => [brand.left, site.right].map(Math.round)
 					.join() + getComputedStyle(document.documentElement).scrollbarGutter)(['.brand', '.site']
 						.map(part => document.querySelector(part).getBoundingClientRect()))`)

@@ -148,7 +148,7 @@ func TestOverlayFits(t *testing.T) {
 		do(t, ctx, chromedp.EmulateViewport(200, 40), overlay(p, "stars", query))
 		for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
 			require.NoError(t, chromedp.Do(ctx,
-				chromedp.EmulateViewport(size[0], size[1]), becomes(`innerWidth + ''`, fmt.Sprint(size[0])),
+				resize(size[0], size[1]),
 				isLive,
 				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth
 					&& bottom <= innerHeight))

@@ -59,8 +59,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 				if i == 0 || *screens != "" { // else the page that is there gets another size, as by a window that is drawn wider
 					lookOrRead(t, ctx, addr, path, width, height, theme, lang)
 				}
-				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
-					becomes(`innerWidth + ''`, fmt.Sprint(width)),
+				require.NoError(t, chromedp.Do(ctx, resize(int64(width), int64(height)),
 					becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, "")),
 					"%s at %d, %s, %s is wider than its window", path, width, theme, lang)
 				if *screens != "" {

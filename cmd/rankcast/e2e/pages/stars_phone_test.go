@@ -43,7 +43,7 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 		becomes(oneLine, "true"), becomes(`page.gainIsInItsRow()`, "true"),
 		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
 		// A wider window has the list, and all lines of the feed.
-		chromedp.EmulateViewport(1280, 900), becomes(`innerWidth + ''`, "1280"), becomes(podium, "false,false,true,true,true,true"),
+		resize(1280, 900), becomes(podium, "false,false,true,true,true,true"),
 		becomes(oneLine, "false"),
 	)
 }
