@@ -67,10 +67,11 @@ check-deploy: deps ## Check the example for Kubernetes, and run that for Compose
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && GOBIN="$$dir" $(GO) install $(CADDY) && \
 		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e/process
 
-# make lint vets what make test and make race would vet again, each time that they compile.
+# make lint vets what make test and make race would vet again, each time that they compile. Packages whose tests take long come
+# first: two run at a time, and none of these is left for the end, alone.
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
-	$(GO) test -vet=off -timeout 20m ./...
+	$(GO) test -vet=off -timeout 20m ./cmd/... ./server ./ranking ./...
 
 # Packages that start no goroutine and guard nothing. The race detector sees them in the tests of those that use them.
 PURE = cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web|web/generate
