@@ -18,8 +18,9 @@ export CGO_ENABLED = 0
 # html/template call methods by name.
 NOT_INLINED = github.com/redis/go-redis/... github.com/alicebob/... github.com/prometheus/... github.com/alecthomas/kong \
 	charm.land/... github.com/charmbracelet/... github.com/go-text/...
-FLAGS = -trimpath $(NOT_INLINED:%=-gcflags=%=-l)
-export GOFLAGS := $(strip $(filter-out $(FLAGS),$(shell $(GO) env GOFLAGS 2>/dev/null)) $(FLAGS))
+FLAGS = $(NOT_INLINED:%=-gcflags=%=-l) -trimpath
+# The last of several -gcflags for a package counts: the user's own.
+export GOFLAGS := $(strip $(FLAGS) $(filter-out $(FLAGS),$(shell $(GO) env GOFLAGS 2>/dev/null)))
 KUBE_SCORE = github.com/zegl/kube-score/cmd/kube-score@v1.20.0
 CADDY = github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 # Everybody may reach a node, by its one port; and there is one Redis, which no other pod can stand in for.
@@ -67,8 +68,9 @@ check-deploy: deps ## Check the example for Kubernetes, and run that for Compose
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && GOBIN="$$dir" $(GO) install $(CADDY) && \
 		CADDY="$$dir/caddy" $(GO) test -tags caddy -count=1 -v -run TestDeployBehindCaddy ./cmd/rankcast/e2e/process
 
-# make lint vets what make test and make race would vet again, each time that they compile. Packages whose tests take long come
-# first: two run at a time, and none of these is left for the end, alone.
+# make lint vets what make test and make race would vet again, each time that they compile.
+#
+# Packages whose tests take long come first, so that none of them is left for the end, alone.
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
 	$(GO) test -vet=off -timeout 20m ./cmd/... ./server ./ranking ./...
@@ -226,8 +228,8 @@ HEADLESS = chromium-headless-shell
 CHROMIUM = \$$(apt-cache show $(HEADLESS) >/dev/null 2>&1 && echo $(HEADLESS) || echo chromium)
 
 # The tests need a real Redis whose clock they can shift, a browser, and systemd-analyze. The examples of the
-# documentation need curl and python3. Any Chromium will do, but the one without windows takes half of the CPU: the
-# recipe installs it beside another one where it may.
+# documentation need curl and python3. Any Chromium from version 140 on will do, but the one without windows takes half of
+# the CPU: the recipe installs it beside another one where it may.
 .PHONY: deps
 deps:
 	@missing=; \

@@ -1,6 +1,6 @@
-// Package hub turns the changes of boards into frames for clients. It does no I/O of its
-// own: it reads through a [Source], which is a Store of package ranking, receives changes from a [Feed], and hands frames to a
-// [Conn] (shard.go). Package server/live has the two connections: of a WebSocket, and of an event stream.
+// Package hub turns the changes of boards into frames for clients. It does no I/O of its own: it reads through a [Source],
+// which a Store of package ranking implements, receives changes from a [Feed], and hands frames to a [Conn]
+// (shard.go). Package server/live has the two connections: of a WebSocket, and of an event stream.
 //
 // # Words
 //

@@ -86,7 +86,7 @@ func TestPublishedModule(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(guide), `"`+published.Path+`/server/client"`)
 
-	// As make does it, so that the cache of Go has the dependencies, and the next time all that has not changed.
+	// With flags that do not depend on who runs the test, so that the cache of Go has all that has not changed, the next time.
 	static := []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath"}
 	goRun(t, copied, static, "vet", "-tags", allTags(t), "./...")
 	goRun(t, copied, static, "test", "-run", "TestImportsRunOneWay|TestDistIsCurrent", "./cmd/rankcast", "./web/generate")

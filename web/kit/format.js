@@ -62,8 +62,8 @@ export const numbers = new Intl.NumberFormat(language);
 /** Dates with times and their zone. @type {Intl.DateTimeFormatOptions} */
 export const dateParts = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
 export const dates = new Intl.DateTimeFormat(language, dateParts);
-/** The same without the year, for a line beside the name of a period. */
-export const days = new Intl.DateTimeFormat(language, { ...dateParts, year: undefined });
+/** Dates without a time, for a line with little room. */
+export const plainDates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
 export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 export const plurals = new Intl.PluralRules(language);
 
@@ -158,11 +158,11 @@ function pad(n, length = 2) {
 /**
  * Formats a countdown so that its text changes seldom.
  *
- * @param {number} ms the time left
+ * @param {number} ms the time left; NaN: none ends
  * @returns {{ text: string, changesIn: number }} '' when no time is left; the time until the text changes, ms
  */
 export function timeLeft(ms) {
-  if (ms <= 0) return { text: '', changesIn: Infinity };
+  if (!(ms > 0)) return { text: '', changesIn: Infinity };
   // A second that has begun counts, so that the last text is 0:01.
   const left = Math.ceil(ms / 1_000);
   const unit = left < 3_600 ? 1 : left < 86_400 ? 60 : 3_600;

@@ -386,7 +386,10 @@ export interface Finish {
   readonly period: string;
   /** RFC 3339. */
   readonly ends: string;
-  /** The first entries of the final result: as many as the list has, or three for a viewer who came late. */
+  /**
+   * The first entries of the final result: as many as the list has; three for a viewer who came late, and for a list of one or
+   * two rows of a board with periods.
+   */
   readonly top: readonly Entry[];
 }
 

@@ -13,7 +13,7 @@
 
 import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { dates, days, fill, memberCount, phrase, timeLeft, times, words } from './format.js';
+import { dates, fill, memberCount, phrase, plainDates, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
 import { loadOnDemand } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
@@ -446,7 +446,7 @@ export class LiveLeaderboard extends HTMLElement {
     if (!ends) return setText(this.#ends, '');
     const at = Date.parse(ends);
     const { text, changesIn } = timeLeft(left);
-    setText(this.#ends, final ? phrase('ended', { time: days.format(at) }) : text ? phrase('ends', { left: text }) : words.ends_now);
+    setText(this.#ends, final ? phrase('ended', { time: plainDates.format(at) }) : text ? phrase('ends', { left: text }) : words.ends_now);
     this.#ends.title = dates.format(at);
     if (changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
   }

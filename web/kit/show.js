@@ -32,10 +32,10 @@ import sheet from './show.css' with { type: 'css' };
 
 /**
  * @param {Snapshot} list
- * @returns {boolean} whether it has the entries of its result: an element with room for one row has a list of one, and asks for
- * the others when the next period begins. No period follows one that has a name.
+ * @returns {boolean} whether its result needs no further entries: an element with room for one row has a list of one. The result
+ * of an element that watches one period alone, or an activity, is what the list holds.
  */
-const holdsResult = ({ board, top, total }) => board.includes('@') || top.length >= Math.min(PODIUM, total);
+const holdsResult = ({ board, period, top, total }) => !period || board.includes('@') || top.length >= PODIUM || top.length >= total;
 
 export class Show {
   #element;
@@ -160,10 +160,22 @@ export class Show {
   onPeriod(before, now, isFirst) {
     const { board, period, final, info } = now;
     const same = before?.period === period;
-    if (same && final && !before?.final) this.showResult(now);
-    // The element has shown the result of a list that was final before the rollover, unless the list was too short.
-    if (final || (before?.final && holdsResult(before)) || (same && !isFirst) || !period || board.includes('@')) return;
-    if (!(this.#holdLeft(info?.period?.opens ?? before?.ends) > 0)) return;
+    // The element has shown the result of a list that was final before.
+    if (before?.final) return;
+    if (!final) {
+      if ((!same || isFirst) && period && !board.includes('@')) this.#showResultOf(`${board}@-1`, info?.period?.opens ?? before?.ends);
+    } else if (same) {
+      if (holdsResult(now)) this.showResult(now);
+      else this.#showResultOf(`${board}@${period}`, now.ends);
+    }
+  }
+
+  /**
+   * @param {string} period a board with the name or the number of a period
+   * @param {string | null | undefined} ends of that period
+   */
+  #showResultOf(period, ends) {
+    if (!(this.#holdLeft(ends) > 0)) return;
     this.#endResult?.();
     const { connection, me } = this.#now();
     /** @type {Snapshot} */
@@ -174,7 +186,7 @@ export class Show {
       // The name of the followed member comes with its neighbours, which may come after its rank.
       if (result.final && (own?.around || !me)) this.#endResult?.();
     };
-    this.#endResult = connection?.subscribe(`${board}@-1`, { top: PODIUM, me, around: 1, info: true }, {
+    this.#endResult = connection?.subscribe(period, { top: PODIUM, me, around: 1, info: true }, {
       onTop: (snapshot) => {
         result = snapshot;
         show();

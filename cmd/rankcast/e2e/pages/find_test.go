@@ -219,12 +219,12 @@ func TestBoardFillsTheScreen(t *testing.T) {
 		.filter(part => document.querySelector(part).checkVisibility()
 			&& document.fullscreenElement?.contains(document.querySelector(part))).join()`, "#name,#leaderboard")
 	do(t, ctx, visit(p, "/boards/stars"), becomes(listed, "10"),
-		click("#full-screen"), visible, becomes(`document.querySelector('#full-screen').ariaPressed`, "true"),
+		fullScreen, visible,
 		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
 		click("#full-screen"), becomes(`String(document.fullscreenElement)`, "null"),
-		becomes(`document.querySelector('#full-screen').ariaPressed`, "false"),
+		becomes(fullScreenPressed, "false"),
 		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "stable"),
-		visit(p, "/boards/few?top=25"), becomes(listed, "12"), click("#full-screen"),
+		visit(p, "/boards/few?top=25"), becomes(listed, "12"), fullScreen,
 		becomes(`String(`+height+` > 60 && document.querySelector('#board').scrollHeight <= innerHeight)`, "true"),
 		// No room for a scroll bar: it would be a black strip.
 		becomes(`getComputedStyle(document.documentElement).scrollbarGutter`, "auto"),

@@ -14,9 +14,6 @@ import (
 
 const longName = "Maximiliane Wolfeschlegelsteinhausenbergerdorff-Montgomery"
 
-// fullScreen shows the board alone.
-var fullScreen = chromedp.Steps(click("#full-screen"), becomes(`document.querySelector('#full-screen').ariaPressed`, "true"))
-
 // rounds starts a server with boards whose periods end all the time, and the names of a, b and c.
 func rounds(t *testing.T) *e2etest.Process {
 	t.Helper()
@@ -93,8 +90,10 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 			p.Post("days", fmt.Sprintf(`{"member":"m000%d","score":%d}`, i%2+1, (i+1)*1_000_000))
 			do(t, ctx, becomes(`getComputedStyle(page.part('countdown')).position`, "absolute"))
 			for _, size := range c.sizes {
-				assert.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), becomes(covered, "ends")), "at %d", size[0])
+				assert.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), becomes(isFullScreen, fmt.Sprint(c.full)),
+					becomes(covered, "ends")), "at %d", size[0])
 			}
+			assert.NoError(t, chromedp.Do(ctx, script(`document.dir = 'rtl'`), becomes(covered, "ends")), "from right to left")
 		})
 	}
 }
@@ -120,10 +119,10 @@ func TestResultFits(t *testing.T) {
 			}
 			scale := map[string]int{"round": 1, "large": 40_000}[c.board]
 			for _, size := range c.sizes {
-				// Each period has a result, so there is another one if that of before has gone.
+				// The update gives the current period scores, so another result comes if the last one has gone.
 				p.Update(c.board, e2etest.Scores("b", 241*scale, "a", 240*scale, "c", 239*scale, "m", 238*scale))
-				assert.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), script(`delete page.board().dataset.misplaced`),
-					becomes(`page.misplacedInResult()`, "")), "at %d", size[0])
+				assert.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), becomes(isFullScreen, fmt.Sprint(c.full)),
+					script(`delete page.board().dataset.misplaced`), becomes(`page.misplacedInResult()`, "")), "at %d", size[0])
 			}
 		})
 	}

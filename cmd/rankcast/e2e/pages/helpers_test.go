@@ -61,9 +61,17 @@ func do(t testing.TB, ctx context.Context, actions ...chromedp.Action[chromedp.V
 	require.NoError(t, chromedp.Do(ctx, actions...))
 }
 
+// fullScreen shows the board of the page alone.
+var fullScreen = chromedp.Steps(click("#full-screen"), becomes(fullScreenPressed, "true"))
+
+const (
+	fullScreenPressed = `document.querySelector('#full-screen').ariaPressed`
+	isFullScreen      = `String(document.fullscreenElement !== null)`
+)
+
 // resize gives the window another size, and waits until the page has it.
 func resize(width, height int64) chromedp.Action[chromedp.Void] {
-	return chromedp.Steps(chromedp.EmulateViewport(width, height), becomes(`innerWidth + ''`, fmt.Sprint(width)))
+	return chromedp.Steps(chromedp.EmulateViewport(width, height), becomes(`innerWidth + ' ' + innerHeight`, fmt.Sprint(width, height)))
 }
 
 // value returns the value of an expression on the page. It waits for a promise.

@@ -181,7 +181,7 @@ func openBoard(t *testing.T, attributes string) (do func(actions ...chromedp.Act
 // A page that shows a busy board for hours keeps what it needs, and no more.
 func TestElementLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	elementLeavesNothingBehind(t, 10, 5, 15) // 430 rows go meanwhile: left behind, they would be 7,000 nodes
+	elementLeavesNothingBehind(t, 10, 5, 30) // 860 rows go meanwhile: left behind, they would be 14,000 nodes
 }
 
 // elementLeavesNothingBehind compares what a page keeps after its first and second rounds with what it keeps after the later

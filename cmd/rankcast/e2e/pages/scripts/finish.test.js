@@ -150,7 +150,7 @@ test('ElementShowsTheFinish', async () => {
 		() => [...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join(),
 		'step,step,step,row me',
 	);
-	// An element with room for fewer than three rows asks for the result, once the next period has begun.
+	// An element with room for fewer than three rows asks for the others of the result, whether or not another period follows.
 	await watch({top: 2, me: 'q'});
 	var two = [
 		['a', 30],
@@ -159,15 +159,20 @@ test('ElementShowsTheFinish', async () => {
 	say(list(1, two, of('1', first.ends)), own(1, 5, 3, {to_next: 1, around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}));
 	await becomes(text, '1 a 30, 2 b 20, below 5 Quin 1 to next 3');
 	sockets.at(-1).say(list(2, two, of('1', first.ends, {final: true})));
+	await becomes(() => (({board, top, me}) => [board, top, me].join(' '))(sockets.at(-1).sent.at(-1)), 'b@1 3 q');
 	await page.drawn();
 	await shown('');
-	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
-	await becomes(() => (({board, top, me}) => [board, top, me].join(' '))(sockets.at(-1).sent.at(-1)), 'b@-1 3 q');
 	sockets.at(-1).say(
 		{type: 'ok', id: sockets.at(-1).sent.at(-1).id},
-		{...list(9, [...two, ['c', 10]], of('1', first.ends, {final: true})), board: 'b@-1'},
-		{...own(9, 5, 3, {around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}), board: 'b@-1'},
+		{...list(9, [...two, ['c', 10]], of('1', first.ends, {final: true})), board: 'b@1'},
+		{...own(9, 5, 3, {around: [{rank: 5, member: 'q', score: 3, name: 'Quin'}]}), board: 'b@1'},
 	);
+	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 5 Quin 3');
+	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
+	// The next period asks for no result again.
+	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
+	await becomes(text, '');
+	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
 	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 5 Quin 3');
 	await becomes(() => finished.splice(0).join(), '1 abc');
 	// The list is shorter than the result, which has room all the same.
@@ -261,6 +266,12 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(text, '1 x 1');
 	await page.drawn();
 	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
+	await watch({top: 1, hold: 0});
+	say(list(1, [['a', 1]], of('1', first.ends)));
+	sockets.at(-1).say(list(2, [['a', 1]], of('1', first.ends, {final: true, total: 9})));
+	await becomes(() => board.hasAttribute('data-final'), true);
+	await page.drawn();
+	await becomes(() => sockets.at(-1).sent.at(-1).board, 'b');
 	// A period ends while the result of the one before is shown: the new result replaces it.
 	now = Date.parse('2026-11-20T12:00:32Z');
 	await watch();
@@ -277,12 +288,18 @@ test('ElementShowsTheFinish', async () => {
 	await becomes(() => getComputedStyle(root.querySelector('[part=list]')).visibility, 'hidden');
 	pass(15000);
 	await shown('');
-	// No period follows one that has a name, so its result has what the list holds.
+	// The result of one period alone is what the list holds.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await make({board: 'b@1', top: 1});
 	await becomes(() => sockets.at(-1).sent.at(-1)?.board + text(), 'b@1');
 	say({...list(1, [['a', 1]], of('1', first.ends)), board: 'b@1'});
 	sockets.at(-1).say({...list(2, [['a', 1]], of('1', first.ends, {final: true})), board: 'b@1'});
+	await becomes(() => places(), '1 a 1');
+	// So is that of an activity, whose period has no name.
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch({top: 1});
+	say(list(1, [['a', 1]], of('', first.ends)));
+	sockets.at(-1).say(list(2, [['a', 1]], of('', first.ends, {final: true})));
 	await becomes(() => places(), '1 a 1');
 	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');

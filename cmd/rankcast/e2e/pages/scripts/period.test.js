@@ -75,6 +75,7 @@ test('PageTurnsOver', async () => {
 	say(me(5, 4));
 	sockets.at(-1).say(period('2026-W47', '2026-11-22T16:00:00.000Z', 'yx', {final: true}));
 	await becomes(() => head().replace(/ended [^|]+/, 'ended … '), '2026-W47 | ended … | Final | 2 members');
+	await becomes(() => /^Nov 2[23], 2026, \d+:00.[AP]M /.test(part('ends').title), true);
 	await lists('y x');
 	await becomes(() => board.hasAttribute('data-final'), true);
 	var row = root.querySelector('[data-member=y]');
@@ -123,17 +124,20 @@ test('EndOfAPeriodMovesNothing', async () => {
 	say();
 	const place = name => part(name).getBoundingClientRect();
 	const top = () => place('list').top - board.getBoundingClientRect().top;
+	const ends = '2026-11-22T16:00:00.000Z',
+		date = new Date(ends).toLocaleDateString('en', {dateStyle: 'medium'});
 	for (const width of [200, 250, 300, 350, 400]) {
 		board.style.width = width + 'px';
 		for (const name of ['2026-W47', '2026-11-22', '28648507']) {
-			const list = more => period(name, '2026-11-22T16:00:00.000Z', 'xyz', more);
+			const list = more => period(name, ends, 'xyz', more);
 			sockets.at(-1).say(list());
 			await becomes(() => head().replace(/ends [^|]+/, 'ends … '), name + ' | ends … | Live | 3 members');
 			const before = top();
 			sockets.at(-1).say(list({final: true}));
-			await becomes(() => head().replace(/ended [^|]+/, 'ended … '), name + ' | ended … | Final | 3 members');
+			await heads(name + ' | ended ' + date + ' | Final | 3 members');
 			await becomes(() => [width, name, top()].join(), [width, name, before].join());
 			await becomes(() => place('ends').right < place('header').right, true);
+			if (width >= 300) await becomes(() => part('ends').scrollWidth - part('ends').clientWidth, 0);
 		}
 	}
 });
