@@ -35,7 +35,7 @@ import sheet from './show.css' with { type: 'css' };
  * @returns {boolean} whether its result needs no further entries: an element with room for one row has a list of one. The result
  * of an element that watches one period alone, or an activity, is what the list holds.
  */
-const holdsResult = ({ board, period, top, total }) => !period || board.includes('@') || top.length >= PODIUM || top.length >= total;
+const holdsResult = ({ board, period, top, total }) => !period || board.includes('@') || top.length >= Math.min(PODIUM, total);
 
 export class Show {
   #element;
@@ -161,21 +161,10 @@ export class Show {
     const { board, period, final, info } = now;
     const same = before?.period === period;
     // The element has shown the result of a list that was final before.
-    if (before?.final) return;
-    if (!final) {
-      if ((!same || isFirst) && period && !board.includes('@')) this.#showResultOf(`${board}@-1`, info?.period?.opens ?? before?.ends);
-    } else if (same) {
-      if (holdsResult(now)) this.showResult(now);
-      else this.#showResultOf(`${board}@${period}`, now.ends);
-    }
-  }
-
-  /**
-   * @param {string} period a board with the name or the number of a period
-   * @param {string | null | undefined} ends of that period
-   */
-  #showResultOf(period, ends) {
-    if (!(this.#holdLeft(ends) > 0)) return;
+    if (before?.final || (final ? !same : same && !isFirst)) return;
+    if (final && holdsResult(now)) return this.showResult(now);
+    if (!period || board.includes('@')) return;
+    if (!(this.#holdLeft(final ? now.ends : (info?.period?.opens ?? before?.ends)) > 0)) return;
     this.#endResult?.();
     const { connection, me } = this.#now();
     /** @type {Snapshot} */
@@ -186,7 +175,7 @@ export class Show {
       // The name of the followed member comes with its neighbours, which may come after its rank.
       if (result.final && (own?.around || !me)) this.#endResult?.();
     };
-    this.#endResult = connection?.subscribe(period, { top: PODIUM, me, around: 1, info: true }, {
+    this.#endResult = connection?.subscribe(`${board}@${final ? period : -1}`, { top: PODIUM, me, around: 1, info: true }, {
       onTop: (snapshot) => {
         result = snapshot;
         show();
