@@ -234,14 +234,19 @@ func textOf(selector string) string {
 	return fmt.Sprintf(`page.text(%q)`, selector)
 }
 
-// A window that closes on a page without an address empties the storage of no other window.
+// A window leaves nothing of its server to the next one, and a window without an address empties no other.
 func TestWindowsEmptyTheirOwnStorage(t *testing.T) {
 	t.Parallel()
 	p := e2etest.Launch(t)
+	const kept = `sessionStorage.getItem('kept') + ' ' + localStorage.getItem('kept')`
+	keep := script(`sessionStorage.setItem('kept', 'yes'); localStorage.setItem('kept', 'yes')`)
+	t.Run("used", func(t *testing.T) {
+		do(t, window(t, 200, 200), visit(p, "/healthz"), keep)
+	})
 	ctx := window(t, 200, 200)
-	do(t, ctx, visit(p, "/healthz"), script(`sessionStorage.setItem('kept', 'yes')`))
+	do(t, ctx, visit(p, "/healthz"), becomes(kept, "null null"), keep)
 	t.Run("blank", func(t *testing.T) {
 		do(t, window(t, 200, 200), chromedp.Navigate("about:blank"))
 	})
-	do(t, ctx, becomes(`sessionStorage.getItem('kept')`, "yes"))
+	do(t, ctx, becomes(kept, "yes yes"))
 }
