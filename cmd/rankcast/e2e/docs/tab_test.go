@@ -58,7 +58,7 @@ func (p *docPage) await(tab *docTab, what, expression string) {
 	})
 }
 
-// closeTabs checks what the open windows have come to, and closes them.
+// closeTabs checks what the open windows have come to, and has them leave their pages.
 func (p *docPage) closeTabs() {
 	for _, tab := range p.tabs {
 		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") && !tab.shown {
@@ -67,7 +67,7 @@ func (p *docPage) closeTabs() {
 		p.await(tab, "the boards to be live", watched)
 		p.await(tab, "the page to settle", settled)
 		p.await(tab, "no errors", `''`) // those that came while it settled
-		require.NoError(p.t, chromedp.Cancel(tab.ctx), "%s", tab.block)
+		require.NoError(p.t, chromedp.Do(tab.ctx, chromedp.Navigate("about:blank")), "%s", tab.block)
 	}
 	p.tabs = nil
 }

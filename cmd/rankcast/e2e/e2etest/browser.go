@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -77,38 +78,74 @@ func browserPath() (string, error) {
 }
 
 // idleTabs are the tabs that tests have left, each at a blank page. The first page of a new tab costs twice the CPU of a later one.
-var idleTabs = make(chan target.ID, 1000)
+var idleTabs struct {
+	sync.Mutex
+	ids []target.ID
+}
 
 // Window opens a window of the shared browser, and returns the context for chromedp.Do. The page has this
-// size in CSS pixels. The window closes with the test. Windows share cookies, but each server of a test has
-// an address of its own, and so a storage of its own; the window empties it when it closes, for a later
-// server may get the same address. A later window takes its tab.
+// size in CSS pixels. The window ends with the test, and a later one takes its tab. Windows share cookies, but
+// each server of a test has an address of its own, and so a storage of its own; the window empties it when it
+// ends, for a later server may get the same address.
 func Window(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	options := []chromedp.ContextOption{chromedp.WithDetachOnCancel()}
-	select {
-	case tab := <-idleTabs:
-		options = append(options, chromedp.WithTargetID(tab))
-	default:
+	idleTabs.Lock()
+	if last := len(idleTabs.ids) - 1; last >= 0 {
+		options = append(options, chromedp.WithTargetID(idleTabs.ids[last]))
+		idleTabs.ids = idleTabs.ids[:last]
 	}
-	var idle target.ID
-	t.Cleanup(func() { // runs once the window has detached from its tab, which ends all that it emulates and injects
-		if idle != "" {
-			idleTabs <- idle
+	idleTabs.Unlock()
+	var tab target.ID
+	emptied := false
+	t.Cleanup(func() { // by now the window has detached from its tab, which ends all that it emulates and injects
+		if emptied {
+			idleTabs.Lock()
+			defer idleTabs.Unlock()
+			idleTabs.ids = append(idleTabs.ids, tab)
+		} else if tab != "" {
+			closeTab(tab)
 		}
 	})
 	ctx := newWindow(t, width, height, options...)
+	tab = chromedp.FromContext(ctx).Target.TargetID
 	require.NoError(t, chromedp.Do(ctx, withFace(t)))
-	t.Cleanup(func() {
-		// "null" stands for all origins
-		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil && origin != "null" {
-			Call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
-		}
-		if chromedp.Do(ctx, chromedp.Navigate("about:blank")) == nil {
-			idle = chromedp.FromContext(ctx).Target.TargetID
-		}
-	})
+	t.Cleanup(func() { emptied = empty(ctx) == nil })
 	return ctx
+}
+
+// empty has a window leave its page, and empties the storage of each address that it has visited.
+func empty(ctx context.Context) error {
+	visited, err := chromedp.Call(ctx, cdppage.GetNavigationHistory, cdp.Empty{})
+	if err != nil {
+		return err
+	}
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		return err
+	}
+	for _, entry := range visited.Entries {
+		at, err := url.Parse(entry.URL)
+		if err != nil || at.Host == "" {
+			continue // a blank page has no storage, and the files of tests keep nothing
+		}
+		if err := Call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{
+			Origin: at.Scheme + "://" + at.Host, StorageTypes: "all",
+		}); err != nil {
+			return err
+		}
+	}
+	return Call(ctx, cdppage.ResetNavigationHistory, cdp.Empty{})
+}
+
+// closeTab closes the tab of a window that could not be emptied, whose page would go on beside other tests.
+func closeTab(tab target.ID) {
+	browser, err := sharedBrowser()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(browser, Patience)
+	defer cancel()
+	cdp.Call(ctx, chromedp.FromContext(ctx).Browser, target.CloseTarget, target.CloseTargetParams{TargetID: tab})
 }
 
 // withFace gives each page of a window the face of the server before its first picture. A page whose face comes later keeps
