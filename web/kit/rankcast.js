@@ -446,7 +446,11 @@ export class LiveLeaderboard extends HTMLElement {
     if (!ends) return setText(this.#ends, '');
     const at = Date.parse(ends);
     const { text, changesIn } = timeLeft(left);
-    setText(this.#ends, final ? phrase('ended', { time: plainDates.format(at) }) : text ? phrase('ends', { left: text }) : words.ends_now);
+    // A period ends as the next one begins: its last day is that of the moment before.
+    setText(
+      this.#ends,
+      final ? phrase('ended', { time: plainDates.format(at - 1) }) : text ? phrase('ends', { left: text }) : words.ends_now,
+    );
     this.#ends.title = dates.format(at);
     if (changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);
   }

@@ -160,7 +160,7 @@ export class Show {
   onPeriod(before, now, isFirst) {
     const { board, period, final, info } = now;
     const same = before?.period === period;
-    // The element has shown the result of a list that was final before.
+    // A list that was final has shown its result, unless it was the first list of the element.
     if (before?.final || (final ? !same : same && !isFirst)) return;
     if (final && holdsResult(now)) return this.showResult(now);
     if (!period || board.includes('@')) return;

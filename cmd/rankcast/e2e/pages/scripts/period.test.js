@@ -75,7 +75,7 @@ test('PageTurnsOver', async () => {
 	say(me(5, 4));
 	sockets.at(-1).say(period('2026-W47', '2026-11-22T16:00:00.000Z', 'yx', {final: true}));
 	await becomes(() => head().replace(/ended [^|]+/, 'ended … '), '2026-W47 | ended … | Final | 2 members');
-	await becomes(() => /^Nov 2[23], 2026, \d+:00.[AP]M /.test(part('ends').title), true);
+	await becomes(() => /^Nov 2[23], 2026, \d+:\d\d.[AP]M /.test(part('ends').title), true);
 	await lists('y x');
 	await becomes(() => board.hasAttribute('data-final'), true);
 	var row = root.querySelector('[data-member=y]');
@@ -124,8 +124,9 @@ test('EndOfAPeriodMovesNothing', async () => {
 	say();
 	const place = name => part(name).getBoundingClientRect();
 	const top = () => place('list').top - board.getBoundingClientRect().top;
-	const ends = '2026-11-22T16:00:00.000Z',
-		date = new Date(ends).toLocaleDateString('en', {dateStyle: 'medium'});
+	// Midnight, where the viewer is: the last day of the period is the one before.
+	const ends = new Date(2026, 10, 23).toISOString(),
+		date = 'Nov 22, 2026';
 	for (const width of [200, 250, 300, 350, 400]) {
 		board.style.width = width + 'px';
 		for (const name of ['2026-W47', '2026-11-22', '28648507']) {
