@@ -61,11 +61,8 @@ func TestPagesAreCalm(t *testing.T) {
 				if c.line == "slow" {
 					release()
 				}
-				do(t, ctx,
-					becomes(fmt.Sprintf(`String(%s)`, page.ready), "true"),
-					// The browser has drawn the frame with the last part.
-					script(`var drawn = ''; page.drawn().then(() => drawn = 'yes')`), becomes(`drawn`, "yes"),
-				)
+				do(t, ctx, holds(page.ready))
+				value[any](t, ctx, `page.drawn()`) // the frame with the last part
 				require.Less(t, value[float64](t, ctx, `shift`), mostShift, value[string](t, ctx, `shifted.join('\n')`))
 			})
 		}
