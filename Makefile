@@ -70,10 +70,11 @@ check-deploy: deps ## Check the example for Kubernetes, and run that for Compose
 
 # make lint vets what make test and make race would vet again, each time that they compile.
 #
-# The tests of pages need most CPU, and come first, beside the server's, which wait much. What follows them fills the cores.
+# The tests of pages need most CPU, and come first, beside the server's, which wait much. One package more than there are
+# cores runs at a time, for each of them waits now and then.
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
-	$(GO) test -vet=off -timeout 20m ./cmd/rankcast/e2e/pages ./server/... ./hub/... ./cmd/... ./ranking ./...
+	$(GO) test -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout 20m ./cmd/rankcast/e2e/pages ./server/... ./hub/... ./cmd/... ./ranking ./...
 
 # Packages that start no goroutine and guard nothing. The race detector sees them in the tests of those that use them.
 PURE = cmd/rankcast/internal/(credentials|demo|doctor|example|heapfloor)|hub/view|ranking/(calendar|history|scoretext|search|internal/keyspace)|server/internal/(host|origin|problem)|web|web/generate
