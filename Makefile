@@ -14,8 +14,8 @@ BINARY = bin/rankcast
 # of this machine. The race detector alone needs other ones.
 export CGO_ENABLED = 0
 # Libraries without inlining: the program is 3 MB smaller, an update takes 2.5 % more CPU of the node, a read less than 1 %, and an
-# update of the embedded store 7 %. go-redis alone has 600 commands with methods of seven types each, which the linker keeps because kong and
-# html/template call methods by name.
+# update of the embedded store 7 %. go-redis alone has 600 commands with methods of seven types each, which the linker keeps
+# because kong and html/template call methods by name.
 NOT_INLINED = github.com/redis/go-redis/... github.com/alicebob/... github.com/prometheus/... github.com/alecthomas/kong \
 	charm.land/... github.com/charmbracelet/... github.com/go-text/...
 FLAGS = $(NOT_INLINED:%=-gcflags=%=-l) -trimpath
