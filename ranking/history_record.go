@@ -146,8 +146,8 @@ func (l *historyLook) found(r *script.Reply, kept int64) (call script.Call, need
 	at, epoch, seq := r.Number(), r.Text(), r.Text()
 	order, ties := takeShape(r, l.rule.Board)
 	erased, last, seen, whole, since, next := r.Text(), r.Number(), r.Number(), r.Text(), r.Number(), r.Number()
-	entries := takeEntries(r, 0, 1, order, ties) // their data are the numbers and the best ranks of the members
-	if r.Err != nil {
+	entries, err := takeEntries(r.List(), r.List(), 0, 1, order, ties) // their data are the numbers and the best ranks of the members
+	if err != nil {
 		return call, false
 	}
 	w := stepWriter{next: next}

@@ -96,7 +96,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		place := func(around int, member func(board string) string) (read func(board string) error, bare func() error) {
 			return func(board string) error {
-					p, err := s.Places(ctx, board, []Lookup{{member(board), around}})
+					p, err := s.Places(ctx, board, []Lookup{{Member: member(board), Around: around}})
 					if err == nil && p.List[0].Entry.Rank == 0 {
 						err = fmt.Errorf("%q is not there", p.List[0].Entry.Member)
 					}

@@ -24,10 +24,23 @@ const (
 type Lookup struct {
 	Member string
 	Around int // number of neighbours on each side, 0 to MaxAround
+
+	next bool // with Around 0: the entry above, for Place.ToNext
 }
 
 // Rows is the most entries that the look-up returns.
-func (l Lookup) Rows() int { return 1 + 2*l.Around }
+func (l Lookup) Rows() int {
+	above, below := l.neighbours()
+	return 1 + above + below
+}
+
+// neighbours is the number of entries to read above and below the member.
+func (l Lookup) neighbours() (above, below int) {
+	if l.Around == 0 && l.next {
+		return 1, 0
+	}
+	return l.Around, l.Around
+}
 
 // Place is one member's rank, score and neighbours.
 type Place struct {
@@ -52,9 +65,13 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if err := checkLookups(lookups); err != nil {
 		return Places{}, err
 	}
+	read := func(m resolved) (Places, readTimes, error) { return s.readPlaces(ctx, m, lookups) }
+	if len(lookups) == 1 {
+		read = func(m resolved) (Places, readTimes, error) { return s.readPlace(ctx, m, lookups[0]) }
+	}
 	var p Places
 	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
-		p, at, err = s.readPlaces(ctx, m, lookups)
+		p, at, err = read(m)
 		return at, err
 	})
 	if err != nil {
@@ -85,9 +102,10 @@ func checkLookups(lookups []Lookup) error {
 
 // readPlaces looks up members on a board-period. See Head.describe for what the result lacks.
 func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p Places, at readTimes, err error) {
-	args := make([]any, 0, 2*len(lookups))
+	args := make([]any, 0, 3*len(lookups))
 	for _, l := range lookups {
-		args = append(args, l.Member, l.Around)
+		above, below := l.neighbours()
+		args = append(args, l.Member, above, below)
 	}
 	r := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
 	at = takeReadTimes(r)
@@ -95,16 +113,22 @@ func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p
 	var order definition.Order
 	order, p.Ties = takeShape(r, m.compiled.Board)
 	p.Total = r.Number()
-	for _, l := range lookups {
-		p.List = append(p.List, takePlace(r, l, order, p.Ties))
+	width := r.Number()
+	p.List = make([]Place, len(lookups))
+	for i, l := range lookups {
+		p.List[i] = takePlace(r, l, width, order, p.Ties)
 	}
 	return p, at, r.Err
 }
 
-// takePlace takes the answer of places.lua about one member.
-func takePlace(r *script.Reply, l Lookup, o definition.Order, t definition.Ties) Place {
+// takePlace takes the answer of places.lua about one member. An entry has width values.
+func takePlace(r *script.Reply, l Lookup, width int64, o definition.Order, t definition.Ties) Place {
 	start, rank := r.Number(), r.Number()
-	p := Place{Below: r.Number(), Around: takeEntries(r, max(start, 0), rank, o, t)}
+	p := Place{Below: r.Number()}
+	count := r.Number()
+	var err error
+	p.Around, err = takeEntries(r.Take(2*count), r.Take((width-2)*count), start, rank, o, t)
+	r.Err = cmp.Or(r.Err, err)
 	if start < 0 || r.Err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}
@@ -125,12 +149,11 @@ type Neighbourhood struct {
 	Place
 }
 
-// Around reads a member's place and up to k neighbours (0 to MaxAround) on each side; 0
-// counts as 1. It returns ErrUnknownMember for a member that is hidden or not on the board,
+// Around reads a member's place and up to k neighbours (0 to MaxAround) on each side; with 0 the
+// entry above alone, for ToNext. It returns ErrUnknownMember for a member that is hidden or not on the board,
 // and a FieldError for an invalid k or id.
 func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
-	// At least one, so that ToNext always has the place above.
-	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})
+	places, err := s.Places(ctx, board, []Lookup{{Member: member, Around: k, next: true}})
 	if err != nil {
 		return Neighbourhood{}, err
 	}

@@ -291,7 +291,7 @@ func (w *boardWalk) readPlaces(ctx context.Context) error {
 	reads.SetLimit(placesAtOnce)
 	for i, board := range w.found {
 		reads.Go(func() error {
-			places[i], failures[i] = w.s.presentPlaces(ctx, board, Lookup{w.member, 1})
+			places[i], failures[i] = w.s.presentPlaces(ctx, board, Lookup{Member: w.member, Around: 1})
 			return nil
 		})
 	}

@@ -245,8 +245,9 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 	}
 	p.Total, p.Before, p.tiers, p.Count = r.Number(), r.Number(), r.Number(), r.Number()
 	p.Start = r.Number() + 1
-	p.Entries = takeEntries(r, p.Start-1, r.Number(), p.Order, p.Ties)
-	return p, at, r.Err
+	rank := r.Number()
+	p.Entries, err = takeEntries(r.List(), r.List(), p.Start-1, rank, p.Order, p.Ties)
+	return p, at, err
 }
 
 // ScorePosition describes a score: the rank that it would give now, and the members that

@@ -119,10 +119,10 @@ func takeShape(r *script.Reply, d definition.Board) (definition.Order, definitio
 	}
 }
 
-// takeEntries takes a list of (member, key) pairs and a list of their data. The first entry
+// takeEntries takes (member, key) pairs, and their data; data has no values on a board without data. The first entry
 // is at the given 0-based position and has the given rank.
-func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t definition.Ties) []Entry {
-	rows, data := r.List(), r.List()
+func takeEntries(rows, data *script.Reply, position, rank int64, o definition.Order, t definition.Ties) ([]Entry, error) {
+	hasData := len(data.Rest) > 0
 	entries := make([]Entry, 0, len(rows.Rest)/2)
 	for rows.More() {
 		member, key := rows.Text(), rows.Key()
@@ -132,13 +132,12 @@ func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t de
 			rank = t.RankAfter(rank, position, n > 0 && entries[n-1].Score == e.Score)
 		}
 		e.Rank = rank
-		if len(data.Rest) > 0 {
+		if hasData {
 			e.Data = data.Optional()
 		}
 		entries = append(entries, e)
 	}
-	r.Err = cmp.Or(r.Err, rows.Err, data.Err)
-	return entries
+	return entries, cmp.Or(rows.Err, data.Err)
 }
 
 // scanPosition is how far a scan of a hash or a sorted set has come. The zero value is the beginning, and also the end.

@@ -95,6 +95,7 @@ type Store struct {
 	catalog       catalog
 	updates       batch.Queues[updateItem]  // by instance
 	events        batch.Queues[*occurrence] // by event
+	lookups       batch.Queues[*singleRead] // by the key of the board-period
 	inThreeTrips  atomic.Bool               // an event takes three trips, see useThreeTrips
 	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
 	maxDeliveries int                       // of a definition, that wait in Redis
@@ -146,6 +147,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
+	s.lookups.Call, s.lookups.Timeout = s.readTogether, cfg.CallTimeout
+	s.lookups.MaxWeight, s.lookups.MaxWaiting = singleRows, maxSingleRows
 	s.searches, s.reindexSlice = defaultSearchBounds, reindexSlice
 	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
@@ -162,6 +165,7 @@ func (s *Store) Close() {
 	s.builds.close()
 	s.events.Wait()
 	s.updates.Wait()
+	s.lookups.Wait()
 	s.rdb.CloseIdle()
 	s.catalog.running.Wait()
 }

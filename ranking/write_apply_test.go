@@ -173,7 +173,9 @@ func TestPlaces(t *testing.T) {
 		page := must(s.Page(ctx, "b", 1, 10))(t)
 		all := page.Entries
 		require.EqualValues(t, 100, all[0].Score)
-		got := must(s.Places(ctx, "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}}))(t)
+		got := must(s.Places(ctx, "b", []ranking.Lookup{
+			{Member: "e", Around: 1}, {Member: "nobody", Around: 3}, {Member: "a", Around: 2}, {Member: "c"}, {Member: "c", Around: 1},
+		}))(t)
 		head := ranking.Head{State: page.State, Kind: "member", Total: 5}
 		require.Equal(t, ranking.Places{Head: head, Ties: definition.First, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
@@ -211,7 +213,7 @@ func TestPlaces(t *testing.T) {
 		} {
 			ranking.Refuses(t, field, definition.ErrInvalid, errorOf(s.Places(t.Context(), "b", lookups)))
 		}
-		tooMany := errorOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6)))
+		tooMany := errorOf(s.Places(ctx, "b", slices.Repeat([]ranking.Lookup{{Member: "a", Around: 100}}, 6)))
 		require.ErrorIs(t, tooMany, definition.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }

@@ -154,7 +154,7 @@ func BenchmarkPlaces(b *testing.B) {
 					for range turn {
 						lookups := make([]Lookup, most)
 						for i := range lookups {
-							lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
+							lookups[i] = Lookup{Member: fmt.Sprintf("member-%06d", rand.IntN(members)), Around: around}
 						}
 						must(s.Places(context.Background(), "b", lookups))(b)
 					}

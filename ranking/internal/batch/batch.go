@@ -1,5 +1,5 @@
 // Package batch is group commit. While as many calls for a board are in flight as may be, further
-// writes for that board wait. They go out together in the next call.
+// writes for that board wait. They go out together in the next call. Reads of single members do the same.
 //
 // [Queues] has one queue for each name, which is a board or an event. A caller hands over a
 // group of items with Commit and waits until each of them has an outcome. A queue takes the next
@@ -14,7 +14,7 @@
 // its successor. Therefore no two batches in flight have items of one group: the items of a group
 // are carried out in order.
 //
-// The store uses one Queues for updates, by board, and one for events, by event. The package
+// The store uses one Queues for updates, by board, one for events, by event, and one for reads. The package
 // knows neither Redis nor the content of items: it asks an item only for its size, and the
 // Call that the store passes stores the outcome in each item.
 package batch
@@ -35,8 +35,7 @@ const (
 	// 2 to 3 ms. A batch ends with the item that reaches one of them.
 	MaxWeight = 128
 	MaxBytes  = 64 << 10
-	// MaxWaiting is the greatest weight of the items that wait in one queue. At 20 µs an update
-	// they are a sixth of a second of Redis. Commit refuses further items at once.
+	// MaxWaiting is the default of Queues.MaxWaiting. At 20 µs an update they are a sixth of a second of Redis.
 	MaxWaiting = 8192
 	// defaultInFlight is the default of Queues.InFlight.
 	defaultInFlight = 2
@@ -48,9 +47,9 @@ const (
 	defaultSecond = 16
 )
 
-// Item is one write on its way to Redis. It knows where its outcome belongs.
+// Item is one write, or one read, on its way to Redis. It knows where its outcome belongs.
 type Item interface {
-	Weight() int // number of updates
+	Weight() int // number of updates, or of entries that a read returns
 	Bytes() int  // approximate size in the call
 	Fail(error)  // records that the outcome of the item is not known, and why
 }
@@ -95,6 +94,9 @@ type Queues[T Item] struct {
 	// LargeWeight is MaxWeight for a batch that begins with a group of more than MaxWeight. Such a
 	// group is never in two batches in flight, so it gains by larger ones. Default: MaxWeight.
 	LargeWeight int
+	// MaxWaiting is the greatest weight of the items that wait in one queue. Commit refuses further items at once.
+	// Default 8,192.
+	MaxWaiting int
 	// InFlight is the greatest number of batches of a name in flight, without slow ones. Default 2.
 	InFlight int
 	// Second is the least weight that must wait before a batch goes out while another one is in
@@ -145,18 +147,24 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		}
 		q.queues[name] = of
 	}
-	if of.weight+g.waiting > MaxWaiting {
-		waiting := of.weight
+	if of.weight+g.waiting > cmp.Or(q.MaxWaiting, MaxWaiting) {
+		waiting := len(of.waiting)
 		q.mu.Unlock()
-		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, waiting)
+		return fmt.Errorf("%w: %d calls are waiting already; send again later", definition.ErrOverloaded, waiting)
 	}
 	for _, i := range items {
 		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
 	of.weight += g.waiting
-	q.start(name, of)
+	isAlone := of.inFlight+of.slow == 0
+	batch := q.take(of)
+	if batch != nil && !isAlone {
+		q.run(name, of, batch)
+	}
 	q.mu.Unlock()
-
+	if batch != nil && isAlone {
+		q.callFor(name, of, batch)
+	}
 	select {
 	case <-g.done:
 		return g.err
@@ -165,74 +173,89 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 	}
 }
 
-// start takes the next batch, if one may go out now, and flushes it in a goroutine. The caller
-// holds q.mu.
-func (q *Queues[T]) start(name string, of *queue[T]) {
-	if batch := q.take(of); batch != nil {
-		q.running.Go(func() { q.flush(name, of, batch) })
+// callFor makes the call for a batch of the caller. A goroutine makes those that may go out then.
+func (q *Queues[T]) callFor(name string, of *queue[T], batch []pending[T]) {
+	q.running.Add(1)
+	defer q.running.Done()
+	if next := q.flush(name, of, batch); next != nil {
+		q.run(name, of, next)
 	}
 }
 
-// flush makes the call for a batch, and for the next ones as long as one may go out.
-func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
-	var items []T
-	for batch != nil {
-		items = items[:0]
-		for _, p := range batch {
-			items = append(items, p.item)
+// run makes the calls for a batch, and for the next ones as long as one may go out, in a goroutine.
+func (q *Queues[T]) run(name string, of *queue[T], batch []pending[T]) {
+	q.running.Go(func() {
+		for batch != nil {
+			batch = q.flush(name, of, batch)
 		}
-		// The call has a context of its own, so that a caller that gives up does not cancel
-		// the items of others.
-		ctx, cancel := context.WithTimeout(context.Background(), q.Timeout)
-		passed, slow := false, false // the next batch may have begun; the batch counts as slow
-		var late *time.Timer
-		err := q.Call(ctx, name, items, func() {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			passed, of.sent = true, true
-			if q.SlowAfter > 0 {
-				late = time.AfterFunc(q.SlowAfter, func() {
-					q.mu.Lock()
-					defer q.mu.Unlock()
-					if late != nil && of.slow < maxSlow {
-						slow = true
-						of.slow++
-						of.inFlight--
-						q.start(name, of)
-					}
-				})
-			}
-			q.start(name, of)
-		})
-		cancel()
-		q.mu.Lock()
-		if late != nil {
-			late.Stop()
-			late = nil
-		}
-		if !passed {
-			of.sent = true
-		}
-		if slow {
-			of.slow--
-		} else {
-			of.inFlight--
-		}
-		for _, p := range batch {
-			p.group.inFlight--
-		}
-		answer(batch, err)
-		if err != nil {
-			// The items behind fail now, instead of one timeout after the other.
-			answer(of.waiting, notSent(err))
-			of.waiting, of.weight = nil, 0
-		}
-		batch = q.take(of)
-		if of.inFlight+of.slow == 0 {
-			delete(q.queues, name)
-		}
-		q.mu.Unlock()
+	})
+}
+
+// start runs the next batch, if one may go out now. The caller holds q.mu.
+func (q *Queues[T]) start(name string, of *queue[T]) {
+	if batch := q.take(of); batch != nil {
+		q.run(name, of, batch)
 	}
+}
+
+// flush makes the call for a batch. It returns the next one, if one may go out now.
+func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) (next []pending[T]) {
+	items := make([]T, len(batch))
+	for i, p := range batch {
+		items[i] = p.item
+	}
+	// The call has a context of its own, so that a caller that gives up does not cancel
+	// the items of others.
+	ctx, cancel := context.WithTimeout(context.Background(), q.Timeout)
+	passed, slow := false, false // the next batch may have begun; the batch counts as slow
+	var late *time.Timer
+	err := q.Call(ctx, name, items, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		passed, of.sent = true, true
+		if q.SlowAfter > 0 {
+			late = time.AfterFunc(q.SlowAfter, func() {
+				q.mu.Lock()
+				defer q.mu.Unlock()
+				if late != nil && of.slow < maxSlow {
+					slow = true
+					of.slow++
+					of.inFlight--
+					q.start(name, of)
+				}
+			})
+		}
+		q.start(name, of)
+	})
+	cancel()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if late != nil {
+		late.Stop()
+		late = nil
+	}
+	if !passed {
+		of.sent = true
+	}
+	if slow {
+		of.slow--
+	} else {
+		of.inFlight--
+	}
+	for _, p := range batch {
+		p.group.inFlight--
+	}
+	answer(batch, err)
+	if err != nil {
+		// The items behind fail now, instead of one timeout after the other.
+		answer(of.waiting, notSent(err))
+		of.waiting, of.weight = nil, 0
+	}
+	next = q.take(of)
+	if of.inFlight+of.slow == 0 {
+		delete(q.queues, name)
+	}
+	return next
 }
 
 // take removes the next batch from a queue. It returns nil when none may go out now. A batch ends

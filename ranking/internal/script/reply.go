@@ -131,6 +131,17 @@ func (r *Reply) Of(sc Script) *Reply {
 	return &Reply{Rest: answer, Err: r.Err}
 }
 
+// Take takes the next n values, and returns a Reply of them. That Reply starts with the Err of r.
+func (r *Reply) Take(n int64) *Reply {
+	if n < 0 || n > int64(len(r.Rest)) {
+		r.Fail("is too short")
+		return &Reply{Err: r.Err}
+	}
+	part := &Reply{Rest: r.Rest[:n], Err: r.Err}
+	r.Rest = r.Rest[n:]
+	return part
+}
+
 // Texts takes a list of texts.
 func (r *Reply) Texts() []string {
 	list := r.List()

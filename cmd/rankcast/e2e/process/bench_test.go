@@ -79,6 +79,7 @@ func TestBench(t *testing.T) {
 	closed("gifts", "--users", "50", "--stars", "5")
 	closed("updates", "--members", "50", "--batch", "3")
 	closed("reads", "--members", "50")
+	closed("ranks", "--members", "50")
 	open := func(work string, sockets int, args ...string) {
 		t.Run(work, func(t *testing.T) {
 			t.Parallel()

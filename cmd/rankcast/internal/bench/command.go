@@ -18,6 +18,7 @@ type Command struct {
 	Gifts   Gifts   `cmd:"" help:"Events with an id, each of which counts on five boards."`
 	Updates Updates `cmd:"" help:"Updates with an id of one board."`
 	Reads   Reads   `cmd:"" help:"Reads of the first ten entries of one board."`
+	Ranks   Ranks   `cmd:"" help:"Reads of the rank of a member of one board, another one at each call."`
 	Fanout  Fanout  `cmd:"" help:"Updates of one board that many sockets watch: the time from score to frame."`
 	Follow  Follow  `cmd:"" help:"Updates of members whose own rank sockets follow: the time from score to frame."`
 	Show    Show    `cmd:"" help:"Gifts of viewers: each watches two boards and the gifts, and follows a rank. Many nodes get the changes."`

@@ -119,17 +119,35 @@ func (t *target) newCall(ctx context.Context, method, path string, units int, ap
 		if appendBody != nil {
 			sent = appendBody(sent[:0], n)
 		}
-		status, err := c.do(request, sent)
-		switch {
-		case err != nil:
-			return outcome{}, err
-		case status != http.StatusOK:
-			why := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
-			return outcome{refused: int64(units), why: why}, nil
-		}
-		refused := min(bytes.Count(c.answer.Bytes(), refusal), units)
-		return outcome{int64(units - refused), int64(refused), "refused in a batch"}, nil
+		return c.outcome(request, sent, units)
 	}
+}
+
+// newReads makes a call with a connection of its own, which reads another path each time.
+func (t *target) newReads(ctx context.Context, path func() string) call {
+	c := &httpConn{t: t}
+	request, invalid := t.newRequest(ctx, "GET", "/")
+	return func(int) (outcome, error) {
+		if invalid != nil {
+			return outcome{}, invalid
+		}
+		request.URL.Path = path()
+		return c.outcome(request, nil, 1)
+	}
+}
+
+// outcome sends a request of so many units, and tells what the server has done of them.
+func (c *httpConn) outcome(request *http.Request, body []byte, units int) (outcome, error) {
+	status, err := c.do(request, body)
+	switch {
+	case err != nil:
+		return outcome{}, err
+	case status != http.StatusOK:
+		why := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+		return outcome{refused: int64(units), why: why}, nil
+	}
+	refused := min(bytes.Count(c.answer.Bytes(), refusal), units)
+	return outcome{int64(units - refused), int64(refused), "refused in a batch"}, nil
 }
 
 // newBatches is newCall for batches: a request posts batch items in the list of that name, or one item by itself.

@@ -1,0 +1,65 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+
+	"rankcast/ranking/definition"
+)
+
+const (
+	// singleRows is the number of entries with which a call of single reads ends. Such a call holds Redis for as long as one
+	// of Places.
+	singleRows = 1000
+	// maxSingleRows is the number of entries that single reads of one board-period may wait for: a tenth of a second of Redis.
+	maxSingleRows = 64 << 10
+)
+
+// singleRead is the look-up of one member. It shares a call of places.lua with others of its board-period.
+type singleRead struct {
+	m      resolved
+	lookup Lookup
+	places Places // of the answer; List has one place
+	at     readTimes
+}
+
+// Weight is part of batch.Item: the number of entries.
+func (r *singleRead) Weight() int { return r.lookup.Rows() }
+
+// Bytes is part of batch.Item.
+func (r *singleRead) Bytes() int { return len(r.lookup.Member) }
+
+// Fail is part of batch.Item. Commit returns the error to the only item of the caller.
+func (r *singleRead) Fail(error) {}
+
+// readPlace is readPlaces for one member. It joins the next call for the board-period, and no call that is out. So
+// it shows each write that was acknowledged before.
+func (s *Store) readPlace(ctx context.Context, m resolved, l Lookup) (Places, readTimes, error) {
+	r := &singleRead{m: m, lookup: l}
+	switch err := s.lookups.Commit(ctx, m.keys.Members, []*singleRead{r}); {
+	case err == nil:
+		return r.places, r.at, nil
+	case ctx.Err() != nil: // the call may go on for others; a read has no outcome
+		return Places{}, readTimes{}, fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
+	default:
+		return Places{}, readTimes{}, err
+	}
+}
+
+// readTogether answers single reads of one board-period.
+func (s *Store) readTogether(ctx context.Context, _ string, reads []*singleRead, sent func()) error {
+	sent() // the next call need not follow this one: they only read
+	lookups := make([]Lookup, len(reads))
+	for i, r := range reads {
+		lookups[i] = r.lookup
+	}
+	p, at, err := s.readPlaces(ctx, reads[len(reads)-1].m, lookups)
+	if err != nil {
+		return err
+	}
+	for i, r := range reads {
+		r.places, r.at = p, at
+		r.places.List = p.List[i : i+1 : i+1]
+	}
+	return nil
+}
