@@ -45,6 +45,7 @@ type board struct {
 	instance string // the feed delivers its changes
 	index    int    // in hub.order; guarded by hub.mu
 	callers  callers
+	phase    time.Time // when its slots began, see slotAfter
 	mark     syncMark
 
 	inbox
@@ -74,14 +75,14 @@ type board struct {
 	dirty       bool      // the view has changed since then
 	pageToShow  bool      // a page was applied since then: it goes out before any standing
 	ranks       rankRun   // of the members' standings
-	updated     []*stream // streams of members with a new version in this turn
+	updated     []*stream // streams with a new version in this turn
 	flushing    bool      // the shards are sending the final standings
 	timer       *time.Timer
 }
 
-func newBoard(h *Hub, named ranking.Board, link feedLink, caller any) *board {
+func newBoard(h *Hub, named ranking.Board, link feedLink, phase time.Time, caller any) *board {
 	b := &board{
-		hub: h, name: named.Name, instance: named.Instance, link: link,
+		hub: h, name: named.Name, instance: named.Instance, link: link, phase: phase,
 		view: view.New(0), generation: 1, nameState: newNameState(named),
 	}
 	b.callers.init(caller)

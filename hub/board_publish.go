@@ -33,7 +33,7 @@ func (b *board) startStreams() {
 	for _, st := range b.shown {
 		if st.version.Load() == nil && b.publication.covers(st.n) {
 			st.publish(b.publication, nil, time.Time{})
-			b.hub.announce(st)
+			b.updated = append(b.updated, st)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func (b *board) startStreams() {
 // publishDue publishes the view, if that is due.
 func (b *board) publishDue(due *schedule) {
 	if b.dirty && b.view.Covers(b.largestPublishedTop()) &&
-		(b.rolledOver() || due.has(b.publishedAt.Add(b.hub.cfg.Interval))) &&
+		(b.rolledOver() || due.has(slotAfter(b.phase, b.publishedAt, b.hub.cfg.Interval))) &&
 		b.profilesReady(&b.profiles.waitingSince, due, b.view.EachTopMember) {
 		b.publish(due.now)
 	} else if b.publishAsEnd {
@@ -65,19 +65,31 @@ func (b *board) publish(now time.Time) {
 	b.notifyMoved()
 }
 
+// slotAfter is the begin of the slot behind that of a time; zero for the zero time. Slots of a length follow one another from
+// phase on. Boards that one client watches share a phase: what they publish when a slot begins goes out together.
+func slotAfter(phase, at time.Time, length time.Duration) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(length - at.Sub(phase)%length)
+}
+
+// slotFrom is the first begin of a slot that is not before a time.
+func slotFrom(phase, at time.Time, length time.Duration) time.Time {
+	return slotAfter(phase, at.Add(-1), length)
+}
+
 // publishStreams gives the streams of the top a publication. changedAt is when the oldest change was made that it is the
 // first to show.
 func (b *board) publishStreams(s *publication, now, changedAt time.Time) {
 	difference := s.follow(b.publication, b.largestPublishedTop())
-	updated := make([]*stream, 0, len(b.shown))
 	for _, st := range b.shown {
 		if s.covers(st.n) && st.publish(s, difference, changedAt) {
-			updated = append(updated, st)
+			b.updated = append(b.updated, st)
 		}
 	}
 	if s.final && (b.publication == nil || !b.publication.final) {
 		b.beginDrain()
 	}
 	b.publication, b.publishedAt, b.publishAsEnd = s, now, false
-	b.hub.announce(updated...)
 }

@@ -11,17 +11,28 @@ type Client struct {
 	address    any // of Join
 	caller     any // for the large reads: the address, or the client's number
 	shard      *shard
-	deliveries []*delivery // only the shard accesses them, and their fields
+	phase      time.Time   // of the first board or feed that it watched; zero: none; guarded by Hub.mu
+	deliveries []*delivery // that of the status first; only the shard accesses them, and their fields
 	left       bool        // only the shard accesses it
+	due        bool        // it is in shard.due; only the shard accesses it
 }
 
 // Ready reports that the connection can take frames again.
-func (c *Client) Ready() {
-	c.shard.do(func() {
-		for _, d := range c.deliveries {
-			d.send()
-		}
-	})
+func (c *Client) Ready() { c.shard.do(c.send) }
+
+// send sends all that is due for the client, in one write. The status comes last, and is as of the beginning: it may say that
+// all boards are current again, and so the frames that make them current come before it.
+func (c *Client) send() {
+	if len(c.deliveries) == 0 { // the client has left
+		return
+	}
+	status := c.deliveries[0]
+	v := status.stream.version.Load()
+	for _, d := range c.deliveries[1:] {
+		d.send(d.stream.version.Load())
+	}
+	status.send(v)
+	c.conn.Flush()
 }
 
 // Subscription is what one client sees of one board or feed.
@@ -39,13 +50,15 @@ func (sub *Subscription) deliveries() []*delivery {
 	return []*delivery{sub.top, sub.me}
 }
 
-// attach adds the deliveries to their streams. It returns false for a client that has left.
+// attach adds the deliveries to their streams, and sends the newest versions. It returns false for a client that has left.
 func (sub *Subscription) attach() bool {
-	for _, d := range sub.deliveries() {
-		if !d.attach() {
-			return false
-		}
+	if sub.client.left {
+		return false
 	}
+	for _, d := range sub.deliveries() {
+		d.attach()
+	}
+	sub.client.send()
 	return true
 }
 
@@ -75,19 +88,13 @@ type delivery struct {
 	info          []byte    // of a top: Watch.Info until the first frame has been sent
 }
 
-// attach adds the delivery to its stream and sends the newest version. It returns false for
-// a client that has left.
-func (d *delivery) attach() bool {
+// attach adds the delivery to its stream.
+func (d *delivery) attach() {
 	c := d.client
-	if c.left {
-		return false
-	}
 	users := c.shard.deliveries[d.stream]
 	d.index = len(users)
 	c.shard.deliveries[d.stream] = append(users, d)
 	c.deliveries = append(c.deliveries, d)
-	d.send()
-	return true
 }
 
 // detach removes the delivery. It reports whether it was attached.
@@ -111,18 +118,18 @@ func (d *delivery) detach() bool {
 	return true
 }
 
-// send sends the newest version, unless the client has it. If the client has a version of
+// send sends a version, unless the client has it: the newest one. If the client has a version of
 // an earlier period, send sends the end of that period first. It makes no frame for a
 // connection that would not take it.
-func (d *delivery) send() {
-	v, conn := d.stream.version.Load(), d.client.conn
+func (d *delivery) send(v *version) {
+	client := d.client
 	if v == nil || v.number == d.version || d.requires != nil && d.requires.generation != v.generation {
 		return
 	}
 	if d.version != 0 {
 		d.unseen = earlier(d.unseen, v.changedSince(d.version))
 	}
-	if !conn.Free() {
+	if !client.conn.Free() {
 		return
 	}
 	if d.stream.feed != nil {
@@ -131,10 +138,10 @@ func (d *delivery) send() {
 	}
 	if v.end != nil && d.version != 0 && d.version < v.end.number {
 		end := snapshotFrame(d.stream.board.name, v.end.publication, d.stream.n)
-		if !conn.Send(end, time.Time{}) {
+		if !client.conn.Send(end, time.Time{}) {
 			return
 		}
-		if d.version, d.generation = v.end.number, v.end.generation; !conn.Free() {
+		if d.version, d.generation = v.end.number, v.end.generation; !client.conn.Free() {
 			return
 		}
 	}
@@ -142,16 +149,16 @@ func (d *delivery) send() {
 	if d.info != nil && frame.kind == snapshotType {
 		frame = frame.withInfo(d.info)
 	}
-	if !conn.Send(frame, d.unseen) {
+	if !client.conn.Send(frame, d.unseen) {
 		return
 	}
 	if d.version != 0 && v.number > d.version+1 {
-		d.client.shard.skipped.Add(float64(v.number - d.version - 1))
+		client.shard.skipped.Add(float64(v.number - d.version - 1))
 	}
 	d.version, d.generation, d.resumeFrom, d.unseen, d.info = v.number, v.generation, Position{}, time.Time{}, nil
 	if again && d.dependent != nil {
 		d.dependent.version = 0
-		d.dependent.send()
+		d.dependent.send(d.dependent.stream.version.Load())
 	}
 }
 
@@ -167,32 +174,47 @@ func earlier(a, b time.Time) time.Time {
 // the difference where it resumes, otherwise the full frame. again tells the caller to send
 // the me frame once more.
 func (d *delivery) nextFrame(v *version) (f *Frame, again bool) {
-	recent := &d.client.shard.recent
 	if v.delta != nil && d.version != 0 && d.version+1 == v.number {
-		return recent.frame(v, &recent.delta, d.stream.deltaFrame), false
+		return d.client.shard.deltaFrame(d.stream, v), false
 	}
 	if d.version == 0 && d.resumeFrom.Life != "" {
 		if f = v.publication.resumeFrame(d.stream.board.name, d.stream.n, d.resumeFrom); f != nil {
 			return f, true
 		}
 	}
-	return recent.frame(v, &recent.full, d.stream.fullFrame), true
+	return d.client.shard.fullFrame(d.stream, v), true
 }
 
-// recentFrames holds the frames that a shard has made of one version, while it sends that
-// version to its clients.
-type recentFrames struct {
-	of          *version
-	delta, full *Frame
+// madeFrames are the frames that a shard has made of one version. Its clients share them.
+type madeFrames struct{ delta, full *Frame }
+
+// deltaFrame is the frame for clients that have the version before.
+func (s *shard) deltaFrame(st *stream, v *version) *Frame {
+	made := s.made[v]
+	if made.delta == nil {
+		made.delta = st.deltaFrame(v)
+		s.keep(v, made)
+	}
+	return made.delta
 }
 
-// frame returns a frame of a version, which is in one of the fields or made now.
-func (r *recentFrames) frame(v *version, field **Frame, make func(*version) *Frame) *Frame {
-	if r.of != v {
-		*r = recentFrames{of: v}
+// fullFrame is the frame for clients that have no version of the stream.
+func (s *shard) fullFrame(st *stream, v *version) *Frame {
+	if v.publication == nil {
+		return v.frame
 	}
-	if *field == nil {
-		*field = make(v)
+	made := s.made[v]
+	if made.full == nil {
+		made.full = st.fullFrame(v)
+		s.keep(v, made)
 	}
-	return *field
+	return made.full
+}
+
+// keep keeps the frames of a version until the end of the pass.
+func (s *shard) keep(v *version, made madeFrames) {
+	if len(s.made) >= maxMade {
+		clear(s.made)
+	}
+	s.made[v] = made
 }

@@ -59,6 +59,104 @@ func (k *recordingConn) Send(f *Frame, _ time.Time) bool {
 	return true
 }
 
+func (k *recordingConn) Flush() {}
+
+// writesConn records what goes out in each write, and when.
+type writesConn struct {
+	fakeConn
+	writes []write
+}
+
+type write struct {
+	at    time.Time
+	types []string
+}
+
+func (c *writesConn) Flush() {
+	c.mu.Lock()
+	w := write{at: time.Now()}
+	for _, f := range c.taken {
+		w.types = append(w.types, f.Type())
+	}
+	if len(w.types) > 0 {
+		c.writes = append(c.writes, w)
+	}
+	c.mu.Unlock()
+	c.fakeConn.Flush()
+}
+
+// takeWrites returns the writes since the last call.
+func (c *writesConn) takeWrites(t *testing.T) []write {
+	c.take(t) // they fold
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	writes := c.writes
+	c.writes = nil
+	return writes
+}
+
+// watchAndFollow joins a client that watches the board and a member of it, and follows the feed.
+func watchAndFollow(t *testing.T, h *Hub, member string) (*Client, *writesConn) {
+	conn := &writesConn{}
+	c, _ := subscribe(t, h, conn, "b", Watch{Top: 10, Me: member})
+	confirm(h, 33*time.Millisecond)
+	_, err := h.Follow(c, "gift", nil, func() {})
+	require.NoError(t, err)
+	confirmFeed(h, "gift", 5*time.Second)
+	conn.takeWrites(t)
+	return c, conn
+}
+
+// What has become due for a client goes out in one write, in the order of its subscriptions, the status last.
+func TestFramesThatAreDueGoOutTogether(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(20)
+		c, conn := watchAndFollow(t, h, "m015")
+		held, release := make(chan struct{}), make(chan struct{})
+		c.shard.ops <- func() { close(held); <-release }
+		<-held
+		deliver(h, f.set("m015", 3000), 0)
+		f.addItems(h, 1, time.Second)
+		h.FeedDown(time.Now())
+		synctest.Wait()
+		require.Empty(t, conn.takeWrites(t))
+		close(release)
+		synctest.Wait()
+		writes := conn.takeWrites(t)
+		require.Len(t, writes, 1)
+		require.Equal(t, []string{"delta", "me", "feed", "status"}, writes[0].types)
+	})
+}
+
+// A board and a feed of one client publish at once after a pause, and then at the same moments: once in each interval,
+// and never later than an interval after the frame before.
+func TestBoardsOfAClientPublishAtOneTime(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(20)
+		_, conn := watchAndFollow(t, h, "m015")
+		began := time.Now()
+		pass(37 * time.Millisecond)
+		for n := range 50 {
+			deliver(h, f.set("m001", int64(3000+n)), 7*time.Millisecond)
+			f.addItems(h, 1, 4*time.Millisecond)
+		}
+		of := make(map[string][]time.Duration)
+		for _, w := range conn.takeWrites(t) {
+			for _, kind := range w.types {
+				of[kind] = append(of[kind], w.at.Sub(began))
+			}
+		}
+		const interval = 100 * time.Millisecond
+		require.Equal(t, 37*time.Millisecond, of["delta"][0], "at once")
+		require.Equal(t, 44*time.Millisecond, of["feed"][0], "at once")
+		require.Len(t, of["delta"], 7)
+		for i, at := range of["delta"][1:] {
+			require.LessOrEqual(t, at-of["delta"][i], interval)
+			require.Contains(t, of["feed"], at, "the feed has items at that time")
+		}
+	})
+}
+
 // To send a shared frame to a client allocates nothing.
 func TestSendAllocatesNothing(t *testing.T) {
 	withHubAlone(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -68,7 +166,7 @@ func TestSendAllocatesNothing(t *testing.T) {
 		c.shard.do(func() {
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				sub.top.version = 0
-				sub.top.send()
+				sub.top.send(sub.top.stream.version.Load())
 			}))
 		})
 	})
@@ -80,6 +178,8 @@ type discardingConn struct{}
 func (discardingConn) Free() bool { return true }
 
 func (discardingConn) Send(*Frame, time.Time) bool { return true }
+
+func (discardingConn) Flush() {}
 
 // The top of another epoch comes before any me frame of it.
 func TestTopOfAnotherEpochComesBeforeMe(t *testing.T) {

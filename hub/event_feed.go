@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,6 +25,7 @@ type eventFeed struct {
 	cancel context.CancelFunc
 	stream *stream // refs is guarded by hub.mu
 	mark   syncMark
+	phase  time.Time     // when its slots began, see slotAfter
 	empty  *Frame        // the first frame of a client
 	wake   chan struct{} // an item or a subscription has arrived; holds one
 
@@ -90,7 +92,7 @@ func (h *Hub) Feeds() int {
 
 // acquireFeed makes a delivery of a feed, and starts the feed if it is the first.
 func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
-	f, first, err := h.addFollower(name)
+	f, first, err := h.addFollower(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 }
 
 // addFollower counts a client of a feed, and starts the feed for the first.
-func (h *Hub) addFollower(name string) (f *eventFeed, first bool, err error) {
+func (h *Hub) addFollower(c *Client, name string) (f *eventFeed, first bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -114,11 +116,13 @@ func (h *Hub) addFollower(name string) (f *eventFeed, first bool, err error) {
 		first = true
 		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
 		f.stream = &stream{feed: f}
+		f.phase = cmp.Or(c.phase, time.Now())
 		f.ctx, f.cancel = context.WithCancel(h.ctx)
 		h.feeds[name] = f
 		h.running.Go(f.run)
 	}
 	f.stream.refs++
+	c.phase = cmp.Or(c.phase, f.phase)
 	return f, first, nil
 }
 
@@ -219,12 +223,11 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	for _, i := range f.recent {
 		left -= len(i.list)
 	}
-	interval := f.hub.cfg.Interval
-	if wait := f.published.Add(interval).Sub(now); wait > 0 {
+	if wait := slotAfter(f.phase, f.published, f.hub.cfg.Interval).Sub(now); wait > 0 {
 		return wait
 	}
 	if left <= 0 {
-		return f.recent[0].at.Add(time.Second).Sub(now)
+		return slotFrom(f.phase, f.recent[0].at.Add(time.Second), f.hub.cfg.Interval).Sub(now)
 	}
 	f.mu.Lock()
 	room := min((left+1)/2, len(f.queued))
@@ -239,7 +242,7 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	f.recent = append(f.recent, is)
 	f.published, f.lastShown = now, is.last
 	if rest > 0 {
-		return interval
+		return slotAfter(f.phase, now, f.hub.cfg.Interval).Sub(now)
 	}
 	return 0
 }

@@ -13,9 +13,10 @@ import (
 	"rankcast/hub/hubtest"
 )
 
-// fakeConn folds the frames that it is sent. While it is full it refuses frames.
+// fakeConn folds the frames that it is sent, once they are flushed. While it is full it refuses frames.
 type fakeConn struct {
 	mu      sync.Mutex
+	taken   []takenFrame // since the last Flush
 	full    bool
 	room    int // how many frames it takes before it is full; 0: no bound
 	refused int // how often it was asked while it was full
@@ -25,6 +26,12 @@ type fakeConn struct {
 	board   hubtest.Board
 	ends    []hubtest.Board // the final boards of periods
 	foldErr error
+}
+
+// takenFrame is what Send was told.
+type takenFrame struct {
+	*Frame
+	changed time.Time
 }
 
 func (c *fakeConn) Free() bool {
@@ -45,6 +52,25 @@ func (c *fakeConn) Send(f *Frame, changed time.Time) bool {
 		c.wasted++
 		return false
 	}
+	c.taken = append(c.taken, takenFrame{f, changed})
+	if c.room > 0 {
+		c.room--
+		c.full = c.room == 0
+	}
+	return true
+}
+
+func (c *fakeConn) Flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.taken {
+		c.fold(f.Frame, f.changed)
+	}
+	c.taken = nil
+}
+
+// fold folds a frame. The caller holds mu.
+func (c *fakeConn) fold(f *Frame, changed time.Time) {
 	var m hubtest.Message
 	err := json.Unmarshal(jsonOf(f), &m)
 	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
@@ -56,11 +82,6 @@ func (c *fakeConn) Send(f *Frame, changed time.Time) bool {
 	if !changed.IsZero() {
 		c.changed = append(c.changed, changed)
 	}
-	if c.room > 0 {
-		c.room--
-		c.full = c.room == 0
-	}
-	return true
 }
 
 // checkEnd checks that a period is not followed by another one before its end, or the end

@@ -52,9 +52,11 @@ type Feed interface {
 
 // Config configures a Hub. The zero value is the documented default.
 type Config struct {
-	// Interval is the least time between two frames of a board. Default 100 ms.
+	// Interval is the time in which a board publishes once, at most, and a feed too. It publishes a change at once, unless it
+	// has published in the interval under way; then it does when the next one begins. What one client watches has intervals that
+	// begin together. Default 100 ms.
 	Interval time.Duration
-	// MeInterval is the least time between two me frames of a follower, unless its own
+	// MeInterval is the time in which a follower gets one me frame at most, unless its own
 	// score changed. Default 1 s.
 	MeInterval time.Duration
 	// CheckInterval is the time between two seq checks, which compare all views with Redis.

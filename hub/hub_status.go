@@ -167,6 +167,7 @@ func (s *status) join(d *delivery) {
 	}
 	s.mu.Unlock()
 	d.attach()
+	d.client.send()
 }
 
 // lastOutage is the number of the last outage.

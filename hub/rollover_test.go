@@ -92,8 +92,10 @@ func TestRolloverBySettingTheClock(t *testing.T) {
 // A rollover does not wait for the interval, and contains all changes up to it.
 func TestRolloverWithinAnInterval(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		const offset = 50 * time.Millisecond // no interval begins with a period
+		pass(offset)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
-		confirm(h, every-30*time.Millisecond)
+		confirm(h, every-30*time.Millisecond-offset)
 		deliver(h, f.set("a", 1), 10*time.Millisecond)
 		deliver(h, f.set("a", 2), 10*time.Millisecond)
 		require.Equal(t, []string{"snapshot", "delta"}, conn.take(t))
@@ -230,7 +232,7 @@ func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 		pass(time.Second)
 		deliver(h, f.set("low0", 5), time.Second)
 		conn.setFull(false) // and its Ready has not arrived yet
-		c.shard.do(func() { c.deliveries[2].send() })
+		c.shard.do(func() { me := c.deliveries[2]; me.send(me.stream.version.Load()); conn.Flush() })
 		require.Empty(t, conn.take(t))
 		c.Ready()
 		synctest.Wait()

@@ -11,22 +11,30 @@ import (
 // Conn is a client's connection, as the hub needs it.
 type Conn interface {
 	// Free reports whether the connection takes a frame now. Send takes a frame; it returns
-	// false when the connection is not free after all. Both MUST NOT block. After they have
-	// returned false, the connection MUST call Client.Ready once it is free again, though not
-	// from within them. A broken connection is free: it drops all frames.
+	// false when the connection is not free after all. After they have returned false, the
+	// connection MUST call Client.Ready once it is free again, though not from within them. A
+	// broken connection is free: it drops all frames.
+	//
+	// Flush writes the frames that Send has taken since the last Flush, together; until then the
+	// connection may keep them. The hub calls it after it has sent what is due for the client. The hub
+	// calls the three methods of a connection from one goroutine. They MUST NOT block.
 	//
 	// changed is the time, by Redis's clock, of the oldest change that the client first sees in this
 	// frame. It is zero for a frame without such a change, and where the hub does not know the time, as
 	// after a page was read again.
 	Free() bool
 	Send(f *Frame, changed time.Time) bool
+	Flush()
 }
 
 const (
 	// shardOps is the most operations that wait for a shard. The caller of a further one waits.
 	shardOps = 256
-	// opsPerStream is how many operations a shard runs, at most, between two streams.
-	opsPerStream = 16
+	// clientsPerOps is how many clients a shard serves between two looks at operations. It then runs maxOps at most.
+	clientsPerOps = 64
+	maxOps        = 16
+	// maxMade is how many versions a shard keeps the frames of, at most, while it serves clients.
+	maxMade = 1024
 )
 
 // shard is a goroutine that sends frames to its share of the clients. It alone accesses
@@ -36,7 +44,8 @@ type shard struct {
 	done chan struct{} // closed when run has ended
 
 	deliveries map[*stream][]*delivery
-	recent     recentFrames // empty while the shard does nothing
+	made       map[*version]madeFrames // of tops; empty while the shard does nothing
+	due        []*Client               // for whom something is due in the pass under way
 	skipped    prometheus.Counter
 
 	bit       uint64 // identifies the shard in a stream
@@ -48,7 +57,7 @@ type shard struct {
 
 func newShard(number int, skipped prometheus.Counter) *shard {
 	return &shard{
-		ops: make(chan func(), shardOps), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		ops: make(chan func(), shardOps), made: make(map[*version]madeFrames), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		deliveries: make(map[*stream][]*delivery), bit: 1 << number, skipped: skipped,
 	}
 }
@@ -64,20 +73,30 @@ func (s *shard) run(ctx context.Context) {
 		case <-s.wake:
 			s.sendPending()
 		}
-		s.recent = recentFrames{}
+		clear(s.made)
 	}
 }
 
-// sendPending sends the new versions to the clients. Clients that subscribe or leave do not
-// wait for all of it.
+// sendPending sends the new versions to the clients. A client gets all that is due for it at once, in one write: also what has
+// been published since the pass began. Clients that subscribe or leave do not wait for all of it.
 func (s *shard) sendPending() {
 	updated, then := s.takePending()
+	s.due = s.due[:0]
 	for _, st := range updated {
 		for _, d := range s.deliveries[st] {
-			d.send()
+			if c := d.client; !c.due {
+				c.due = true
+				s.due = append(s.due, c)
+			}
 		}
-		for range min(len(s.ops), opsPerStream) {
-			(<-s.ops)()
+	}
+	for i, c := range s.due {
+		s.due[i], c.due = nil, false
+		c.send()
+		if i%clientsPerOps == 0 {
+			for range min(len(s.ops), maxOps) {
+				(<-s.ops)()
+			}
 		}
 	}
 	for _, do := range then {

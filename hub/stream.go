@@ -80,15 +80,12 @@ type periodEnd struct {
 	publication        *publication
 }
 
-// fullFrame makes the frame for a client that has no version of the stream.
+// fullFrame makes the frame for a client that has no version of a top.
 func (st *stream) fullFrame(v *version) *Frame {
-	if v.publication == nil {
-		return v.frame
-	}
 	return snapshotFrame(st.board.name, v.publication, st.n)
 }
 
-// deltaFrame makes the frame for a client that has the version before.
+// deltaFrame makes the frame for a client that has the version of a top before.
 func (st *stream) deltaFrame(v *version) *Frame {
 	return deltaFrame(st.board.name, v.publication, st.n, v.delta.from, v.delta.rows)
 }

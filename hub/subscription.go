@@ -1,9 +1,11 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
@@ -132,7 +134,7 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 			i = &instance{}
 			h.instances[named.Instance] = i
 		}
-		b = newBoard(h, named, i.link, c.caller)
+		b = newBoard(h, named, i.link, cmp.Or(c.phase, time.Now()), c.caller)
 		h.started[c.caller]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
@@ -140,6 +142,7 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 		i.boards = append(slices.Clone(i.boards), b)
 	}
 	b.callers.add(c.caller)
+	c.phase = cmp.Or(c.phase, b.phase)
 	return b, only, nil
 }
 

@@ -270,6 +270,8 @@ func BenchmarkJoin(b *testing.B) {
 // countingConn counts the frames that it takes.
 type countingConn struct{ n *atomic.Int64 }
 
+func (c countingConn) Flush() {}
+
 func (c countingConn) Free() bool { return true }
 
 func (c countingConn) Send(*hub.Frame, time.Time) bool {

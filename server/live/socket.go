@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,6 +25,8 @@ const (
 	// notSentLowat bounds the unsent bytes in the kernel, beyond which a socket counts as
 	// full: frames that wait there are old when they go out.
 	notSentLowat = 16 << 10
+	// gatherBytes is the most bytes of frames that go out in one write. Beyond it a copy costs more than a write.
+	gatherBytes = 16 << 10
 	// lingerTime is how long the node waits for a client to take the close frame and to close the
 	// connection.
 	lingerTime = time.Second
@@ -54,6 +55,7 @@ type socket struct {
 	writeLock
 	closeCode atomic.Uint32 // of the close frame that the node sent; 0: none
 	closing   bool          // a close frame was sent, so no frame may follow; guarded by mu
+	gathered  *gathering    // what Send has taken since the last Flush; nil: nothing. With it, the hub holds mu
 
 	// The state of attempt; guarded by mu. attempt is bound once: a closure for each write
 	// would be an allocation for each frame.
@@ -74,42 +76,68 @@ func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *s
 	return s
 }
 
-// Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
-// reports false if another write is under way. The hub calls it; it never blocks. If too much waits on the
-// node meanwhile, the goroutine closes the connection without a close frame: half a frame leaves no room
-// for one.
+// Free reports whether the socket takes frames now, and if so keeps it for the hub until Flush. The hub calls it; it never
+// blocks.
+func (s *socket) Free() bool {
+	if s.gathered == nil && s.tryLock() {
+		s.gathered = gatherings.Get().(*gathering)
+	}
+	return s.gathered != nil
+}
+
+// Send takes a frame, which Flush writes together with others. A frame that would make them too long is written now. Send reports
+// false if another write is under way. The hub calls it; it never blocks.
 func (s *socket) Send(f *hub.Frame, changed time.Time) bool {
 	if s.ending.Load() {
 		return true
 	}
-	if !s.tryLock() {
+	if s.gathered != nil && s.gathered.size+f.Size() > gatherBytes {
+		s.Flush()
+	}
+	if !s.Free() {
 		return false
 	}
-	rest, whole := s.tryWriteAll(f.WebSocket())
+	s.gathered.add(f, changed)
+	if f.Size() > gatherBytes {
+		s.Flush()
+	}
+	return true
+}
+
+// Flush writes what Send has taken as far as the connection accepts it now; a goroutine then writes the rest. The hub calls
+// it; it never blocks. If too much waits on the node meanwhile, the goroutine closes the connection without a close frame: half a
+// frame leaves no room for one.
+func (s *socket) Flush() {
+	g := s.gathered
+	if g == nil {
+		return
+	}
+	s.gathered = nil
+	rest, whole := s.tryWriteAll(g.pieces())
 	if whole {
 		sent := !s.closing // a broken connection drops frames
 		s.mu.Unlock()
 		if sent {
-			s.metrics.sent(f, changed)
+			g.count(s.metrics)
 		}
-		return true
+		g.release()
+		return
 	}
-	wait := s.slot.Hold(frameMemory(f), s.giveUp)
+	wait := s.slot.Hold(g.memory(), s.giveUp)
 	s.running.Go(func() { // it now holds mu
 		for _, piece := range rest {
 			s.write(piece)
 		}
-		runtime.KeepAlive(f) // until now, other frames share its rows
 		if !wait.End() {
 			s.fail()
 		}
 		if !s.closing {
-			s.metrics.sent(f, changed)
+			g.count(s.metrics)
 		}
+		g.release() // until now, other frames share the rows of its frames
 		s.mu.Unlock()
 		s.notifyReady() // there may be a newer frame
 	})
-	return true
 }
 
 // giveUp makes the write of a frame that waits fail at once. It does not block: the goroutine that writes

@@ -60,6 +60,19 @@ func wire(f *hub.Frame) []byte {
 	return slices.Concat(pieces[:]...)
 }
 
+// sendNow sends a frame, as the hub does to a client for whom nothing else is due.
+func sendNow(s *socket, f *hub.Frame) bool {
+	taken := s.Send(f, time.Time{})
+	s.Flush()
+	return taken
+}
+
+// isFree reports whether a socket takes frames.
+func isFree(s *socket) bool {
+	defer s.Flush()
+	return s.Free()
+}
+
 // A frame that fits costs no allocation: it is the same bytes for everyone, and
 // the write has nothing of its own.
 // It is not parallel: AllocsPerRun counts the allocations of all goroutines.
@@ -69,7 +82,7 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 	go func() { io.Copy(io.Discard, client); close(drained) }()
 	f := hub.NewFrame(bytes.Repeat([]byte("x"), 600))
 	require.Zero(t, testing.AllocsPerRun(500, func() {
-		for !s.Send(f, time.Time{}) {
+		for !sendNow(s, f) {
 		}
 	}))
 	s.Close()
@@ -84,14 +97,14 @@ func TestFramesAreNeverCut(t *testing.T) {
 	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
 	taken := 0
 	for range 1000 { // the client reads nothing yet, so the connection fills up
-		if !s.Send(large, time.Time{}) {
+		if !sendNow(s, large) {
 			break
 		}
 		taken++
 	}
 	require.Less(t, taken, 1000)
-	require.False(t, s.Free(), "full is full")
-	require.False(t, s.Send(large, time.Time{}))
+	require.False(t, isFree(s), "full is full")
+	require.False(t, sendNow(s, large))
 
 	small := hub.NewFrame([]byte("small"))
 	var replied sync.WaitGroup
@@ -107,8 +120,8 @@ func TestFramesAreNeverCut(t *testing.T) {
 	require.True(t, bytes.Equal(want[:len(want)-1], head))
 	pong := "\x8a\x01p"
 	require.Contains(t, []string{string(wire(small)) + pong, pong + string(wire(small))}, tail)
-	require.True(t, s.Free())
-	require.True(t, s.Send(small, time.Time{}))
+	require.True(t, isFree(s))
+	require.True(t, sendNow(s, small))
 }
 
 // A frame that is pushed to a client that accepts nothing waits, counts while it waits, and comes whole.
@@ -119,7 +132,7 @@ func TestPushDoesNotWait(t *testing.T) {
 	s.slot = slotOf(t, limits)
 	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
 	taken := 0
-	for s.Send(large, time.Time{}) {
+	for sendNow(s, large) {
 		taken++
 	}
 	before, pushed := limits.Waiting(), wire(hub.NewFrame([]byte("lost")))
@@ -131,7 +144,7 @@ func TestPushDoesNotWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, append(pushed, pushed...), got[len(got)-2*len(pushed):])
 	redistest.Wait(t, "the end of running", running.Wait)
-	require.True(t, s.Free())
+	require.True(t, isFree(s))
 	s.push(pushed)
 	_, err = io.ReadFull(client, got[:len(pushed)])
 	require.NoError(t, err)
@@ -143,12 +156,12 @@ func TestFramesOfABrokenConnectionDoNotCount(t *testing.T) {
 	t.Parallel()
 	s, _, _ := pair(t)
 	f := hub.NewFrame([]byte("frame"))
-	require.True(t, s.Send(f, time.Time{}))
+	require.True(t, sendNow(s, f))
 	require.EqualValues(t, f.Size(), testutil.ToFloat64(s.metrics.bytes))
 	s.mu.Lock()
 	s.fail()
 	s.mu.Unlock()
-	require.True(t, s.Send(f, time.Time{}))
+	require.True(t, sendNow(s, f))
 	s.reply(f)
 	require.EqualValues(t, f.Size(), testutil.ToFloat64(s.metrics.bytes))
 	require.EqualValues(t, 1, testutil.ToFloat64(s.metrics.frames[answerKind]))
@@ -164,7 +177,7 @@ func TestNothingFollowsCloseFrame(t *testing.T) {
 		s, client, _ := pair(t)
 		f := hub.NewFrame([]byte("late"))
 		end(s)
-		require.True(t, s.Send(f, time.Time{}), "it is taken, and dropped")
+		require.True(t, sendNow(s, f), "it is taken, and dropped")
 		s.reply(f)
 		s.Write([]byte{0x8a, 1, 'p'})
 		s.Close()
@@ -184,8 +197,8 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		var running sync.WaitGroup
 		s := newSocket(near, nil, 10*time.Second, &running, slotOf(t, access.New(access.Config{})), noMetrics())
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
-		require.True(t, s.Send(f, time.Time{}))
-		require.False(t, s.Send(f, time.Time{}), "while one is on its way no other is taken")
+		require.True(t, sendNow(s, f))
+		require.False(t, sendNow(s, f), "while one is on its way no other is taken")
 		got := make([]byte, len(wire(f)))
 		for n := 0; n < len(got); {
 			time.Sleep(3 * time.Second) // of simulated time
@@ -196,7 +209,7 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		require.Equal(t, wire(f), got)
 
 		running.Wait()
-		require.True(t, s.Send(f, time.Time{}))
+		require.True(t, sendNow(s, f))
 		start := time.Now()
 		running.Wait() // nobody reads
 		require.Equal(t, 10*time.Second, time.Since(start))
@@ -294,7 +307,7 @@ func TestStalledTLSConnectionClosesAtOnce(t *testing.T) {
 		running := new(sync.WaitGroup)
 		s := newSocket(conn, nil, timeout, running, slotOf(t, access.New(access.Config{})), noMetrics())
 		began := time.Now()
-		require.True(t, s.Send(hub.NewFrame([]byte(`{"type":"pong"}`)), time.Time{}))
+		require.True(t, sendNow(s, hub.NewFrame([]byte(`{"type":"pong"}`))))
 		running.Wait()
 		require.Equal(t, timeout, time.Since(began))
 		_, err := server.Write([]byte{1})
@@ -330,7 +343,7 @@ func TestFramesOverTLS(t *testing.T) {
 	require.Nil(t, s.raw)
 	f := hub.NewFrame(bytes.Repeat([]byte("x"), 5*writeChunk))
 	want := wire(f)
-	require.True(t, s.Send(f, time.Time{}))
+	require.True(t, sendNow(s, f))
 	got := make([]byte, len(want))
 	require.NoError(t, over.SetReadDeadline(time.Now().Add(time.Minute)))
 	for n := 0; n < len(got); {

@@ -50,6 +50,9 @@ func (st *stream) Send(f *hub.Frame, changed time.Time) bool {
 	return true
 }
 
+// Flush is part of hub.Conn. The goroutine of the request writes each frame when it gets it.
+func (st *stream) Flush() {}
+
 // giveUp closes the connection, so that the write of the frame that waits fails at once. It does not block.
 func (st *stream) giveUp() {
 	st.ending.Lock()

@@ -153,7 +153,7 @@ func TestStreamIsGivenUp(t *testing.T) {
 		require.NotEmpty(t, s.clients, "there is room for it")
 		near, client := net.Pipe()
 		other := newSocket(near, nil, time.Minute, &s.running, slotOf(t, s.cfg.Limits), noMetrics())
-		require.True(t, other.Send(hub.NewFrame(make([]byte, 80)), time.Time{}))
+		require.True(t, sendNow(other, hub.NewFrame(make([]byte, 80))))
 		synctest.Wait()
 		require.Empty(t, s.clients)
 		require.Positive(t, s.cfg.Limits.Waiting(), "the other one goes on")
@@ -190,7 +190,7 @@ func TestLongestWaitIsGivenUp(t *testing.T) {
 		for range 3 {
 			near, client := net.Pipe()
 			s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
-			require.True(t, s.Send(f, time.Time{}))
+			require.True(t, sendNow(s, f))
 			clients, sockets = append(clients, client), append(sockets, s)
 			time.Sleep(time.Second)
 			io.ReadFull(client, make([]byte, 5000)) // the write has begun
@@ -198,7 +198,7 @@ func TestLongestWaitIsGivenUp(t *testing.T) {
 		}
 		_, err := clients[0].Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
-		require.True(t, sockets[0].Free(), "a broken connection drops frames")
+		require.True(t, isFree(sockets[0]), "a broken connection drops frames")
 		require.Equal(t, 3*time.Second, time.Since(began))
 		require.EqualValues(t, 2*f.Size(), limits.Waiting())
 		for _, client := range clients[1:] {
@@ -222,7 +222,7 @@ func TestFrameLargerThanTheLimit(t *testing.T) {
 		var running sync.WaitGroup
 		s := newSocket(near, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
 		began := time.Now()
-		require.True(t, s.Send(hub.NewFrame(make([]byte, 2000)), time.Time{}))
+		require.True(t, sendNow(s, hub.NewFrame(make([]byte, 2000))))
 		running.Wait()
 		require.Zero(t, time.Since(began))
 		_, err := client.Read(make([]byte, 1))
@@ -254,7 +254,7 @@ func TestGivenUpWhileTheLastByteGoes(t *testing.T) {
 		var running sync.WaitGroup
 		s := newSocket(conn, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
 		f := hub.NewFrame([]byte("short"))
-		require.True(t, s.Send(f, time.Time{}))
+		require.True(t, sendNow(s, f))
 		all, err := io.ReadAll(client)
 		require.NoError(t, err, "the connection ends")
 		require.Equal(t, wire(f), all)

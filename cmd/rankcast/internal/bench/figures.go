@@ -20,6 +20,7 @@ var (
 	latencyP999    = figure{"p99_9_ms", "latency p99.9, ms", true, true}
 	latencyMax     = figure{"max_ms", "latency max, ms", true, true}
 	nodeCPU        = figure{"node_cpu_us", "node CPU, µs per %s", true, true}
+	nodeFrameCPU   = figure{"node_cpu_us_per_frame", "node CPU, µs per frame", true, true}
 	redisCPU       = figure{"redis_cpu_us", "Redis CPU, µs per %s", true, true}
 	socketMemory   = figure{"node_bytes_per_socket", "node memory, bytes per socket", false, true}
 	frameRate      = figure{"frames_per_second", "frames a second, all sockets", false, false}
@@ -39,7 +40,7 @@ var (
 
 // tableRows are the figures that the table shows, in its order.
 var tableRows = []figure{
-	figureDone, figureRate, latencyP50, latencyP90, latencyP99, latencyP999, latencyMax, nodeCPU, redisCPU, socketMemory,
+	figureDone, figureRate, latencyP50, latencyP90, latencyP99, latencyP999, latencyMax, nodeCPU, nodeFrameCPU, redisCPU, socketMemory,
 	frameRate, messageRate, figureSockets, socketsRight, sentLateP99, sentLateMax, generatorCPU, generatorShare,
 	othersShare, stealShare, idleShare, lateP99, lateMax,
 }

@@ -147,6 +147,9 @@ func (o *openRound) run(ctx context.Context, n int, subscribe func(number int) [
 	f.addUsage(from, to, all.done)
 	f.addLateness(sentLateP99, sentLateMax, sent)
 	f.set(frameRate, float64(frames)/span)
+	if from.known && to.known && frames > 0 {
+		f.set(nodeFrameCPU, float64((to.node-from.node).Nanoseconds())/1e3/float64(frames))
+	}
 	f.set(figureSockets, float64(n))
 	f.set(socketsRight, float64(showRight))
 	f.addLatencies(o.latencies)
