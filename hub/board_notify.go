@@ -24,7 +24,8 @@ func (b *board) notifyDue(due *schedule) {
 	}
 	b.notifyFound()
 	// After the publication: both are then as of one seq.
-	if !b.view.Valid() || b.ranks.cursor == nil && !(b.ranks.dirty && !b.dirty && due.has(slotAfter(b.phase, b.ranks.beganAt, b.hub.cfg.MeInterval))) {
+	begins := b.ranks.dirty && !b.dirty && due.has(slotAfter(b.phase, b.ranks.beganAt, b.hub.cfg.MeInterval))
+	if !b.view.Valid() || b.ranks.cursor == nil && !begins {
 		return
 	}
 	if b.notifyRanks(due.now); b.ranks.cursor != nil {

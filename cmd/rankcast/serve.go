@@ -34,8 +34,8 @@ type serve struct {
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
 	MaxTop        int           `default:"1000" range:"1..1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
-	Interval      time.Duration `default:"100ms" range:"1ms.." env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
-	MeInterval    time.Duration `default:"1s" range:"1ms.." env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
+	Interval      time.Duration `default:"100ms" range:"1ms.." env:"RANKCAST_INTERVAL" help:"Time in which a board sends one frame at most."`
+	MeInterval    time.Duration `default:"1s" range:"1ms.." env:"RANKCAST_ME_INTERVAL" help:"Time in which a follower gets its rank once at most, unless its own score changed."`
 	FeedRate      int           `default:"20" range:"1..1000" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
 	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites and apps whose pages may read and watch, and send with a token, as their pages send it in Origin: https://example.com, capacitor://localhost, null for files, or * for all."`

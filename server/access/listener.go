@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -53,11 +53,10 @@ func (l *listener) Accept() (net.Conn, error) {
 			conn.Close()
 			continue
 		}
-		release := sync.OnceFunc(func() { l.limits.connections.release(from) }) // HTTP servers call Close more than once
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			return &limitedTCP{TCPConn: tcp, release: release}, nil
+			return &limitedTCP{TCPConn: tcp, place: place{limits: l.limits, from: from}}, nil
 		}
-		return &limitedConn{Conn: conn, release: release}, nil
+		return &limitedConn{Conn: conn, place: place{limits: l.limits, from: from}}, nil
 	}
 }
 
@@ -98,11 +97,25 @@ func (p *readPace) read(from io.Reader, b []byte) (int, error) {
 	return n, err
 }
 
+// place is the place of a connection among those of its address, and of the node.
+type place struct {
+	limits   *Limits
+	from     Address
+	released atomic.Bool
+}
+
+// release gives the place back. HTTP servers close a connection more than once.
+func (p *place) release() {
+	if p.released.CompareAndSwap(false, true) {
+		p.limits.connections.release(p.from)
+	}
+}
+
 // limitedTCP keeps the methods of a TCP connection that others look for, such as SyscallConn.
 type limitedTCP struct {
 	*net.TCPConn
-	release func()
-	pace    readPace
+	place place
+	pace  readPace
 }
 
 func (c *limitedTCP) Read(b []byte) (int, error) {
@@ -110,14 +123,14 @@ func (c *limitedTCP) Read(b []byte) (int, error) {
 }
 
 func (c *limitedTCP) Close() error {
-	defer c.release() // the file is free by then
+	defer c.place.release() // the file is free by then
 	return c.TCPConn.Close()
 }
 
 type limitedConn struct {
 	net.Conn
-	release func()
-	pace    readPace
+	place place
+	pace  readPace
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {
@@ -125,6 +138,6 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 }
 
 func (c *limitedConn) Close() error {
-	defer c.release()
+	defer c.place.release()
 	return c.Conn.Close()
 }

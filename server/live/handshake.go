@@ -161,6 +161,6 @@ func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.slot, u.metrics)
-	return u.socket, bufio.NewReadWriter(
-		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
+	u.socket.reader = bufio.NewReaderSize(u.socket, readBuffer)
+	return u.socket, bufio.NewReadWriter(u.socket.reader, bufio.NewWriterSize(u.socket, writeBuffer)), nil
 }

@@ -58,21 +58,49 @@ type session struct {
 	endedAt  time.Duration // when the socket was seen to be ending
 }
 
-// run reads until the socket closes.
+// run serves the socket until it closes. Between two messages its goroutine waits in a shallow frame, so that its stack keeps the 2 KiB
+// with which it began. All else runs apart: the stack of a goroutine is freed with it, and a large one would stay for as long as the
+// socket is open.
 func (ss *session) run() {
+	if !ss.socket.awaits() {
+		ss.start()
+		for !ss.serve() {
+		}
+		return
+	}
+	apart(ss.start)
+	for ended := false; !ended; {
+		ss.socket.await()
+		apart(func() { ended = ss.serve() })
+	}
+}
+
+// apart runs a function on a goroutine of its own, and waits for its end.
+func apart(do func()) {
+	var running sync.WaitGroup
+	running.Go(do)
+	running.Wait()
+}
+
+// start makes the session known to the hub.
+func (ss *session) start() {
 	ss.sessions.metrics.sockets.Inc()
 	ss.client = ss.sessions.join(ss.socket, ss.slot)
 	ss.socket.client.Store(ss.client)
 	ss.client.Ready() // for the frames that the client has missed so far
-	var err error
-	defer func() { ss.close(err) }()
-	ss.renew() // the access file may have changed before KeepAlive knew of this session
+	ss.renew()        // the access file may have changed before KeepAlive knew of this session
+}
+
+// serve acts on what the client has sent, and on what it sends until nothing of a message is left. It reports whether the session
+// has ended.
+func (ss *session) serve() (ended bool) {
+	if ss.socket.awaits() && ss.takeControls() {
+		return false
+	}
 	for {
 		// A context that can end would cost a timer for each read, and would close the
 		// socket. To end a session, close its connection.
-		var kind websocket.MessageType
-		var r io.Reader
-		kind, r, err = ss.ws.Reader(context.Background())
+		kind, r, err := ss.ws.Reader(context.Background())
 		var wait time.Duration
 		if err == nil {
 			wait, err = ss.read(kind, r)
@@ -81,12 +109,45 @@ func (ss *session) run() {
 			if websocket.CloseStatus(err) == -1 {
 				ss.socket.linger() // the library may have sent a close frame
 			}
-			return
+			ss.close(err)
+			return true
 		}
 		if wait > 0 { // without the buffer of the message
 			ss.socket.hold(wait)
 		}
+		if ss.socket.hasReadAll() {
+			return false
+		}
 	}
+}
+
+// takeControls takes the pings and pongs that have come, and reports whether nothing else has. The library has them only where the
+// client has sent more than that: it would wait for the next message in a deep frame.
+func (ss *session) takeControls() bool {
+	s := ss.socket
+	if len(s.buffered) == 0 {
+		b := make([]byte, firstBytes)
+		n, err := s.Read(b)
+		if err != nil {
+			return false // the library gets the error too
+		}
+		s.buffered = b[:n]
+	}
+	for !s.ended {
+		ping, payload, size := controlFrame(s.buffered)
+		if size == 0 {
+			break
+		}
+		if ss.allowControl() && ping {
+			s.Write(append([]byte{pongHead, byte(len(payload))}, payload...))
+		}
+		s.buffered = s.buffered[size:]
+	}
+	if len(s.buffered) > 0 || s.ended {
+		return false
+	}
+	s.buffered = nil
+	return true
 }
 
 // close ends the session. err is why run has stopped reading.
@@ -133,11 +194,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 	var id jsontext.Value
 	err = cmp.Or(refused, definition.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
-		// A goroutine of its own frees its stack at once. This goroutine would keep a large
-		// stack for as long as the socket is open.
-		var handling sync.WaitGroup
-		handling.Go(func() { id, err = ss.handle(message, refused) })
-		handling.Wait()
+		id, err = ss.handle(message, refused)
 	}
 	if err != nil {
 		if refused := ss.sessions.cfg.Refused; refused != nil {

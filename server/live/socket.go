@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net"
@@ -15,10 +16,11 @@ import (
 )
 
 const (
-	// socketBuffer is the size in bytes of an idle socket's read buffer, and of its write
-	// buffer; net/http's have 4 KiB each. A control frame (127 bytes at most) must fit into
-	// the write buffer, or it would go out in two writes.
-	socketBuffer = 256
+	// readBuffer and writeBuffer are the sizes in bytes of an idle socket's buffers; net/http's have 4 KiB each. A control
+	// frame (127 bytes at most) must fit into the write buffer, or it would go out in two writes.
+	readBuffer, writeBuffer = 64, 128
+	// firstBytes is how many bytes the session reads at first of what a client has sent: a small message.
+	firstBytes = 512
 	// writeChunk is the number of bytes that a slow client must accept within the write
 	// timeout. A client that accepts a large frame slowly thus keeps its connection.
 	writeChunk = 2 << 10
@@ -47,7 +49,8 @@ type socket struct {
 	made     time.Time
 	lastRead atomic.Int64    // when the client last sent anything, ns since made by the monotonic clock
 	pingedAt time.Duration   // when the node last pinged, since made; only KeepAlive's goroutine accesses it
-	buffered []byte          // bytes that came with the handshake; the reader owns them
+	buffered []byte          // bytes that the library has not read yet; the reader owns them
+	reader   *bufio.Reader   // of the library
 	ended    bool            // the reader reads no further; it owns this
 	ending   atomic.Bool     // a close frame is on its way: no frame counts any more, in either direction
 	stopped  <-chan struct{} // closed when the node stops; nil: never
@@ -322,7 +325,22 @@ func (s *socket) refuse(code closeCode, reason string) {
 	s.discard(refusedBytes)
 }
 
-// Read is for the library. It returns the bytes that came with the handshake first.
+// awaits reports whether await waits: the connection has no bytes that the system does not know of, as TLS may have.
+func (s *socket) awaits() bool { return s.raw != nil && canSeeBytes }
+
+// await waits until the client has sent something, or the connection has ended.
+func (s *socket) await() {
+	if len(s.buffered) == 0 {
+		s.raw.Read(hasBytes)
+	}
+}
+
+// hasReadAll reports whether the library has read all that the client has sent, as far as a message without more may say so.
+func (s *socket) hasReadAll() bool {
+	return s.awaits() && len(s.buffered) == 0 && s.reader.Buffered() == 0 && !s.ended
+}
+
+// Read is for the library. It returns the bytes that came with the handshake, or that takeControls has left, first.
 func (s *socket) Read(b []byte) (int, error) {
 	if s.ended {
 		return 0, net.ErrClosed

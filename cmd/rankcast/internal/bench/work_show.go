@@ -21,7 +21,7 @@ type Show struct {
 	// Up to 1,000: Redis has 10,000 connections by default.
 	Nodes int `default:"1" range:"1..1000" placeholder:"N" help:"Nodes of the show. Beyond the first, each is a connection that gets from Redis what the node gets (default ${default})."`
 
-	Interval time.Duration `placeholder:"TIME" help:"Flag --interval of the node: the least time between two frames of a board (default: that of the node)."`
+	Interval time.Duration `placeholder:"TIME" help:"Flag --interval of the node: the time in which a board sends one frame at most (default: that of the node)."`
 	Open     openFlags     `embed:""`
 }
 
