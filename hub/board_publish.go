@@ -66,17 +66,13 @@ func (b *board) publish(now time.Time) {
 }
 
 // slotAfter is the begin of the slot behind that of a time; zero for the zero time. Slots of a length follow one another from
-// phase on. Boards that one client watches share a phase: what they publish when a slot begins goes out together.
+// phase on. A board or a feed has the phase of what its first client watches already: what they publish when a slot begins goes out
+// together.
 func slotAfter(phase, at time.Time, length time.Duration) time.Time {
 	if at.IsZero() {
 		return at
 	}
 	return at.Add(length - at.Sub(phase)%length)
-}
-
-// slotFrom is the first begin of a slot that is not before a time.
-func slotFrom(phase, at time.Time, length time.Duration) time.Time {
-	return slotAfter(phase, at.Add(-1), length)
 }
 
 // publishStreams gives the streams of the top a publication. changedAt is when the oldest change was made that it is the

@@ -15,24 +15,36 @@ type Client struct {
 	deliveries []*delivery // that of the status first; only the shard accesses them, and their fields
 	left       bool        // only the shard accesses it
 	due        bool        // it is in shard.due; only the shard accesses it
+	turnedAway bool        // the connection was not free for a frame of the present send; only the shard accesses it
 }
 
 // Ready reports that the connection can take frames again.
 func (c *Client) Ready() { c.shard.do(c.send) }
 
 // send sends all that is due for the client, in one write. The status comes last, and is as of the beginning: it may say that
-// all boards are current again, and so the frames that make them current come before it.
+// all boards are current again, and so the frames that make them current come before it. If the connection has turned one of them
+// away, its Ready brings all that is left, and the status.
 func (c *Client) send() {
 	if len(c.deliveries) == 0 { // the client has left
 		return
 	}
 	status := c.deliveries[0]
 	v := status.stream.version.Load()
+	c.turnedAway = false
 	for _, d := range c.deliveries[1:] {
 		d.send(d.stream.version.Load())
 	}
-	status.send(v)
+	if !c.turnedAway {
+		status.send(v)
+	}
 	c.conn.Flush()
+}
+
+// offer passes a frame to the connection. It reports false if the connection has turned it away.
+func (c *Client) offer(f *Frame, changed time.Time) bool {
+	taken := c.conn.Send(f, changed)
+	c.turnedAway = c.turnedAway || !taken
+	return taken
 }
 
 // Subscription is what one client sees of one board or feed.
@@ -130,6 +142,7 @@ func (d *delivery) send(v *version) {
 		d.unseen = earlier(d.unseen, v.changedSince(d.version))
 	}
 	if !client.conn.Free() {
+		client.turnedAway = true
 		return
 	}
 	if d.stream.feed != nil {
@@ -138,10 +151,11 @@ func (d *delivery) send(v *version) {
 	}
 	if v.end != nil && d.version != 0 && d.version < v.end.number {
 		end := snapshotFrame(d.stream.board.name, v.end.publication, d.stream.n)
-		if !client.conn.Send(end, time.Time{}) {
+		if !client.offer(end, time.Time{}) {
 			return
 		}
 		if d.version, d.generation = v.end.number, v.end.generation; !client.conn.Free() {
+			client.turnedAway = true
 			return
 		}
 	}
@@ -149,7 +163,7 @@ func (d *delivery) send(v *version) {
 	if d.info != nil && frame.kind == snapshotType {
 		frame = frame.withInfo(d.info)
 	}
-	if !client.conn.Send(frame, d.unseen) {
+	if !client.offer(frame, d.unseen) {
 		return
 	}
 	if d.version != 0 && v.number > d.version+1 {

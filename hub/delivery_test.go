@@ -128,6 +128,46 @@ func TestFramesThatAreDueGoOutTogether(t *testing.T) {
 	})
 }
 
+// While a connection has turned a frame away, the status that says that all is current waits too.
+func TestStatusWaitsForWhatWasTurnedAway(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		conn := &refusingConn{}
+		c, _ := subscribe(t, h, conn, "b", Watch{Top: 10})
+		confirm(h, time.Second)
+		h.FeedDown(time.Now())
+		synctest.Wait()
+		conn.take(t)
+		held, release := make(chan struct{}), make(chan struct{})
+		c.shard.ops <- func() { close(held); <-release }
+		<-held
+		h.FeedUp()
+		f.set("a", 5)
+		pass(time.Second)
+		confirm(h, time.Second)
+		require.False(t, isStale(h))
+		conn.refuses = 1
+		close(release)
+		synctest.Wait()
+		require.Empty(t, conn.take(t))
+		free(c, &conn.fakeConn)
+		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
+	})
+}
+
+// refusingConn refuses a number of frames.
+type refusingConn struct {
+	fakeConn
+	refuses int // only the shard accesses it while it runs
+}
+
+func (c *refusingConn) Free() bool {
+	if c.refuses > 0 {
+		c.refuses--
+		return false
+	}
+	return c.fakeConn.Free()
+}
+
 // A board and a feed of one client publish at once after a pause, and then at the same moments: once in each interval,
 // and never later than an interval after the frame before.
 func TestBoardsOfAClientPublishAtOneTime(t *testing.T) {

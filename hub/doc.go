@@ -49,14 +49,17 @@
 //	                           │                        └─► notifyMoved ───────────┐
 //	                           └─► notifyDue ─► notifyFound, notifyRanks ──────────┴► stream.setStanding ─► meFrame
 //	                                                         └─► View.WalkRanks
-//	publish, and board.step after notifyDue ─► Hub.announce ─► shard.sendPending (shard.go) ─► delivery.send (delivery.go) ─► Conn.Send
+//	board.step ─► Hub.announce ─► shard.sendPending (shard.go) ─► Client.send (delivery.go) ─► delivery.send ─► Conn.Send
+//	                                                                           └─► Conn.Flush, once for all that is due
 //
 // board_notify.go has the functions that give members their standings: notifyMoved after their own change,
 // notifyFound when they become known, notifyRanks when the changes of others have given them another rank. A standing
 // waits until its client has the top of the same generation.
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
-// once after a pause, the board makes a publication of the view and gives it to its streams.
+// once after a pause, the board makes a publication of the view and gives it to its streams. The intervals of a board or a
+// feed begin with those of what its first client watches already, and a pass of a shard sends a client all that is due for it, in
+// one write.
 // A shard makes the snapshot and the delta for each N (frame.go), of rows that are encoded once for all
 // N, when a connection is free to take them. The turn of the board encodes a me frame, once. With each publication the board sends the
 // standings of followed members whose own score changed. Once a Config.MeInterval it sends the

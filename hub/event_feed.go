@@ -227,7 +227,7 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 		return wait
 	}
 	if left <= 0 {
-		return slotFrom(f.phase, f.recent[0].at.Add(time.Second), f.hub.cfg.Interval).Sub(now)
+		return f.recent[0].at.Add(time.Second).Sub(now)
 	}
 	f.mu.Lock()
 	room := min((left+1)/2, len(f.queued))
@@ -258,7 +258,7 @@ func (s *delivery) sendItems(v *version) {
 	f := s.stream.feed
 	switch {
 	case s.version == 0:
-		if seen := f.received.Load(); f.live.Load() && s.client.conn.Send(f.empty, time.Time{}) {
+		if seen := f.received.Load(); f.live.Load() && s.client.offer(f.empty, time.Time{}) {
 			s.version, s.receivedItems = v.number, seen
 		}
 	case v.batch == nil:
@@ -279,7 +279,7 @@ func (s *delivery) sendItems(v *version) {
 		if skipped != v.batch.skipped || int64(len(list)) < all {
 			frame = itemsFrame(f.name, list, skipped)
 		}
-		if s.client.conn.Send(frame, time.Time{}) {
+		if s.client.offer(frame, time.Time{}) {
 			s.version, s.receivedItems = v.number, v.batch.last
 		}
 	}

@@ -53,8 +53,8 @@ type Feed interface {
 // Config configures a Hub. The zero value is the documented default.
 type Config struct {
 	// Interval is the time in which a board publishes once, at most, and a feed too. It publishes a change at once, unless it
-	// has published in the interval under way; then it does when the next one begins. What one client watches has intervals that
-	// begin together. Default 100 ms.
+	// has published in the interval under way; then it does when the next one begins. A board or a
+	// feed has intervals that begin with those of what its first client watches already. Default 100 ms.
 	Interval time.Duration
 	// MeInterval is the time in which a follower gets one me frame at most, unless its own
 	// score changed. Default 1 s.

@@ -16,8 +16,9 @@ type Conn interface {
 	// broken connection is free: it drops all frames.
 	//
 	// Flush writes the frames that Send has taken since the last Flush, together; until then the
-	// connection may keep them. The hub calls it after it has sent what is due for the client. The hub
-	// calls the three methods of a connection from one goroutine. They MUST NOT block.
+	// connection may keep them, and keep all other writers away. The hub MUST call Flush after Free or
+	// Send have returned true, before it turns to another client. The hub calls the three methods of a
+	// connection from one goroutine. They MUST NOT block.
 	//
 	// changed is the time, by Redis's clock, of the oldest change that the client first sees in this
 	// frame. It is zero for a frame without such a change, and where the hub does not know the time, as

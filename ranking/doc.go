@@ -68,8 +68,8 @@
 //
 // A read of a board (read_*.go) is one call of a script, so its answer is one state of the board. Reads
 // use the pool of the Redis client: a caller may give up a read, and a large answer must not
-// delay writes. A
-// read costs about as much at rank 900,000 as at the first.
+// delay writes. [Store.Around] shares a call with other reads of single members that wait for the board-period, by a queue of package
+// batch. A read costs about as much at rank 900,000 as at the first.
 //
 // [Store.MemberBoards] (read_member_boards.go) goes through the boards of a kind in pipelines, in the order of their
 // names, and then reads the places of the member. Each place is one state of its board.

@@ -65,12 +65,12 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if err := checkLookups(lookups); err != nil {
 		return Places{}, err
 	}
-	read := func(m resolved) (Places, readTimes, error) { return s.readPlaces(ctx, m, lookups) }
-	if len(lookups) == 1 {
-		read = func(m resolved) (Places, readTimes, error) { return s.readPlace(ctx, m, lookups[0]) }
-	}
-	var p Places
-	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
+	return s.placesBy(ctx, board, func(m resolved) (Places, readTimes, error) { return s.readPlaces(ctx, m, lookups) })
+}
+
+// placesBy reads places of a board, by a function that reads them of a board-period.
+func (s *Store) placesBy(ctx context.Context, board string, read func(resolved) (Places, readTimes, error)) (p Places, err error) {
+	_, err = s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = read(m)
 		return at, err
 	})
@@ -153,7 +153,11 @@ type Neighbourhood struct {
 // entry above alone, for ToNext. It returns ErrUnknownMember for a member that is hidden or not on the board,
 // and a FieldError for an invalid k or id.
 func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
-	places, err := s.Places(ctx, board, []Lookup{{Member: member, Around: k, next: true}})
+	l := Lookup{Member: member, Around: k, next: true}
+	if err := checkLookups([]Lookup{l}); err != nil {
+		return Neighbourhood{}, err
+	}
+	places, err := s.placesBy(ctx, board, func(m resolved) (Places, readTimes, error) { return s.readPlace(ctx, m, l) })
 	if err != nil {
 		return Neighbourhood{}, err
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// singleRows is the number of entries with which a call of single reads ends. Such a call holds Redis for as long as one
-	// of Places.
-	singleRows = 1000
+	// singleRows is the number of entries with which a call of single reads ends, and singleWeight what one counts for at least: a
+	// call has as many as one of Places, and holds Redis for as long.
+	singleRows, singleWeight = 1000, 4
 	// maxSingleRows is the number of entries that single reads of one board-period may wait for: a tenth of a second of Redis.
 	maxSingleRows = 64 << 10
 )
 
-// singleRead is the look-up of one member. It shares a call of places.lua with others of its board-period.
+// singleRead is the look-up of one member, which shares a call of places.lua with others of its board-period.
 type singleRead struct {
 	m      resolved
 	lookup Lookup
@@ -24,7 +24,7 @@ type singleRead struct {
 }
 
 // Weight is part of batch.Item: the number of entries.
-func (r *singleRead) Weight() int { return r.lookup.Rows() }
+func (r *singleRead) Weight() int { return max(r.lookup.Rows(), singleWeight) }
 
 // Bytes is part of batch.Item.
 func (r *singleRead) Bytes() int { return len(r.lookup.Member) }
@@ -33,14 +33,16 @@ func (r *singleRead) Bytes() int { return len(r.lookup.Member) }
 func (r *singleRead) Fail(error) {}
 
 // readPlace is readPlaces for one member. It joins the next call for the board-period, and no call that is out. So
-// it shows each write that was acknowledged before.
+// it shows each write that was acknowledged before. It waits for CallTimeout at most.
 func (s *Store) readPlace(ctx context.Context, m resolved, l Lookup) (Places, readTimes, error) {
 	r := &singleRead{m: m, lookup: l}
-	switch err := s.lookups.Commit(ctx, m.keys.Members, []*singleRead{r}); {
+	waiting, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	switch err := s.lookups.Commit(waiting, m.keys.Members, []*singleRead{r}); {
 	case err == nil:
 		return r.places, r.at, nil
-	case ctx.Err() != nil: // the call may go on for others; a read has no outcome
-		return Places{}, readTimes{}, fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
+	case waiting.Err() != nil: // the call may go on for others; a read has no outcome
+		return Places{}, readTimes{}, fmt.Errorf("%w: the read has waited for too long: %w", definition.ErrUnavailable, waiting.Err())
 	default:
 		return Places{}, readTimes{}, err
 	}
@@ -53,7 +55,8 @@ func (s *Store) readTogether(ctx context.Context, _ string, reads []*singleRead,
 	for i, r := range reads {
 		lookups[i] = r.lookup
 	}
-	p, at, err := s.readPlaces(ctx, reads[len(reads)-1].m, lookups)
+	m := reads[len(reads)-1].m // with the newest definition
+	p, at, err := s.readPlaces(ctx, m, lookups)
 	if err != nil {
 		return err
 	}

@@ -205,6 +205,8 @@ func TestSingleReadsGoTogether(t *testing.T) {
 	}
 	must(s.Apply(t.Context(), "slow", updates))(t)
 	calls := &placesCalls{board: "slow", open: make(chan struct{})}
+	open := sync.OnceFunc(func() { close(calls.open) })
+	t.Cleanup(open)
 	s.rdb.AddHook(redistest.Hook(calls.pass))
 	var readers sync.WaitGroup
 	read := func(member int) {
@@ -218,21 +220,26 @@ func TestSingleReadsGoTogether(t *testing.T) {
 	read(0)
 	redistest.Until(t, "the first call", func() bool { return len(calls.seen()) == 1 })
 	ctx, giveUp := context.WithCancel(t.Context())
-	givenUp := make(chan error, 1)
+	givenUp := make(chan error, 2)
 	readers.Go(func() { givenUp <- errorOf(s.Around(ctx, "slow", "m1", 0)) })
 	slow := must(s.resolve(t.Context(), "slow", 0))(t).keys.Members
-	redistest.UntilEqual(t, "the entries that wait", 2, func() int { return s.lookups.Waiting(slow) })
+	redistest.UntilEqual(t, "the weight that waits", singleWeight, func() int { return s.lookups.Waiting(slow) })
 	for member := range members {
 		read(member)
 	}
 	redistest.Until(t, "the second call", func() bool { return len(calls.seen()) == 2 })
 	second := calls.seen()[1]
-	redistest.UntilEqual(t, "the entries that wait", 2*(members+1-second), func() int { return s.lookups.Waiting(slow) })
-	giveUp()
-	err := redistest.Receive(t, "the caller that gives up", givenUp)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, definition.ErrUnavailable)
-	require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
+	redistest.UntilEqual(t, "the weight that waits", singleWeight*(members+1-second), func() int { return s.lookups.Waiting(slow) })
+	readers.Go(func() { givenUp <- errorOf(s.Around(ctx, "slow", "m2", 0)) })
+	redistest.UntilEqual(t, "the weight that waits", singleWeight*(members+2-second), func() int { return s.lookups.Waiting(slow) })
+	giveUp() // both callers: the read of one is out, that of the other waits
+	redistest.UntilEqual(t, "the weight that waits", singleWeight*(members+1-second), func() int { return s.lookups.Waiting(slow) })
+	for range 2 {
+		err := redistest.Receive(t, "a caller that gives up", givenUp)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, definition.ErrUnavailable)
+		require.NotErrorIs(t, err, definition.ErrOutcomeUnknown)
+	}
 	require.EqualValues(t, 7, score(t, s, "b", "m"), "another board waits for nothing")
 
 	var full atomic.Int64
@@ -247,12 +254,12 @@ func TestSingleReadsGoTogether(t *testing.T) {
 		})
 	}
 	redistest.Until(t, "a refused read", func() bool { return full.Load() > 0 })
-	close(calls.open)
+	open()
 	redistest.Wait(t, "the callers of the test", readers.Wait)
 	sizes := calls.seen()
 	require.Equal(t, 1, sizes[0], "the read that came alone")
-	require.Equal(t, singleRows/2, sizes[2], "the next call is full")
+	require.Equal(t, singleRows/singleWeight, sizes[2], "the next call is full")
 	for _, size := range sizes {
-		require.LessOrEqual(t, size, singleRows/2)
+		require.LessOrEqual(t, size, singleRows/singleWeight)
 	}
 }

@@ -142,7 +142,7 @@ func TestDocsNameEachCodeOfDeadLetters(t *testing.T) {
 func TestDocsNameEachFlagOfBench(t *testing.T) {
 	t.Parallel()
 	bench := commandOf(t, "bench")
-	require.Len(t, bench.Children, 7)
+	require.Len(t, bench.Children, 8)
 	flags := slices.Clone(bench.Flags)
 	for _, work := range bench.Children {
 		requireRow(t, "web/docs/terminal.md", work.Name)

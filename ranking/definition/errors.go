@@ -42,7 +42,7 @@ var (
 	// ErrTooLarge reports a request that makes too much work at one time. The store did
 	// nothing.
 	ErrTooLarge = errors.New("too large")
-	// ErrOverloaded reports a full queue. The store wrote nothing.
+	// ErrOverloaded reports a full queue. The store did nothing.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrUnavailable reports that Redis did not answer as expected.
 	ErrUnavailable = errors.New("store unavailable")

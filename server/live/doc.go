@@ -1,14 +1,14 @@
 // Package live serves the WebSockets and the event streams of a node.
 //
-// A session is one WebSocket with its subscriptions. One goroutine reads the client's messages. It
-// runs each message in a short-lived goroutine and waits for it before it reads the next. A socket is the
+// A session is one WebSocket with its subscriptions. One goroutine waits for what the client sends, in a shallow frame. A short-lived
+// one then reads the messages that have come, and acts on them. (Over TLS the first one reads too.) A socket is the
 // connection below: the session writes replies to it, and the hub's shards write frames.
 //
 //	handshake ─► Sessions.Accept ─► session.run ─► handle (messages.go) ─► messageTypes ─► subscribe ─► watch ─► Hub.Subscribe
 //	                                                   ├────► update, event ─► Updater (socketUpdater in server/live.go)
 //	                                                   ├────► auth ─► access.Guard
 //	                                                   └────► the answer of each message ─► socket.reply ─► client
-//	hub ─► frame ─► socket.Send ─► client
+//	hub ─► frames ─► socket.Send ─► socket.Flush ─► client
 //
 // A subscribe message may name a member to follow: its standing comes back as me frames. On a page the client is the kit, see
 // package web; in Go it is package server/client.

@@ -146,3 +146,38 @@ func TestGatheredFramesStayInOrder(t *testing.T) {
 		})
 	}
 }
+
+// Several frames go out in one write. While the client is slow they count as the buffer that holds them, and nothing else is kept.
+func TestGatheredFramesAreOneWrite(t *testing.T) {
+	redistest.InBubble(t, func(t *testing.T) {
+		limits := access.New(access.Config{})
+		near, client := net.Pipe() // holds nothing
+		var running sync.WaitGroup
+		writes := 0
+		s := newSocket(writeHook{near, func() { writes++ }}, nil, time.Minute, &running, slotOf(t, limits), noMetrics())
+		var want []byte
+		for i := range 3 {
+			f := sized(fmt.Sprint("h", i), 100)
+			want = append(want, wire(f)...)
+			require.True(t, s.Send(f, time.Time{}))
+		}
+		s.Flush()
+		require.GreaterOrEqual(t, limits.Waiting(), len(want))
+		got := make([]byte, len(want))
+		_, err := io.ReadFull(client, got)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		running.Wait()
+		require.Equal(t, 1, writes)
+		require.Zero(t, limits.Waiting())
+
+		require.True(t, s.Send(sized("h3", 0), time.Time{}))
+		s.ending.Store(true)
+		s.Flush()
+		running.Wait()
+		require.Equal(t, 1, writes, "what the client may not see any more is dropped")
+		require.True(t, isFree(s))
+		client.Close()
+		near.Close()
+	})
+}

@@ -7,8 +7,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	"rankcast/hub"
 )
 
 // closeAbnormal stands for a socket that ended without a close frame (RFC 6455, section 7.4.1).
@@ -70,14 +68,14 @@ func newMetrics(r prometheus.Registerer, s *Sessions) *metrics {
 	return m
 }
 
-// sent counts a frame that the kernel has as a whole. changed is that of hub.Conn.
-func (m *metrics) sent(f *hub.Frame, changed time.Time) {
-	m.countFrame(f.Type(), f.Size())
-	if changed.IsZero() {
+// sent counts a frame that the kernel has as a whole.
+func (m *metrics) sent(f sentFrame) {
+	m.countFrame(f.kind, f.size)
+	if f.changed.IsZero() {
 		return
 	}
 	if now := m.now(); !now.IsZero() {
-		m.scoreToFrame.Observe(max(0, now.Sub(changed).Seconds())) // the estimate of Redis's clock may lag
+		m.scoreToFrame.Observe(max(0, now.Sub(f.changed).Seconds())) // the estimate of Redis's clock may lag
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 // errNotUTF8 ends a socket whose client does not speak the protocol (RFC 6455, section 8.1).
 var errNotUTF8 = errors.New("a text message must be UTF-8")
 
-// session is one WebSocket with its subscriptions. One goroutine reads the client's messages and
+// session is one WebSocket with its subscriptions. One goroutine at a time reads the client's messages and
 // acts on them; the hub's shards write frames. The goroutines of KeepAlive take rights away, and then end
 // subscriptions. They and the reader may end a subscription at the same time: the hub ends it once.
 type session struct {
@@ -194,7 +194,12 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 	var id jsontext.Value
 	err = cmp.Or(refused, definition.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
-		id, err = ss.handle(message, refused)
+		handle := func() { id, err = ss.handle(message, refused) }
+		if ss.socket.awaits() { // this goroutine ends soon
+			handle()
+		} else {
+			apart(handle)
+		}
 	}
 	if err != nil {
 		if refused := ss.sessions.cfg.Refused; refused != nil {

@@ -88,8 +88,8 @@ func (s *socket) Free() bool {
 	return s.gathered != nil
 }
 
-// Send takes a frame, which Flush writes together with others. A frame that would make them too long is written now. Send reports
-// false if another write is under way. The hub calls it; it never blocks.
+// Send takes a frame, which Flush writes together with others. Where it would make them too long, they are written before, and a long
+// one at once. Send reports false if another write is under way. The hub calls it; it never blocks.
 func (s *socket) Send(f *hub.Frame, changed time.Time) bool {
 	if s.ending.Load() {
 		return true
@@ -116,6 +116,11 @@ func (s *socket) Flush() {
 		return
 	}
 	s.gathered = nil
+	if s.ending.Load() { // nothing of it has been written
+		s.mu.Unlock()
+		g.release()
+		return
+	}
 	rest, whole := s.tryWriteAll(g.pieces())
 	if whole {
 		sent := !s.closing // a broken connection drops frames
@@ -126,7 +131,7 @@ func (s *socket) Flush() {
 		g.release()
 		return
 	}
-	wait := s.slot.Hold(g.memory(), s.giveUp)
+	wait := s.slot.Hold(g.wait(), s.giveUp)
 	s.running.Go(func() { // it now holds mu
 		for _, piece := range rest {
 			s.write(piece)
@@ -284,7 +289,7 @@ func (s *socket) reply(f *hub.Frame) {
 		s.write(piece)
 	}
 	if !s.closing {
-		s.metrics.sent(f, time.Time{})
+		s.metrics.sent(sentFrame{f.Type(), f.Size(), time.Time{}})
 	}
 	s.unlock()
 }
@@ -377,7 +382,7 @@ func (s *socket) hold(wait time.Duration) {
 // markRead begins a new silence of the client.
 func (s *socket) markRead() { s.lastRead.Store(int64(time.Since(s.made))) }
 
-// Write is for the library, which writes each control frame in one call.
+// Write is for the library, and for the session, which write each control frame in one call.
 func (s *socket) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	s.write(b)

@@ -228,7 +228,7 @@ func (st *stream) writeFrame(f heldFrame) error {
 	if err != nil {
 		return err
 	}
-	st.sessions.metrics.sent(f.Frame, f.changed)
+	st.sessions.metrics.sent(sentFrame{f.Type(), f.Size(), f.changed})
 	st.unlock()
 	return nil
 }

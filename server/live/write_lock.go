@@ -10,7 +10,7 @@ import (
 // writeLock separates those who write to a client, so that the bytes of two frames never mix. The hub does not wait
 // for the lock: the writer notifies it once a frame that was turned away has room.
 type writeLock struct {
-	mu         sync.Mutex                 // held during a write, and while a frame waits for it
+	mu         sync.Mutex                 // held during a write, while a frame waits for it, and from Free to Flush
 	turnedAway atomic.Bool                // the hub had a frame while mu was held
 	client     atomic.Pointer[hub.Client] // notified when there is room again; nil before it has joined
 }

@@ -17,5 +17,5 @@ const canSeeBytes = true
 func hasBytes(fd uintptr) bool {
 	var b [1]byte
 	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK)
-	return !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+	return !errors.Is(err, syscall.EAGAIN)
 }

@@ -14,7 +14,7 @@
 // its successor. Therefore no two batches in flight have items of one group: the items of a group
 // are carried out in order.
 //
-// The store uses one Queues for updates, by board, one for events, by event, and one for reads. The package
+// The store uses one Queues for updates, by board, one for events, by event, and one for reads, by board-period. The package
 // knows neither Redis nor the content of items: it asks an item only for its size, and the
 // Call that the store passes stores the outcome in each item.
 package batch
@@ -24,6 +24,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,6 +66,7 @@ type group struct {
 	left     int           // items not answered yet
 	waiting  int           // weight of the items that wait
 	inFlight int           // items in a batch in flight
+	gone     bool          // the caller has given up, and its items are not to be carried out
 	done     chan struct{} // closed when all items are answered
 	err      error         // set when no item has an outcome
 	some     bool          // at least one item has an outcome
@@ -77,10 +79,11 @@ type queue[T Item] struct {
 	inFlight int  // batches, without slow ones
 	slow     int  // batches that take longer than Queues.SlowAfter
 	sent     bool // the latest batch has its place on the connection
+	gone     bool // groups that have given up may be among those that wait
 }
 
-// Queues holds a queue of items for each name. A queue has a goroutine for each batch in flight,
-// and none without one. Commit, Wait and Waiting may be called concurrently. The caller sets Call
+// Queues holds a queue of items for each name. A queue has a goroutine for each batch in flight, which may be that of the caller of a
+// read, and none without one. Commit, Wait and Waiting may be called concurrently. The caller sets Call
 // and Timeout before the first Commit.
 type Queues[T Item] struct {
 	// Call carries out items of one name, and stores the outcome in each of them. With an
@@ -97,6 +100,10 @@ type Queues[T Item] struct {
 	// MaxWaiting is the greatest weight of the items that wait in one queue. Commit refuses further items at once.
 	// Default 8,192.
 	MaxWaiting int
+	// Reads says that the items change nothing, so that one need not be carried out. A caller that finds its queue empty makes its
+	// call itself, within its own context: another goroutine would cost a fifth of the CPU of a read. A caller whose context ends
+	// takes its items back. The items that wait fail with a call before them only if it has timed out. Default: writes.
+	Reads bool
 	// InFlight is the greatest number of batches of a name in flight, without slow ones. Default 2.
 	InFlight int
 	// Second is the least weight that must wait before a batch goes out while another one is in
@@ -129,10 +136,13 @@ func (q *Queues[T]) Waiting(name string) int {
 // carried out, because the Call before them failed, is not ErrOutcomeUnknown. Commit returns
 // definition.ErrOverloaded when the items do not fit into the queue; then none is carried out.
 // When ctx ends first, Commit returns definition.ErrUnavailable and ErrOutcomeUnknown, and the
-// items are still carried out.
+// items are still carried out, unless they are reads.
 func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 	if len(items) == 0 {
 		return nil
+	}
+	if q.Reads && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
 	}
 	g := &group{left: len(items), done: make(chan struct{})}
 	for _, i := range items {
@@ -148,36 +158,53 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		q.queues[name] = of
 	}
 	if of.weight+g.waiting > cmp.Or(q.MaxWaiting, MaxWaiting) {
-		waiting := len(of.waiting)
 		q.mu.Unlock()
-		return fmt.Errorf("%w: %d calls are waiting already; send again later", definition.ErrOverloaded, waiting)
+		return fmt.Errorf("%w: as much is waiting already as may; send again later", definition.ErrOverloaded)
 	}
 	for _, i := range items {
 		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
 	of.weight += g.waiting
-	isAlone := of.inFlight+of.slow == 0
 	batch := q.take(of)
-	if batch != nil && !isAlone {
+	isAlone := q.Reads && batch != nil && of.inFlight+of.slow == 1
+	switch {
+	case isAlone:
+		q.running.Add(1)
+	case batch != nil:
 		q.run(name, of, batch)
 	}
 	q.mu.Unlock()
-	if batch != nil && isAlone {
-		q.callFor(name, of, batch)
+	if isAlone {
+		q.callFor(ctx, name, of, batch)
+	}
+	select {
+	case <-g.done:
+		return g.err
+	default:
 	}
 	select {
 	case <-g.done:
 		return g.err
 	case <-ctx.Done():
+		q.giveUp(of, g)
 		return fmt.Errorf("%w: %w: %w", definition.ErrUnavailable, definition.ErrOutcomeUnknown, ctx.Err())
 	}
 }
 
-// callFor makes the call for a batch of the caller. A goroutine makes those that may go out then.
-func (q *Queues[T]) callFor(name string, of *queue[T], batch []pending[T]) {
-	q.running.Add(1)
+// giveUp takes the items of a caller back, if they need not be carried out.
+func (q *Queues[T]) giveUp(of *queue[T], g *group) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.Reads {
+		g.gone, of.gone = true, true
+		of.weight -= g.waiting
+	}
+}
+
+// callFor makes the call for the batch of a caller, which q.running counts. A goroutine makes those that may go out then.
+func (q *Queues[T]) callFor(ctx context.Context, name string, of *queue[T], batch []pending[T]) {
 	defer q.running.Done()
-	if next := q.flush(name, of, batch); next != nil {
+	if next := q.flush(ctx, name, of, batch); next != nil {
 		q.run(name, of, next)
 	}
 }
@@ -186,7 +213,8 @@ func (q *Queues[T]) callFor(name string, of *queue[T], batch []pending[T]) {
 func (q *Queues[T]) run(name string, of *queue[T], batch []pending[T]) {
 	q.running.Go(func() {
 		for batch != nil {
-			batch = q.flush(name, of, batch)
+			// The call has a context of its own, so that a caller that gives up does not cancel the items of others.
+			batch = q.flush(context.Background(), name, of, batch)
 		}
 	})
 }
@@ -198,18 +226,50 @@ func (q *Queues[T]) start(name string, of *queue[T]) {
 	}
 }
 
-// flush makes the call for a batch. It returns the next one, if one may go out now.
-func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) (next []pending[T]) {
+// flush makes the call for a batch, within ctx. It returns the next one, if one may go out now.
+func (q *Queues[T]) flush(ctx context.Context, name string, of *queue[T], batch []pending[T]) (next []pending[T]) {
 	items := make([]T, len(batch))
 	for i, p := range batch {
 		items[i] = p.item
 	}
-	// The call has a context of its own, so that a caller that gives up does not cancel
-	// the items of others.
-	ctx, cancel := context.WithTimeout(context.Background(), q.Timeout)
+	within, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
 	passed, slow := false, false // the next batch may have begun; the batch counts as slow
 	var late *time.Timer
-	err := q.Call(ctx, name, items, func() {
+	err := errPanicked // unless Call returns
+	defer func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if late != nil {
+			late.Stop()
+			late = nil
+		}
+		if !passed {
+			of.sent = true
+		}
+		if slow {
+			of.slow--
+		} else {
+			of.inFlight--
+		}
+		for _, p := range batch {
+			p.group.inFlight--
+		}
+		answer(batch, err)
+		if err != nil && q.failsWaiting(ctx, err) {
+			answer(of.waiting, notSent(err))
+			of.waiting, of.weight = nil, 0
+		}
+		if err == errPanicked {
+			q.start(name, of) // flush does not return
+		} else {
+			next = q.take(of)
+		}
+		if of.inFlight+of.slow == 0 {
+			delete(q.queues, name)
+		}
+	}()
+	err = q.Call(within, name, items, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		passed, of.sent = true, true
@@ -227,41 +287,27 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) (next [
 		}
 		q.start(name, of)
 	})
-	cancel()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if late != nil {
-		late.Stop()
-		late = nil
-	}
-	if !passed {
-		of.sent = true
-	}
-	if slow {
-		of.slow--
-	} else {
-		of.inFlight--
-	}
-	for _, p := range batch {
-		p.group.inFlight--
-	}
-	answer(batch, err)
-	if err != nil {
-		// The items behind fail now, instead of one timeout after the other.
-		answer(of.waiting, notSent(err))
-		of.waiting, of.weight = nil, 0
-	}
-	next = q.take(of)
-	if of.inFlight+of.slow == 0 {
-		delete(q.queues, name)
-	}
-	return next
+	return nil // the deferred function sets it
+}
+
+// errPanicked is the error of a call that panicked.
+var errPanicked = fmt.Errorf("%w: the call panicked", definition.ErrUnavailable)
+
+// failsWaiting reports whether the items behind a call that ended with err fail too, instead of one timeout after the other. ctx is
+// that of the call.
+func (q *Queues[T]) failsWaiting(ctx context.Context, err error) bool {
+	var silent interface{ Timeout() bool }
+	return !q.Reads || ctx.Err() == nil && errors.As(err, &silent) && silent.Timeout()
 }
 
 // take removes the next batch from a queue. It returns nil when none may go out now. A batch ends
 // before a group that fits only into the next one, so that the next one need not wait for the
 // rest of that group. The caller holds q.mu.
 func (q *Queues[T]) take(of *queue[T]) []pending[T] {
+	if of.gone {
+		of.waiting = slices.DeleteFunc(of.waiting, func(p pending[T]) bool { return p.group.gone })
+		of.gone = false
+	}
 	most := cmp.Or(q.MaxWeight, MaxWeight)
 	if !of.sent || of.inFlight == cmp.Or(q.InFlight, defaultInFlight) || len(of.waiting) == 0 ||
 		of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,4 +241,87 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 		close(boards["slow"])
 		require.NoError(t, <-slow)
 	})
+}
+
+// A lone caller of a read makes its call itself, within its own context. The end of that context, or a panic, is no answer to those
+// that wait: the next call answers them.
+func TestLoneCallerOfARead(t *testing.T) {
+	for name, end := range map[string]func(giveUp func(), entered chan<- struct{}){
+		"gives up": func(giveUp func(), _ chan<- struct{}) { giveUp() },
+		"panics":   func(_ func(), panics chan<- struct{}) { close(panics) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				entered, panics := make(chan struct{}, 1), make(chan struct{})
+				q := &Queues[waiter]{Reads: true, Timeout: time.Hour, InFlight: 1}
+				var calls atomic.Int64
+				q.Call = func(ctx context.Context, _ string, _ []waiter, sent func()) error {
+					sent()
+					if calls.Add(1) > 1 {
+						return nil
+					}
+					entered <- struct{}{}
+					select {
+					case <-ctx.Done():
+						return fmt.Errorf("%w: %w", definition.ErrUnavailable, ctx.Err())
+					case <-panics:
+						panic("by the test")
+					}
+				}
+				ctx, giveUp := context.WithCancel(t.Context())
+				lone := make(chan error, 1)
+				go func() {
+					defer func() {
+						if p := recover(); p != nil {
+							lone <- fmt.Errorf("%w: %v", errPanicked, p)
+						}
+					}()
+					lone <- q.Commit(ctx, "b", []waiter{{"lone", new(error)}})
+				}()
+				<-entered
+				waits := commitOne(t.Context(), q, "waits")
+				require.Equal(t, 1, q.Waiting("b"))
+				end(giveUp, panics)
+				require.ErrorIs(t, <-lone, definition.ErrUnavailable)
+				require.NoError(t, <-waits)
+				require.EqualValues(t, 2, calls.Load())
+				q.Wait()
+				require.ErrorIs(t, q.Commit(ctx, "c", []waiter{{"late", new(error)}}), ctx.Err(), "it makes no call any more")
+			})
+		})
+	}
+}
+
+// A call of a read that fails at once fails nobody else. One that has timed out fails those that wait, instead of one timeout after the
+// other.
+func TestReadsBehindAFailure(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		fails bool
+	}{"broken connection": {io.EOF, false}, "timeout": {os.ErrDeadlineExceeded, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				entered, open := make(chan struct{}, 1), make(chan struct{})
+				q := &Queues[waiter]{Reads: true, Timeout: time.Hour, InFlight: 1}
+				var calls atomic.Int64
+				q.Call = func(context.Context, string, []waiter, func()) error {
+					if calls.Add(1) > 1 {
+						return nil
+					}
+					entered <- struct{}{}
+					<-open
+					return c.err
+				}
+				first := commitOne(t.Context(), q, "first")
+				<-entered
+				waits := commitOne(t.Context(), q, "waits")
+				require.Equal(t, 1, q.Waiting("b"))
+				close(open)
+				require.ErrorIs(t, <-first, c.err)
+				err := <-waits
+				require.Equal(t, c.fails, err != nil, "%v", err)
+				q.Wait()
+			})
+		})
+	}
 }

@@ -96,7 +96,7 @@ func Of(err error) Problem {
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
 		case errors.Is(err, definition.ErrOverloaded) && field != nil: // its message says of what there is too much
 		case errors.Is(err, definition.ErrOverloaded):
-			p.Message = "too many updates are waiting; the server has applied none of this request"
+			p.Message = "too many requests are waiting; the server has done nothing of this one"
 		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded),
 			errors.Is(err, access.ErrKeysUnavailable):
 			p.Message = err.Error()
