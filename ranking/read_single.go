@@ -11,6 +11,8 @@ const (
 	// singleRows is the number of entries with which a call of single reads ends, and singleWeight what one counts for at least: a
 	// call has as many as one of Places, and holds Redis for as long.
 	singleRows, singleWeight = 1000, 4
+	// secondRows is the number of entries that must wait before a second call goes out beside the first: 16 reads.
+	secondRows = 16 * singleWeight
 	// maxSingleRows is the number of entries that single reads of one board-period may wait for: a tenth of a second of Redis.
 	maxSingleRows = 64 << 10
 )

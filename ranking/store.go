@@ -148,7 +148,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
 	s.events.MaxWeight, s.events.LargeWeight, s.events.SlowAfter = maxTripUpdates, maxEventBatch, slowEvents
 	s.lookups.Call, s.lookups.Timeout = s.readTogether, cfg.CallTimeout
-	s.lookups.Reads, s.lookups.MaxWeight, s.lookups.MaxWaiting = true, singleRows, maxSingleRows
+	s.lookups.Reads, s.lookups.MaxWeight = true, singleRows
+	s.lookups.MaxWaiting, s.lookups.Second = maxSingleRows, secondRows
 	s.searches, s.reindexSlice = defaultSearchBounds, reindexSlice
 	if pipeline.ClusterOf(client) != nil {
 		s.useThreeTrips()
