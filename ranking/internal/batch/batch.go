@@ -178,7 +178,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		q.callFor(ctx, name, of, batch)
 	}
 	select {
-	case <-g.done:
+	case <-g.done: // also if ctx has ended during the caller's own call
 		return g.err
 	default:
 	}
@@ -195,7 +195,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 func (q *Queues[T]) giveUp(of *queue[T], g *group) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.Reads {
+	if q.Reads && g.left > 0 { // else the answer came meanwhile
 		g.gone, of.gone = true, true
 		of.weight -= g.waiting
 	}
