@@ -16,6 +16,10 @@ import (
 // every is the length of the periods in these tests.
 const every = 10 * time.Second
 
+// offset is the time after the start of a period at which the intervals of a test begin that has changes just before the end of the
+// period. No interval begins with a period then.
+const offset = 50 * time.Millisecond
+
 // lastPlace is the last me frame before the newest snapshot.
 func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 	t.Helper()
@@ -92,7 +96,6 @@ func TestRolloverBySettingTheClock(t *testing.T) {
 // A rollover does not wait for the interval, and contains all changes up to it.
 func TestRolloverWithinAnInterval(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		const offset = 50 * time.Millisecond // no interval begins with a period
 		pass(offset)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		confirm(h, every-30*time.Millisecond-offset)
@@ -316,10 +319,11 @@ func TestPeriodEndWithLostChanges(t *testing.T) {
 func TestFollowersGetTheirFinalPlaces(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
+		pass(offset)
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
 		_, wide := watch(t, h, "b", Watch{Top: 3, Me: "m110", Around: 2})
 		_, still := watch(t, h, "b", Watch{Top: 3, Me: "m010"})
-		confirm(h, every-500*time.Millisecond)
+		confirm(h, every-500*time.Millisecond-offset)
 		deliver(h, f.set("m150", 1005), 200*time.Millisecond) // begins an interval
 		h.FeedChanges(f.set("m151", 1006))
 		deliver(h, f.set("m111", 895), 200*time.Millisecond)
