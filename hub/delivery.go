@@ -32,17 +32,22 @@ func (c *Client) send() {
 	v := status.stream.version.Load()
 	c.turnedAway = false
 	for _, d := range c.deliveries[1:] {
-		d.send(d.stream.version.Load())
+		d.send()
 	}
 	if !c.turnedAway {
-		status.send(v)
+		status.sendVersion(v)
 	}
 	c.conn.Flush()
 }
 
+// free reports whether the connection takes a frame now.
+func (c *Client) free() bool { return c.noted(c.conn.Free()) }
+
 // offer passes a frame to the connection. It reports false if the connection has turned it away.
-func (c *Client) offer(f *Frame, changed time.Time) bool {
-	taken := c.conn.Send(f, changed)
+func (c *Client) offer(f *Frame, changed time.Time) bool { return c.noted(c.conn.Send(f, changed)) }
+
+// noted notes the answer of the connection, and returns it.
+func (c *Client) noted(taken bool) bool {
 	c.turnedAway = c.turnedAway || !taken
 	return taken
 }
@@ -130,10 +135,13 @@ func (d *delivery) detach() bool {
 	return true
 }
 
-// send sends a version, unless the client has it: the newest one. If the client has a version of
-// an earlier period, send sends the end of that period first. It makes no frame for a
+// send sends the newest version, unless the client has it.
+func (d *delivery) send() { d.sendVersion(d.stream.version.Load()) }
+
+// sendVersion sends a version, unless the client has it. If the client has a version of
+// an earlier period, sendVersion sends the end of that period first. It makes no frame for a
 // connection that would not take it.
-func (d *delivery) send(v *version) {
+func (d *delivery) sendVersion(v *version) {
 	client := d.client
 	if v == nil || v.number == d.version || d.requires != nil && d.requires.generation != v.generation {
 		return
@@ -141,8 +149,7 @@ func (d *delivery) send(v *version) {
 	if d.version != 0 {
 		d.unseen = earlier(d.unseen, v.changedSince(d.version))
 	}
-	if !client.conn.Free() {
-		client.turnedAway = true
+	if !client.free() {
 		return
 	}
 	if d.stream.feed != nil {
@@ -154,8 +161,7 @@ func (d *delivery) send(v *version) {
 		if !client.offer(end, time.Time{}) {
 			return
 		}
-		if d.version, d.generation = v.end.number, v.end.generation; !client.conn.Free() {
-			client.turnedAway = true
+		if d.version, d.generation = v.end.number, v.end.generation; !client.free() {
 			return
 		}
 	}
@@ -172,7 +178,7 @@ func (d *delivery) send(v *version) {
 	d.version, d.generation, d.resumeFrom, d.unseen, d.info = v.number, v.generation, Position{}, time.Time{}, nil
 	if again && d.dependent != nil {
 		d.dependent.version = 0
-		d.dependent.send(d.dependent.stream.version.Load())
+		d.dependent.send()
 	}
 }
 

@@ -206,7 +206,7 @@ func TestSendAllocatesNothing(t *testing.T) {
 		c.shard.do(func() {
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				sub.top.version = 0
-				sub.top.send(sub.top.stream.version.Load())
+				sub.top.send()
 			}))
 		})
 	})

@@ -235,7 +235,7 @@ func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 		pass(time.Second)
 		deliver(h, f.set("low0", 5), time.Second)
 		conn.setFull(false) // and its Ready has not arrived yet
-		c.shard.do(func() { me := c.deliveries[2]; me.send(me.stream.version.Load()); conn.Flush() })
+		c.shard.do(func() { c.deliveries[2].send(); conn.Flush() })
 		require.Empty(t, conn.take(t))
 		c.Ready()
 		synctest.Wait()

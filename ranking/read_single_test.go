@@ -191,8 +191,9 @@ func (p *placesCalls) seen() []int {
 	return append([]int(nil), p.sizes...)
 }
 
-// While a call of a board is out, the reads of other members wait and go together: two calls at a time, of 1,000 entries
-// at most. Another board does not wait. A caller that gives up ends it for nobody else. What may wait is bounded.
+// While a call for a board is out, the reads of other members wait, and the next call answers them together. At most two calls are out,
+// with at most 1,000 entries each. A read of another board does not wait. When a caller gives up, the other callers get their answers. The
+// queue refuses reads beyond its bound.
 func TestSingleReadsGoTogether(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))

@@ -20,7 +20,6 @@ func APIRoutes() (all []string) {
 func (s *Server) WaitingReads() int { return s.reads.Waiting() }
 
 // IsTimeout is for errors of the store.
-var IsTimeout = isTimeout
 
 // EncodeTop reads the first entries of a board as GET top does, and encodes them.
 func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte, error) {

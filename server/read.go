@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/labstack/echo/v5"
@@ -51,10 +50,4 @@ func (read boardRead) encode(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return respond.Encode(answer)
-}
-
-// isTimeout reports whether an error says that Redis was silent for as long as a call waits.
-func isTimeout(err error) bool {
-	var silent interface{ Timeout() bool }
-	return errors.As(err, &silent) && silent.Timeout()
 }

@@ -16,6 +16,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/cards"
 	"rankcast/server/internal/entry"
@@ -68,7 +69,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Metrics = cmp.Or(cfg.Metrics, prometheus.NewRegistry())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, limits: access.New(cfg.Limits),
 		boardList: newDefinitionsCache(), eventList: newDefinitionsCache()}
-	s.reads.FailsWaiting = isTimeout
+	s.reads.FailsWaiting = definition.IsTimeout
 	s.reads.Context, s.endReads = context.WithCancel(context.Background())
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()

@@ -55,6 +55,12 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
+// IsTimeout reports whether an error says that Redis was silent for as long as a call waits.
+func IsTimeout(err error) bool {
+	var silent interface{ Timeout() bool }
+	return errors.As(err, &silent) && silent.Timeout()
+}
+
 // MissingRightsError reports that Redis refuses a command, key or channel that the node needs, or
 // all writes: as a read-only replica, or because its disk is full. The call that failed with it has
 // changed nothing in Redis. It wraps ErrUnavailable.

@@ -5,7 +5,7 @@
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
 --       5 sorted set   for a live window only: its events, see window.lua
--- ARGV  three for each member, 1 to 1,000 members:
+-- ARGV  three for each member, 1 to 256 members:
 --         member
 --         above        neighbours to read above it, 0 to 100
 --         below        neighbours to read below it, 0 to 100

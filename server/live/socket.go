@@ -289,7 +289,7 @@ func (s *socket) reply(f *hub.Frame) {
 		s.write(piece)
 	}
 	if !s.closing {
-		s.metrics.sent(sentFrame{f.Type(), f.Size(), time.Time{}})
+		s.metrics.sent(newSentFrame(f, time.Time{}))
 	}
 	s.unlock()
 }

@@ -40,6 +40,15 @@ type heldFrame struct {
 	wait    *access.Held
 }
 
+// Free reports whether Send would take a frame. The hub calls it; it never blocks.
+func (st *stream) Free() bool {
+	free := st.tryLock()
+	if free {
+		st.mu.Unlock()
+	}
+	return free
+}
+
 // Send passes a frame to the goroutine of the request. If too much waits on the node meanwhile, the stream
 // ends. The hub calls it, from one goroutine at a time.
 func (st *stream) Send(f *hub.Frame, changed time.Time) bool {
@@ -228,7 +237,7 @@ func (st *stream) writeFrame(f heldFrame) error {
 	if err != nil {
 		return err
 	}
-	st.sessions.metrics.sent(sentFrame{f.Type(), f.Size(), f.changed})
+	st.sessions.metrics.sent(newSentFrame(f.Frame, f.changed))
 	st.unlock()
 	return nil
 }

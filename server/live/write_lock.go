@@ -22,15 +22,6 @@ func (l *writeLock) notifyReady() {
 	}
 }
 
-// Free reports whether Send would take a frame. The hub calls it; it never blocks.
-func (l *writeLock) Free() bool {
-	free := l.tryLock()
-	if free {
-		l.mu.Unlock()
-	}
-	return free
-}
-
 // tryLock locks mu unless another write is under way. That write then notifies the hub.
 func (l *writeLock) tryLock() bool {
 	if l.mu.TryLock() {

@@ -165,17 +165,14 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
 	of.weight += g.waiting
-	batch := q.take(of)
-	isAlone := q.Reads && batch != nil && of.inFlight+of.slow == 1
-	switch {
-	case isAlone:
+	if q.Reads && of.inFlight+of.slow == 0 {
+		batch := q.take(of)
 		q.running.Add(1)
-	case batch != nil:
-		q.run(name, of, batch)
-	}
-	q.mu.Unlock()
-	if isAlone {
-		q.callFor(ctx, name, of, batch)
+		q.mu.Unlock()
+		q.flush(ctx, name, of, batch)
+	} else {
+		q.start(name, of)
+		q.mu.Unlock()
 	}
 	select {
 	case <-g.done: // also if ctx has ended during the caller's own call
@@ -201,33 +198,18 @@ func (q *Queues[T]) giveUp(of *queue[T], g *group) {
 	}
 }
 
-// callFor makes the call for the batch of a caller, which q.running counts. A goroutine makes those that may go out then.
-func (q *Queues[T]) callFor(ctx context.Context, name string, of *queue[T], batch []pending[T]) {
-	defer q.running.Done()
-	if next := q.flush(ctx, name, of, batch); next != nil {
-		q.run(name, of, next)
-	}
-}
-
-// run makes the calls for a batch, and for the next ones as long as one may go out, in a goroutine.
-func (q *Queues[T]) run(name string, of *queue[T], batch []pending[T]) {
-	q.running.Go(func() {
-		for batch != nil {
-			// The call has a context of its own, so that a caller that gives up does not cancel the items of others.
-			batch = q.flush(context.Background(), name, of, batch)
-		}
-	})
-}
-
-// start runs the next batch, if one may go out now. The caller holds q.mu.
+// start flushes the next batch in a goroutine, if one may go out now. The caller holds q.mu.
 func (q *Queues[T]) start(name string, of *queue[T]) {
 	if batch := q.take(of); batch != nil {
-		q.run(name, of, batch)
+		// The call has a context of its own, so that a caller that gives up does not cancel the items of others.
+		q.running.Add(1)
+		go q.flush(context.Background(), name, of, batch)
 	}
 }
 
-// flush makes the call for a batch, within ctx. It returns the next one, if one may go out now.
-func (q *Queues[T]) flush(ctx context.Context, name string, of *queue[T], batch []pending[T]) (next []pending[T]) {
+// flush makes the call for a batch, which q.running counts, within ctx. It then starts the next batch, also if Call panics.
+func (q *Queues[T]) flush(ctx context.Context, name string, of *queue[T], batch []pending[T]) {
+	defer q.running.Done()
 	items := make([]T, len(batch))
 	for i, p := range batch {
 		items[i] = p.item
@@ -256,15 +238,12 @@ func (q *Queues[T]) flush(ctx context.Context, name string, of *queue[T], batch 
 			p.group.inFlight--
 		}
 		answer(batch, err)
-		if err != nil && q.failsWaiting(ctx, err) {
+		// The items behind fail too, instead of one timeout after the other. A read fails by a timeout alone: of Redis, not of its caller.
+		if err != nil && (!q.Reads || ctx.Err() == nil && definition.IsTimeout(err)) {
 			answer(of.waiting, notSent(err))
 			of.waiting, of.weight = nil, 0
 		}
-		if err == errPanicked {
-			q.start(name, of) // flush does not return
-		} else {
-			next = q.take(of)
-		}
+		q.start(name, of)
 		if of.inFlight+of.slow == 0 {
 			delete(q.queues, name)
 		}
@@ -287,18 +266,10 @@ func (q *Queues[T]) flush(ctx context.Context, name string, of *queue[T], batch 
 		}
 		q.start(name, of)
 	})
-	return nil // the deferred function sets it
 }
 
 // errPanicked is the error of a call that panicked.
 var errPanicked = fmt.Errorf("%w: the call panicked", definition.ErrUnavailable)
-
-// failsWaiting reports whether the items behind a call that ended with err fail too, instead of one timeout after the other. ctx is
-// that of the call.
-func (q *Queues[T]) failsWaiting(ctx context.Context, err error) bool {
-	var silent interface{ Timeout() bool }
-	return !q.Reads || ctx.Err() == nil && errors.As(err, &silent) && silent.Timeout()
-}
 
 // take removes the next batch from a queue. It returns nil when none may go out now. A batch ends
 // before a group that fits only into the next one, so that the next one need not wait for the

@@ -292,8 +292,8 @@ func TestLoneCallerOfARead(t *testing.T) {
 	}
 }
 
-// A call of a read that fails at once fails nobody else. One that has timed out fails those that wait, instead of one timeout after the
-// other.
+// Where a call for reads fails at once, the next call answers the reads that wait. Where a call has timed out, the reads that wait fail
+// with it: each of them would wait for a further timeout.
 func TestReadsBehindAFailure(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
