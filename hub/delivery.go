@@ -13,9 +13,9 @@ type Client struct {
 	shard      *shard
 	phase      time.Time   // of the first board or feed that it watched; zero: none; guarded by Hub.mu
 	deliveries []*delivery // that of the status first; only the shard accesses them, and their fields
-	left       bool        // only the shard accesses it
-	due        bool        // it is in shard.due; only the shard accesses it
-	turnedAway bool        // the connection was not free for a frame of the present send; only the shard accesses it
+	status     delivery
+	left       bool // only the shard accesses it
+	turnedAway bool // the connection was not free for a frame of the present send; only the shard accesses it
 }
 
 // Ready reports that the connection can take frames again.
@@ -25,17 +25,16 @@ func (c *Client) Ready() { c.shard.do(c.send) }
 // all boards are current again, and so the frames that make them current come before it. If the connection has turned one of them
 // away, its Ready brings all that is left, and the status.
 func (c *Client) send() {
-	if len(c.deliveries) == 0 { // the client has left
+	if c.left {
 		return
 	}
-	status := c.deliveries[0]
-	v := status.stream.version.Load()
+	status := c.status.stream.version.Load()
 	c.turnedAway = false
 	for _, d := range c.deliveries[1:] {
 		d.send()
 	}
 	if !c.turnedAway {
-		status.sendVersion(v)
+		c.status.sendVersion(status)
 	}
 	c.conn.Flush()
 }

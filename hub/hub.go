@@ -196,8 +196,8 @@ var ErrClosed = errors.New("hub is closed")
 func (h *Hub) Join(conn Conn, address any) *Client {
 	number := h.joined.Add(1)
 	c := &Client{conn: conn, address: address, caller: cmp.Or(address, any(number)), shard: h.shards[number%uint64(len(h.shards))]}
-	d := &delivery{client: c, stream: &h.status.stream}
-	c.shard.do(func() { h.status.join(d) })
+	c.status = delivery{client: c, stream: &h.status.stream}
+	c.shard.do(func() { h.status.join(&c.status) })
 	return c
 }
 

@@ -31,9 +31,8 @@ type Conn interface {
 const (
 	// shardOps is the most operations that wait for a shard. The caller of a further one waits.
 	shardOps = 256
-	// clientsPerOps is how many clients a shard serves between two looks at operations. It then runs maxOps at most.
-	clientsPerOps = 64
-	maxOps        = 16
+	// opsPerStream is how many operations a shard runs, at most, between two streams.
+	opsPerStream = 16
 	// maxMade is how many versions a shard keeps the frames of, at most, while it serves clients.
 	maxMade = 1024
 )
@@ -46,7 +45,6 @@ type shard struct {
 
 	deliveries map[*stream][]*delivery
 	made       map[*version]madeFrames // of tops; empty while the shard does nothing
-	due        []*Client               // for whom something is due in the pass under way
 	skipped    prometheus.Counter
 
 	bit       uint64 // identifies the shard in a stream
@@ -79,25 +77,19 @@ func (s *shard) run(ctx context.Context) {
 }
 
 // sendPending sends the new versions to the clients. A client gets all that is due for it at once, in one write: also what has
-// been published since the pass began. Clients that subscribe or leave do not wait for all of it.
+// been published since the pass began, so that little is left for the streams that follow. Clients that subscribe or leave do not
+// wait for all of it.
 func (s *shard) sendPending() {
 	updated, then := s.takePending()
-	s.due = s.due[:0]
 	for _, st := range updated {
+		newest := st.version.Load()
 		for _, d := range s.deliveries[st] {
-			if c := d.client; !c.due {
-				c.due = true
-				s.due = append(s.due, c)
+			if newest != nil && d.version != newest.number {
+				d.client.send()
 			}
 		}
-	}
-	for i, c := range s.due {
-		s.due[i], c.due = nil, false
-		c.send()
-		if i%clientsPerOps == 0 {
-			for range min(len(s.ops), maxOps) {
-				(<-s.ops)()
-			}
+		for range min(len(s.ops), opsPerStream) {
+			(<-s.ops)()
 		}
 	}
 	for _, do := range then {

@@ -139,10 +139,11 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	require.Contains(t, p.PostOnce("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":2`)
 	e2etest.EndsAs(s, p, "stars")
 	const refuses = "Redis refuses what this node needs; the node accepts no writes until Redis allows it"
-	lines := func(reason string) int { return strings.Count(p.Output(), refuses+`" reason="`+reason) }
-	// A check during a change of the rights may name only some of the refusals.
-	require.Equal(t, 2, lines(reason), p.Output())
-	require.LessOrEqual(t, strings.Count(p.Output(), refuses), 4, p.Output())
+	// Each check that names another reason has a line: two, and one more for each of the three changes of the rights if a
+	// check is under way then, which finds only some of the refusals.
+	lines := strings.Count(p.Output(), refuses)
+	require.GreaterOrEqual(t, lines, 2, p.Output())
+	require.LessOrEqual(t, lines, 5, p.Output())
 	require.Equal(t, 2, strings.Count(p.Output(), "Redis allows what this node needs"), p.Output())
 }
 
