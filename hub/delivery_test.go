@@ -152,6 +152,49 @@ func TestStatusWaitsForWhatWasTurnedAway(t *testing.T) {
 	})
 }
 
+// A status that is published while a client is being served does not overtake what became due for it with that status.
+func TestStatusOvertakesNothing(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		conn := &pausingConn{held: make(chan struct{}), release: make(chan struct{})}
+		c, _ := subscribe(t, h, conn, "b", Watch{Top: 10})
+		confirm(h, time.Second)
+		_, err := h.Follow(c, "gift", nil, func() {})
+		require.NoError(t, err)
+		confirmFeed(h, "gift", 5*time.Second)
+		h.FeedDown(time.Now())
+		synctest.Wait()
+		conn.take(t)
+		conn.pauses = true
+		f.addItems(h, 1, time.Second)
+		<-conn.held // with the frame of the feed, after the board
+		conn.pauses = false
+		h.FeedUp()
+		f.set("a", 5)
+		pass(time.Second)
+		confirm(h, time.Second)
+		confirmFeed(h, "gift", 5*time.Second)
+		require.False(t, isStale(h))
+		close(conn.release)
+		synctest.Wait()
+		require.Equal(t, []string{"feed", "delta", "status false"}, conn.take(t))
+	})
+}
+
+// pausingConn waits in Send, once.
+type pausingConn struct {
+	fakeConn
+	pauses        bool
+	held, release chan struct{}
+}
+
+func (c *pausingConn) Send(f *Frame, changed time.Time) bool {
+	if c.pauses {
+		close(c.held)
+		<-c.release
+	}
+	return c.fakeConn.Send(f, changed)
+}
+
 // refusingConn refuses a number of frames.
 type refusingConn struct {
 	fakeConn
