@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/server/access"
 	"rankcast/server/internal/gate"
-	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 	"rankcast/server/internal/respond"
 	"rankcast/server/live"
@@ -22,9 +20,6 @@ import (
 
 // live turns a WebSocket handshake into a session. A ticket in the address replaces the caller of the request.
 func (s *Server) live(c *echo.Context) error {
-	if c.Request().ProtoMajor != 1 { // the library would answer with fields that HTTP/2 forbids
-		return fmt.Errorf("%w: it takes HTTP/1.1", problem.ErrHandshake)
-	}
 	find := func() (*access.Caller, error) { return gate.Caller(c), nil }
 	if ticket, ok := gate.TicketIn(c); ok {
 		find = func() (*access.Caller, error) { return s.gate.CallerOfTicket(c.Request().Context(), ticket) }

@@ -4,9 +4,9 @@ package live
 type closeCode uint16
 
 const (
-	// The library sends these by itself: closeProtocol to a client that breaks the protocol, closeTooLarge for a
-	// message larger than maxMessage.
+	// closeProtocol ends a socket whose client breaks the protocol.
 	closeProtocol closeCode = 1002
+	// closeTooLarge ends a socket whose client sends a message larger than maxMessage.
 	closeTooLarge closeCode = 1009
 	// closePayload ends a socket whose client sent a text message that is not UTF-8.
 	closePayload closeCode = 1007
@@ -32,7 +32,7 @@ func (c closeCode) frame(reason string) []byte {
 	return append([]byte{0x88, byte(2 + len(reason)), byte(c >> 8), byte(c)}, reason...)
 }
 
-// codeOf is the code of a close frame of the node; 0 if it has none.
+// codeOf is the code of a close frame that is not masked; 0 if it has none.
 func codeOf(frame []byte) closeCode {
 	if len(frame) < 4 {
 		return 0

@@ -1,16 +1,14 @@
 package live
 
 import (
-	"bufio"
-	"context"
+	"crypto/sha1"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"sync"
-	"time"
+	"strings"
 
-	"github.com/coder/websocket"
+	"golang.org/x/net/http/httpguts"
 
 	"rankcast/hub"
 	"rankcast/server/access"
@@ -51,37 +49,29 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 // reports false if it has started none.
 func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot,
 	find func() (*access.Caller, error)) (started bool, err error) {
-	from, foreign := r.Header.Get("Origin"), origin.IsForeign(r)
-	allowed := !foreign || s.cfg.Origins.Allows(from)
-	var ss *session // reads no frame before it is set
+	key, err := handshakeKey(w, r)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
+	}
+	foreign := origin.IsForeign(r)
+	allowed := !foreign || s.cfg.Origins.Allows(r.Header.Get("Origin"))
 	var caller *access.Caller
 	var expired error
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, metrics: s.metrics,
-		begin: func() (err error) {
-			if !allowed {
-				return nil
-			}
-			if caller, err = find(); errors.Is(err, access.ErrExpired) {
-				expired, err = err, nil
-			}
-			return err
-		}}
-	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
-		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
-		InsecureSkipVerify: true, // the origin is checked above
-		OnPingReceived:     func(context.Context, []byte) bool { return ss.allowControl() },
-		OnPongReceived:     func(context.Context, []byte) { ss.allowControl() },
-	})
-	switch {
-	case u.fault != nil:
-		return false, u.fault
-	case err != nil:
-		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
+	if allowed {
+		if caller, err = find(); errors.Is(err, access.ErrExpired) {
+			expired = err
+		} else if err != nil {
+			return false, err
+		}
+	}
+	so, err := s.hijack(w, r, key, slot)
+	if err != nil {
+		return false, fmt.Errorf("handshake: %w", err)
 	}
 	refuse := func(code closeCode, reason string) func() {
 		return func() {
-			u.socket.refuse(code, clipReason(reason))
-			ws.CloseNow()
+			so.refuse(code, clipReason(reason))
+			so.Close()
 			slot.Release()
 			s.end(nil)
 		}
@@ -95,72 +85,66 @@ func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.
 	case expired != nil:
 		run = refuse(closeUnauthorized, expired.Error())
 	default:
-		ws.SetReadLimit(maxMessage)
-		u.socket.stopped = s.stopped
-		ss = &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
+		so.stopped = s.stopped
+		ss := &session{sessions: s, socket: so, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
 		ss.caller.Store(caller)
 		c, run = ss, ss.run
 	}
 	if !s.begin(c) {
-		ws.CloseNow()
+		so.Close()
 		return false, nil
 	}
 	go run()
 	return true, nil
 }
 
-// hijacker replaces the response writer of a handshake. When the library hijacks, hijacker
-// returns a socket with small buffers. When the library refuses, hijacker keeps the status and
-// discards the body, so that the server can answer with a problem.
-type hijacker struct {
-	http.ResponseWriter
-	timeout time.Duration
-	running *sync.WaitGroup
-	slot    *access.SocketSlot
-	metrics *metrics
-	begin   func() error // called once the library has accepted the request, before the answer
-
-	socket  *socket // once hijacked
-	refused int     // status of a refusal
-	fault   error   // of begin
-}
-
-func (u *hijacker) WriteHeader(status int) {
-	if status != http.StatusSwitchingProtocols || u.fault != nil {
-		u.refused = status
-		return
+// handshakeKey returns the key of a handshake, or an error for a request that is none (RFC 6455, section 4.2.1).
+func handshakeKey(w http.ResponseWriter, r *http.Request) (key string, err error) {
+	if r.ProtoMajor != 1 || r.ProtoMinor == 0 {
+		return "", errors.New("it takes HTTP/1.1")
 	}
-	if u.fault = u.begin(); u.fault == nil {
-		u.ResponseWriter.WriteHeader(status)
-	}
-}
-
-func (u *hijacker) Write(b []byte) (int, error) {
-	if u.refused != 0 {
-		return len(b), nil
-	}
-	return u.ResponseWriter.Write(b)
-}
-
-func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	if u.fault != nil {
-		for _, field := range []string{"Connection", "Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol"} {
-			u.ResponseWriter.Header().Del(field) // the library has set them for its own answer
+	for _, header := range [][2]string{{"Connection", "upgrade"}, {"Upgrade", "websocket"}} {
+		if !httpguts.HeaderValuesContainsToken(r.Header.Values(header[0]), header[1]) {
+			return "", fmt.Errorf("the header %s must contain %s", header[0], header[1])
 		}
-		return nil, nil, u.fault
 	}
-	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	const header, version = "Sec-WebSocket-Version", "13"
+	if is := r.Header.Get(header); is != version {
+		w.Header().Set(header, version)
+		return "", fmt.Errorf("%s is %q; want %s", header, is, version)
+	}
+	keys := r.Header.Values("Sec-WebSocket-Key")
+	if len(keys) == 1 {
+		key = strings.TrimSpace(keys[0])
+	}
+	if b, err := base64.StdEncoding.DecodeString(key); err != nil || len(b) != 16 {
+		return "", errors.New("Sec-WebSocket-Key must be 16 bytes in base64")
+	}
+	return key, nil
+}
+
+// hijack answers a handshake, and takes the connection over. It keeps neither the buffers of net/http, of 4 KiB each, nor anything else
+// that an idle socket does not need.
+func (s *Sessions) hijack(w http.ResponseWriter, r *http.Request, key string, slot *access.SocketSlot) (*socket, error) {
+	const secret = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" // RFC 6455, section 1.3
+	accept := sha1.Sum([]byte(key + secret))
+	header := w.Header()
+	header.Set("Connection", "Upgrade")
+	header.Set("Upgrade", "websocket")
+	header.Set("Sec-WebSocket-Accept", base64.StdEncoding.EncodeToString(accept[:]))
+	if httpguts.HeaderValuesContainsToken(r.Header.Values("Sec-WebSocket-Protocol"), subprotocol) {
+		header.Set("Sec-WebSocket-Protocol", subprotocol)
+	}
+	w.WriteHeader(http.StatusSwitchingProtocols)
+	conn, brw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	// The library has sent 101 already, so the old reader may hold the client's first frames.
-	// Copy them: nothing reads from the old reader any more.
+	// The client may have sent its first frames with the handshake.
 	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
 	if err != nil {
 		conn.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.slot, u.metrics)
-	u.socket.reader = bufio.NewReaderSize(u.socket, readBuffer)
-	return u.socket, bufio.NewReadWriter(u.socket.reader, bufio.NewWriterSize(u.socket, writeBuffer)), nil
+	return newSocket(conn, append([]byte(nil), waiting...), s.cfg.WriteTimeout, &s.running, slot, s.metrics), nil
 }

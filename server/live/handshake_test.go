@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -47,6 +48,45 @@ func TestMessageSentWithHandshake(t *testing.T) {
 		}
 		conn.Close()
 	}
+}
+
+// A request that is no handshake gets an answer that names what is wrong. A handshake gets the answer of RFC 6455, section 1.3, and
+// the subprotocol that it offers.
+func TestHandshakes(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	for _, c := range []struct{ name, old, new, want string }{
+		{"good", "", "", "101 "},
+		{"lists of tokens", "Connection: Upgrade", "Connection: keep-alive, UPGRADE", "101 "},
+		{"HTTP/1.0", "HTTP/1.1", "HTTP/1.0", "it takes HTTP/1.1"},
+		{"no Connection", "Connection: Upgrade\r\n", "", "the header Connection must contain upgrade"},
+		{"another Upgrade", "Upgrade: websocket", "Upgrade: h2c", "the header Upgrade must contain websocket"},
+		{"an old version", "Version: 13", "Version: 8", "Sec-WebSocket-Version is \\\"8\\\"; want 13"},
+		{"a short key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhl", "Sec-WebSocket-Key must be 16 bytes in base64"},
+		{"two keys", "Sec-WebSocket-Key: ", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Key: ",
+			"Sec-WebSocket-Key must be 16 bytes in base64"},
+	} {
+		conn := servertest.Connect(t, n.Addr)
+		request := "GET /v1/live HTTP/1.1\r\nHost: " + n.Addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: other, rankcast.v1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+		_, err := io.WriteString(conn, strings.Replace(request, c.old, c.new, 1))
+		require.NoError(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err, c.name)
+		if c.want == "101 " {
+			require.Equal(t, 101, answer.StatusCode, c.name)
+			require.Equal(t, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", answer.Header.Get("Sec-WebSocket-Accept"))
+			require.Equal(t, "rankcast.v1", answer.Header.Get("Sec-WebSocket-Protocol"))
+			require.Equal(t, "websocket Upgrade", answer.Header.Get("Upgrade")+" "+answer.Header.Get("Connection"))
+		} else {
+			body := string(redistest.Must(io.ReadAll(answer.Body))(t))
+			require.Equal(t, 400, answer.StatusCode, c.name)
+			require.Contains(t, body, c.want)
+			require.Contains(t, body, `"code":"invalid_request"`)
+		}
+		conn.Close()
+	}
+	require.Equal(t, "13", n.Require(400, "GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket").Header.Get("Sec-WebSocket-Version"))
 }
 
 // A page of a site that the server does not allow gets no session. Its socket opens and closes with a

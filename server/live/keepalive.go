@@ -13,31 +13,8 @@ const (
 	keepAliveInterval = time.Second // also the precision at which rights end
 )
 
-// The first bytes of control frames (RFC 6455, sections 5.2 and 5.5), and the most bytes of their data.
-const (
-	pingHead, pongHead = 0x89, 0x8a
-	maxControl         = 125
-)
-
 // pingFrame is a ping without data.
-var pingFrame = []byte{pingHead, 0}
-
-// controlFrame returns the data of the ping or pong with which the bytes of a client begin, and its size with the head; 0 where they
-// begin with something else, or with a part of it. It unmasks the data in their place.
-func controlFrame(b []byte) (ping bool, data []byte, size int) {
-	const masked, mask = 0x80, 4
-	if len(b) < 2 || b[0] != pingHead && b[0] != pongHead || b[1] < masked || b[1] > masked+maxControl {
-		return false, nil, 0
-	}
-	if size = 2 + mask + int(b[1]-masked); len(b) < size {
-		return false, nil, 0
-	}
-	data = b[2+mask : size : size]
-	for i := range data {
-		data[i] ^= b[2+i%mask]
-	}
-	return b[0] == pingHead, data, size
-}
+var pingFrame = []byte{finalBit | opPing, 0}
 
 // KeepAlive pings silent clients and closes the connections of those that stay silent, until ctx ends.
 // A connection whose other end has vanished is found in no other way. An event stream finds that by its own heartbeats

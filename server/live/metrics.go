@@ -1,21 +1,24 @@
 package live
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// closeAbnormal stands for a socket that ended without a close frame (RFC 6455, section 7.4.1).
-const closeAbnormal closeCode = 1006
+// Codes that stand in no close frame (RFC 6455, section 7.4.1).
+const (
+	closeNone     closeCode = 1005 // the client sent a close frame without a code
+	closeAbnormal closeCode = 1006 // the socket ended without a close frame
+)
 
 // closeCodes are the codes that metrics name. The label "other" stands for all others, which only
 // clients send.
 var closeCodes = []closeCode{
-	1000, closeGoingAway, closeProtocol, 1003, 1005, closeAbnormal, closePayload, closePolicy, closeTooLarge, 1011, 1012, 1013,
+	1000, closeGoingAway, closeProtocol, 1003, closeNone, closeAbnormal, closePayload, closePolicy, closeTooLarge, 1011, 1012, 1013,
 	closeUnauthorized, closeForbidden,
 }
 
@@ -93,7 +96,7 @@ func (m *metrics) countFrame(kind string, size int) {
 func (m *metrics) socketClosed(code closeCode, err error) {
 	if code == 0 {
 		code = closeAbnormal
-		if received := websocket.CloseStatus(err); received != -1 {
+		if received, ok := errors.AsType[closedByClient](err); ok {
 			code = closeCode(received)
 		}
 	}

@@ -3,7 +3,6 @@ package live
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
@@ -39,7 +37,6 @@ var errNotUTF8 = errors.New("a text message must be UTF-8")
 // subscriptions. They and the reader may end a subscription at the same time: the hub ends it once.
 type session struct {
 	sessions    *Sessions
-	ws          *websocket.Conn
 	socket      *socket
 	slot        *access.SocketSlot
 	client      *hub.Client
@@ -64,8 +61,7 @@ type session struct {
 func (ss *session) run() {
 	if !ss.socket.awaits() {
 		ss.start()
-		for !ss.serve() {
-		}
+		ss.serve()
 		return
 	}
 	apart(ss.start)
@@ -92,22 +88,15 @@ func (ss *session) start() {
 }
 
 // serve acts on what the client has sent, and on what it sends until nothing of a message is left. It reports whether the session
-// has ended.
+// has ended. Where await does not wait, serve returns at the end alone.
 func (ss *session) serve() (ended bool) {
-	if ss.socket.awaits() && ss.takeControls() {
-		return false
-	}
+	in := newIncoming(ss)
+	defer in.release()
 	for {
-		// A context that can end would cost a timer for each read, and would close the
-		// socket. To end a session, close its connection.
-		kind, r, err := ss.ws.Reader(context.Background())
-		var wait time.Duration
-		if err == nil {
-			wait, err = ss.read(kind, r)
-		}
+		wait, err := ss.read(in)
 		if err != nil {
-			if websocket.CloseStatus(err) == -1 {
-				ss.socket.linger() // the library may have sent a close frame
+			if _, closed := errors.AsType[closedByClient](err); !closed {
+				ss.socket.linger() // the node may have sent a close frame
 			}
 			ss.close(err)
 			return true
@@ -115,39 +104,10 @@ func (ss *session) serve() (ended bool) {
 		if wait > 0 { // without the buffer of the message
 			ss.socket.hold(wait)
 		}
-		if ss.socket.hasReadAll() {
+		if ss.socket.awaits() && in.r.Buffered() == 0 {
 			return false
 		}
 	}
-}
-
-// takeControls takes the pings and pongs that have come, and reports whether nothing else has. The library has them only where the
-// client has sent more than that: it would wait for the next message in a deep frame.
-func (ss *session) takeControls() bool {
-	s := ss.socket
-	if len(s.buffered) == 0 {
-		b := make([]byte, firstBytes)
-		n, err := s.Read(b)
-		if err != nil {
-			return false // the library gets the error too
-		}
-		s.buffered = b[:n]
-	}
-	for !s.ended {
-		ping, payload, size := controlFrame(s.buffered)
-		if size == 0 {
-			break
-		}
-		if ss.allowControl() && ping {
-			s.Write(append([]byte{pongHead, byte(len(payload))}, payload...))
-		}
-		s.buffered = s.buffered[size:]
-	}
-	if len(s.buffered) > 0 || s.ended {
-		return false
-	}
-	s.buffered = nil
-	return true
 }
 
 // close ends the session. err is why run has stopped reading.
@@ -155,7 +115,6 @@ func (ss *session) close(err error) {
 	ss.socket.metrics.socketClosed(closeCode(ss.socket.closeCode.Load()), err)
 	ss.socket.Close()
 	ss.sessions.hub.Leave(ss.client)
-	ss.ws.CloseNow()
 	ss.slot.Release()
 	ss.sessions.metrics.sockets.Dec()
 	ss.sessions.end(ss)
@@ -169,12 +128,16 @@ func (ss *session) bye() {
 // cut is part of client.
 func (ss *session) cut() { ss.socket.Close() }
 
-// read reads one message and acts on it. It returns how long the session then waits before the next one. It
-// returns an error when the connection has failed, or when it has closed a socket that sends too much or no UTF-8.
-func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Duration, err error) {
+// read reads one message, or a control frame, and acts on it. It returns how long the session then waits before the next one. It returns an error when the
+// connection has failed or the client has closed it, or when the node has closed a socket that sends too much or breaks the protocol.
+func (ss *session) read(in *incoming) (wait time.Duration, err error) {
+	opcode, err := in.next()
+	if err != nil || opcode >= opClose {
+		return 0, err
+	}
 	small := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(small)
-	message, done, err := ss.receive(r, small)
+	message, done, err := ss.receive(in, small)
 	defer done()
 	if err != nil {
 		return 0, err
@@ -187,13 +150,13 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 	if ss.socket.ending.Load() { // the client has lost its rights
 		return holdOf(refused), nil
 	}
-	if kind == websocket.MessageText && !utf8.Valid(message) { // the library does not check
+	if opcode == opText && !utf8.Valid(message) {
 		ss.socket.Write(closePayload.frame(errNotUTF8.Error()))
 		return 0, errNotUTF8
 	}
 	var id jsontext.Value
 	err = cmp.Or(refused, definition.Invalid("message", "is binary; want JSON text"))
-	if kind == websocket.MessageText {
+	if opcode == opText {
 		handle := func() { id, err = ss.handle(message, refused) }
 		if ss.socket.awaits() { // this goroutine ends soon
 			handle()
@@ -224,20 +187,18 @@ func (ss *session) receive(r io.Reader, small *bytes.Buffer) (message []byte, do
 	return large.Bytes(), func() { wait.End() }, err
 }
 
-// allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does
-// not answer, and closes a socket that goes on after many of them. It holds the client back as for messages.
-func (ss *session) allowControl() bool {
+// allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does not answer, and closes
+// a socket that goes on after many of them: then it returns an error. It holds the client back as for messages.
+func (ss *session) allowControl() (answer bool, err error) {
 	refused := ss.slot.AllowMessage()
-	if refused == nil {
-		return true
-	}
 	if errors.Is(refused, access.ErrFlood) {
 		ss.socket.Write(closePolicy.frame(refused.Error()))
-		ss.socket.ended = true
-	} else if wait := holdOf(refused); wait > 0 {
+		return false, refused
+	}
+	if wait := holdOf(refused); wait > 0 {
 		ss.socket.hold(wait)
 	}
-	return false
+	return refused == nil, nil
 }
 
 // holdOf is how long a client is held back because of a refusal; 0 for another error.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net"
@@ -16,11 +15,6 @@ import (
 )
 
 const (
-	// readBuffer and writeBuffer are the sizes in bytes of an idle socket's buffers; net/http's have 4 KiB each. A control
-	// frame (127 bytes at most) must fit into the write buffer, or it would go out in two writes.
-	readBuffer, writeBuffer = 64, 128
-	// firstBytes is how many bytes the session reads at first of what a client has sent: a small message.
-	firstBytes = 512
 	// writeChunk is the number of bytes that a slow client must accept within the write
 	// timeout. A client that accepts a large frame slowly thus keeps its connection.
 	writeChunk = 2 << 10
@@ -36,8 +30,8 @@ const (
 	refusedBytes = 64 << 10
 )
 
-// socket is the connection below a WebSocket. The library reads from it and writes control frames
-// to it. The hub's shards write prebuilt frames to it directly.
+// socket is the connection of a WebSocket. Its session reads from it and writes answers to it. The hub's shards write prebuilt frames
+// to it directly.
 type socket struct {
 	net.Conn
 	raw      syscall.RawConn    // nil if the connection has none, and for TLS
@@ -49,9 +43,7 @@ type socket struct {
 	made     time.Time
 	lastRead atomic.Int64    // when the client last sent anything, ns since made by the monotonic clock
 	pingedAt time.Duration   // when the node last pinged, since made; only KeepAlive's goroutine accesses it
-	buffered []byte          // bytes that the library has not read yet; the reader owns them
-	reader   *bufio.Reader   // of the library
-	ended    bool            // the reader reads no further; it owns this
+	buffered []byte          // came with the handshake and have not been read yet; the reader owns them
 	ending   atomic.Bool     // a close frame is on its way: no frame counts any more, in either direction
 	stopped  <-chan struct{} // closed when the node stops; nil: never
 
@@ -340,16 +332,8 @@ func (s *socket) await() {
 	}
 }
 
-// hasReadAll reports whether the library has read all that the client has sent, as far as a message without more may say so.
-func (s *socket) hasReadAll() bool {
-	return s.awaits() && len(s.buffered) == 0 && s.reader.Buffered() == 0 && !s.ended
-}
-
-// Read is for the library. It returns the bytes that came with the handshake, or that takeControls has left, first.
+// Read returns the bytes that came with the handshake first. The session calls it.
 func (s *socket) Read(b []byte) (int, error) {
-	if s.ended {
-		return 0, net.ErrClosed
-	}
 	if len(s.buffered) > 0 {
 		n := copy(b, s.buffered)
 		if s.buffered = s.buffered[n:]; len(s.buffered) == 0 {
@@ -382,7 +366,7 @@ func (s *socket) hold(wait time.Duration) {
 // markRead begins a new silence of the client.
 func (s *socket) markRead() { s.lastRead.Store(int64(time.Since(s.made))) }
 
-// Write is for the library, and for the session, which write each control frame in one call.
+// Write writes a control frame as a whole. The session calls it.
 func (s *socket) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	s.write(b)

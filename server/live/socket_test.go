@@ -109,7 +109,7 @@ func TestFramesAreNeverCut(t *testing.T) {
 	small := hub.NewFrame([]byte("small"))
 	var replied sync.WaitGroup
 	replied.Go(func() { s.reply(small) })                // the session's way
-	replied.Go(func() { s.Write([]byte{0x8a, 1, 'p'}) }) // the library's, a pong
+	replied.Go(func() { s.Write([]byte{0x8a, 1, 'p'}) }) // a pong
 	want := append(bytes.Repeat(wire(large), taken), 0)
 	got := make([]byte, len(want)-1+len(wire(small))+3)
 	_, err := io.ReadFull(client, got)
