@@ -87,14 +87,15 @@ race: export GORACE = atexit_sleep_ms=0
 race: deps ## Run the tests of all that has goroutines under the race detector, but those of pages
 	$(GO) test -vet=off -race -timeout 20m $$($(GO) list ./... | grep -vE '/($(PURE))$$')
 
-# Tests that shift the clock of Redis by faketime, under which Valkey does not start.
-SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis
+# Tests that shift the clock of Redis by faketime, under which the newer stores do not start.
+SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis|TestHistoryOverHTTP|TestFullMemoryLosesNoEntry|TestOldEntriesWithLongIDs|TestAFullBoardLosesNoEntry
 
-.PHONY: valkey
-valkey: deps ## Run the tests of the store and the server on Valkey
-	@command -v valkey-server >/dev/null || { echo "This needs valkey-server: Debian 13, Ubuntu 24.04: apt-get install valkey-server; Debian 12 has it in backports" >&2; exit 1; }
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && ln -s "$$(command -v valkey-server)" "$$dir/redis-server" && \
-		PATH="$$dir:$$PATH" $(GO) test -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...
+.PHONY: redis8 valkey9
+redis8: STORE = trixie redis-server redis-server ## Run the tests of store, hub and server on Redis 8, unpacked into bin/redis8
+valkey9: STORE = forky valkey-server valkey-server ## Run the tests of store, hub and server on Valkey 9, unpacked into bin/valkey9
+redis8 valkey9: deps
+	.ci/newer $(STORE) bin/$@
+	PATH="$(CURDIR)/bin/$@:$$PATH" $(GO) test -vet=off -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...
 
 # The version before this one, a tag or a commit: the one from which nodes are updated.
 PREVIOUS ?= a07a925

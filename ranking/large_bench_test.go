@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,18 +18,26 @@ var largest = flag.Int("largest", 1_000_000, "members of the large board of Benc
 
 // BenchmarkLargeBoard compares a board of -largest members with one of 50,000, in turns on one Redis: the first page, a
 // page in the middle, the rank of a member, what the hub looks up for a follower with five neighbours on each side, and
-// updates with ids, alone and 16 in a call. Medians of the turns: Redis CPU, and what the caller waits.
+// updates with ids, alone and 16 in a call. Medians of the turns: Redis CPU, and what the caller waits. Before them: the memory
+// that a member takes.
 func BenchmarkLargeBoard(b *testing.B) {
 	const turn = 50 // calls
 	ctx := context.Background()
 	rdb, s := benchStore(b)
 	sizes := map[string]int{"small": 50_000, "large": *largest}
+	taken := make(map[string]memory)
 	for name, members := range sizes {
-		began := time.Now()
+		empty := memoryOf(b, rdb)
 		fillBoard(b, rdb, s, definition.Board{Name: name}, members)
-		info := must(s.Info(ctx, name))(b)
-		b.Logf("%s: %d members, filled in %v; Redis estimates %d MB", name, info.Total, time.Since(began).Round(time.Second), info.Memory>>20)
+		taken[name] = memoryOf(b, rdb).since(empty)
 	}
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+		}
+		for name, members := range sizes {
+			taken[name].report(b, name, "member", members)
+		}
+	})
 	request := 0
 	anyMember := func(board string) string { return benchMember(rand.IntN(sizes[board])) }
 	update := func(board string, size int) error {

@@ -142,7 +142,7 @@ func TestRedisAcceptsNoWrites(t *testing.T) {
 				require.NoError(t, os.Remove(snapshot(t, r)))
 				save(t, r, "ok")
 			},
-			"MISCONF Redis is configured to save RDB snapshots",
+			" is configured to save RDB snapshots",
 		},
 		"NOREPLICAS": {
 			set("min-replicas-to-write", "1"), set("min-replicas-to-write", "0"),

@@ -46,38 +46,30 @@ func goesOn(t *testing.T, log *redistest.Log, times int) {
 func TestMissingRights(t *testing.T) {
 	t.Parallel()
 	const (
-		command = ": ERR The user executing the script can't run this command or subcommand"
-		keys    = "NOPERM this user has no permissions to access one of the keys used as arguments"
-		denied  = "ERR The user executing the script can't publish to the channel mentioned in the command"
-		publish = "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*, PUBLISH rc:{/}:profiles: " + denied
-		channel = "NOPERM this user has no permissions to access one of the channels used as arguments"
+		publish = "PUBLISH rc:probe:*, PUBLISH rc:{*}:c, PUBLISH rc:{/}:f:*, PUBLISH rc:{/}:profiles: ERR "
+		zadd    = "redis user \"app\": ZADD: ERR "
 	)
 	for name, c := range map[string]struct {
-		rules  []string
-		reason string
+		rules   []string
+		reasons []string // up to the words of Redis, which change with its version
 	}{
-		"no channels": {[]string{"~rc:*", "+@all"}, publish}, // Redis 7 gives a new user no channels
-		"no channels to subscribe": {[]string{"~rc:*", "+@all"},
-			"SUBSCRIBE rc:probe:*, SUBSCRIBE rc:{*}:c, SUBSCRIBE rc:{/}:f:*, SUBSCRIBE rc:{/}:profiles: " + channel},
-		"channels but that of profiles": {
-			[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"},
-			"PUBLISH rc:{/}:profiles: " + denied + "; redis user \"app\": SUBSCRIBE rc:{/}:profiles: " + channel,
-		},
-		"no PUBLISH":   {without("-publish"), strings.TrimSuffix(publish, ": "+denied) + command},
-		"no SUBSCRIBE": {without("-subscribe"), ": NOPERM this user has no permissions to run the 'subscribe' command"},
-		"no UNSUBSCRIBE": {
-			without("-unsubscribe"), "UNSUBSCRIBE: NOPERM this user has no permissions to run the 'unsubscribe' command",
-		},
-		"no ZADD":                   {without("-zadd"), "redis user \"app\": ZADD" + command},
-		"no HSET nor UNLINK":        {without("-hset", "-unlink"), "HSET, UNLINK" + command},
-		"no UNLINK nor DEL":         {without("-hset", "-unlink", "-del"), "DEL, HSET, UNLINK" + command},
-		"no EVAL":                   {without("-eval"), "NOPERM this user has no permissions to run the 'eval' command"},
-		"no EVALSHA":                {without("-evalsha"), "NOPERM this user has no permissions to run the 'evalsha' command"},
-		"keys of definitions alone": {[]string{"~rc:{/}:*", "&rc:*", "+@all"}, "EVAL rc:{*}:*, EVALSHA rc:{*}:*: " + keys},
+		"no channels": {[]string{"~rc:*", "+@all"}, []string{ // Redis 7 gives a new user no channels
+			publish, "SUBSCRIBE rc:probe:*, SUBSCRIBE rc:{*}:c, SUBSCRIBE rc:{/}:f:*, SUBSCRIBE rc:{/}:profiles: NOPERM "}},
+		"channels but that of profiles": {[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"}, []string{
+			"PUBLISH rc:{/}:profiles: ERR ", "; redis user \"app\": SUBSCRIBE rc:{/}:profiles: NOPERM "}},
+		"no PUBLISH":                {without("-publish"), []string{publish}},
+		"no SUBSCRIBE":              {without("-subscribe"), []string{"SUBSCRIBE rc:{/}:profiles: NOPERM "}},
+		"no UNSUBSCRIBE":            {without("-unsubscribe"), []string{"UNSUBSCRIBE: NOPERM "}},
+		"no ZADD":                   {without("-zadd"), []string{zadd}},
+		"no HSET nor UNLINK":        {without("-hset", "-unlink"), []string{"HSET, UNLINK: ERR "}},
+		"no UNLINK nor DEL":         {without("-hset", "-unlink", "-del"), []string{"DEL, HSET, UNLINK: ERR "}},
+		"no EVAL":                   {without("-eval"), []string{"EVAL rc:{*}:*, EVAL rc:{/}:*: NOPERM "}},
+		"no EVALSHA":                {without("-evalsha"), []string{"EVALSHA rc:{*}:*, EVALSHA rc:{/}:*: NOPERM "}},
+		"keys of definitions alone": {[]string{"~rc:{/}:*", "&rc:*", "+@all"}, []string{"EVAL rc:{*}:*, EVALSHA rc:{*}:*: NOPERM "}},
 		"keys to read alone": {[]string{"%R~rc:*", "&rc:*", "+@all"},
-			"EVAL rc:{*}:*, EVAL rc:{/}:*, EVALSHA rc:{*}:*, EVALSHA rc:{/}:*: " + keys},
-		"the id of Redis": {without("-info"), "INFO" + command},
-		"several":         {[]string{"~rc:*", "+@all", "-zadd"}, publish + "; redis user \"app\": ZADD" + command},
+			[]string{"EVAL rc:{*}:*, EVAL rc:{/}:*, EVALSHA rc:{*}:*, EVALSHA rc:{/}:*: NOPERM "}},
+		"the id of Redis": {without("-info"), []string{"INFO: ERR "}},
+		"several":         {[]string{"~rc:*", "+@all", "-zadd"}, []string{publish, "; " + zadd}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,10 +78,12 @@ func TestMissingRights(t *testing.T) {
 			s := newNode(t, r.AppURL(c.rules...), ranking.Config{})
 			before := r.Digest()
 			err := s.CheckRights(t.Context())
-			require.ErrorContains(t, err, c.reason)
+			for _, reason := range c.reasons {
+				require.ErrorContains(t, err, reason)
+			}
 			require.Equal(t, before, r.Digest(), "a check leaves nothing behind")
 			require.Equal(t, err, s.MissingRights())
-			requireRefused(t, r, s, c.reason)
+			requireRefused(t, r, s, c.reasons[0])
 
 			r.AppURL(allRights...)
 			require.NoError(t, s.CheckRights(t.Context()))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +26,25 @@ func costOf(b *testing.B, rdb redis.UniversalClient, do func()) cost {
 	do()
 	wall := time.Since(start)
 	return cost{redistest.MainThreadCPU(b, rdb) - cpu, wall}
+}
+
+// memory is what Redis has taken, in bytes: by its own count, and of the machine.
+type memory struct{ used, resident int64 }
+
+func memoryOf(b *testing.B, rdb redis.UniversalClient) memory {
+	info := must(rdb.InfoMap(context.Background(), "memory").Result())(b)["Memory"]
+	return memory{must(strconv.ParseInt(info["used_memory"], 10, 64))(b), must(strconv.ParseInt(info["used_memory_rss"], 10, 64))(b)}
+}
+
+func (m memory) since(before memory) memory {
+	return memory{m.used - before.used, m.resident - before.resident}
+}
+
+// report reports what each of n things takes.
+func (m memory) report(b *testing.B, name, thing string, n int) {
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(m.used)/float64(n), name+"-bytes/"+thing)
+	b.ReportMetric(float64(m.resident)/float64(n), name+"-resident-bytes/"+thing)
 }
 
 func median(costs []cost, of func(cost) time.Duration) float64 {

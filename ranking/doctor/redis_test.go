@@ -56,7 +56,7 @@ func TestRedis(t *testing.T) {
 		"evicts":           {[]string{"--maxmemory-policy", "allkeys-lru"}, want{Eviction: Problem}},
 		"no file":          {[]string{"--appendonly", "no"}, want{Persistence: Warning}},
 		"tiny buffers":     {[]string{"--client-output-buffer-limit", "pubsub 32kb 8kb 60"}, want{OutputBuffers: Problem}},
-		"full":             {[]string{"--maxmemory", "1mb"}, want{Memory: Problem, Rights: Problem}},
+		"full":             {[]string{"--maxmemory", "100kb"}, want{Memory: Problem, Rights: Problem}},
 		"renamed commands": {[]string{"--rename-command", "ZADD", ""}, want{Rights: Problem}},
 		"no INFO": {[]string{"--rename-command", "INFO", ""},
 			want{Version: Unknown, Eviction: Unknown, Persistence: Unknown, Memory: Unknown, Rights: Problem}},
@@ -206,7 +206,7 @@ func TestCluster(t *testing.T) {
 	for _, master := range masters {
 		url = "redis-cluster" + strings.TrimPrefix(master.AppURL(rules...), "redis")
 	}
-	require.Contains(t, faults(examine(t, url))[Connection].Found, "NOPERM this user has no permissions to run the 'cluster|slots' command")
+	require.Regexp(t, `NOPERM .*'cluster\|slots' command`, faults(examine(t, url))[Connection].Found)
 	rules = append(rules, "+cluster|slots", "+config|get")
 	for _, master := range masters {
 		master.AppURL(rules...)

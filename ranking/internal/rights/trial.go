@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -47,12 +48,16 @@ func (g *Gate) try(ctx context.Context) ([]refusal, error) {
 	return all, nil
 }
 
+// namedCommand is how Redis names a command that it refuses, in most versions. The reason has the name before Redis's words.
+var namedCommand = regexp.MustCompile(`the '[^']+' command`)
+
 // missing returns the error for refusals. Its reason has the words of Redis behind what Redis refuses.
 func (g *Gate) missing(all []refusal) *definition.MissingRightsError {
 	e := new(definition.MissingRightsError)
 	whats := make(map[string][]string)
 	for _, r := range all {
-		whats[r.text] = append(whats[r.text], r.what)
+		text := namedCommand.ReplaceAllString(r.text, "this command")
+		whats[text] = append(whats[text], r.what)
 		if r.master != "" {
 			e.Masters = append(e.Masters, r.master)
 		}
