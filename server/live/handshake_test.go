@@ -86,7 +86,8 @@ func TestHandshakes(t *testing.T) {
 		}
 		conn.Close()
 	}
-	require.Equal(t, "13", n.Require(400, "GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket").Header.Get("Sec-WebSocket-Version"))
+	answer := n.Require(400, "GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket")
+	require.Equal(t, "13", answer.Header.Get("Sec-WebSocket-Version"))
 }
 
 // A page of a site that the server does not allow gets no session. Its socket opens and closes with a

@@ -25,9 +25,7 @@ const (
 const (
 	// maxControl is the most bytes of data of a control frame (RFC 6455, section 5.5).
 	maxControl = 125
-	// maxHead is the most bytes before the data of a frame.
-	maxHead = 14
-	// incomingBuffer is the size in bytes of the buffer while a client sends.
+	// incomingBuffer is the size in bytes of the buffer while a client sends. The head of a frame has 14 bytes at most.
 	incomingBuffer = 512
 )
 

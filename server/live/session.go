@@ -128,8 +128,9 @@ func (ss *session) bye() {
 // cut is part of client.
 func (ss *session) cut() { ss.socket.Close() }
 
-// read reads one message, or a control frame, and acts on it. It returns how long the session then waits before the next one. It returns an error when the
-// connection has failed or the client has closed it, or when the node has closed a socket that sends too much or breaks the protocol.
+// read reads one message, or a control frame, and acts on it. It returns how long the session then waits before the next one. It returns
+// an error when the connection has failed or the client has closed it, or when the node has closed a socket that sends too much or breaks
+// the protocol.
 func (ss *session) read(in *incoming) (wait time.Duration, err error) {
 	opcode, err := in.next()
 	if err != nil || opcode >= opClose {
