@@ -91,8 +91,8 @@ race: deps ## Run the tests of all that has goroutines under the race detector, 
 SHIFTED = TestDiagnoseClock|TestScoreToFrameByTheClockOfRedis|TestHistoryOverHTTP|TestFullMemoryLosesNoEntry|TestOldEntriesWithLongIDs|TestAFullBoardLosesNoEntry
 
 .PHONY: redis8 valkey9
-redis8: STORE = trixie redis-server redis-server ## Run the tests of store, hub and server on Redis 8, unpacked into bin/redis8
-valkey9: STORE = forky valkey-server valkey-server ## Run the tests of store, hub and server on Valkey 9, unpacked into bin/valkey9
+redis8: STORE = trixie redis-server redis-server 8 ## Run the tests of store, hub and server on Redis 8, unpacked into bin/redis8
+valkey9: STORE = forky valkey-server valkey-server 9 ## Run the tests of store, hub and server on Valkey 9, unpacked into bin/valkey9
 redis8 valkey9: deps
 	.ci/newer $(STORE) bin/$@
 	PATH="$(CURDIR)/bin/$@:$$PATH" $(GO) test -vet=off -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...

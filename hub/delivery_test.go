@@ -128,6 +128,53 @@ func TestFramesThatAreDueGoOutTogether(t *testing.T) {
 	})
 }
 
+// While a shard serves many clients of one stream, it runs operations. Clients that leave meanwhile make it miss nobody.
+func TestOperationsRunAmidACrowd(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(20)
+		first, conn, _ := watchTop(t, h, 10)
+		conns, subs := []*fakeConn{conn}, []*Subscription{nil}
+		for len(conns) < 3*clientsPerOps {
+			if c, conn, sub := watchTop(t, h, 10); c.shard == first.shard {
+				conns, subs = append(conns, conn), append(subs, sub)
+			}
+		}
+		confirm(h, time.Second)
+		for _, conn := range conns {
+			conn.take(t)
+		}
+		got, amid := make([]int, len(conns)), 0
+		look := func() (served int) {
+			for i, conn := range conns {
+				got[i] += len(conn.take(t))
+				served += got[i]
+			}
+			return served
+		}
+		held, release := make(chan struct{}), make(chan struct{})
+		first.shard.ops <- func() { close(held); <-release }
+		<-held
+		deliver(h, f.set("m001", 3000), 0)
+		for range 2 * maxOps { // so some of them run before the pass, and some in it
+			first.shard.ops <- func() {
+				if served := look(); amid == 0 && served > 0 {
+					amid = served
+					for _, sub := range subs[1:20] { // whose turn comes late
+						sub.detach()
+					}
+				}
+			}
+		}
+		close(release)
+		synctest.Wait()
+		require.Equal(t, clientsPerOps, amid)
+		look()
+		for i, n := range got {
+			require.Equal(t, i == 0 || i >= 20, n == 1, i)
+		}
+	})
+}
+
 // While a connection has turned a frame away, the status that says that all is current waits too.
 func TestStatusWaitsForWhatWasTurnedAway(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -145,9 +192,11 @@ func TestStatusWaitsForWhatWasTurnedAway(t *testing.T) {
 		pass(time.Second)
 		confirm(h, time.Second)
 		require.False(t, isStale(h))
-		conn.refuses = 1 // so it is free for the status that follows, and when the shard comes to it again
+		conn.refuses = 1
 		close(release)
 		synctest.Wait()
+		require.Empty(t, conn.take(t))
+		free(c, &conn.fakeConn)
 		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
 	})
 }

@@ -31,8 +31,9 @@ type Conn interface {
 const (
 	// shardOps is the most operations that wait for a shard. The caller of a further one waits.
 	shardOps = 256
-	// opsPerStream is how many operations a shard runs, at most, between two streams.
-	opsPerStream = 16
+	// clientsPerOps is how many clients a shard serves between two looks at operations. It then runs maxOps at most.
+	clientsPerOps = 64
+	maxOps        = 16
 	// maxMade is how many versions a shard keeps the frames of, at most, while it serves clients.
 	maxMade = 1024
 )
@@ -45,6 +46,7 @@ type shard struct {
 
 	deliveries map[*stream][]*delivery
 	made       map[*version]madeFrames // of tops; empty while the shard does nothing
+	pass       uint64                  // counts the calls of sendPending
 	skipped    prometheus.Counter
 
 	bit       uint64 // identifies the shard in a stream
@@ -77,19 +79,29 @@ func (s *shard) run(ctx context.Context) {
 }
 
 // sendPending sends the new versions to the clients. A client gets all that is due for it at once, in one write: also what has
-// been published since the pass began, so that little is left for the streams that follow. Clients that subscribe or leave do not
-// wait for all of it.
+// been published since the pass began. Clients that subscribe or leave do not wait for the others.
 func (s *shard) sendPending() {
 	updated, then := s.takePending()
+	s.pass++
+	served := 0
 	for _, st := range updated {
 		newest := st.version.Load()
-		for _, d := range s.deliveries[st] {
-			if newest != nil && d.version != newest.number {
-				d.client.send()
+		users := s.deliveries[st]
+		// From the end: where an operation takes a delivery out, the last one, which has been served, takes its place.
+		for i := len(users) - 1; i >= 0 && newest != nil; i-- {
+			d := users[i]
+			if d.version == newest.number || d.client.pass == s.pass {
+				continue
 			}
-		}
-		for range min(len(s.ops), opsPerStream) {
-			(<-s.ops)()
+			d.client.pass = s.pass
+			d.client.send()
+			if served++; served%clientsPerOps == 0 {
+				for range min(len(s.ops), maxOps) {
+					(<-s.ops)()
+				}
+				users = s.deliveries[st]
+				i = min(i, len(users))
+			}
 		}
 	}
 	for _, do := range then {

@@ -26,13 +26,14 @@ func BenchmarkLargeBoard(b *testing.B) {
 	rdb, s := benchStore(b)
 	sizes := map[string]int{"small": 50_000, "large": *largest}
 	taken := make(map[string]memory)
-	for name, members := range sizes {
+	for _, name := range []string{"small", "large"} { // in this order: what Redis takes first is much for a small board
+		members := sizes[name]
 		empty := memoryOf(b, rdb)
 		fillBoard(b, rdb, s, definition.Board{Name: name}, members)
 		taken[name] = memoryOf(b, rdb).since(empty)
 	}
 	b.Run("memory", func(b *testing.B) {
-		for b.Loop() {
+		for range b.N {
 		}
 		for name, members := range sizes {
 			taken[name].report(b, name, "member", members)

@@ -29,7 +29,7 @@ const maxReason = 123
 // frame encodes a close frame with the code (RFC 6455, section 5.5.1) and a reason of at most maxReason
 // bytes of UTF-8; "" is none.
 func (c closeCode) frame(reason string) []byte {
-	return append([]byte{0x88, byte(2 + len(reason)), byte(c >> 8), byte(c)}, reason...)
+	return append([]byte{finalBit | opClose, byte(2 + len(reason)), byte(c >> 8), byte(c)}, reason...)
 }
 
 // codeOf is the code of a close frame that is not masked; 0 if it has none.

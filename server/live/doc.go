@@ -3,7 +3,7 @@
 // A session is one WebSocket with its subscriptions. One goroutine waits for what the client sends, in a shallow frame. A short-lived
 // one then reads the messages that have come, and acts on them. (Over TLS the first one reads too.) A socket is the
 // connection below: the session writes replies to it, and the hub's shards write frames. An incoming reads
-// the client's frames. It is there only while the client sends, so that an idle socket is small.
+// the client's frames. It is there only while the client sends, so that an idle socket is small (over TLS for as long as the socket).
 //
 //	handshake ─► Sessions.Accept ─► session.run ─► handle (messages.go) ─► messageTypes ─► subscribe ─► watch ─► Hub.Subscribe
 //	                                                   ├────► update, event ─► Updater (socketUpdater in server/live.go)
@@ -34,5 +34,5 @@
 // connections that have waited longest are closed too (access.SocketSlot.Hold).
 //
 // Sessions.Stop sends each socket a bye and a close frame, and each event stream a bye event. close_codes.go declares the
-// codes.
+// codes that a node sends.
 package live

@@ -118,7 +118,7 @@ func TestGatheredFramesStayInOrder(t *testing.T) {
 					case "reply":
 						others.Go(func() { s.reply(sized("r"+number, 30)) })
 					case "pong":
-						others.Go(func() { s.Write([]byte{0x8a, 0}) })
+						others.Go(func() { s.writeControl([]byte{0x8a, 0}) })
 					case "push":
 						s.push(wire(sized("p"+number, 3000)))
 					}

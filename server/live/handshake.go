@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -18,7 +19,8 @@ import (
 
 // Accept turns a WebSocket handshake into a session and returns at once, so that the handler's
 // stack and buffers are freed. With nil, Sessions owns the hijacked connection. With an error,
-// Accept has answered nothing: the caller answers the request with that error.
+// Accept has answered nothing: the caller answers the request with that error. (Only where the server cannot hand the connection over, it
+// is too late for that.)
 //
 // Accept refuses what exceeds a limit before the handshake, since that costs the node least. Browsers take
 // that for an outage, and come back after a growing wait.
@@ -98,7 +100,7 @@ func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.
 	return true, nil
 }
 
-// handshakeKey returns the key of a handshake, or an error for a request that is none (RFC 6455, section 4.2.1).
+// handshakeKey returns the key of a handshake, or an error for a GET that is none (RFC 6455, section 4.2.1).
 func handshakeKey(w http.ResponseWriter, r *http.Request) (key string, err error) {
 	if r.ProtoMajor != 1 || r.ProtoMinor == 0 {
 		return "", errors.New("it takes HTTP/1.1")
@@ -132,7 +134,8 @@ func (s *Sessions) hijack(w http.ResponseWriter, r *http.Request, key string, sl
 	header.Set("Connection", "Upgrade")
 	header.Set("Upgrade", "websocket")
 	header.Set("Sec-WebSocket-Accept", base64.StdEncoding.EncodeToString(accept[:]))
-	if httpguts.HeaderValuesContainsToken(r.Header.Values("Sec-WebSocket-Protocol"), subprotocol) {
+	offered := strings.ReplaceAll(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), " ", "")
+	if slices.Contains(strings.Split(offered, ","), subprotocol) { // to the letter: else the client would refuse the answer
 		header.Set("Sec-WebSocket-Protocol", subprotocol)
 	}
 	w.WriteHeader(http.StatusSwitchingProtocols)
@@ -141,10 +144,6 @@ func (s *Sessions) hijack(w http.ResponseWriter, r *http.Request, key string, sl
 		return nil, err
 	}
 	// The client may have sent its first frames with the handshake.
-	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
+	waiting, _ := brw.Reader.Peek(brw.Reader.Buffered()) // which never fails
 	return newSocket(conn, append([]byte(nil), waiting...), s.cfg.WriteTimeout, &s.running, slot, s.metrics), nil
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // incoming reads the frames of a client (RFC 6455, section 5), and makes messages of them. It handles control frames, which may come
-// between the frames of a message. A socket has one only while its client sends.
+// between the frames of a message. A socket has one while its client sends, and all the time where await does not wait.
 type incoming struct {
 	ss     *session
 	r      *bufio.Reader
@@ -55,15 +55,11 @@ func (in *incoming) release() {
 }
 
 // next waits for the next frame between two messages, and returns its opcode. Read then reads the message that opText or opBinary
-// begins; a control frame has been handled. An error ends the socket: the client has closed it (closedByClient), the connection has failed,
-// or the client has been sent a close frame.
+// begins; a control frame has been handled. An error ends the socket: the client has closed it (closedByClient), the connection has
+// failed, or the client has been sent a close frame.
 func (in *incoming) next() (opcode byte, err error) {
 	in.length = 0
-	opcode, err = in.frame()
-	if err == nil && opcode == opContinuation {
-		err = in.refuse(closeProtocol, "no message has begun that could be continued")
-	}
-	return opcode, err
+	return in.readFrame(false)
 }
 
 // Read reads from the message. It returns io.EOF at the end of the message, and otherwise the errors of next.
@@ -72,12 +68,8 @@ func (in *incoming) Read(b []byte) (n int, err error) {
 		if in.final {
 			return 0, io.EOF
 		}
-		opcode, err := in.frame()
-		if err == nil && (opcode == opText || opcode == opBinary) {
-			err = in.refuse(closeProtocol, "a message has begun within a message")
-		}
-		if err != nil {
-			return 0, err
+		if _, err := in.readFrame(true); err != nil {
+			return 0, noEOF(err)
 		}
 	}
 	return in.data(b)
@@ -90,21 +82,24 @@ func (in *incoming) data(b []byte) (int, error) {
 		b[i] ^= in.mask[i%len(in.mask)]
 	}
 	in.left -= n
-	if turned := n % len(in.mask); turned > 0 {
-		m := in.mask
-		copy(in.mask[copy(in.mask[:], m[turned:]):], m[:turned])
-	}
+	m, at := in.mask, n%len(in.mask)
+	copy(in.mask[copy(in.mask[:], m[at:]):], m[:at])
 	return n, noEOF(err)
 }
 
-// frame waits for the next frame, and returns its opcode. It handles a control frame as a whole.
-func (in *incoming) frame() (opcode byte, err error) {
+// readFrame waits for the next frame, within a message or between two, and returns its opcode. It reads a control frame as a whole, and
+// of another one the head.
+func (in *incoming) readFrame(within bool) (opcode byte, err error) {
 	opcode, length, err := in.head()
 	switch {
 	case err != nil:
 		return 0, err
 	case opcode >= opClose:
 		return opcode, in.control(opcode)
+	case within && opcode != opContinuation:
+		return 0, in.refuse(closeProtocol, "a message has begun within a message")
+	case !within && opcode == opContinuation:
+		return 0, in.refuse(closeProtocol, "no message has begun that could be continued")
 	case length > uint64(maxMessage-in.length):
 		return 0, in.refuse(closeTooLarge, fmt.Sprintf("a message may have at most %d bytes", maxMessage))
 	}
@@ -170,18 +165,18 @@ func (in *incoming) control(opcode byte) error {
 	reply[1] = byte(len(data))
 	if opcode == opClose {
 		reply[0] = finalBit | opClose
-		return in.closed(reply, data)
+		return in.answerClose(reply, data)
 	}
 	answer, err := in.ss.allowControl()
 	if answer && opcode == opPing {
 		reply[0] = finalBit | opPong
-		in.ss.socket.Write(reply)
+		in.ss.socket.writeControl(reply)
 	}
 	return err
 }
 
-// closed answers a close frame with one of the same data.
-func (in *incoming) closed(reply, data []byte) error {
+// answerClose answers a close frame with one of the same data.
+func (in *incoming) answerClose(reply, data []byte) error {
 	code := closeNone
 	if len(data) > 0 {
 		code = codeOf(reply)
@@ -189,7 +184,7 @@ func (in *incoming) closed(reply, data []byte) error {
 			return in.refuse(closeProtocol, "a close frame has no valid code, or a reason that is not UTF-8")
 		}
 	}
-	in.ss.socket.Write(reply)
+	in.ss.socket.writeClose(reply)
 	return closedByClient(code)
 }
 
@@ -197,6 +192,9 @@ func (in *incoming) closed(reply, data []byte) error {
 func (c closeCode) maySend() bool {
 	return c >= 1000 && c <= 1014 && (c < 1004 || c > 1006) || c >= 3000 && c <= 4999
 }
+
+// closeNone stands for a close frame without a code (RFC 6455, section 7.4.1).
+const closeNone closeCode = 1005
 
 // closedByClient is the error of a socket that its client has closed, with a code.
 type closedByClient closeCode
@@ -207,8 +205,7 @@ func (c closedByClient) Error() string {
 
 // refuse sends a close frame, and returns an error with the reason.
 func (in *incoming) refuse(code closeCode, reason string) error {
-	in.ss.socket.Write(code.frame(reason))
-	return errors.New(reason)
+	return in.ss.refuse(code, errors.New(reason))
 }
 
 // noEOF makes an error of the end of the connection within a frame.

@@ -3,6 +3,7 @@ package live_test
 import (
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
+	"rankcast/server/certificate"
+	"rankcast/server/certificate/certificatetest"
 	"rankcast/server/servertest"
 )
 
@@ -36,6 +39,36 @@ func clientFrame(first byte, mask uint32, data string) []byte {
 	return b
 }
 
+// opener opens a WebSocket.
+type opener func(t require.TestingT) *servertest.RawSocket
+
+// overTCPAndTLS runs a test on a node with the board b, over TCP and over TLS.
+func overTCPAndTLS(t *testing.T, run func(t *testing.T, open opener)) {
+	for _, over := range []string{"TCP", "TLS"} {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			own, cfg := certificatetest.Valid(t), servertest.Config{}
+			if over == "TLS" {
+				certFile, keyFile := own.Write(t, t.TempDir())
+				var err error
+				cfg.Server.Certificate, err = certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile,
+					Log: slog.New(slog.DiscardHandler)})
+				require.NoError(t, err)
+			}
+			n := servertest.Start(t, redistest.Embedded(t), cfg, definition.Board{Name: "b"})
+			run(t, func(t require.TestingT) *servertest.RawSocket {
+				s, err := servertest.DialRaw(0, n.Addr)
+				require.NoError(t, err)
+				if over == "TLS" {
+					require.NoError(t, s.StartTLS(certificatetest.Trust(own)))
+				}
+				require.NoError(t, s.Handshake())
+				return s
+			})
+		})
+	}
+}
+
 // answerTo returns the next answer of the node. A status may come first: the node has just started.
 func answerTo(s *servertest.RawSocket) ([]byte, error) {
 	got, err := s.ReadFrame()
@@ -49,13 +82,14 @@ func answerTo(s *servertest.RawSocket) ([]byte, error) {
 // answers each ping with its data and each message, in their order.
 func TestMessagesInFramesOfAnySize(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
-	proptest.Check(t, 60, func(t *rapid.T) {
+	overTCPAndTLS(t, messagesInFramesOfAnySize)
+}
+
+func messagesInFramesOfAnySize(t *testing.T, open opener) {
+	proptest.Check(t, 40, func(t *rapid.T) {
 		const ping, pong, text, begin, middle, end = 0x89, 0x8a, 0x81, 0x01, 0x00, 0x80
-		s, err := servertest.DialRaw(0, n.Addr)
-		require.NoError(t, err)
+		s := open(t)
 		defer s.Close()
-		require.NoError(t, s.Handshake())
 		var sent []byte
 		var want []string
 		frame := func(first byte, data string) {
@@ -114,7 +148,10 @@ func TestMessagesInFramesOfAnySize(t *testing.T) {
 // A client that breaks the protocol gets a close frame that says how, and nothing after it. One that closes gets its own close frame.
 func TestFramesThatEndASocket(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	overTCPAndTLS(t, framesThatEndASocket)
+}
+
+func framesThatEndASocket(t *testing.T, open opener) {
 	closing := func(data string) []byte { return clientFrame(0x88, 5, data) }
 	says := func(code int, reason string) string {
 		return string(binary.BigEndian.AppendUint16(nil, uint16(code))) + reason
@@ -149,11 +186,9 @@ func TestFramesThatEndASocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := servertest.DialRaw(0, n.Addr)
-			require.NoError(t, err)
+			s := open(t)
 			defer s.Close()
-			require.NoError(t, s.Handshake())
-			_, err = s.Write(slices.Concat(c.sent, clientFrame(0x81, 5, `{"type":"ping"}`)))
+			_, err := s.Write(slices.Concat(c.sent, clientFrame(0x81, 5, `{"type":"ping"}`)))
 			require.NoError(t, err)
 			got, err := answerTo(s)
 			require.NoError(t, err)
@@ -162,6 +197,30 @@ func TestFramesThatEndASocket(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+}
+
+// A message counts once its last frame has come as a whole: the node does nothing for one that is cut off, wherever that is.
+func TestMessageThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	overTCPAndTLS(t, func(t *testing.T, open opener) {
+		const update = `{"type":"update","id":1,"board":"b","update":{"member":"m","score":5}}`
+		begun, whole := clientFrame(0x01, 7, update), slices.Concat(clientFrame(0x01, 7, update), clientFrame(0x80, 7, ""))
+		for size := range len(whole) {
+			s := open(t)
+			_, err := s.Write(whole[:size])
+			require.NoError(t, err)
+			require.NoError(t, s.CloseWrite())
+			s.EachFrame(func(start []byte) { require.NotContains(t, string(start), `"score"`, "%d bytes", size) })
+			s.Close()
+		}
+		s := open(t)
+		defer s.Close()
+		_, err := s.Write(begun)
+		require.NoError(t, err)
+		_, err = s.Write(whole[len(begun):])
+		require.NoError(t, err)
+		require.Contains(t, string(redistest.Must(answerTo(s))(t)), `"score":5`, "the sum of the updates that count")
+	})
 }
 
 // Between messages, and after pings and pongs, a socket takes one goroutine, which waits in a shallow frame. It is not parallel: it looks

@@ -9,11 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Codes that stand in no close frame (RFC 6455, section 7.4.1).
-const (
-	closeNone     closeCode = 1005 // the client sent a close frame without a code
-	closeAbnormal closeCode = 1006 // the socket ended without a close frame
-)
+// closeAbnormal stands for a socket that ended without a close frame (RFC 6455, section 7.4.1).
+const closeAbnormal closeCode = 1006
 
 // closeCodes are the codes that metrics name. The label "other" stands for all others, which only
 // clients send.

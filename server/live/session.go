@@ -145,15 +145,13 @@ func (ss *session) read(in *incoming) (wait time.Duration, err error) {
 	}
 	refused := ss.slot.AllowMessage()
 	if errors.Is(refused, access.ErrFlood) {
-		ss.socket.Write(closePolicy.frame(refused.Error()))
-		return 0, refused
+		return 0, ss.refuse(closePolicy, refused)
 	}
 	if ss.socket.ending.Load() { // the client has lost its rights
 		return holdOf(refused), nil
 	}
 	if opcode == opText && !utf8.Valid(message) {
-		ss.socket.Write(closePayload.frame(errNotUTF8.Error()))
-		return 0, errNotUTF8
+		return 0, ss.refuse(closePayload, errNotUTF8)
 	}
 	var id jsontext.Value
 	err = cmp.Or(refused, definition.Invalid("message", "is binary; want JSON text"))
@@ -193,13 +191,18 @@ func (ss *session) receive(r io.Reader, small *bytes.Buffer) (message []byte, do
 func (ss *session) allowControl() (answer bool, err error) {
 	refused := ss.slot.AllowMessage()
 	if errors.Is(refused, access.ErrFlood) {
-		ss.socket.Write(closePolicy.frame(refused.Error()))
-		return false, refused
+		return false, ss.refuse(closePolicy, refused)
 	}
 	if wait := holdOf(refused); wait > 0 {
 		ss.socket.hold(wait)
 	}
 	return refused == nil, nil
+}
+
+// refuse sends the client a close frame with a reason, which is the error that it returns.
+func (ss *session) refuse(code closeCode, reason error) error {
+	ss.socket.writeClose(code.frame(reason.Error()))
+	return reason
 }
 
 // holdOf is how long a client is held back because of a refusal; 0 for another error.

@@ -366,14 +366,18 @@ func (s *socket) hold(wait time.Duration) {
 // markRead begins a new silence of the client.
 func (s *socket) markRead() { s.lastRead.Store(int64(time.Since(s.made))) }
 
-// Write writes a control frame as a whole. The session calls it.
-func (s *socket) Write(b []byte) (int, error) {
+// writeControl writes a ping or a pong as a whole. The session calls it.
+func (s *socket) writeControl(frame []byte) {
 	s.mu.Lock()
-	s.write(b)
-	if len(b) > 0 && b[0]&0x0f == 8 {
-		s.closing = true
-		s.noteClose(codeOf(b))
-	}
+	s.write(frame)
 	s.unlock()
-	return len(b), nil
+}
+
+// writeClose writes a close frame, after which the socket sends nothing. The session calls it.
+func (s *socket) writeClose(frame []byte) {
+	s.mu.Lock()
+	s.write(frame)
+	s.closing = true
+	s.noteClose(codeOf(frame))
+	s.unlock()
 }

@@ -108,8 +108,8 @@ func TestFramesAreNeverCut(t *testing.T) {
 
 	small := hub.NewFrame([]byte("small"))
 	var replied sync.WaitGroup
-	replied.Go(func() { s.reply(small) })                // the session's way
-	replied.Go(func() { s.Write([]byte{0x8a, 1, 'p'}) }) // a pong
+	replied.Go(func() { s.reply(small) })                       // the session's way
+	replied.Go(func() { s.writeControl([]byte{0x8a, 1, 'p'}) }) // a pong
 	want := append(bytes.Repeat(wire(large), taken), 0)
 	got := make([]byte, len(want)-1+len(wire(small))+3)
 	_, err := io.ReadFull(client, got)
@@ -172,14 +172,14 @@ func TestNothingFollowsCloseFrame(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(s *socket){
 		func(s *socket) { s.closeWith(hub.NewFrame([]byte("bye")), 1001) },
-		func(s *socket) { s.Write([]byte{0x88, 2, 3, 0xe8}) },
+		func(s *socket) { s.writeClose([]byte{0x88, 2, 3, 0xe8}) },
 	} {
 		s, client, _ := pair(t)
 		f := hub.NewFrame([]byte("late"))
 		end(s)
 		require.True(t, sendNow(s, f), "it is taken, and dropped")
 		s.reply(f)
-		s.Write([]byte{0x8a, 1, 'p'})
+		s.writeControl([]byte{0x8a, 1, 'p'})
 		s.Close()
 		got, err := io.ReadAll(client)
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -28,6 +29,16 @@ func DialRaw(number int, addr string) (*RawSocket, error) {
 	return &RawSocket{conn, bufio.NewReaderSize(conn, 1024)}, nil
 }
 
+// StartTLS makes a TLS connection of the one that there is.
+func (s *RawSocket) StartTLS(trust *tls.Config) error {
+	trust = trust.Clone()
+	trust.ServerName, _, _ = net.SplitHostPort(s.RemoteAddr().String())
+	conn := tls.Client(s.Conn, trust)
+	s.Conn = conn
+	s.reader.Reset(conn)
+	return conn.Handshake()
+}
+
 // Handshake opens the WebSocket on the connection, with further header lines such as
 // "X-Forwarded-For: 198.51.100.7". It returns an error when the server refuses.
 func (s *RawSocket) Handshake(header ...string) error {
@@ -45,6 +56,9 @@ func (s *RawSocket) Handshake(header ...string) error {
 	}
 	return err
 }
+
+// CloseWrite says that no more bytes come.
+func (s *RawSocket) CloseWrite() error { return s.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // SendText sends a text message of up to 125 bytes, masked with zeros (RFC 6455, section 5.2).
 func (s *RawSocket) SendText(message string) error {
