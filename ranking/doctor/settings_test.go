@@ -36,7 +36,7 @@ func TestChecks(t *testing.T) {
 		found string
 	}{
 		{version, info("redis_version", "6.2.14"), Problem, "Redis 6.2.14 is too old: Rankcast needs Redis 7.0 or later, or Valkey"},
-		{version, info("redis_version", "7.0.15"), OK, "Redis 7.0.15"},
+		{version, info("redis_version", "7.0.15"), OK, "Redis 7.0.15; in Valkey 9 a member takes a third less memory"},
 		{version, info("redis_version", "7.2.4", "valkey_version", "8.1.1"), OK, "Valkey 8.1.1"},
 		{version, refused, Unknown, "NOPERM info"},
 		{version, info(), Unknown, "INFO server does not tell it"},
