@@ -13,10 +13,10 @@ type Client struct {
 	shard      *shard
 	phase      time.Time   // of the first board or feed that it watched; zero: none; guarded by Hub.mu
 	deliveries []*delivery // that of the status first; only the shard accesses them, and their fields
-	status     delivery
-	pass       uint64 // of the shard, in which the client was last sent what was due; only the shard accesses it
-	left       bool   // only the shard accesses it
-	turnedAway bool   // the connection was not free for a frame of the present send; only the shard accesses it
+	status     delivery    // deliveries[0]
+	pass       uint64      // of the shard, in which the client was last sent what was due; only the shard accesses it
+	left       bool        // only the shard accesses it
+	turnedAway bool        // the connection was not free for a frame of the present send; only the shard accesses it
 }
 
 // Ready reports that the connection can take frames again.

@@ -175,6 +175,51 @@ func TestOperationsRunAmidACrowd(t *testing.T) {
 	})
 }
 
+// Operations that run while a shard serves a small stream may take out those who are next.
+func TestOperationsTakeOutWhoIsNext(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		first, _, _ := watchTop(t, h, 10)
+		for others := 1; others < clientsPerOps-1; {
+			if c, _, _ := watchTop(t, h, 10); c.shard == first.shard {
+				others++
+			}
+		}
+		confirm(h, time.Second)
+		var follows []*Subscription // the last is served first, as the shard's client after which it runs operations
+		var conns []*fakeConn
+		for len(follows) < 3 {
+			conn := &fakeConn{}
+			if c := h.Join(conn, nil); c.shard == first.shard {
+				sub, err := h.Follow(c, "gift", nil, func() {})
+				require.NoError(t, err)
+				follows, conns = append(follows, sub), append(conns, conn)
+			}
+		}
+		confirmFeed(h, "gift", 5*time.Second)
+		for _, conn := range conns {
+			conn.take(t)
+		}
+		held, release := make(chan struct{}), make(chan struct{})
+		first.shard.ops <- func() { close(held); <-release }
+		<-held
+		deliver(h, f.set("m001", 3000), 0)
+		f.addItems(h, 1, 0)
+		synctest.Wait()
+		for range 2 * maxOps {
+			first.shard.ops <- func() {
+				if len(conns[2].take(t)) > 0 {
+					follows[2].detach()
+					follows[1].detach()
+				}
+			}
+		}
+		close(release)
+		synctest.Wait()
+		require.Equal(t, []string{"feed"}, conns[0].take(t))
+		require.Empty(t, conns[1].take(t))
+	})
+}
+
 // While a connection has turned a frame away, the status that says that all is current waits too.
 func TestStatusWaitsForWhatWasTurnedAway(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -189,14 +189,15 @@ func (c *Cluster) MasterOf(key string) int {
 	slot, err := c.Masters[0].Admin().ClusterKeySlot(c.t.Context(), key).Result()
 	require.NoError(c.t, err)
 	// Not CLUSTER SHARDS: after failovers it may leave out, for a while, the slots of a shard.
-	ranges, err := c.Masters[0].Admin().ClusterSlots(c.t.Context()).Result()
+	ranges, err := c.Masters[0].Admin().Do(c.t.Context(), "CLUSTER", "SLOTS").Slice()
 	require.NoError(c.t, err)
 	for _, r := range ranges {
-		if slot < int64(r.Start) || slot > int64(r.End) {
+		r := r.([]any) // first slot, last slot, master, replicas
+		if slot < r[0].(int64) || slot > r[1].(int64) {
 			continue
 		}
 		for i, m := range c.Masters {
-			if strings.HasSuffix(m.URL(), "://"+r.Nodes[0].Addr) { // its master comes first
+			if strings.HasSuffix(m.URL(), fmt.Sprint(":", r[2].([]any)[1])) {
 				return i
 			}
 		}

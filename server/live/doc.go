@@ -3,7 +3,8 @@
 // A session is one WebSocket with its subscriptions. One goroutine waits for what the client sends, in a shallow frame. A short-lived
 // one then reads the messages that have come, and acts on them. (Over TLS the first one reads too.) A socket is the
 // connection below: the session writes replies to it, and the hub's shards write frames. An incoming reads
-// the client's frames. It is there only while the client sends, so that an idle socket is small (over TLS for as long as the socket).
+// the client's frames. It is there only while the client sends, so that an idle socket is small
+// (where await does not wait, for as long as the socket).
 //
 //	handshake ─► Sessions.Accept ─► session.run ─► handle (messages.go) ─► messageTypes ─► subscribe ─► watch ─► Hub.Subscribe
 //	                                                   ├────► update, event ─► Updater (socketUpdater in server/live.go)

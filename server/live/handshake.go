@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -134,9 +133,10 @@ func (s *Sessions) hijack(w http.ResponseWriter, r *http.Request, key string, sl
 	header.Set("Connection", "Upgrade")
 	header.Set("Upgrade", "websocket")
 	header.Set("Sec-WebSocket-Accept", base64.StdEncoding.EncodeToString(accept[:]))
-	offered := strings.ReplaceAll(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), " ", "")
-	if slices.Contains(strings.Split(offered, ","), subprotocol) { // to the letter: else the client would refuse the answer
-		header.Set("Sec-WebSocket-Protocol", subprotocol)
+	for offered := range strings.SplitSeq(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), ",") {
+		if strings.TrimSpace(offered) == subprotocol { // to the letter: else the client would refuse the answer
+			header.Set("Sec-WebSocket-Protocol", subprotocol)
+		}
 	}
 	w.WriteHeader(http.StatusSwitchingProtocols)
 	conn, brw, err := http.NewResponseController(w).Hijack()

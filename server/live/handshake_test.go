@@ -55,9 +55,14 @@ func TestMessageSentWithHandshake(t *testing.T) {
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	const offer = "Sec-WebSocket-Protocol: other, rankcast.v1\r\n"
 	for _, c := range []struct{ name, old, new, want string }{
-		{"good", "", "", "101 "},
-		{"lists of tokens", "Connection: Upgrade", "Connection: keep-alive, UPGRADE", "101 "},
+		{"good", "", "", "101 rankcast.v1"},
+		{"two lists of subprotocols", offer, "Sec-WebSocket-Protocol: other\r\nSec-WebSocket-Protocol: more,\trankcast.v1\r\n",
+			"101 rankcast.v1"},
+		{"no subprotocol", offer, "", "101 "},
+		{"another subprotocol", offer, "Sec-WebSocket-Protocol: Rankcast.V1, rank cast.v1\r\n", "101 "},
+		{"lists of tokens", "Connection: Upgrade", "Connection: keep-alive, UPGRADE", "101 rankcast.v1"},
 		{"HTTP/1.0", "HTTP/1.1", "HTTP/1.0", "it takes HTTP/1.1"},
 		{"no Connection", "Connection: Upgrade\r\n", "", "the header Connection must contain upgrade"},
 		{"another Upgrade", "Upgrade: websocket", "Upgrade: h2c", "the header Upgrade must contain websocket"},
@@ -68,15 +73,15 @@ func TestHandshakes(t *testing.T) {
 	} {
 		conn := servertest.Connect(t, n.Addr)
 		request := "GET /v1/live HTTP/1.1\r\nHost: " + n.Addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: other, rankcast.v1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+			"Sec-WebSocket-Version: 13\r\n" + offer + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 		_, err := io.WriteString(conn, strings.Replace(request, c.old, c.new, 1))
 		require.NoError(t, err)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err, c.name)
-		if c.want == "101 " {
+		if protocol, good := strings.CutPrefix(c.want, "101 "); good {
 			require.Equal(t, 101, answer.StatusCode, c.name)
 			require.Equal(t, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", answer.Header.Get("Sec-WebSocket-Accept"))
-			require.Equal(t, "rankcast.v1", answer.Header.Get("Sec-WebSocket-Protocol"))
+			require.Equal(t, protocol, answer.Header.Get("Sec-WebSocket-Protocol"), c.name)
 			require.Equal(t, "websocket Upgrade", answer.Header.Get("Upgrade")+" "+answer.Header.Get("Connection"))
 		} else {
 			body := string(redistest.Must(io.ReadAll(answer.Body))(t))

@@ -34,10 +34,10 @@ const (
 type incoming struct {
 	ss     *session
 	r      *bufio.Reader
+	open   bool    // a message has begun, and the head of its last frame has not come
 	length int     // of the message, up to the end of the present frame
 	left   int     // of the present frame: bytes that have not been read
 	mask   [4]byte // of the present frame; mask[0] is for the next byte
-	final  bool    // the present frame is the last one of the message
 }
 
 var incomingBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, incomingBuffer) }}
@@ -54,21 +54,38 @@ func (in *incoming) release() {
 	incomingBuffers.Put(in.r)
 }
 
-// next waits for the next frame between two messages, and returns its opcode. Read then reads the message that opText or opBinary
-// begins; a control frame has been handled. An error ends the socket: the client has closed it (closedByClient), the connection has
-// failed, or the client has been sent a close frame.
+// next waits for the next frame, and returns its opcode. Between two messages, Read then reads the message that opText or opBinary begins;
+// a control frame has been handled. An error ends the socket: the client has closed it (closedByClient), the connection has failed, or the
+// client has been sent a close frame.
 func (in *incoming) next() (opcode byte, err error) {
-	in.length = 0
-	return in.readFrame(false)
+	opcode, final, length, err := in.head()
+	switch {
+	case err != nil:
+		return 0, err
+	case opcode >= opClose:
+		return opcode, in.control(opcode)
+	case in.open && opcode != opContinuation:
+		return 0, in.refuse(closeProtocol, "a message has begun within a message")
+	case !in.open && opcode == opContinuation:
+		return 0, in.refuse(closeProtocol, "no message has begun that could be continued")
+	case !in.open:
+		in.length = 0
+	}
+	if length > uint64(maxMessage-in.length) {
+		return 0, in.refuse(closeTooLarge, fmt.Sprintf("a message may have at most %d bytes", maxMessage))
+	}
+	in.open, in.left = !final, int(length)
+	in.length += in.left
+	return opcode, nil
 }
 
 // Read reads from the message. It returns io.EOF at the end of the message, and otherwise the errors of next.
 func (in *incoming) Read(b []byte) (n int, err error) {
 	for in.left == 0 {
-		if in.final {
+		if !in.open {
 			return 0, io.EOF
 		}
-		if _, err := in.readFrame(true); err != nil {
+		if _, err := in.next(); err != nil {
 			return 0, noEOF(err)
 		}
 	}
@@ -87,57 +104,33 @@ func (in *incoming) data(b []byte) (int, error) {
 	return n, noEOF(err)
 }
 
-// readFrame waits for the next frame, within a message or between two, and returns its opcode. It reads a control frame as a whole, and
-// of another one the head.
-func (in *incoming) readFrame(within bool) (opcode byte, err error) {
-	opcode, length, err := in.head()
-	switch {
-	case err != nil:
-		return 0, err
-	case opcode >= opClose:
-		return opcode, in.control(opcode)
-	case within && opcode != opContinuation:
-		return 0, in.refuse(closeProtocol, "a message has begun within a message")
-	case !within && opcode == opContinuation:
-		return 0, in.refuse(closeProtocol, "no message has begun that could be continued")
-	case length > uint64(maxMessage-in.length):
-		return 0, in.refuse(closeTooLarge, fmt.Sprintf("a message may have at most %d bytes", maxMessage))
-	}
-	in.left = int(length)
-	in.length += in.left
-	return opcode, nil
-}
-
 // head reads the head of a frame. It sets left for a control frame alone: other ones may be too long.
-func (in *incoming) head() (opcode byte, length uint64, err error) {
+func (in *incoming) head() (opcode byte, final bool, length uint64, err error) {
 	b, err := in.r.Peek(2)
 	if err != nil {
-		return 0, 0, err
+		return 0, false, 0, err
 	}
 	first, second := b[0], b[1]
-	opcode, length = first&opcodeBits, uint64(second&lengthBits)
+	opcode, final, length = first&opcodeBits, first&finalBit != 0, uint64(second&lengthBits)
 	size := 2 + len(in.mask)
 	switch control := opcode >= opClose; {
 	case first&reservedBits != 0:
-		return 0, 0, in.refuse(closeProtocol, "a frame has a reserved bit")
+		return 0, false, 0, in.refuse(closeProtocol, "a frame has a reserved bit")
 	case second&maskedBit == 0:
-		return 0, 0, in.refuse(closeProtocol, "a frame is not masked")
+		return 0, false, 0, in.refuse(closeProtocol, "a frame is not masked")
 	case opcode > opBinary && !control || opcode > opPong:
-		return 0, 0, in.refuse(closeProtocol, fmt.Sprintf("a frame has opcode %d", opcode))
-	case control && (first&finalBit == 0 || length > maxControl):
-		return 0, 0, in.refuse(closeProtocol, fmt.Sprintf("a control frame is not final, or has more than %d bytes", maxControl))
+		return 0, false, 0, in.refuse(closeProtocol, fmt.Sprintf("a frame has opcode %d", opcode))
+	case control && (!final || length > maxControl):
+		return 0, false, 0, in.refuse(closeProtocol, fmt.Sprintf("a control frame is not final, or has more than %d bytes", maxControl))
 	case control:
 		in.left = int(length)
-	default:
-		in.final = first&finalBit != 0
-		if length == 126 {
-			size += 2
-		} else if length == 127 {
-			size += 8
-		}
+	case length == 126:
+		size += 2
+	case length == 127:
+		size += 8
 	}
 	if b, err = in.r.Peek(size); err != nil {
-		return 0, 0, noEOF(err)
+		return 0, false, 0, noEOF(err)
 	}
 	switch length {
 	case 126:
@@ -147,7 +140,7 @@ func (in *incoming) head() (opcode byte, length uint64, err error) {
 	}
 	copy(in.mask[:], b[size-len(in.mask):])
 	in.r.Discard(size)
-	return opcode, length, nil
+	return opcode, final, length, nil
 }
 
 // control handles a control frame. A ping or a pong counts as a message of the client. A close frame has been answered; its error is

@@ -58,13 +58,14 @@ func messagesIn(b []byte) (messages []string) {
 func FuzzIncoming(f *testing.F) {
 	for _, sent := range []string{
 		"\x81\x82\x01\x02\x03\x04zz", "\x01\x80abcd\x89\x81abcdx\x80\x81abcdy", "\x88\x82abcd\x62\x8a", "\x82\xfe\x80\x01abcd", "\x81\xff\x00",
+		"\x81\xff\x00\x00\x00\x00\x00\x00\x00\x02abcdxy\x81\xfe\x00\x01abcdz",
 		"\x01\x82abcdxy", "\x01\x87abcdxyzxyzx\x80\x85abcdxyzxy\x8a\x80abcd\x82\x81abcdz",
 	} {
 		f.Add([]byte(sent))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		var running sync.WaitGroup
-		slot := slotOf(t, access.New(access.Config{}))
+		slot := slotOf(t, access.New(access.Config{Messages: access.Unlimited, AddressRequests: access.Unlimited}))
 		so := newSocket(endedConn{}, sent, time.Minute, &running, slot, noMetrics())
 		in := newIncoming(&session{socket: so, slot: slot})
 		defer in.release()

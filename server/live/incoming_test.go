@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -63,6 +64,7 @@ func overTCPAndTLS(t *testing.T, run func(t *testing.T, open opener)) {
 					require.NoError(t, s.StartTLS(certificatetest.Trust(own)))
 				}
 				require.NoError(t, s.Handshake())
+				require.NoError(t, s.SetDeadline(time.Now().Add(patience)))
 				return s
 			})
 		})

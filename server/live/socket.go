@@ -33,7 +33,7 @@ const (
 // socket is the connection of a WebSocket. Its session reads from it and writes answers to it. The hub's shards write prebuilt frames
 // to it directly.
 type socket struct {
-	net.Conn
+	conn     net.Conn           // its Write takes no lock
 	raw      syscall.RawConn    // nil if the connection has none, and for TLS
 	timeout  time.Duration      // for a chunk to be accepted
 	running  *sync.WaitGroup    // counts the goroutines that the socket starts
@@ -62,7 +62,7 @@ type socket struct {
 
 func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot,
 	m *metrics) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, metrics: m, made: time.Now(),
+	s := &socket{conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, metrics: m, made: time.Now(),
 		raw: rawOf(conn)}
 	s.attempt = func(fd uintptr) bool {
 		s.n, s.err = writeNow(fd, s.buf)
@@ -144,11 +144,11 @@ func (s *socket) Flush() {
 // closes the connection.
 func (s *socket) giveUp() {
 	s.givenUp.Store(true)
-	s.Conn.SetWriteDeadline(past) // for the write that is under way
+	s.conn.SetWriteDeadline(past) // for the write that is under way
 }
 
 // giveUpReading makes the read of a message fail at once, so that the session ends. It does not block.
-func (s *socket) giveUpReading() { s.Conn.SetReadDeadline(past) }
+func (s *socket) giveUpReading() { s.conn.SetReadDeadline(past) }
 
 // tryWriteAll writes what the connection accepts without waiting. It returns the rest, and whether the
 // connection has accepted all. The caller holds mu.
@@ -248,24 +248,24 @@ func (s *socket) write(b []byte) {
 	}
 	for len(b) > 0 {
 		piece := b[:min(len(b), writeChunk)]
-		s.Conn.SetWriteDeadline(time.Now().Add(s.timeout))
+		s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
 		if s.givenUp.Load() { // the deadline above may have replaced that of giveUp
 			s.fail()
 			return
 		}
-		if _, err := s.Conn.Write(piece); err != nil {
+		if _, err := s.conn.Write(piece); err != nil {
 			s.fail()
 			return
 		}
 		b = b[len(piece):]
 	}
 	// The deadline is for this write only.
-	s.Conn.SetWriteDeadline(time.Time{})
+	s.conn.SetWriteDeadline(time.Time{})
 }
 
 // Close closes the connection at once. The Close of a TLS connection would wait for five seconds until a full
 // connection has room for its last message, which a WebSocket does not need: it has close frames.
-func (s *socket) Close() error { return below(s.Conn).Close() }
+func (s *socket) Close() error { return below(s.conn).Close() }
 
 // fail closes the connection; the session's reader notices and cleans up. The caller holds mu.
 func (s *socket) fail() {
@@ -300,8 +300,8 @@ func (s *socket) linger() {
 
 // discard reads on until the client closes the connection: for lingerTime, and this many bytes, at most.
 func (s *socket) discard(most int64) {
-	s.Conn.SetReadDeadline(time.Now().Add(lingerTime))
-	io.CopyN(io.Discard, s.Conn, most)
+	s.conn.SetReadDeadline(time.Now().Add(lingerTime))
+	io.CopyN(io.Discard, s.conn, most)
 }
 
 // refuse ends a socket that no session reads: it writes a close frame, and discards what the client has
@@ -311,12 +311,12 @@ func (s *socket) refuse(code closeCode, reason string) {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
-	s.Conn.SetWriteDeadline(time.Now().Add(lingerTime))
-	if _, err := s.Conn.Write(code.frame(reason)); err != nil {
+	s.conn.SetWriteDeadline(time.Now().Add(lingerTime))
+	if _, err := s.conn.Write(code.frame(reason)); err != nil {
 		return
 	}
 	// The end of the stream makes the client close the connection at once.
-	if half, ok := below(s.Conn).(interface{ CloseWrite() error }); ok {
+	if half, ok := below(s.conn).(interface{ CloseWrite() error }); ok {
 		half.CloseWrite()
 	}
 	s.discard(refusedBytes)
@@ -341,7 +341,7 @@ func (s *socket) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
-	n, err := s.Conn.Read(b)
+	n, err := s.conn.Read(b)
 	if n > 0 {
 		s.markRead()
 		if wait := s.slot.TakeBytes(n); wait > 0 {
