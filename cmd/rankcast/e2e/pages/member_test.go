@@ -23,12 +23,10 @@ func TestMemberPage(t *testing.T) {
 	addr, release := slowLine(t, p.Addr)
 	ctx := window(t, 390, 844)
 	const cards = "The race No. 4 of 4 members 40 pts charted, plain No. 2 of 2 members 7"
-	var first, then string
 	do(t, ctx,
 		navigateWithoutLoad("http://"+addr+"/members/player/cid"),
 		becomes(`page.memberCards()`, strings.NewReplacer(" of 4 members", "", " of 2 members", "").Replace(cards)), // in the first answer
 		becomes(textOf("h1"), hostileName),
-		evaluate(`page.cardTops()`, &first),
 		script(`page.watchShifts()`),
 	)
 	release()
@@ -39,7 +37,6 @@ func TestMemberPage(t *testing.T) {
 		becomes(textOf("h1"), hostileName),
 		becomes(textOf("#id"), "cid"),
 		becomes(`page.count('main img[src=x]')`, "0"),
-		evaluate(`page.cardTops()`, &then),
 		holds(`shifts < 0.05`),
 		// The line has the places 3, 2, 3 and 4, and a gap.
 		becomes(`(path => {
@@ -51,9 +48,37 @@ func TestMemberPage(t *testing.T) {
 		holds(`document.querySelector('.rank-gaps').getAttribute('d').length > 0`),
 		becomes(`(link => link.pathname + link.search)(document.querySelector('.member-board a'))`, "/boards/race?me=cid"),
 	)
-	require.Equal(t, first, then)
 	p.Update("plain", `{"member":"cid","score":10}`)
 	do(t, ctx, becomes(`page.memberCards()`, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 2 members 17"))
+}
+
+// The cards keep their heights when the charts come, also with the widest dates.
+func TestMemberPageStandsStill(t *testing.T) {
+	t.Parallel()
+	p, _ := race(t)
+	p.Answers(200, "PUT", "/v1/boards/plain", `{"kind":"player"}`)
+	p.Update("plain", e2etest.Scores("cid", 7))
+	for _, width := range []int{320, 390, 600} {
+		addr, release := slowLine(t, p.Addr)
+		ctx := window(t, width, 844)
+		var first, then, widest string
+		do(t, ctx,
+			navigateWithoutLoad("http://"+addr+"/members/player/cid"),
+			becomes(`page.memberCards()`, "The race No. 4 40 pts charted, plain No. 1 7"),
+			evaluate(`page.cardTops()`, &first),
+		)
+		release()
+		do(t, ctx,
+			becomes(`document.querySelector('.best').textContent.replace(/, .*/, '')`, "Best ever: No. 2"),
+			becomes(`page.memberCards()`, "The race No. 4 of 4 members 40 pts charted, plain No. 1 of 1 member 7"),
+			evaluate(`page.cardTops()`, &then),
+			script(`for (const time of document.querySelectorAll('.rank-times span')) time.textContent = 'Wed, May 13, 20:08';
+				document.querySelector('.best').textContent = 'Best ever: No. 10, Wed, May 13, 20:08'`),
+			evaluate(`page.cardTops()`, &widest),
+		)
+		require.Equal(t, first, then, width)
+		require.Equal(t, first, widest, width)
+	}
 }
 
 // The page abbreviates a long score, in the first answer and later. It never cuts one off: the rest would read as another
