@@ -128,7 +128,7 @@ func TestFramesThatAreDueGoOutTogether(t *testing.T) {
 	})
 }
 
-// While a shard serves many clients of one stream, it runs operations. Clients that leave meanwhile make it miss nobody.
+// A shard runs operations while it serves many clients of one stream. It misses nobody when clients leave meanwhile.
 func TestOperationsRunAmidACrowd(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(20)

@@ -87,7 +87,7 @@ func (s *shard) sendPending() {
 	for _, st := range updated {
 		newest := st.version.Load()
 		users := s.deliveries[st]
-		// From the end: where an operation takes a delivery out, the last one, which has been served, takes its place.
+		// From the end: an operation that takes a delivery out puts the last one in its place, whose client has been served.
 		for i := len(users) - 1; i >= 0 && newest != nil; i-- {
 			d := users[i]
 			if d.version == newest.number || d.client.pass == s.pass {

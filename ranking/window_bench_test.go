@@ -151,8 +151,8 @@ func BenchmarkWindow(b *testing.B) {
 
 // BenchmarkChurn measures a live window of 30 s when it is full, and again after eight times its length, as a day is to
 // three hours: the memory of Redis an update in the window, and the CPU of Redis an update with its leaving. 6,000 updates a
-// second come in batches of 100. They are of 180,000 members with names of 4 to 28 bytes, of whom six in ten are in the window at a
-// time: so each enters and leaves several times.
+// second come in batches of 100, from 180,000 members with names of 4 to 28 bytes. Six in ten members are in the window at a time, so
+// each enters and leaves several times.
 func BenchmarkChurn(b *testing.B) {
 	const length, rate, size, day = 30 * time.Second, 6000, 100, 8
 	ctx := context.Background()

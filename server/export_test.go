@@ -19,8 +19,6 @@ func APIRoutes() (all []string) {
 // WaitingReads is the number of requests that wait for an answer which they share.
 func (s *Server) WaitingReads() int { return s.reads.Waiting() }
 
-// IsTimeout is for errors of the store.
-
 // EncodeTop reads the first entries of a board as GET top does, and encodes them.
 func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte, error) {
 	return boardRead(func(ctx context.Context) (any, error) {

@@ -304,8 +304,8 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	res.Body.Close()
 	require.Greater(t, time.Since(started), limit, "longer than a request may take")
 	require.Greater(t, read, 6<<20)
-	// Single figures contain what the process happens to do meanwhile. A look finds one batch, or two and a page: 0.9 to 2.6 MB. Whoever
-	// held all would hold three quarters of it.
+	// Single figures contain what the process happens to do meanwhile. The node holds one batch, or two and a page: 0.9 to 2.6 MB. A node
+	// that held all would hold three quarters of it here.
 	half := slices.Sorted(slices.Values(held[len(held)/2:]))
 	require.Less(t, half[len(half)/2], int64(read)/2, "held at once of what went through: the median of the second half")
 	a, b := get(t.Context(), "b:1"), get(t.Context(), "b:2")

@@ -25,21 +25,9 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access"
-	"rankcast/server/certificate"
-	"rankcast/server/certificate/certificatetest"
 	"rankcast/server/servertest"
 	"rankcast/server/servertest/contract"
 )
-
-// startTLS starts a node that speaks TLS. trust is the configuration of its clients.
-func startTLS(t *testing.T, url string, cfg servertest.Config, boards ...definition.Board) (n *servertest.Node, trust *tls.Config) {
-	own := certificatetest.Valid(t)
-	certFile, keyFile := own.Write(t, t.TempDir())
-	var err error
-	cfg.Server.Certificate, err = certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile, Log: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	return servertest.Start(t, url, cfg, boards...), certificatetest.Trust(own)
-}
 
 // clientOf is an HTTP client of a node that speaks TLS.
 func clientOf(t *testing.T, trust *tls.Config, http2 bool) *http.Client {
@@ -54,7 +42,7 @@ func clientOf(t *testing.T, trust *tls.Config, http2 bool) *http.Client {
 // The server speaks HTTP/2 and HTTP/1.1, and nothing below TLS 1.2.
 func TestTLSProtocols(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{})
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{})
 	for _, http2 := range []bool{false, true} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+n.Addr+"/readyz?verbose", nil)
 		require.NoError(t, err)
@@ -91,7 +79,7 @@ func TestTLSProtocols(t *testing.T) {
 // A request that the node refuses before its body, or for its header, ends its own stream of HTTP/2, and not those beside it.
 func TestRefusedRequestsEndTheirStreamAlone(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	client, connections := clientOf(t, trust, true), 0
 	send := func(r *http.Request) int {
 		trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
@@ -132,7 +120,7 @@ func TestRefusedRequestsEndTheirStreamAlone(t *testing.T) {
 // The node tells each HTTP/2 client how many requests it may have under way, and how large its frames may be.
 func TestHTTP2IsBounded(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{})
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{})
 	trust.NextProtos = []string{"h2"}
 	conn, err := tls.Dial("tcp", n.Addr, trust)
 	require.NoError(t, err)
@@ -158,7 +146,7 @@ func TestHTTP2IsBounded(t *testing.T) {
 // An address has its share of the node also if its requests share a connection.
 func TestTurnsHoldOverHTTP2(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		Limits: access.Config{AddressSockets: 2}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	}}, definition.Board{Name: "b"})
 	client := clientOf(t, trust, true)
@@ -191,7 +179,7 @@ func TestAnswersOverHTTP2CountWhileTheyWait(t *testing.T) {
 
 func answersOverHTTP2CountWhileTheyWait(t *testing.T, path string) {
 	const streams, room = 20, 8
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		RequestTimeout: time.Hour, Limits: access.Config{WaitingBytes: room * 16 << 10, Sockets: 1, Exports: 1},
 	}}, definition.Board{Name: "b"})
 	trust.NextProtos = []string{"h2"}
@@ -219,7 +207,7 @@ func answersOverHTTP2CountWhileTheyWait(t *testing.T, path string) {
 // An event stream over HTTP/2 shows each change, and ends when the node stops.
 func TestStreamOverHTTP2(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	res, err := clientOf(t, trust, true).Get("https://" + n.Addr + "/v1/boards/b/live")
 	require.NoError(t, err)
 	defer res.Body.Close()
@@ -237,7 +225,7 @@ func TestStreamOverHTTP2(t *testing.T) {
 // whole.
 func TestSlowSocketOverTLS(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
+	n, trust := servertest.StartTLS(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
 		Server: server.Config{WriteTimeout: servertest.Patience}},
 		definition.Board{Name: "b", Mode: definition.Last})
 	slow, quick := servertest.DialSmallTLS(t, n.Addr, trust), servertest.DialTLS(t, n.Addr, trust)
@@ -271,7 +259,7 @@ func TestSlowSocketOverTLS(t *testing.T) {
 func TestHandshakeThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	log := new(redistest.Log)
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
 		RequestTimeout: 100 * time.Millisecond, Limits: access.Config{Connections: 1}, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}})
 	silent := servertest.Connect(t, n.Addr)
@@ -294,7 +282,7 @@ func TestHandshakeThatNeverEnds(t *testing.T) {
 // Limits of connections hold below TLS: one beyond them closes before any handshake.
 func TestLimitOfConnectionsHoldsBelowTLS(t *testing.T) {
 	t.Parallel()
-	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Connections: 1}}})
+	n, trust := servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Connections: 1}}})
 	first, err := tls.Dial("tcp", n.Addr, trust)
 	require.NoError(t, err)
 	defer first.Close()

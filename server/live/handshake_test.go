@@ -28,12 +28,10 @@ func TestMessageSentWithHandshake(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for range 50 {
 		conn := servertest.Connect(t, n.Addr)
-		// Masked text frames (RFC 6455, section 5.2) with a mask of zeros, more than a
-		// small buffer holds.
+		// More frames than a small buffer holds.
 		var frame []byte
 		for i := range 12 {
-			ping := fmt.Sprintf(`{"type":"ping","id":"%d %s"}`, i, strings.Repeat("x", 60))
-			frame = append(append(frame, 0x81, 0x80|byte(len(ping)), 0, 0, 0, 0), ping...)
+			frame = append(frame, clientFrame(0x81, 0, fmt.Sprintf(`{"type":"ping","id":"%d %s"}`, i, strings.Repeat("x", 60)))...)
 		}
 		_, err := conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.Addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"), frame...))
@@ -50,8 +48,8 @@ func TestMessageSentWithHandshake(t *testing.T) {
 	}
 }
 
-// A request that is no handshake gets an answer that names what is wrong. A handshake gets the answer of RFC 6455, section 1.3, and
-// the subprotocol that it offers.
+// The node refuses a request that is no handshake, and names what is wrong. It answers a handshake as RFC 6455 does in section 1.3, with
+// the subprotocol if the client offers it.
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})

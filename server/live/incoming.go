@@ -37,7 +37,8 @@ type incoming struct {
 	open   bool    // a message has begun, and the head of its last frame has not come
 	length int     // of the message, up to the end of the present frame
 	left   int     // of the present frame: bytes that have not been read
-	mask   [4]byte // of the present frame; mask[0] is for the next byte
+	mask   [4]byte // of the present frame
+	at     int     // of the present frame: bytes that are unmasked
 }
 
 var incomingBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, incomingBuffer) }}
@@ -54,16 +55,16 @@ func (in *incoming) release() {
 	incomingBuffers.Put(in.r)
 }
 
-// next waits for the next frame, and returns its opcode. Between two messages, Read then reads the message that opText or opBinary begins;
-// a control frame has been handled. An error ends the socket: the client has closed it (closedByClient), the connection has failed, or the
-// client has been sent a close frame.
+// next waits for the next frame, and returns its opcode. Of a message it reads the head of the frame: Read reads the message. It handles
+// a control frame as a whole. An error ends the socket: the client has closed it (closedByClient), the connection has failed, or the node
+// has sent a close frame.
 func (in *incoming) next() (opcode byte, err error) {
 	opcode, final, length, err := in.head()
 	switch {
 	case err != nil:
 		return 0, err
 	case opcode >= opClose:
-		return opcode, in.control(opcode)
+		return opcode, in.control(opcode, int(length))
 	case in.open && opcode != opContinuation:
 		return 0, in.refuse(closeProtocol, "a message has begun within a message")
 	case !in.open && opcode == opContinuation:
@@ -89,22 +90,21 @@ func (in *incoming) Read(b []byte) (n int, err error) {
 			return 0, noEOF(err)
 		}
 	}
-	return in.data(b)
-}
-
-// data reads from the present frame.
-func (in *incoming) data(b []byte) (int, error) {
-	n, err := in.r.Read(b[:min(len(b), in.left)])
-	for i := range b[:n] {
-		b[i] ^= in.mask[i%len(in.mask)]
-	}
+	n, err = in.r.Read(b[:min(len(b), in.left)])
+	in.unmask(b[:n])
 	in.left -= n
-	m, at := in.mask, n%len(in.mask)
-	copy(in.mask[copy(in.mask[:], m[at:]):], m[:at])
 	return n, noEOF(err)
 }
 
-// head reads the head of a frame. It sets left for a control frame alone: other ones may be too long.
+// unmask unmasks the next bytes of the present frame.
+func (in *incoming) unmask(b []byte) {
+	for i := range b {
+		b[i] ^= in.mask[(in.at+i)%len(in.mask)]
+	}
+	in.at += len(b)
+}
+
+// head reads the head of a frame. A control frame has at most maxControl bytes.
 func (in *incoming) head() (opcode byte, final bool, length uint64, err error) {
 	b, err := in.r.Peek(2)
 	if err != nil {
@@ -122,8 +122,6 @@ func (in *incoming) head() (opcode byte, final bool, length uint64, err error) {
 		return 0, false, 0, in.refuse(closeProtocol, fmt.Sprintf("a frame has opcode %d", opcode))
 	case control && (!final || length > maxControl):
 		return 0, false, 0, in.refuse(closeProtocol, fmt.Sprintf("a control frame is not final, or has more than %d bytes", maxControl))
-	case control:
-		in.left = int(length)
 	case length == 126:
 		size += 2
 	case length == 127:
@@ -139,33 +137,36 @@ func (in *incoming) head() (opcode byte, final bool, length uint64, err error) {
 		length = binary.BigEndian.Uint64(b[2:])
 	}
 	copy(in.mask[:], b[size-len(in.mask):])
+	in.at = 0
 	in.r.Discard(size)
 	return opcode, final, length, nil
 }
 
-// control handles a control frame. A ping or a pong counts as a message of the client. A close frame has been answered; its error is
-// closedByClient.
-func (in *incoming) control(opcode byte) error {
-	reply := make([]byte, 2+in.left) // a pong, or a close frame
-	for at := 2; in.left > 0; {
-		n, err := in.data(reply[at:])
-		if err != nil {
-			return err
-		}
-		at += n
-	}
+// control handles a control frame of a length. It counts a ping or a pong as a message of the client, and holds the client back as for
+// messages. It answers a close frame, and returns closedByClient for it.
+func (in *incoming) control(opcode byte, length int) error {
+	reply := make([]byte, 2+length) // a pong, or a close frame
 	data := reply[2:]
-	reply[1] = byte(len(data))
+	if _, err := io.ReadFull(in.r, data); err != nil {
+		return noEOF(err)
+	}
+	in.unmask(data)
+	reply[1] = byte(length)
 	if opcode == opClose {
 		reply[0] = finalBit | opClose
 		return in.answerClose(reply, data)
 	}
-	answer, err := in.ss.allowControl()
-	if answer && opcode == opPing {
+	refused, err := in.ss.allow()
+	switch wait := holdOf(refused); {
+	case err != nil:
+		return err
+	case wait > 0:
+		in.ss.socket.hold(wait)
+	case refused == nil && opcode == opPing:
 		reply[0] = finalBit | opPong
 		in.ss.socket.writeControl(reply)
 	}
-	return err
+	return nil
 }
 
 // answerClose answers a close frame with one of the same data.

@@ -1,9 +1,9 @@
 package live_test
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
-	"log/slog"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -16,8 +16,6 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
-	"rankcast/server/certificate"
-	"rankcast/server/certificate/certificatetest"
 	"rankcast/server/servertest"
 )
 
@@ -45,30 +43,27 @@ type opener func(t require.TestingT) *servertest.RawSocket
 
 // overTCPAndTLS runs a test on a node with the board b, over TCP and over TLS.
 func overTCPAndTLS(t *testing.T, run func(t *testing.T, open opener)) {
-	for _, over := range []string{"TCP", "TLS"} {
-		t.Run(over, func(t *testing.T) {
-			t.Parallel()
-			own, cfg := certificatetest.Valid(t), servertest.Config{}
-			if over == "TLS" {
-				certFile, keyFile := own.Write(t, t.TempDir())
-				var err error
-				cfg.Server.Certificate, err = certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile,
-					Log: slog.New(slog.DiscardHandler)})
-				require.NoError(t, err)
+	opens := func(n *servertest.Node, trust *tls.Config) opener {
+		return func(t require.TestingT) *servertest.RawSocket {
+			s, err := servertest.DialRaw(0, n.Addr)
+			require.NoError(t, err)
+			if trust != nil {
+				require.NoError(t, s.StartTLS(trust))
 			}
-			n := servertest.Start(t, redistest.Embedded(t), cfg, definition.Board{Name: "b"})
-			run(t, func(t require.TestingT) *servertest.RawSocket {
-				s, err := servertest.DialRaw(0, n.Addr)
-				require.NoError(t, err)
-				if over == "TLS" {
-					require.NoError(t, s.StartTLS(certificatetest.Trust(own)))
-				}
-				require.NoError(t, s.Handshake())
-				require.NoError(t, s.SetDeadline(time.Now().Add(patience)))
-				return s
-			})
-		})
+			require.NoError(t, s.Handshake())
+			require.NoError(t, s.SetDeadline(time.Now().Add(patience)))
+			return s
+		}
 	}
+	board := definition.Board{Name: "b"}
+	t.Run("TCP", func(t *testing.T) {
+		t.Parallel()
+		run(t, opens(servertest.Start(t, redistest.Embedded(t), servertest.Config{}, board), nil))
+	})
+	t.Run("TLS", func(t *testing.T) {
+		t.Parallel()
+		run(t, opens(servertest.StartTLS(t, redistest.Embedded(t), servertest.Config{}, board)))
+	})
 }
 
 // answerTo returns the next answer of the node. A status may come first: the node has just started.

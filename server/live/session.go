@@ -143,9 +143,9 @@ func (ss *session) read(in *incoming) (wait time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	refused := ss.slot.AllowMessage()
-	if errors.Is(refused, access.ErrFlood) {
-		return 0, ss.refuse(closePolicy, refused)
+	refused, err := ss.allow()
+	if err != nil {
+		return 0, err
 	}
 	if ss.socket.ending.Load() { // the client has lost its rights
 		return holdOf(refused), nil
@@ -186,17 +186,14 @@ func (ss *session) receive(r io.Reader, small *bytes.Buffer) (message []byte, do
 	return large.Bytes(), func() { wait.End() }, err
 }
 
-// allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does not answer, and closes
-// a socket that goes on after many of them: then it returns an error. It holds the client back as for messages.
-func (ss *session) allowControl() (answer bool, err error) {
-	refused := ss.slot.AllowMessage()
+// allow counts a message, a ping or a pong of the client. refused says why the node does not answer it. err ends a socket that goes on
+// after many refusals: the node has closed it.
+func (ss *session) allow() (refused, err error) {
+	refused = ss.slot.AllowMessage()
 	if errors.Is(refused, access.ErrFlood) {
-		return false, ss.refuse(closePolicy, refused)
+		err = ss.refuse(closePolicy, refused)
 	}
-	if wait := holdOf(refused); wait > 0 {
-		ss.socket.hold(wait)
-	}
-	return refused == nil, nil
+	return refused, err
 }
 
 // refuse sends the client a close frame with a reason, which is the error that it returns.

@@ -3,6 +3,7 @@ package servertest
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"strconv"
@@ -20,6 +21,8 @@ import (
 	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/certificate"
+	"rankcast/server/certificate/certificatetest"
 )
 
 // Config configures a Node. The zero value is a server's default, but for Ranking.CallTimeout:
@@ -108,6 +111,16 @@ func (s Setup) OnEngines(t *testing.T, test func(t *testing.T, n *Node)) {
 	t.Helper()
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) { test(t, Start(t, url, s.cfg, s.boards...)) })
+}
+
+// StartTLS is Start for a node that speaks TLS. trust is the configuration of its clients.
+func StartTLS(t testing.TB, url string, cfg Config, boards ...definition.Board) (n *Node, trust *tls.Config) {
+	own := certificatetest.Valid(t)
+	certFile, keyFile := own.Write(t, t.TempDir())
+	var err error
+	cfg.Server.Certificate, err = certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return Start(t, url, cfg, boards...), certificatetest.Trust(own)
 }
 
 // Start starts a node on the Redis at url, with boards defined. It does not wait until the node is
